@@ -192,45 +192,26 @@ func joined(all []token) (out string) {
 	return out
 }
 
-// normal writes full-width characters as ASCII, and leaves out what only says how a text looks.
-func normal(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if r >= '!'+0xfee0 && r <= '~'+0xfee0 {
-			r -= 0xfee0
+// normal writes full-width characters as ASCII, and leaves out what only says how a text looks. What is quoted stays.
+func normal(text string) (out string) {
+	for begin := 0; ; {
+		quoted := append(form("$quoted").FindStringIndex(text[begin:]), len(text)-begin, len(text)-begin)
+		part := form("$blanks").ReplaceAllString(strings.Map(ascii, text[begin:begin+quoted[0]]), " ")
+		for _, p := range phrases() {
+			if p.tag == "~" {
+				part = p.form.ReplaceAllString(part, p.means)
+			}
 		}
-		return r
-	}, text)
-	text = form("$blanks").ReplaceAllString(text, " ")
-	for _, p := range phrases() {
-		if p.tag == "~" {
-			text = p.form.ReplaceAllString(text, p.means)
+		out += part + text[begin+quoted[0]:begin+quoted[1]]
+		if begin += quoted[1]; begin == len(text) {
+			return out
 		}
 	}
-	return text
 }
 
-// While a text is read, each quotation is replaced by a rune of the private use area.
-const firstQuotation, maxQuotations = '\ue000', 100
-
-// quotations takes the quoted texts out of a text unchanged, behind those that were said before. It reports false if
-// quotation marks don't match, or if there are more than maxQuotations.
-func (w *meant) quotations(text string) (rest string, ok bool) {
-	text = regexp.MustCompile(`\p{Co}`).ReplaceAllString(text, " ")
-	rest = form("$quoted").ReplaceAllStringFunc(text, func(s string) string {
-		_, n := utf8.DecodeRuneInString(s)
-		if s = s[n : len(s)-n]; strings.TrimSpace(s) == "" { // the marks of a pair are equally long
-			return " "
-		}
-		w.said = append(w.said, s)
-		return string(firstQuotation + rune(len(w.said)-1))
-	})
-	return rest, len(w.said) <= maxQuotations && !strings.ContainsAny(rest, `「」『』“”"＂`)
-}
-
-// quotation is the text that stands where its rune is.
-func (w *meant) quotation(place string) string {
-	if at := strings.IndexFunc(place, func(r rune) bool { return unicode.Is(unicode.Co, r) }); at >= 0 {
-		return w.said[first(place[at:])-firstQuotation]
+func ascii(r rune) rune {
+	if r >= '!'+0xfee0 && r <= '~'+0xfee0 {
+		return r - 0xfee0
 	}
-	return ""
+	return r
 }

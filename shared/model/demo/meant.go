@@ -23,7 +23,6 @@ type meant struct {
 	words    *words
 	now      time.Time
 	pieces   []piece
-	said     []string // the texts in quotation marks
 	priority string
 	no       string // why nothing is planned
 	fates    []fate // of each part of the remarks, in order
@@ -109,12 +108,7 @@ func (w *meant) text() (all string) {
 // tokens reads the pieces one by one.
 func (w *meant) tokens() (all []token) {
 	for _, p := range w.pieces {
-		rest, closed := w.quotations(p.text)
-		if !closed {
-			w.no += w.Say("noQuote") + w.stands(p.in)
-			return nil
-		}
-		for _, t := range append(lex(normal(rest), false), token{tag: "s", text: "\n"}) {
+		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
 			t.in = p.in
 			all = append(all, t)
 		}
@@ -179,9 +173,9 @@ func (w *meant) take(all []token) {
 				w.people = add(w.people, named(form("$who"), m)["id"])
 			}
 		case "q":
-			w.Quote = w.quotation(t.text)
+			w.Quote = x["q"]
 		case "tab":
-			w.TabSaid = strings.Join(strings.Fields(w.quotation(t.text)), " ")
+			w.TabSaid = strings.Join(strings.Fields(x["q"]), " ")
 			t.used = utf8.RuneCountInString(w.TabSaid) <= maxTab
 		case "day":
 			at = at.AddDate(0, 0, number(t.means)-1)
@@ -204,6 +198,9 @@ func (w *meant) take(all []token) {
 	w.Start, w.End = at, at.Add(length)
 }
 
+// marks of quotations have to come in pairs.
+const marks = `「」『』“”"`
+
 // has reports whether there is a token of one of these tags.
 func has(all []token, tags ...string) bool {
 	return slices.ContainsFunc(all, func(t token) bool { return t.is(tags...) })
@@ -222,6 +219,8 @@ func (w *meant) judge(all []token) {
 	unread, in := strange(all)
 	names := w.Quoted(unread)
 	switch n := len(unread); {
+	case strings.ContainsAny(strings.Join(unread, ""), marks) && !form("$quoted").MatchString(strings.Join(unread, "")):
+		w.no = w.Say("noQuote") + w.stands(in)
 	case n > 0 && w.Topic == "" && has(all, "to"):
 		w.no = w.Say("noText", names)
 	case n > 0:
@@ -230,7 +229,7 @@ func (w *meant) judge(all []token) {
 		w.no += w.Say("longMessage", maxMessage)
 	case len(w.people) > maxTold:
 		w.no += w.Say("tooManyTold", len(w.people), maxTold)
-	case w.Topic == "" && has(all, "to"):
+	case w.Topic == "" && has(all, "to"), w.Topic == "message" && strings.TrimSpace(w.Quote) == "":
 		w.no += w.Say("noMessage")
 	case w.Topic == "":
 		w.stop("noWords", token{text: w.text()})
@@ -302,7 +301,7 @@ const mostOrdered, mostPaid = 10_000, 100_000_000
 // buy takes up an order. One whose names say when something is to be done, or for whom, is none.
 func (w *meant) buy(t token) (topic string) {
 	x := t.named
-	o := order{Supplier: cmp.Or(w.quotation(x["from"]), x["from"]), Name: strings.TrimSpace(x["name"]),
+	o := order{Supplier: strings.Trim(x["from"], marks), Name: strings.TrimSpace(x["name"]),
 		Quantity: number(x["n"]), Price: number(x["price"])}
 	for _, name := range []string{o.Supplier, o.Name} {
 		said := lex(normal(name), false)

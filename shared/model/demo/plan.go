@@ -72,19 +72,11 @@ func (w *meant) Say(form string, values ...any) string {
 	return fmt.Sprintf(w.words.Say[form], values...)
 }
 
-// whole is a text with what is quoted in it.
-func (w *meant) whole(s string) string {
-	for i, said := range w.said {
-		s = strings.ReplaceAll(s, string(firstQuotation+rune(i)), w.words.quote(said))
-	}
-	return s
-}
-
 // Quoted quotes texts, each as one line.
 func (w *meant) Quoted(all []string) string {
 	var out []string
 	for _, s := range all {
-		out = append(out, w.words.quote(oneLine(w.whole(s))))
+		out = append(out, w.words.quote(oneLine(s)))
 	}
 	return strings.Join(out, w.Say("and"))
 }

@@ -45,15 +45,14 @@ func (w *meant) follow(policy string) {
 
 // remark follows the sentences of a reason to a version of the policy or the steps.
 func (w *meant) remark(reason string, steps bool) (out []fate) {
-	rest, _ := w.quotations(reason)
 	var part []token
-	for _, t := range append(lex(normal(rest), true), token{tag: "s"}) {
+	for _, t := range append(lex(normal(reason), true), token{tag: "s"}) {
 		if !t.is("s") {
 			part = append(part, t)
 			continue
 		}
 		if slices.ContainsFunc(part, func(t token) bool { return !t.quiet() }) {
-			out = append(out, fate{w.whole(joined(part)), w.merge(part, steps)})
+			out = append(out, fate{joined(part), w.merge(part, steps)})
 		}
 		part = nil
 	}
