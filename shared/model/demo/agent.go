@@ -101,13 +101,11 @@ func agentOf(r model.Request) talk {
 
 // say answers, and names what the newest statement says or encloses and the answer makes no use of.
 func (t talk) say(texts ...string) model.Response {
-	unused, of := t.asked.files, meant{words: spoken.In(t.locale)}
+	of := meant{words: spoken.In(t.locale)}
 	if len(t.unread) > 0 {
 		texts = append(texts, "\n"+of.Say("notDone", of.Quoted(t.unread)))
 	}
-	if len(t.asked.forwards) > 0 {
-		unused = append([]string{t.words["forward"]}, unused...)
-	}
+	unused := append(slices.Repeat([]string{t.words["forward"]}, min(1, len(t.asked.forwards))), t.asked.files...)
 	if len(unused) > 0 && (t.now.system == "" || t.now.spoken) {
 		texts = append(texts, "\n"+fmt.Sprintf(t.words["unused"], strings.Join(unused, t.words["comma"])))
 	}
@@ -140,16 +138,8 @@ func (t talk) answer() model.Response {
 			return t.act(p, strings.TrimSpace(said), text[:m[0]], text[m[1]:])
 		}
 	}
-	t.heedless(text)
+	t.unread, _ = strange(lex(normal(text), false))
 	return t.say(w["lost"])
-}
-
-// heedless names what no phrase takes, and what a phrase says that only requests have a use for.
-func (t *talk) heedless(texts ...string) {
-	for _, text := range texts {
-		unread, _ := strange(lex(normal(text), false))
-		t.unread = append(t.unread, unread...)
-	}
 }
 
 // act does what a phrase asks for, if a tool for it is offered; said is what the phrase names, before and rest what
@@ -193,7 +183,7 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 	case "hand_over":
 		value, before, rest = t.request(p.form), "", ""
 	}
-	t.heedless(before, rest)
+	t.unread, _ = strange(lex(normal(before+"\n"+rest), false))
 	tool, call, _ := strings.Cut(strings.Replace(p.means, `"$1"`, string(encoded(value)), 1), "{")
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
 		return t.say(t.words["cant"])

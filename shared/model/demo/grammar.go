@@ -72,7 +72,7 @@ type token struct {
 	tag, text, means string
 	named            map[string]string // what the form's named groups took
 	used             bool
-	in               string // where it stands, if not in the message
+	in               string // says where it stands, if not in the message
 }
 
 // named are what the named groups of a form took, the first of each name.

@@ -49,8 +49,7 @@ func read(in input) (*meant, error) {
 		Is: map[string]bool{}, This: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())}
 	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
 	w.End = w.Start.Add(time.Hour)
-	w.enclose()
-	all := w.tokens()
+	all := w.enclose()
 	w.take(all)
 	w.judge(all)
 	w.Is["check"] = w.Is["check"] || marker("check", in.Message) != nil
@@ -69,9 +68,9 @@ type enclosed struct {
 // unless it is the message.
 type piece struct{ text, in string }
 
-// enclose splits a request into the texts that it is read from. Files are refused, and so are forwarded messages that
-// can't be seen whole.
-func (w *meant) enclose() {
+// enclose splits a request into the texts that it is read from, and reads them one by one. Files are refused, and so are
+// forwarded messages that can't be seen whole.
+func (w *meant) enclose() (all []token) {
 	w.pieces = []piece{{seen.WithoutStruck(plain(w.in.Message)), ""}}
 	for _, f := range w.in.Forwarded {
 		in := w.Say("forwarded")
@@ -90,6 +89,15 @@ func (w *meant) enclose() {
 	if len(names) > 0 {
 		w.no += w.Say("noFile", w.Quoted(names))
 	}
+	for _, p := range w.pieces {
+		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
+			if p.in != "" {
+				t.in = w.Say("stands", p.in)
+			}
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // says reports whether a text says more than that something else is meant.
@@ -104,20 +112,6 @@ func (w *meant) text() (all string) {
 	}
 	return strings.Join(strings.Fields(all), " ")
 }
-
-// tokens reads the pieces one by one.
-func (w *meant) tokens() (all []token) {
-	for _, p := range w.pieces {
-		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
-			t.in = p.in
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// stands says where something stands, unless it is the message.
-func (w *meant) stands(in string) string { return map[bool]string{true: w.Say("stands", in)}[in != ""] }
 
 // Kind groups topics by what their requests may say.
 func (w *meant) Kind() string {
@@ -135,16 +129,14 @@ func (w *meant) about(all []token) {
 		if t.is("order") {
 			t.means = w.buy(*t)
 		}
-		if t.used = t.is("topic", "order") && t.means != ""; t.used && w.Topic != "" && w.Topic != t.means {
+		other := func(x token) bool { return x.tag == t.tag && !(t.is("month", "topic") && x.text == t.text) }
+		asks := t.is("topic", "order") && t.means != ""
+		if asks && w.Topic != "" && w.Topic != t.means || uses(t.tag, "1") && slices.ContainsFunc(all[:i], other) {
 			w.stop("noSecond", *t)
-		} else if t.used {
+		} else if asks {
 			w.Topic = t.means
 		}
-		other := func(x token) bool { return x.tag == t.tag && !(t.is("month", "topic") && x.text == t.text) }
-		if uses(t.tag, "1") && slices.ContainsFunc(all[:i], other) {
-			w.stop("noSecond", *t)
-		}
-		t.used = t.used || t.is("this") && len(w.pieces) > 1
+		t.used = asks || t.is("this") && len(w.pieces) > 1
 	}
 	if w.Topic == "" && has(all, "to") && has(all, "q") {
 		w.Topic = "message"
@@ -158,8 +150,8 @@ func (w *meant) take(all []token) {
 	for i := range all {
 		t := &all[i]
 		x, minutes := t.named, number(t.named["min"])+number(t.means)
-		if !uses(t.tag, w.Kind()) || w.Kind() == "list" && (t.is("month") && !w.List().takes("as_of") ||
-			t.is("dept") && !w.List().takes("department")) {
+		if !uses(t.tag, w.Kind()) || w.Kind() == "list" && (t.is("month") && !w.takes("as_of") ||
+			t.is("dept") && !w.takes("department")) {
 			continue
 		}
 		w.Is["nosheet"] = w.Is["nosheet"] || t.is("nodm") && t.means != ""
@@ -220,11 +212,11 @@ func (w *meant) judge(all []token) {
 	names := w.Quoted(unread)
 	switch n := len(unread); {
 	case strings.ContainsAny(strings.Join(unread, ""), marks) && !form("$quoted").MatchString(strings.Join(unread, "")):
-		w.no = w.Say("noQuote") + w.stands(in)
+		w.no = w.Say("noQuote") + in
 	case n > 0 && w.Topic == "" && has(all, "to"):
 		w.no = w.Say("noText", names)
 	case n > 0:
-		w.no = w.Say("noWords", names) + w.stands(in) + w.no
+		w.no = w.Say("noWords", names) + in + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:
 		w.no += w.Say("longMessage", maxMessage)
 	case len(w.people) > maxTold:
@@ -238,7 +230,7 @@ func (w *meant) judge(all []token) {
 
 // stop says why nothing is planned, unless something else was said before.
 func (w *meant) stop(form string, t token) {
-	w.no = cmp.Or(w.no, w.Say(form, w.Quoted([]string{t.text}))+w.stands(t.in))
+	w.no = cmp.Or(w.no, w.Say(form, w.Quoted([]string{t.text}))+t.in)
 }
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.

@@ -51,7 +51,7 @@ func acts(steps []planned) (out []string) {
 		case bookRoom:
 			out = append(out, "book "+in.Date+" "+in.Start)
 		default:
-			if slices.ContainsFunc(allLists(), func(l list) bool { return l.Name == s.Tool }) {
+			if slices.ContainsFunc(allLists(), func(l catalog.File) bool { return l.Name == s.Tool }) {
 				out = append(out, "list "+in.Department)
 			}
 		}

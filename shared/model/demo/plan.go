@@ -84,32 +84,26 @@ func (w *meant) Quoted(all []string) string {
 // oneLine joins a text into one line, short enough for a title.
 func oneLine(s string) string { return legible.Clip(strings.Join(strings.Fields(s), " "), 60) }
 
-// list is a tool that the demo plans from its catalog file. Its rows go to the sheet, and the notice tells their
-// number.
-type list struct{ catalog.File }
-
-// takes reports whether a list can be asked for something, as for a department or as of a past month.
-func (l list) takes(name string) bool { return strings.Contains(string(l.Input), `"`+name+`"`) }
-
-// allLists are the catalog's lists.
-var allLists = sync.OnceValue(func() (all []list) {
+// allLists are the tools that the demo plans from their catalog files. A list's rows go to the sheet, and the notice
+// tells their number.
+var allLists = sync.OnceValue(func() []catalog.File {
 	files, _ := catalog.Files() // a test reads every file
-	for _, f := range files {
-		if f.Demo != nil {
-			all = append(all, list{f})
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(files), func(f catalog.File) bool { return f.Demo == nil })
 })
+
+// takes reports whether the list can be asked for something, as for a department or as of a past month.
+func (w *meant) takes(name string) bool {
+	return strings.Contains(string(w.List().Input), `"`+name+`"`)
+}
 
 // people is the tool that lists the people for whom records of a month are read.
 const people = "list_employees"
 
 // List is the topic's list, or that of people.
-func (w *meant) List() list {
-	at := slices.IndexFunc(allLists(), func(l list) bool { return l.Name == w.Topic })
+func (w *meant) List() catalog.File {
+	at := slices.IndexFunc(allLists(), func(l catalog.File) bool { return l.Name == w.Topic })
 	if at < 0 {
-		at = slices.IndexFunc(allLists(), func(l list) bool { return l.Name == people })
+		at = slices.IndexFunc(allLists(), func(l catalog.File) bool { return l.Name == people })
 	}
 	return allLists()[at]
 }
@@ -138,7 +132,7 @@ func (w *meant) When() string {
 // Dated reports whether a request is about a month: its records', or that as of which a list is read. Who was employed,
 // and where, is asked as of the month, so that later changes don't count.
 func (w *meant) Dated() bool {
-	return w.Kind() == "records" || w.Kind() == "list" && w.List().takes("as_of") && !w.Is["assumed"]
+	return w.Kind() == "records" || w.Kind() == "list" && w.takes("as_of") && !w.Is["assumed"]
 }
 
 // Sheet reports whether results are written to the sheet.
