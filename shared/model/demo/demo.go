@@ -57,23 +57,23 @@ type fact struct {
 
 const noTool = "no_tool"
 
-// hinders returns why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
-// demo never replaces a forbidden value by an allowed one.
-func (in input) hinders(tool string, arguments object) string {
+// lack says why a tool can't be called with an input for what it is to do; nil if it can. The demo never replaces a
+// forbidden value by an allowed one.
+func (in input) lack(what, tool string, arguments object) object {
 	at := slices.IndexFunc(in.Tools, func(o offered) bool { return o.Name == tool })
 	switch {
 	case at < 0 && slices.Contains(in.Forbidden, tool):
-		return "forbidden"
+		return object{"what": what, "tool": tool, "why": "forbidden"}
 	case at < 0:
-		return noTool
+		return object{"what": what, "tool": "", "why": noTool}
 	}
 	for name, value := range arguments {
 		listed, _ := in.Tools[at].Constraints[name+"s"].([]any)
 		if len(listed) > 0 && !slices.Contains(listed, value) {
-			return "constraint"
+			return object{"what": what, "tool": tool, "why": "constraint"}
 		}
 	}
-	return ""
+	return nil
 }
 
 // Answer returns JSON of the purpose's schema, or ErrAsked if the message asks for a failure.

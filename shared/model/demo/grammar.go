@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/width"
+
 	"ringi/shared/words/lazy"
 )
 
@@ -193,25 +195,17 @@ func joined(all []token) (out string) {
 }
 
 // normal writes full-width characters as ASCII, and leaves out what only says how a text looks. What is quoted stays.
-func normal(text string) (out string) {
-	for begin := 0; ; {
-		quoted := append(form("$quoted").FindStringIndex(text[begin:]), len(text)-begin, len(text)-begin)
-		part := form("$blanks").ReplaceAllString(strings.Map(ascii, text[begin:begin+quoted[0]]), " ")
+func normal(text string) string {
+	return form("$part").ReplaceAllStringFunc(text, func(part string) string {
+		if form("$quoted").MatchString(part) {
+			return part
+		}
+		part = form("$blanks").ReplaceAllString(width.Fold.String(part), " ")
 		for _, p := range phrases() {
 			if p.tag == "~" {
 				part = p.form.ReplaceAllString(part, p.means)
 			}
 		}
-		out += part + text[begin+quoted[0]:begin+quoted[1]]
-		if begin += quoted[1]; begin == len(text) {
-			return out
-		}
-	}
-}
-
-func ascii(r rune) rune {
-	if r >= '!'+0xfee0 && r <= '~'+0xfee0 {
-		return r - 0xfee0
-	}
-	return r
+		return part
+	})
 }

@@ -23,6 +23,7 @@ type meant struct {
 	words    *words
 	now      time.Time
 	pieces   []piece
+	text     string // all that a request says, in one line
 	priority string
 	no       string // why nothing is planned
 	fates    []fate // of each part of the remarks, in order
@@ -90,6 +91,7 @@ func (w *meant) enclose() (all []token) {
 		w.no += w.Say("noFile", w.Quoted(names))
 	}
 	for _, p := range w.pieces {
+		w.text = strings.Join(strings.Fields(w.text+" "+p.text), " ")
 		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
 			if p.in != "" {
 				t.in = w.Say("stands", p.in)
@@ -105,20 +107,9 @@ func says(text string) bool {
 	return slices.ContainsFunc(lex(normal(text), false), func(t token) bool { return !t.is("this") && !t.quiet() })
 }
 
-// text is all that a request says, in one line.
-func (w *meant) text() (all string) {
-	for _, p := range w.pieces {
-		all += " " + p.text
-	}
-	return strings.Join(strings.Fields(all), " ")
-}
-
 // Kind groups topics by what their requests may say.
 func (w *meant) Kind() string {
-	if w.Topic == "" {
-		return ""
-	}
-	return cmp.Or(w.words.Topics[w.Topic]["kind"], "list")
+	return cmp.Or(w.words.Topics[w.Topic]["kind"], map[bool]string{true: "list"}[w.Topic != ""])
 }
 
 // about finds what is asked for. A second subject, and what is said a second time, is for another request, unless it is
@@ -224,7 +215,7 @@ func (w *meant) judge(all []token) {
 	case w.Topic == "" && has(all, "to"), w.Topic == "message" && strings.TrimSpace(w.Quote) == "":
 		w.no += w.Say("noMessage")
 	case w.Topic == "":
-		w.stop("noWords", token{text: w.text()})
+		w.stop("noWords", token{text: w.text})
 	}
 }
 
@@ -235,7 +226,7 @@ func (w *meant) stop(form string, t token) {
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.
 func (w *meant) helps() bool {
-	return w.no == "" && (w.Is["courtesy"] || form("$help").MatchString(w.text()))
+	return w.no == "" && (w.Is["courtesy"] || form("$help").MatchString(w.text))
 }
 
 // Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
@@ -308,7 +299,7 @@ func (w *meant) buy(t token) (topic string) {
 		o.Price /= o.Quantity
 	}
 	o.wrong = o.wrong || o.Quantity < 1 || o.Quantity > mostOrdered || o.Price < 1 || o.Price > mostPaid
-	sum := sha256.Sum256([]byte(w.text() + w.now.Format(time.RFC3339)))
+	sum := sha256.Sum256([]byte(w.text + w.now.Format(time.RFC3339)))
 	o.Total, o.Reference = o.Quantity*o.Price, "R-"+hex.EncodeToString(sum[:4])
 	w.Order = o
 	return "purchase"

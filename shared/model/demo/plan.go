@@ -111,13 +111,8 @@ func (w *meant) List() catalog.File {
 // Form fills in what the words say of the request's topic under a name: the topic's own form, its list's, or else the
 // one that all lists share.
 func (w *meant) Form(name string, more ...any) string {
-	of, then, x := "", "", w.List().Demo.Words[w.words.Locale]
-	if w.Part != "" {
-		of = w.Say("titleOf", w.Part)
-	}
-	if w.Dated() {
-		then = w.Say("about", w.When())
-	}
+	of, x := map[bool]string{true: w.Say("titleOf", w.Part)}[w.Part != ""], w.List().Demo.Words[w.words.Locale]
+	then := map[bool]string{true: w.Say("about", w.When())}[w.Dated()]
 	form := cmp.Or(w.words.Topics[w.Topic][name], x.Forms[name], w.words.List[name])
 	return language.Fill(form, append(more, "of", of, "when", w.When(), "then", then, "department", w.Part,
 		"text", oneLine(w.Quote), "to", w.To(), "supplier", w.Order.Supplier, "short", oneLine(w.Order.Supplier),
@@ -249,7 +244,7 @@ func (w *meant) Arguments() object {
 // its arguments; what they refer to as name.x is the step's result.
 func plan(w *meant) (steps, missing []object) {
 	if w.Cannot() != "" {
-		what := cmp.Or(oneLine(w.text()), w.Say("noMessage"))
+		what := cmp.Or(oneLine(w.text), w.Say("noMessage"))
 		return []object{}, []object{{"what": what, "tool": "", "why": noTool}}
 	}
 	refs := []string{}
@@ -263,9 +258,8 @@ func plan(w *meant) (steps, missing []object) {
 			s = step{w.List().Title.In(w.words.Locale), w.Form(map[bool]string{true: "descriptionThen",
 				false: "description"}[w.Dated()]), w.Form("expected")}
 		}
-		if why := w.in.hinders(tool, input); why != "" {
-			tool = map[bool]string{false: tool}[why == noTool]
-			missing = append(missing, object{"what": s.Title, "tool": tool, "why": why})
+		if lack := w.in.lack(s.Title, tool, input); lack != nil {
+			missing = append(missing, lack)
 			continue
 		}
 		n := len(steps) + 1
