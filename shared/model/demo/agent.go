@@ -130,10 +130,8 @@ func (t talk) answer() model.Response {
 		text, t.asked.forwards = h.forwards[0], nil
 	}
 	for _, p := range phrases() {
-		if p.tag[0] != '%' || p.means == "" { // it asks for nothing
-			continue
-		}
-		if m := p.form.FindStringSubmatchIndex(text); m != nil && !form("%-not").MatchString(text[:m[0]]) {
+		m := p.form.FindStringSubmatchIndex(text)
+		if p.tag[0] == '%' && p.means != "" && m != nil && !form("%-not").MatchString(text[:m[0]]) {
 			said := string(p.form.ExpandString(nil, "$1$2$3$4", text, m))
 			return t.act(p, strings.TrimSpace(said), text[:m[0]], text[m[1]:])
 		}
@@ -158,10 +156,7 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 			value = object{"commands": all}
 		}
 	case "write", "files": // what the message gives, a sample or a note
-		var names []string
-		for _, name := range form("%-file").FindAllString(cmp.Or(said, "hello.js hello.test.js"), -1) {
-			names = add(names, name)
-		}
+		names := slices.Compact(form("%-file").FindAllString(cmp.Or(said, "hello.js hello.test.js"), -1))
 		given := ""
 		for _, m := range form("%-body").FindAllStringSubmatch(rest, -1) {
 			if body := strings.Trim(strings.Join(m[1:], ""), "\n "); said != "" && given == "" && body != "" {

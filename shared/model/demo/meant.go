@@ -32,7 +32,8 @@ type meant struct {
 
 	Topic, Part, Quote, TabSaid string    // Part is a department, Quote a message's text
 	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
-	Start, End                  time.Time // of a meeting
+	Start                       time.Time // of a meeting
+	length                      time.Duration
 	Order                       order
 	Is                          map[string]bool // tags that were said, and assumed, courtesy and notools
 }
@@ -46,10 +47,9 @@ func read(in input) (*meant, error) {
 	for _, e := range in.Forwarded {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
-	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium",
+	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium", length: time.Hour,
 		Is: map[string]bool{}, This: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())}
 	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
-	w.End = w.Start.Add(time.Hour)
 	all := w.enclose()
 	w.take(all)
 	w.judge(all)
@@ -137,7 +137,6 @@ func (w *meant) about(all []token) {
 // take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused.
 func (w *meant) take(all []token) {
 	w.about(all)
-	at, length := w.Start, w.End.Sub(w.Start)
 	for i := range all {
 		t := &all[i]
 		x, minutes := t.named, number(t.named["min"])+number(t.means)
@@ -161,15 +160,15 @@ func (w *meant) take(all []token) {
 			w.TabSaid = strings.Join(strings.Fields(x["q"]), " ")
 			t.used = utf8.RuneCountInString(w.TabSaid) <= maxTab
 		case "day":
-			at = at.AddDate(0, 0, number(t.means)-1)
+			w.Start = w.Start.AddDate(0, 0, number(t.means)-1)
 		case "clock":
 			hour := number(x["h"])
 			if x["pm"] != "" {
 				hour = hour%12 + 12
 			}
-			at = time.Date(at.Year(), at.Month(), at.Day(), hour, minutes, 0, 0, at.Location())
+			w.Start = time.Date(w.Start.Year(), w.Start.Month(), w.Start.Day(), hour, minutes, 0, 0, w.now.Location())
 		case "length":
-			length = time.Duration(60*number(x["h"])+minutes) * time.Minute
+			w.length = time.Duration(60*number(x["h"])+minutes) * time.Minute
 		case "urgent", "high", "low":
 			w.priority = t.tag
 		}
@@ -178,8 +177,10 @@ func (w *meant) take(all []token) {
 		t := &all[i]
 		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && t.is("sheet", "tab"))
 	}
-	w.Start, w.End = at, at.Add(length)
 }
+
+// End is that of a meeting.
+func (w *meant) End() time.Time { return w.Start.Add(w.length) }
 
 // marks of quotations have to come in pairs.
 const marks = `「」『』“”"`
@@ -236,7 +237,7 @@ func (w *meant) Cannot() string {
 		return legible.Clip(strings.TrimSpace(w.no), task.MaxSentence)
 	case w.no != "", w.helps():
 		return w.no + w.Say("can")
-	case w.Topic == "meeting" && (w.Start.Before(w.now) || !w.End.After(w.Start) || w.End.Day() != w.Start.Day()),
+	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()),
 		w.Topic == "purchase" && w.Order.wrong:
 		return w.Form("wrong")
 	}
@@ -285,16 +286,14 @@ const mostOrdered, mostPaid = 10_000, 100_000_000
 func (w *meant) buy(t token) (topic string) {
 	x := t.named
 	o := order{Supplier: strings.Trim(x["from"], marks), Name: strings.TrimSpace(x["name"]),
-		Quantity: number(x["n"]), Price: number(x["price"])}
+		Quantity: number(cmp.Or(x["n"], "1")), Price: number(x["price"])}
 	for _, name := range []string{o.Supplier, o.Name} {
 		said := lex(normal(name), false)
 		if form("$due").MatchString(name) || has(said, "day", "month", "clock", "who", "to", "nodm", "nosheet") {
 			return ""
 		}
 	}
-	if x["one"] != "" {
-		o.Quantity = 1
-	} else if t.means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
+	if t.means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
 		o.wrong = o.Price%o.Quantity != 0
 		o.Price /= o.Quantity
 	}

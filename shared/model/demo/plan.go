@@ -197,7 +197,8 @@ func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w
 
 // extract says what kind of message a request is, and titles it. What people said before in the thread is not used.
 func extract(w *meant) map[string]string {
-	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "",
+	cannot := cmp.Or(w.Cannot(), map[bool]string{true: w.Form("noTools")}[w.Is["notools"]])
+	out := map[string]string{"kind": "task", "sentence": cannot, "title": "", "description": "",
 		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
 	inThread := ""
 	for _, x := range w.in.Thread {
@@ -205,14 +206,11 @@ func extract(w *meant) map[string]string {
 			inThread = w.Say("inThread")
 		}
 	}
-	if w.Is["notools"] {
-		out["sentence"] = cmp.Or(out["sentence"], w.Form("noTools"))
-	}
 	switch {
 	case w.helps():
 		out["kind"] = "help"
-	case out["sentence"] != "":
-		out["kind"], out["sentence"] = "unsupported", legible.First(out["sentence"]+inThread, task.MaxSentence)
+	case cannot != "":
+		out["kind"], out["sentence"] = "unsupported", legible.First(cannot+inThread, task.MaxSentence)
 	default:
 		var lines []string
 		for _, p := range w.pieces {
@@ -280,18 +278,18 @@ func summary(w *meant) string {
 	var lines []string
 	told := 0
 	for _, s := range w.in.Steps {
-		if s.Title == w.words.Steps["tell"].Title {
+		of := &meant{words: w.words, Topic: s.Tool}
+		switch line := w.words.text("sum", object{"tool": s.Tool, "f": s.Facts, "topic": w.Topic}); {
+		case s.Title == w.words.Steps["tell"].Title:
 			told++
-			continue
-		}
-		if of := (&meant{words: w.words, Topic: s.Tool}); of.List().Name == s.Tool {
+		case of.List().Name == s.Tool:
 			lines = append(lines, of.Form("sum", "count", s.Facts["count"]))
+		case line != "":
+			lines = append(lines, line)
 		}
-		lines = append(lines, w.words.text("sum", object{"tool": s.Tool, "f": s.Facts, "topic": w.Topic}))
 	}
 	if told > 0 {
 		lines = append(lines, w.Say("told", told))
 	}
-	said := strings.TrimSpace(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"))
-	return legible.Clip(cmp.Or(said, w.Say("done")), 1900)
+	return legible.Clip(cmp.Or(strings.Join(lines, "\n"), w.Say("done")), 1900)
 }
