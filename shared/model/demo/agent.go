@@ -114,10 +114,10 @@ func (t talk) say(texts ...string) model.Response {
 
 func (t talk) answer() model.Response {
 	h, w := t.now, t.words
-	if h.read != "" {
+	switch {
+	case h.read != "":
 		return t.say(h.read)
-	}
-	if h.text+h.refused == "" && h.system != "" {
+	case h.text+h.refused == "" && h.system != "":
 		return t.ended(h.system)
 	}
 	for _, of := range []string{"unchanged", "patch", "waits"} {
@@ -226,18 +226,13 @@ func (t talk) ended(result string) model.Response {
 	if at := form("%-output").FindStringSubmatchIndex(result); at != nil {
 		told, output = result[:at[0]], form("%-number").ReplaceAllString(result[at[2]:at[3]], "")
 	}
-	text, colon := w["failed"], w["colon"]
-	if m[1]+m[2] != "" {
-		text = w["done"]
-	}
+	text, colon := map[bool]string{true: w["done"], false: w["failed"]}[m[1]+m[2] != ""], w["colon"]
 	for _, of := range []string{"exit", "changed", "pulled", "counted"} {
 		if at := form("%+" + of).FindStringSubmatchIndex(told); at != nil {
 			text, colon = string(form("%+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
 		}
 	}
-	if form("%-none").MatchString(output) {
-		text += w["comma"] + w["none"]
-	}
+	text += map[bool]string{true: w["comma"] + w["none"]}[form("%-none").MatchString(output)]
 	var tests conversation.Tests
 	for line := range strings.Lines(output) {
 		tests.Read(line)
@@ -248,9 +243,8 @@ func (t talk) ended(result string) model.Response {
 	if said := tests.Counted().Said(t.locale); said != "" {
 		text += w["stop"] + "\n" + said
 	}
-	const maxShown = 8
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")
-	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-maxShown):], "\n"), "\n"); shown != "" {
+	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n"); shown != "" {
 		return t.say(text, w["stop"], "\n```\n"+shown+"\n```")
 	}
 	return t.say(text, w["stop"])

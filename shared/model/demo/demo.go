@@ -57,8 +57,6 @@ type fact struct {
 	Facts       map[string]any
 }
 
-const noTool = "no_tool"
-
 // lack says why a tool can't be called with an input for what it is to do; nil if it can. The demo never replaces a
 // forbidden value by an allowed one.
 func (in input) lack(what, tool string, arguments object) object {
@@ -67,7 +65,7 @@ func (in input) lack(what, tool string, arguments object) object {
 	case at < 0 && slices.Contains(in.Forbidden, tool):
 		return object{"what": what, "tool": tool, "why": "forbidden"}
 	case at < 0:
-		return object{"what": what, "tool": "", "why": noTool}
+		return object{"what": what, "tool": "", "why": "no_tool"}
 	}
 	for name, value := range arguments {
 		listed, _ := in.Tools[at].Constraints[name+"s"].([]any)
@@ -168,10 +166,8 @@ func (Layers) Say(ctx context.Context, r model.Request, _ func(string)) (model.R
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return out, err
 	}
-	var in input
-	_ = fenced(q.Text, &in)                // it was read before
 	standing := int64(len(r.Standing) / 4) // a token is about four bytes
-	out.Text, out.Usage.Cost = text, aggregate.USD(asked("cost", in.Message, q.Purpose))
+	out.Text, out.Usage.Cost = text, aggregate.USD(asked("cost", q.Text, q.Purpose))
 	out.Usage.Input, out.Usage.Cached = int64(len(r.System)/4+len(q.Text)/4)-standing, standing
 	out.Usage.Output = int64(len(text) / 4)
 	return out, nil
@@ -189,9 +185,7 @@ func failed() error {
 		Err: errors.New("the message asked for this failure")}
 }
 
-const openFence, closeFence = "<data>", "</data>"
-
-var fence = &lazy.Regexp{Text: `(?s)` + openFence + `(.*?)(?:` + closeFence + `|$)`}
+var fence = &lazy.Regexp{Text: `(?s)<data>(.*?)(?:</data>|$)`}
 
 func encoded(v any) json.RawMessage {
 	b, _ := json.Marshal(v) // of texts, numbers and lists
@@ -269,7 +263,7 @@ func (s teamData) trouble(what string) bool {
 
 // material is the last fenced data in the request. Text before it may contain the fence's words, too.
 func (s teamData) material() string {
-	return s.Request[max(0, strings.LastIndex(s.Request, openFence)):]
+	return s.Request[max(0, strings.LastIndex(s.Request, "<data>")):]
 }
 
 // subject is the message in the request's data or, without one, the first line of the request.
@@ -311,10 +305,8 @@ func (s teamData) draft(w teamTexts, system string) string {
 func (s teamData) scored(w teamTexts) string {
 	words := form("$number").ReplaceAllString(s.Submission, "") // dates and figures don't count
 	items := float64(min(strings.Count(s.Submission, "\n- "), 14))
-	score, comment := contest.Round2(56+2.4*items+float64(hashOf(s.Metric, words)%100)/100), w.Mend
-	if score >= 75 {
-		comment = w.Good
-	}
+	score := contest.Round2(56 + 2.4*items + float64(hashOf(s.Metric, words)%100)/100)
+	comment := map[bool]string{true: w.Good, false: w.Mend}[score >= 75]
 	return string(encoded(object{"score": score, "comment": comment}))
 }
 
@@ -331,11 +323,10 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 
 // judged asks for another round while the scores rise.
 func (s teamData) judged(w teamTexts) string {
-	n, out := len(s.History), contest.Judgment{ShouldContinue: true, Reasoning: w.GoOn, ConfidenceScore: 0.8}
-	if n > 1 && s.History[n-1].Score < s.History[n-2].Score+1 && marker("on", s.Request) == nil {
-		out.ShouldContinue, out.Reasoning = false, w.Enough
-	}
-	return string(encoded(out))
+	n := len(s.History)
+	more := n < 2 || s.History[n-1].Score >= s.History[n-2].Score+1 || marker("on", s.Request) != nil
+	why := map[bool]string{true: w.GoOn, false: w.Enough}[more]
+	return string(encoded(contest.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8}))
 }
 
 func hashOf(texts ...string) uint32 { return crc32.ChecksumIEEE([]byte(strings.Join(texts, "\x00"))) }

@@ -273,7 +273,7 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
 	n.no, n.Is = "", maps.Clone(w.Is)
 	if told {
-		n.people = nil
+		n.People = nil
 	}
 	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
 	n.take(all)
@@ -283,9 +283,9 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped && !told || t.is("set") && (scoped || told)
 	}
 	strange, _ := strange(all)
-	sets := slices.ContainsFunc(all, func(t token) bool { return t.is("set") || t.named["only"] != "" })
+	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
 	switch {
-	case len(strange) > 0, n.no != "", scoped && !sets,
+	case len(strange) > 0, n.no != "", scoped && !slices.ContainsFunc(all, sets),
 		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
 		steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"

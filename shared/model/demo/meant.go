@@ -25,10 +25,10 @@ type meant struct {
 	pieces   []piece
 	text     string // all that a request says, in one line
 	priority string
-	no       string // why nothing is planned
-	fates    []fate // of each part of the remarks, in order
-	followed int    // how many of them there are up to the newest that was followed
-	people   []string
+	no       string   // why nothing is planned
+	fates    []fate   // of each part of the remarks, in order
+	followed int      // how many of them there are up to the newest that was followed
+	People   []string // who is named to get a direct message
 
 	Topic, Part, Quote, TabSaid string    // Part is a department, Quote a message's text
 	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
@@ -93,9 +93,7 @@ func (w *meant) enclose() (all []token) {
 	for _, p := range w.pieces {
 		w.text = strings.Join(strings.Fields(w.text+" "+p.text), " ")
 		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
-			if p.in != "" {
-				t.in = w.Say("stands", p.in)
-			}
+			t.in = map[bool]string{true: w.Say("stands", p.in)}[p.in != ""]
 			all = append(all, t)
 		}
 	}
@@ -152,7 +150,7 @@ func (w *meant) take(all []token) {
 			w.Part = t.means + x["d"]
 		case "to":
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
-				w.people = add(w.people, named(form("$who"), m)["id"])
+				w.People = add(w.People, named(form("$who"), m)["id"])
 			}
 		case "q":
 			w.Quote = x["q"]
@@ -211,8 +209,8 @@ func (w *meant) judge(all []token) {
 		w.no = w.Say("noWords", names) + in + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:
 		w.no += w.Say("longMessage", maxMessage)
-	case len(w.people) > maxTold:
-		w.no += w.Say("tooManyTold", len(w.people), maxTold)
+	case len(w.People) > maxTold:
+		w.no += w.Say("tooManyTold", len(w.People), maxTold)
 	case w.Topic == "" && has(all, "to"), w.Topic == "message" && strings.TrimSpace(w.Quote) == "":
 		w.no += w.Say("noMessage")
 	case w.Topic == "":
@@ -262,10 +260,8 @@ func (t token) month(this time.Time) time.Time {
 	if t.means != "" {
 		return this.AddDate(0, number(t.means), 0)
 	}
-	if at, err := time.Parse("Jan", mon[:min(3, len(mon))]); err == nil {
-		month = int(at.Month())
-	}
-	then := time.Date(cmp.Or(year, this.Year()), time.Month(month), 1, 0, 0, 0, 0, this.Location())
+	at, _ := time.Parse("Jan", mon[:min(3, len(mon))]) // a month has a number or a name
+	then := time.Date(cmp.Or(year, this.Year()), cmp.Or(time.Month(month), at.Month()), 1, 0, 0, 0, 0, this.Location())
 	if year == 0 && then.After(this) {
 		return then.AddDate(-1, 0, 0)
 	}

@@ -57,13 +57,7 @@ func (t *words) filled(name string, data any) string {
 
 // text fills a template in. Its lines have no blanks at their ends, and none is empty.
 func (t *words) text(name string, data any) string {
-	var lines []string
-	for line := range strings.Lines(t.filled(name, data)) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
+	return strings.TrimSpace(form("$ends").ReplaceAllString(t.filled(name, data), "\n"))
 }
 
 func (t *words) quote(s string) string { return fmt.Sprintf(t.Say["quote"], s) }
@@ -133,27 +127,16 @@ func (w *meant) Dated() bool {
 // Sheet reports whether results are written to the sheet.
 func (w *meant) Sheet() bool { return uses("sheet", w.Kind()) && !w.Is["nosheet"] }
 
-// told is who gets a direct message, by which step.
-type told struct{ Step, ID, name string }
+// Requester is told where nobody is named.
+func (w *meant) Requester() string { return w.in.Requester }
 
-// Told are those who get a direct message. An e-mail address is named as it is.
-func (w *meant) Told() (all []told) {
-	if w.Topic != "message" && len(w.people) == 0 {
-		return []told{{"notice", w.in.Requester, w.Say("requester")}}
-	}
-	for _, id := range w.people {
-		all = append(all, told{"tell", id, map[bool]string{true: id, false: "<@" + id + ">"}[strings.Contains(id, "@")]})
-	}
-	return all
-}
-
-// To names who is told.
+// To names who gets a direct message. An e-mail address is named as it is.
 func (w *meant) To() string {
 	var all []string
-	for _, to := range w.Told() {
-		all = append(all, to.name)
+	for _, id := range w.People {
+		all = append(all, map[bool]string{true: id, false: "<@" + id + ">"}[strings.Contains(id, "@")])
 	}
-	return strings.Join(all, w.Say("andTo"))
+	return cmp.Or(strings.Join(all, w.Say("andTo")), w.Say("requester"))
 }
 
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
@@ -200,12 +183,8 @@ func extract(w *meant) map[string]string {
 	cannot := cmp.Or(w.Cannot(), map[bool]string{true: w.Form("noTools")}[w.Is["notools"]])
 	out := map[string]string{"kind": "task", "sentence": cannot, "title": "", "description": "",
 		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
-	inThread := ""
-	for _, x := range w.in.Thread {
-		if !strings.HasPrefix(x.User, "B") && says(x.Text) {
-			inThread = w.Say("inThread")
-		}
-	}
+	byPeople := func(x struct{ User, Text string }) bool { return !strings.HasPrefix(x.User, "B") && says(x.Text) }
+	inThread := map[bool]string{true: w.Say("inThread")}[slices.ContainsFunc(w.in.Thread, byPeople)]
 	switch {
 	case w.helps():
 		out["kind"] = "help"
@@ -243,7 +222,7 @@ func (w *meant) Arguments() object {
 func plan(w *meant) (steps, missing []object) {
 	if w.Cannot() != "" {
 		what := cmp.Or(oneLine(w.text), w.Say("noMessage"))
-		return []object{}, []object{{"what": what, "tool": "", "why": noTool}}
+		return []object{}, []object{{"what": what, "tool": "", "why": "no_tool"}}
 	}
 	refs := []string{}
 	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {
