@@ -33,7 +33,7 @@ func TestDemoPlansFitACard(t *testing.T) {
 		}
 		return people
 	}
-	for _, request := range []string{"データの検証もして、営業部の2025年9月の勤怠を、%sに送って", "%sにも2025年1月の残業を送って",
+	for _, request := range []string{"データの検証もして、営業部の2025年9月の勤怠を、%sに送って", "%sに2025年1月の残業を送って",
 		"Validate the data and send attendance for January 2025 to %s"} {
 		text := fmt.Sprintf(request, told(mostTold))
 		_, _, steps := think(t, text, "ja", nil, nil)

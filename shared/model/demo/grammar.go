@@ -267,8 +267,8 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 }
 
 // merge reads a sentence as a part of the request, and changes the request by it if all of it was understood: “instead”
-// and “only” replace a month or department, “to” replaces who is told, and no other meaning is guessed. Not even a reason
-// goes beyond a stamped policy.
+// and “only” replace a month or department, “to” who is told, and no other meaning is guessed. Not even a reason goes
+// beyond a stamped policy.
 func (w *meant) merge(all []token, steps bool) (became string) {
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
 	n.no, n.Is = "", maps.Clone(w.Is)

@@ -69,8 +69,8 @@ type enclosed struct {
 // unless it is the message.
 type piece struct{ text, in string }
 
-// enclose splits a request into the texts that it is read from, and reads them one by one. Files are refused, and so are
-// forwarded messages that can't be seen whole.
+// enclose splits a request into the texts that it is read from, and reads each. Files are refused, and so are forwarded
+// messages that can't be seen whole.
 func (w *meant) enclose() (all []token) {
 	w.pieces = []piece{{seen.WithoutStruck(plain(w.in.Message)), ""}}
 	for _, f := range w.in.Forwarded {
