@@ -17,18 +17,19 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// FromStatus makes the *Error of a vendor's HTTP answer. code is the vendor's code, such as rate_limit_error. The
-// vendor's sentence is left out because it may quote the request.
-func FromStatus(provider string, status int, header http.Header, code string) *Error {
+// FromStatus makes the *Error of a vendor's HTTP answer. The codes are the vendor's, the most exact first, such as
+// rate_limit_error. said is its sentence, of which nothing is kept because it may quote the request.
+func FromStatus(provider string, status int, header http.Header, said string, codes ...string) *Error {
 	e := &Error{Provider: provider, Status: status}
-	if code = word(code); code != "" {
+	if code := named(codes); code != "" {
 		e.Err = errors.New(code)
 	}
 	switch {
-	case status == http.StatusPaymentRequired || slices.Contains(unpaid, code):
+	case status == http.StatusPaymentRequired || has(codes, unpaid) || status < 500 && unpaidSaid.Get().MatchString(said):
 		e.Kind = NoCredit // some vendors use 429 for this, but waiting does not help
-	case status == http.StatusRequestEntityTooLarge || slices.Contains(tooLongCodes, code):
-		e.Kind = TooLong // the code also comes in a stream, without a status of its own
+	case status == http.StatusRequestEntityTooLarge || has(codes, tooLongCodes) ||
+		aboutRequest(status) && LengthRefused(said):
+		e.Kind = TooLong // it also comes in a stream, without a status of its own
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
 	case status == http.StatusForbidden:
@@ -45,9 +46,32 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 		e.Kind = BadRequest
 	}
 	if e.Retryable {
-		e.RetryAfter = outbound.RetryAfter(header, time.Now())
+		e.RetryAfter = cmp.Or(outbound.RetryAfter(header, time.Now()), WaitIn(said, nil))
 	}
 	return e
+}
+
+// named returns the first code that is a word, or a number if none is.
+func named(codes []string) (code string) {
+	for _, c := range codes {
+		if c = word(c); c != "" && strings.Trim(code, "0123456789") == "" {
+			code = c
+		}
+	}
+	return code
+}
+
+func has(codes, some []string) bool {
+	return slices.ContainsFunc(codes, func(c string) bool {
+		return slices.ContainsFunc(some, func(s string) bool { return strings.EqualFold(s, c) })
+	})
+}
+
+// aboutRequest reports whether a status may be that of a request that is refused for what it is: gateways report such a
+// refusal as a fault of the server behind them.
+func aboutRequest(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity ||
+		status == http.StatusInternalServerError
 }
 
 // statuses are the HTTP statuses that errors stand for which come in an answer of status 200, by their code without
@@ -79,11 +103,8 @@ func statusOf(code string) int {
 // first, and said is its sentence, of which nothing is kept.
 func FromCode(provider, said string, codes ...string) *Error {
 	codes = slices.DeleteFunc(codes, func(code string) bool { return word(code) == "" })
-	status, named := 0, ""
+	status := 0
 	for _, code := range codes {
-		if status == 0 || strings.Trim(named, "0123456789") == "" {
-			named = code
-		}
 		status = cmp.Or(status, statusOf(code))
 	}
 	if status == 0 && len(codes) == 0 && slices.ContainsFunc(passing, func(s string) bool {
@@ -91,42 +112,46 @@ func FromCode(provider, said string, codes ...string) *Error {
 	}) {
 		status = http.StatusServiceUnavailable
 	}
-	if LengthRefused(said) {
-		named = CodeTooLong
-	}
-	e := FromStatus(provider, cmp.Or(status, http.StatusBadRequest), nil, named)
+	e := FromStatus(provider, cmp.Or(status, http.StatusBadRequest), nil, said, codes...)
 	e.Status = status
 	if e.Kind == BadRequest && len(codes) == 0 {
 		e.Kind, e.Err = Unreadable, &UnreadableError{"an error without a code"}
 	}
-	if e.Retryable {
-		e.RetryAfter = WaitIn(said, nil)
-	}
 	return e
 }
 
-// unpaid are the vendors' error codes for an account without money or quota.
+// unpaid are the error codes for an account without money or quota: OpenAI's, Anthropic's, Moonshot's, DashScope's,
+// Volcengine's.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
-	"credit_balance_too_low", "insufficient_balance_error"}
+	"credit_balance_too_low", "insufficient_balance_error", "exceeded_current_quota_error", "Arrearage",
+	"AccountOverdueError"}
 
-// CodeTooLong is OpenAI's code for a request that is longer than the model takes at once. Wires whose vendors have none
-// use it when LengthRefused recognizes the vendor's sentence.
-const CodeTooLong = "context_length_exceeded"
+// unpaidSaid finds the same in a sentence. Gemini's "You exceeded your current quota" is a rate limit.
+var unpaidSaid = lazy.Regexp{Text: `(?i)insufficient (?:account )?(?:balance|credits?|funds)|` +
+	`balance is (?:too low|insufficient|not enough)|(?:any|available|more|out of|no) credits|spending (?:limit|cap)|` +
+	`overdue balance|余额不足|欠费`}
 
-// tooLongCodes are the codes of OpenAI and what imitates it, llama.cpp's, and Anthropic's.
-var tooLongCodes = []string{CodeTooLong, "exceed_context_size_error", "request_too_large"}
+// tooLongCodes are the codes for a request that is longer than the model takes at once: OpenAI's and what imitates it,
+// llama.cpp's, Anthropic's, Copilot's.
+var tooLongCodes = []string{"context_length_exceeded", "exceed_context_size_error", "request_too_large",
+	"model_max_prompt_tokens_exceeded"}
 
-// lengthy are parts of the sentences with which vendors refuse a request for its length: OpenAI and vLLM; Anthropic;
-// Bedrock; Gemini; llama.cpp.
-var lengthy = []string{"maximum context length", "context window", "prompt is too long", "exceed context limit",
-	"input is too long", "too many input tokens", "exceeds the maximum number of tokens", "maximum input token",
-	"available context size"}
+// lengthy finds a sentence about it: one that names the context, or the request with a word of excess.
+var lengthy = lazy.Regexp{Text: `(?i)context (?:length|window|size|limit)|context_length|` +
+	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed|longer than|larger than|超长)|` +
+	`(?:maximum|max|range of)(?: allowed)? (?:prompt|input|model) (?:length|tokens?)|` +
+	`too many (?:input )?tokens|reduce the length of|token limit: \d|token limit exceeded|` +
+	"`inputs` (?:tokens \\+|must have less)"}
 
 // LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.
-func LengthRefused(said string) bool {
-	said = strings.ToLower(said)
-	return slices.ContainsFunc(lengthy, func(s string) bool { return strings.Contains(said, s) })
-}
+func LengthRefused(said string) bool { return lengthy.Get().MatchString(said) }
+
+// formNamed finds the form of an answer in a refusal, however the vendor calls it.
+var formNamed = lazy.Regexp{Text: `(?i)(?:response|output)[_ .]?(?:format|config)|text\.format|` +
+	`json[_ -]?(?:schema|mode|object)|structured[_ -]?output`}
+
+// FormRefused reports whether a refusal, or the parameter that it names, is about the form of the answer.
+func FormRefused(said string) bool { return formNamed.Get().MatchString(said) }
 
 // FromTransport makes the *Error of a call whose answer did not arrive completely.
 func FromTransport(provider string, err error) *Error {

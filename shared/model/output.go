@@ -1,9 +1,10 @@
 package model
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/words/lazy"
 )
@@ -89,39 +90,65 @@ func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full 
 
 var (
 	// outputNamed finds the name of the limit of answers in a refusal.
-	outputNamed = lazy.Regexp{Text: `(?i)max_?(?:completion_?|output_?)?tokens|maximum tokens`}
-	// outputMost finds the limit in refusals of OpenAI (two forms), Anthropic, Gemini, Bedrock (two), DeepSeek, Groq.
-	outputMost = lazy.Regexp{Text: "(?i)supports at most (\\d+)|value <= ?(\\d+)|> (\\d+), which is the maximum|" +
-		"to (\\d+) \\(inclusive\\)|model limit of (\\d+)|max_tokens is \\[\\d+, ?(\\d+)\\]|less than or equal to `?(\\d+)"}
+	outputNamed = lazy.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens`}
+	// answerCounted finds a refusal of the length of a request together with its answer.
+	answerCounted = lazy.Regexp{Text: outputNamed.Text + `|requested|completion`}
 	// outputBelow finds the first number that is too much.
 	outputBelow = lazy.Regexp{Text: `(?i)to (\d+) \(exclusive\)`}
-	// outputWithin finds vLLM's length of a request with its answer, and what the request has of it.
-	outputWithin = lazy.Regexp{Text: `(?i)maximum context length is (\d+) tokens and your request has (\d+) input tokens`}
+	// windowNamed finds how long a request may be with its answer: most servers', vLLM's, Moonshot's, TGI's, Anthropic's.
+	windowNamed = lazy.Regexp{Text: `(?i)context (?:length|window|size)\D{0,16}(\d+)|max_model_len\D{0,24}(\d+)|` +
+		"token limit: (\\d+)|max_new_tokens\\W+must be <= (\\d+)|context limit: \\d+ \\+ \\d+ > (\\d+)"}
+	// inputNamed finds what the request has of it, and totalNamed what it has with the answer.
+	inputNamed = lazy.Regexp{Text: "(?i)(\\d+) (?:`?inputs?`? tokens|tokens from the input|of text input|" +
+		`(?:tokens )?in (?:the messages|your prompt))|context limit: (\d+) \+`}
+	totalNamed = lazy.Regexp{Text: `(?i)requested(?: about| a total of|:)? (\d+)(?: tokens|\))`}
 )
 
-// OutputNamed returns the limit of answers that a refusal names, 0 if it names none below what was asked for.
-func OutputNamed(said string, asked int) int {
+// An answer of fewer tokens than these is no use. least is of one beside a long request, which is too long then.
+const fewest, least = 256, 1024
+
+// outputLeft returns how many tokens of an answer a refusal leaves, 0 if it leaves none. named is false if its cause
+// may be their number, and it doesn't say how many there may be.
+func (r Request) outputLeft(said string, asked int) (most int, named bool) {
+	if !answerCounted.Get().MatchString(said) {
+		return 0, true
+	}
+	if window := numberIn(windowNamed.Get().FindStringSubmatch(said)); window > 0 {
+		input := numberIn(inputNamed.Get().FindStringSubmatch(said))
+		if input == 0 {
+			input = max(0, numberIn(totalNamed.Get().FindStringSubmatch(said))-asked)
+		}
+		if input == 0 || input == window-asked+1 { // vLLM counts no further
+			input = max(input, r.tokens()+r.tokens()/8)
+		}
+		if most = window - input; most < min(least, r.MaxTokens) {
+			return 0, true
+		}
+		return most, true
+	}
 	if !outputNamed.Get().MatchString(said) {
-		return 0
+		return 0, !LengthRefused(said)
 	}
-	most := 0
-	if found := outputWithin.Get().FindStringSubmatch(said); found != nil {
-		most = numberIn(found[1:2]) - numberIn(found[2:])
-	} else if found := outputBelow.Get().FindStringSubmatch(said); found != nil {
-		most = numberIn(found[1:]) - 1
-	} else {
-		most = numberIn(outputMost.Get().FindStringSubmatch(said))
+	if most = numberIn(outputBelow.Get().FindStringSubmatch(said)); most > 0 {
+		return most - 1, true
 	}
-	if most <= 0 || most >= asked {
-		return 0
+	for _, word := range strings.FieldsFunc(said, func(r rune) bool { // a model's name is one
+		return r >= utf8.RuneSelf || !strings.ContainsRune("_.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		if n, err := strconv.Atoi(strings.Trim(word, ".-")); err == nil && n >= fewest && n < asked {
+			most = max(most, n)
+		}
 	}
-	return most
+	return most, most > 0
 }
 
-// Lower obeys the limit of answers that a refusal names, or otherwise if it names none and otherwise is not 0. It
-// reports whether to ask again for fewer Tokens, which is once.
-func (r *Response) Lower(said string, otherwise int) bool {
-	most := cmp.Or(OutputNamed(said, r.Tokens), otherwise)
+// Lower obeys a refusal of as many tokens as were asked for, once. blindly says to do without the room for thoughts if
+// it doesn't say how many there may be. It reports whether to ask again, for fewer Tokens.
+func (r *Response) Lower(of Request, said string, blindly bool) bool {
+	most, named := of.outputLeft(said, r.Tokens)
+	if !named && blindly {
+		most = of.MaxTokens
+	}
 	if r.Lowered || most <= 0 || most >= r.Tokens {
 		return false
 	}

@@ -3,9 +3,9 @@ package anthropic
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -46,18 +46,18 @@ func (c *Client) problem(err error, request string) *model.Error {
 	case errors.As(err, &inside):
 		e = model.FromCode(modelname.Anthropic, inside.said, inside.code)
 	case errors.As(err, &answer):
-		code := string(answer.Type())
-		// The vendor has no code for an account without credit.
-		if answer.StatusCode == http.StatusBadRequest && strings.Contains(answer.RawJSON(), "credit balance is too low") {
-			code = "credit_balance_too_low"
-		}
-		if answer.StatusCode == http.StatusBadRequest && model.LengthRefused(answer.RawJSON()) {
-			code = model.CodeTooLong
-		}
-		e = model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, code)
+		e = model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, said(answer),
+			string(answer.Type()))
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e
+}
+
+// said is the sentence of an error.
+func said(e *sdk.Error) string {
+	var body struct{ Error struct{ Message string } }
+	_ = json.Unmarshal([]byte(e.RawJSON()), &body) // unreadable: then it says nothing
+	return body.Error.Message
 }
 
 // left returns the time until the caller's deadline. Without a timeout the SDK refuses to ask for long answers.

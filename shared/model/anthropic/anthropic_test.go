@@ -41,6 +41,7 @@ func wire() modeltest.Vendor {
 			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
 		},
 		NoCredit: 402, NoCreditCode: "billing_error",
+		Form: "output_config", Formless: `'claude-sonnet-4-20250514' does not support output format.`,
 		Published: modeltest.Differences[sdk.Message], PublishedError: modeltest.Differences[shared.ErrorResponse],
 	}
 }

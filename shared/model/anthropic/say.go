@@ -71,7 +71,7 @@ func (c *Client) open(ctx context.Context, p *sdk.MessageNewParams, r model.Requ
 		if res != nil {
 			out.Usage.RequestID = model.RequestID(res.Header.Get("Request-Id"))
 		}
-		if !fewer(p, out, err) && (r.Once || !simpler(p, err)) {
+		if !c.simpler(p, r, out, err) {
 			return res, err
 		}
 	}
@@ -216,32 +216,27 @@ func sample(p *sdk.MessageNewParams, s model.Sampling) {
 	}
 }
 
-// fewer asks for as many tokens as a refusal names, once.
-func fewer(p *sdk.MessageNewParams, out *model.Response, err error) bool {
+// simpler asks for less after a refusal: for fewer tokens, or without something that some models don't support, which
+// is sampling, or the answer's schema. A single question then has it in words. simpler reports false when nothing of
+// these is left, or something else is the cause.
+func (c *Client) simpler(p *sdk.MessageNewParams, r model.Request, out *model.Response, err error) bool {
 	refused := new(sdk.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		return false
 	}
-	var body struct{ Error struct{ Message string } }
-	_ = json.Unmarshal([]byte(refused.RawJSON()), &body) // unreadable: then it names no number
-	lower := out.Lower(body.Error.Message, 0)
-	p.MaxTokens = int64(out.Tokens)
-	return lower
-}
-
-// simpler removes from a refused request something that some models don't support: sampling, or the answer's schema. It
-// reports false when neither is left.
-func simpler(p *sdk.MessageNewParams, err error) bool {
-	refused := new(sdk.Error)
-	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
-		return false
-	}
-	formed := p.OutputConfig.Format.Schema != nil
+	why, formed := said(refused), p.OutputConfig.Format.Schema != nil
 	switch {
-	case p.Temperature.Valid() && p.TopP.Valid() && strings.Contains(refused.RawJSON(), "top_p"): // one of them is taken
+	case out.Lower(r, why, true):
+		p.MaxTokens = int64(out.Tokens)
+	case c.problem(err, "").Kind != model.BadRequest:
+		return false
+	case p.Temperature.Valid() && p.TopP.Valid() && strings.Contains(why, "top_p"): // one of them is taken
 		p.TopP = param.Opt[float64]{}
-	case formed && (strings.Contains(refused.RawJSON(), "output_config") || !sampled(*p)):
+	case formed && (model.FormRefused(why) || !sampled(*p) && !r.Once):
 		p.OutputConfig = sdk.OutputConfigParam{}
+		if r.Once {
+			p.System[0].Text = r.System + "\n\n" + model.SchemaPrompt(r.Schema)
+		}
 	case sampled(*p):
 		sample(p, model.Sampling{})
 	default:

@@ -107,17 +107,17 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			err = h.End(nil)
 			return out, err
 		}
+		e := c.problem(err)
 		var invalid *types.ValidationException
-		if errors.As(err, &invalid) && first.Lower(invalid.ErrorMessage(), 0) {
-			continue
-		}
-		if errors.As(err, &invalid) && !noSuchModel(invalid) && !model.LengthRefused(invalid.ErrorMessage()) {
-			if plainer, ok := f.simpler(invalid); ok {
+		if errors.As(err, &invalid) {
+			if first.Lower(r, invalid.ErrorMessage(), true) {
+				continue
+			}
+			if plainer, ok := f.simpler(invalid); ok && e.Kind == model.BadRequest {
 				f = plainer
 				continue
 			}
 		}
-		e := c.problem(err)
 		e.RequestID = cmp.Or(e.RequestID, out.Usage.RequestID)
 		out.Usage.RequestID = e.RequestID
 		err = h.End(e)
@@ -270,10 +270,7 @@ func (c *Client) problem(err error) *model.Error {
 			said, header = answer.HTTPStatusCode(), answer.Response.Header
 		}
 		said = status(err, code, said)
-		if said == http.StatusBadRequest && model.LengthRefused(api.ErrorMessage()) {
-			code = model.CodeTooLong
-		}
-		e = model.FromStatus(modelname.Bedrock, said, header, code)
+		e = model.FromStatus(modelname.Bedrock, said, header, api.ErrorMessage(), code)
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {

@@ -73,6 +73,8 @@ func TestContract(t *testing.T) {
 			400: "ValidationException", 401: "UnrecognizedClientException", 403: "AccessDeniedException", 404: "ResourceNotFoundException",
 			429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
 		},
+		Form: "outputConfig", Formless: `The model returned the following errors: output_config.format: Extra inputs ` +
+			`are not permitted`,
 		Published:      func(body string) []string { return api.Check("ConverseResponse", body) },
 		PublishedError: func(body string) []string { return api.Check("Exception", body) },
 		PublishedSent:  func(body string) []string { return api.Check("ConverseRequest", body) },
@@ -113,28 +115,48 @@ func TestWhatAWSMeansByItsErrors(t *testing.T) {
 	}
 }
 
-// A model that supports no schema and no cache points gets the request without them, and the schema in words.
+// A model that supports no schema, or no cache points, gets the request without what it names, in Converse's words or
+// in its vendor's, and the schema in words.
 func TestAModelThatTakesLess(t *testing.T) {
-	var asked []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		asked = append(asked, string(body))
-		if strings.Contains(string(body), "outputConfig") || strings.Contains(string(body), "cachePoint") {
-			w.Header().Set("X-Amzn-ErrorType", "ValidationException")
-			w.WriteHeader(http.StatusBadRequest)
-			io.WriteString(w, `{"message":"This model doesn't support the outputConfig field."}`)
-			return
+	for _, formless := range []string{"This model doesn't support the outputConfig field.",
+		"The model returned the following errors: output_config.format: Extra inputs are not permitted"} {
+		for takes, refusals := range map[string]map[string]string{
+			"neither":      {"outputConfig": formless, "cachePoint": "This model doesn't support the cachePoint field."},
+			"cache points": {"outputConfig": formless},
+			"schemas":      {"cachePoint": "This model doesn't support the cachePoint field."},
+		} {
+			var asked []string
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				asked = append(asked, string(body))
+				for _, member := range []string{"outputConfig", "cachePoint"} {
+					if said := refusals[member]; said != "" && strings.Contains(string(body), member) {
+						w.Header().Set("X-Amzn-ErrorType", "ValidationException")
+						w.WriteHeader(http.StatusBadRequest)
+						io.WriteString(w, `{"message":"`+said+`"}`)
+						return
+					}
+				}
+				io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
+			}))
+			q, warm := modeltest.Request(), 0.2
+			q.Sampling.Temperature = &warm
+			r, err := open(s.URL).Say(t.Context(), q, nil)
+			s.Close()
+			expect.Must(t, err == nil && r.Text == "{}" && len(asked) == 1+len(refusals), "%s: %+v, %v, asked %d times", takes,
+				r, err, len(asked))
+			last := asked[len(asked)-1]
+			for part, want := range map[string]bool{"outputConfig": takes == "schemas", "cachePoint": takes == "cache points",
+				`"temperature"`: true} {
+				expect.That(t, strings.Contains(last, part) == want, "%s: %s in %s", takes, part, last)
+			}
+			var plain struct {
+				System []struct{ Text string }
+			}
+			expect.NoError(t, json.Unmarshal([]byte(last), &plain))
+			worded := strings.Contains(plain.System[0].Text, `"required":["a"]`)
+			expect.That(t, worded == (takes != "schemas"), "%s: %s", takes, last)
 		}
-		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
-	}))
-	defer s.Close()
-	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
-	expect.Must(t, err == nil && r.Text == "{}" && len(asked) == 2, "%+v, %v, asked %d times", r, err, len(asked))
-	var plain struct {
-		System []struct{ Text string }
-	}
-	if err := json.Unmarshal([]byte(asked[1]), &plain); err != nil || len(plain.System) != 1 || !strings.Contains(plain.System[0].Text, `"required":["a"]`) {
-		t.Errorf("%v: %s", err, asked[1])
 	}
 }
 

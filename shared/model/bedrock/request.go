@@ -21,17 +21,23 @@ import (
 // form selects optional parts of a request that some models don't support: cache points, an answer's schema, sampling.
 type form struct{ marked, formed, sampled bool }
 
-// simpler drops a part that the model may have refused. It reports false when none is left.
+// simpler drops the part that the model refused: the one that it names, in Converse's words or in those of the vendor
+// behind it, else sampling and cache points, and then the schema. It reports false when none is left.
 func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	why := refused.ErrorMessage()
-	named := strings.Contains(why, "outputConfig") || strings.Contains(why, "cachePoint")
 	switch {
-	case f.sampled && !(named && (f.marked || f.formed)):
+	case f.formed && model.FormRefused(why):
+		f.formed = false
+	case f.marked && strings.Contains(why, "cachePoint"):
+		f.marked = false
+	case f.sampled:
 		return form{formed: f.formed}, true
 	case f.marked || f.formed:
-		return form{sampled: f.sampled}, true
+		return form{}, true
+	default:
+		return f, false
 	}
-	return f, false
+	return f, true
 }
 
 // input translates a request. Cache points follow the rules and Standing, and in a conversation also the last message

@@ -259,8 +259,8 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response, 
 	switch {
 	case errors.As(err, &refused) && refused.why.filters():
 		h.Stops(filtered)
-	case errors.As(err, &refused) && refused.why.judged():
-		h.Break(refused.why.code)
+	case errors.As(err, &refused) && refused.why.judged() != "":
+		h.Break(refused.why.judged())
 	case errors.As(err, &refused):
 		return h.End(c.problem(model.FromCode(c.provider(), refused.why.said, refused.why.codes...), id))
 	case err != nil && (!h.stopped || errors.As(err, new(*model.UnreadableError))):

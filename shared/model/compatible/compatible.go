@@ -56,10 +56,15 @@ func (r refusal) filters() bool {
 		slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, strings.ToLower(c)) })
 }
 
-// judged reports whether the server refused the model's answer, as Groq does where a call or JSON doesn't fit
-// (https://console.groq.com/docs/tool-use: tool_use_failed).
-func (r refusal) judged() bool {
-	return r.code == "tool_use_failed" || r.code == "json_validate_failed"
+// judged returns the code with which the server refused the model's answer, as Groq does where a call or JSON doesn't
+// fit (https://console.groq.com/docs/tool-use: tool_use_failed); empty: it refused something else.
+func (r refusal) judged() string {
+	for _, code := range r.codes {
+		if code == "tool_use_failed" || code == "json_validate_failed" {
+			return code
+		}
+	}
+	return ""
 }
 
 // details is what a server says of an error: in the member error, or in its place. The code may be a number (Gemini,
@@ -97,9 +102,8 @@ func (b base) code() scalar {
 
 // refusal is what an error says. Its text is only looked through for numbers and known words.
 type refusal struct {
-	code      string   // the first of codes that is a word
 	codes     []string // which may be in any of three members
-	parameter string   // the one that the error names, or filtered
+	parameter string   // the one that the error names
 	wait      time.Duration
 	flagged   bool // it says what a filter found in the request
 	said      string
@@ -156,12 +160,8 @@ func refusalIn(text []byte) refusal {
 	}
 	why := refusal{parameter: string(d.Param), said: cmp.Or(d.Said.said, d.Detail.said, string(text))}
 	for _, code := range []scalar{d.Code, d.Status, d.Type} {
-		if code == "" {
-			continue
-		}
-		why.codes = append(why.codes, string(code))
-		if strings.Trim(why.code, "0123456789") == "" {
-			why.code = string(code)
+		if code != "" {
+			why.codes = append(why.codes, string(code))
 		}
 	}
 	var found struct {

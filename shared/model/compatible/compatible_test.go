@@ -62,6 +62,7 @@ func TestContract(t *testing.T) {
 		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
 		Codes:    map[int]string{401: "invalid_api_key", 429: "rate_limit_exceeded"},
 		NoCredit: 429, NoCreditCode: "insufficient_quota",
+		Form: "response_format", Formless: `This response_format type is unavailable now`,
 		Published: modeltest.Differences[openai.ChatCompletion], PublishedError: modeltest.Differences[failure],
 	})
 	for name, body := range map[string]string{"no choices": `{"choices":[]}`, "nothing": `{}`} {

@@ -44,9 +44,17 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 		tokens  []float64 // asked for; the last refusal stands if there is no answer
 		answers bool
 	}{
-		"the limit is named":     {`400 {"error":{"message":"max_tokens is too large: 17384. This model supports at most 8192 completion tokens, whereas you provided 17384.","param":"max_tokens","code":"invalid_value"}}`, []float64{17384, 8192}, true},
-		"vLLM's small context":   {`400 {"object":"error","message":"This model's maximum context length is 8192 tokens. However, you requested 18000 tokens (616 in the messages, 17384 in the completion).","code":400}`, []float64{17384, 1000}, true},
-		"vLLM's newer sentence":  {`400 {"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 17384. This model's maximum context length is 8192 tokens and your request has 192 input tokens (17384 > 8192 - 192).","type":"BadRequestError","code":400}}`, []float64{17384, 8000}, true},
+		"the limit is named": {`400 {"error":{"message":"max_tokens is too large: 17384. This model supports at ` +
+			`most 8192 completion tokens, whereas you provided 17384.","param":"max_tokens","code":"invalid_value"}}`,
+			[]float64{17384, 8192}, true},
+		"vLLM's small context": {`400 {"object":"error","message":"This model's maximum context length is 8192 ` +
+			`tokens. However, you requested 18000 tokens (616 in the messages, 17384 in the completion).","code":400}`,
+			[]float64{17384, 7576}, true},
+		"a length without numbers": {`400 {"error":{"message":"Please reduce the length of the messages or ` +
+			`completion.","param":"messages"}}`, []float64{17384, 1000}, true},
+		"vLLM's newer sentence": {`400 {"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: ` +
+			`17384. This model's maximum context length is 8192 tokens and your request has 192 input tokens (17384 > ` +
+			`8192 - 192).","type":"BadRequestError","code":400}}`, []float64{17384, 8000}, true},
 		"another refusal stands": {`400 {"error":{"message":"no","code":"x"}}`, []float64{17384}, false},
 	} {
 		t.Run(about, func(t *testing.T) {
@@ -64,6 +72,16 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 	_, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
 	e := new(model.Error) // after the second one another name of the limit is tried, as ever
 	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err, len(*asked))
+}
+
+// The limit may have another name there, and if it is refused under that as well, the answer has no room for thoughts.
+func TestALimitThatIsRefusedWithoutANumber(t *testing.T) {
+	said := `400 {"error":{"message":"max_tokens 非法","code":"1210"}}`
+	of, asked := server(t, said, said, good)
+	got, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
+	expect.That(t, err == nil && len(*asked) == 3 && (*asked)[1]["max_completion_tokens"] == 17384.0 &&
+		(*asked)[2]["max_completion_tokens"] == 1000.0 && (*asked)[2]["response_format"] != nil,
+		"%+v, %v: %v", got, err, *asked)
 }
 
 // Vendors charge thoughts as output. Gemini and xAI have them in the total alone, not in the tokens of the completion.
@@ -223,5 +241,100 @@ func TestLongAnswersAreReadInTime(t *testing.T) {
 		expect.That(t, err == nil && len(got.Text) == x.size && time.Since(began) < 10*time.Second,
 			"%s: %d bytes in %v, %v", about,
 			len(got.Text), time.Since(began), err)
+	}
+}
+
+// Servers without schemas refuse one in words of their own. The question is asked in words then.
+func TestAServerWithoutSchemasIsAskedInWords(t *testing.T) {
+	for about, body := range map[string]string{
+		"DeepSeek": `{"error":{"message":"This response_format type is unavailable ` +
+			`now","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`,
+		"Moonshot": `{"error":{"message":"Invalid request: response_format type json_schema is not ` +
+			`supported","type":"invalid_request_error"}}`,
+		"LM Studio": `{"error":"'response_format.type' must be 'json_object' or 'text'"}`,
+		"DashScope": `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Json mode response is not ` +
+			`supported when enable_thinking is ` +
+			`true","type":"invalid_request_error","param":null,"code":"invalid_parameter_error"}}`,
+		"Groq": `{"error":{"message":"This model does not support response format json_schema. See supported ` +
+			`models at https://console.groq.com/docs/structured-outputs#supported-models","type":"invalid_request_error",` +
+			`"param":"response_format"}}`,
+		"Azure": `{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported ` +
+			`with this model.","type":"invalid_request_error","param":null,"code":null}}`,
+		"SGLang": `{"detail":[{"type":"literal_error","loc":["body","response_format","type"],"msg":"Input should ` +
+			`be 'text' or 'json_object'","input":"json_schema"}]}`,
+		"Together": `{"error":{"message":"json_schema response format is not supported for this ` +
+			`model","type":"invalid_request_error","param":null,"code":null}}`,
+	} {
+		for _, once := range []bool{true, false} {
+			for _, warmly := range []bool{true, false} {
+				var formed, sampled []bool
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					var q map[string]any
+					expect.NoError(t, json.NewDecoder(r.Body).Decode(&q))
+					formed, sampled = append(formed, q["response_format"] != nil), append(sampled, q["temperature"] != nil)
+					if q["response_format"] != nil {
+						w.WriteHeader(map[bool]int{true: 422, false: 400}[about == "SGLang"])
+						io.WriteString(w, body)
+						return
+					}
+					io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
+				}))
+				r, warm := modeltest.Request(), 0.7
+				if r.Once = once; warmly {
+					r.Sampling.Temperature = &warm
+				}
+				_, err := open(s.URL).Say(t.Context(), r, func(string) {})
+				s.Close()
+				expect.Same(t, []bool{true, false}, formed)
+				expect.That(t, err == nil && sampled[1] == warmly, "%s, once %t: sampled %v, %v", about, once, sampled, err)
+			}
+		}
+	}
+}
+
+// Waiting doesn't help an account without money, whatever the status.
+func TestAnAccountWithoutMoney(t *testing.T) {
+	for about, x := range map[string]struct {
+		status int
+		body   string
+		kind   model.Kind
+	}{
+		"Moonshot": {429, `{"error":{"message":"Your account org-x <ak-y> is suspended due to insufficient ` +
+			`balance, please recharge your account or check your plan and billing ` +
+			`details","type":"exceeded_current_quota_error"}}`, model.NoCredit},
+		"Zhipu": {429, `{"error":{"code":"1113","message":"余额不足或无可用资源包,请充值。"}}`, model.NoCredit},
+		"Z.ai": {429, `{"error":{"code":"1113","message":"Insufficient balance or no resource package. Please ` +
+			`recharge."}}`, model.NoCredit},
+		"DashScope": {400, `{"error":{"code":"Arrearage","param":null,"message":"Access denied, please make sure ` +
+			`your account is in good standing.","type":"Arrearage"},"request_id":"x"}`, model.NoCredit},
+		"Volcengine": {403, `{"error":{"code":"AccountOverdueError","message":"The request failed because your ` +
+			`account has an overdue balance.","param":"","type":"Forbidden"}}`, model.NoCredit},
+		"SiliconFlow": {403, `{"code":30001,"message":"Sorry, your account balance is insufficient","data":null}`,
+			model.NoCredit},
+		"xAI": {403, `{"code":"The caller does not have permission to execute the specified ` +
+			`operation","error":"Your newly created team doesn't have any credits yet. You can purchase credits on ` +
+			`https://console.x.ai/team/x."}`, model.NoCredit},
+		"DeepSeek": {402, `{"error":{"message":"Insufficient ` +
+			`Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, model.NoCredit},
+		"OpenRouter": {402, `{"error":{"message":"This request requires more credits, or fewer max_tokens. You ` +
+			`requested up to 32384 tokens, but can only afford 4201.","code":402}}`, model.NoCredit},
+		"Gemini waits": {429, `[{"error":{"code":429,"message":"You exceeded your current quota, please check your ` +
+			`plan and billing details. Please retry in 18.2s.","status":"RESOURCE_EXHAUSTED"}}]`, model.RateLimited},
+		"OpenAI waits": {429, `{"error":{"message":"Rate limit reached for gpt-4o on tokens per min (TPM): Limit ` +
+			`30000, Used 29999. Please try again in 7s.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`,
+			model.RateLimited},
+	} {
+		calls := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			calls++
+			w.WriteHeader(x.status)
+			io.WriteString(w, x.body)
+		}))
+		_, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		s.Close()
+		e, is := errors.AsType[*model.Error](err)
+		expect.That(t, is && e.Kind == x.kind && e.Retryable == (x.kind == model.RateLimited) && calls == 1,
+			"%s: %v, %d calls",
+			about, err, calls)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 
 	"ringi/shared/model"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/words/lazy"
 )
 
 // Say makes one call. When the server refuses a parameter that it does not know, Say calls again without it.
@@ -22,55 +22,58 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	q.ask(out.Tokens)
 	for {
-		res, refusal, err := c.open(ctx, q, &out.Usage)
-		unknown := refusal.parameter
+		res, why, err := c.open(ctx, q, &out.Usage)
 		if res != nil {
 			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
+		e, failed := errors.AsType[*model.Error](err)
 		switch {
-		case err != nil && refused(res) && refusal.judged():
-			out.Stop, out.Why = model.StopBroken, refusal.code
+		case err == nil:
+			defer res.Body.Close()
+			err = c.read(res, r, &out, onText)
+			return out, err
+		case refused(res) && why.judged() != "":
+			out.Stop, out.Why = model.StopBroken, why.judged()
 			return out, nil
-		case err != nil && refused(res) && fewer(refusal, r, &out):
-			q.ask(out.Tokens)
-			continue
-		case err != nil && unknown == "max_tokens" && q.MaxTokens > 0:
-			q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
-			continue
-		case err != nil && strings.HasPrefix(unknown, "stream_options") && q.StreamOptions != nil:
-			q.StreamOptions = nil
-			continue
-		case err != nil && q.ResponseFormat != nil &&
-			(strings.HasPrefix(unknown, "response_format") || !r.Once && !q.set() && unknown != filtered && refused(res)):
-			q.ResponseFormat = nil
-			continue
-		case err != nil && unknown == filtered:
+		case res != nil && why.filters() && res.StatusCode >= 400 && res.StatusCode < 500 &&
+			res.StatusCode != http.StatusTooManyRequests:
 			out.Stop = model.StopRefused
 			return out, nil
-		case err != nil && q.set() && refused(res):
-			q.sampling = q.without(unknown)
-			continue
-		case err != nil:
+		case !failed || !refused(res) || !q.simpler(why, e.Kind, r, &out):
 			return out, err
 		}
-		defer res.Body.Close()
-		err = c.read(res, r, &out, onText)
-		return out, err
 	}
 }
 
-// fewer lowers the tokens to the limit that a refusal names, or takes the room for thoughts away where a server refuses
-// the length of the request and its answer without such a number.
-func fewer(why refusal, r model.Request, out *model.Response) bool {
-	otherwise := 0
-	if model.LengthRefused(why.said) && withAnswer.Get().MatchString(why.said) {
-		otherwise = r.MaxTokens
-	}
-	return out.Lower(why.said, otherwise)
-}
+// tokenLimit is the name of the limit of answers that most servers know.
+const tokenLimit = "max_tokens"
 
-// withAnswer finds a refusal of the length of a request together with its answer, such as vLLM's.
-var withAnswer = lazy.Regexp{Text: `(?i)you requested|completion|max_tokens`}
+// simpler asks for less after a refusal: for fewer tokens, under the other name of their limit, or without something
+// that the server does not know. If it names none of these, that is sampling first, and then the answer's form if the
+// request is no single question. It reports false when nothing of this is left, or something else is the cause.
+func (q *request) simpler(why refusal, kind model.Kind, r model.Request, out *model.Response) bool {
+	says := func(name string) bool {
+		return strings.HasPrefix(why.parameter, name) || strings.Contains(why.said, name)
+	}
+	switch {
+	case out.Lower(r, why.said, !says(tokenLimit) || q.MaxTokens == 0):
+		q.ask(out.Tokens)
+	case kind != model.BadRequest:
+		return false
+	case says(tokenLimit) && q.MaxTokens > 0:
+		q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
+	case says("stream_options") && q.StreamOptions != nil:
+		q.StreamOptions = nil
+	case q.ResponseFormat != nil && (model.FormRefused(why.parameter+" "+why.said) ||
+		!r.Once && !q.set() && !says(tokenLimit)):
+		q.ResponseFormat = nil
+	case q.set():
+		q.sampling = q.without(why.parameter)
+	default:
+		return false
+	}
+	return true
+}
 
 // refused reports whether the server rejected the request itself.
 func refused(res *http.Response) bool {
@@ -117,13 +120,7 @@ func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *
 	}
 	why = refusalIn(text)
 	use(spent, text)
-	if res.StatusCode >= 400 && res.StatusCode < 500 && res.StatusCode != http.StatusTooManyRequests && why.filters() {
-		why.parameter = filtered
-	}
-	if refused(res) && model.LengthRefused(why.said) {
-		why.code, why.parameter = model.CodeTooLong, ""
-	}
-	e := model.FromStatus(c.provider(), res.StatusCode, res.Header, why.code)
+	e := model.FromStatus(c.provider(), res.StatusCode, res.Header, why.said, why.codes...)
 	if e.Retryable {
 		e.RetryAfter = cmp.Or(e.RetryAfter, why.wait)
 	}

@@ -225,7 +225,8 @@ func problem(err error) *model.Error {
 	if !errors.As(err, &answer) {
 		return model.FromTransport(modelname.Anthropic, err)
 	}
-	e := model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, string(answer.Type()))
+	e := model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, "",
+		string(answer.Type()))
 	e.RequestID = model.RequestID(answer.RequestID)
 	return e
 }

@@ -2,7 +2,6 @@
 package modeltest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,9 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +46,8 @@ type Vendor struct {
 	// NoCredit is the status and the code for an account without credit; 0 if the vendor has none.
 	NoCredit     int
 	NoCreditCode string
+	// Form is the member with an answer's schema, and Formless the sentence of a model that takes none.
+	Form, Formless string
 	// Published compares the body of an answer with the vendor's published types and returns the differences.
 	// PublishedError does so for the body of an error.
 	Published, PublishedError func(body string) []string
@@ -90,6 +88,7 @@ func Run(t *testing.T, w Vendor) {
 	t.Run("errors", func(t *testing.T) { w.errors(t) })
 	t.Run("no whole answer", func(t *testing.T) { w.broken(t) })
 	t.Run("a limit of answers", func(t *testing.T) { w.lowered(t) })
+	t.Run("no schemas", func(t *testing.T) { w.formless(t) })
 	t.Run("a request's id that is none", func(t *testing.T) { w.nameless(t) })
 	t.Run("a redirect is not followed", func(t *testing.T) {
 		reached := false
@@ -200,41 +199,6 @@ func (w Vendor) nameless(t *testing.T) {
 				t.Errorf("%d with %.30q: %+v, %v", status, id, r.Usage, err)
 			}
 		}
-	}
-}
-
-// asked finds how many tokens a request asks for.
-var asked = regexp.MustCompile(`"max_?(?:output_?|completion_?)?[tT]okens":\s*(\d+)`)
-
-// lowered lets the server refuse as many tokens as it is asked for. The client obeys the limit that the refusal names,
-// once, and says what it asked for in the end.
-func (w Vendor) lowered(t *testing.T) {
-	for name, named := range map[string]int{"that is named": 500, "that is always below": 0} {
-		t.Run(name, func(t *testing.T) {
-			var all []int
-			r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
-				body, _ := io.ReadAll(r.Body)
-				n, _ := strconv.Atoi(append(asked.FindStringSubmatch(string(body)), "", "")[1])
-				all = append(all, n)
-				limit := cmp.Or(named, n-1)
-				rw.Header().Set("Content-Type", "application/json")
-				if n <= limit {
-					io.WriteString(rw, answer(w.Good))
-					return
-				}
-				said := fmt.Sprintf("max_tokens is too large: %d. This model supports at most %d completion tokens", n, limit)
-				code := cmp.Or(w.Codes[http.StatusBadRequest], "invalid_request")
-				for name, value := range w.Header {
-					rw.Header().Set(name, strings.ReplaceAll(value, "%CODE%", code))
-				}
-				rw.WriteHeader(http.StatusBadRequest)
-				io.WriteString(rw, strings.NewReplacer("%CODE%", code, Content, said).Replace(w.Error))
-			})
-			last := cmp.Or(named, all[0]-1)
-			numbers := slices.Compact(slices.Clone(all)) // other parts of the request may be left out meanwhile
-			expect.Same(t, []int{all[0], last}, numbers)
-			expect.That(t, (err == nil) == (named > 0) && r.Tokens == last && r.Full, "%+v, %v", r, err)
-		})
 	}
 }
 

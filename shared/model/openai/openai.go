@@ -59,14 +59,8 @@ func (c *Client) problem(err error, request string) *model.Error {
 	case errors.As(err, &inside):
 		e = model.FromCode(modelname.OpenAI, inside.said, inside.codes...)
 	case errors.As(err, &answer):
-		code := cmp.Or(answer.Code, answer.Type)
-		if answer.StatusCode == http.StatusBadRequest && model.LengthRefused(answer.Message) {
-			code = model.CodeTooLong
-		}
-		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, code)
-		if e.Retryable {
-			e.RetryAfter = cmp.Or(e.RetryAfter, model.WaitIn(answer.Message, nil))
-		}
+		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, answer.Message, answer.Code,
+			answer.Type)
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e

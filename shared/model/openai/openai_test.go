@@ -40,6 +40,8 @@ func TestContract(t *testing.T) {
 		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
 		Codes:    map[int]string{401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded", 500: "server_error"},
 		NoCredit: 429, NoCreditCode: "insufficient_quota",
+		Form: "text", Formless: `Invalid parameter: 'text.format' of type 'json_schema' is not supported with model ` +
+			`version gpt-4-turbo.`,
 		Published: modeltest.Differences[responses.Response], PublishedError: modeltest.Differences[failure],
 	})
 }

@@ -60,7 +60,7 @@ func (c *Client) open(ctx context.Context, p *responses.ResponseNewParams, r mod
 		if res != nil {
 			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
-		if !fewer(p, out, err) && (r.Once || !simpler(p, err)) {
+		if !c.simpler(p, r, out, err) {
 			return res, err
 		}
 	}
@@ -240,35 +240,30 @@ func sample(p *responses.ResponseNewParams, s model.Sampling) {
 	}
 }
 
-// fewer asks for as many tokens as a refusal names, once.
-func fewer(p *responses.ResponseNewParams, out *model.Response, err error) bool {
+// simpler asks for less after a refusal: for fewer tokens, or without something that some models don't support.
+// Reasoning models have no sampling, and old models no encrypted thoughts and no schema for the answer, which a single
+// question then has in words. It also removes thoughts that the vendor can't decrypt, such as those of another account.
+// It reports false when nothing of these is left, or something else is the cause.
+func (c *Client) simpler(p *responses.ResponseNewParams, r model.Request, out *model.Response, err error) bool {
 	refused := new(responses.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		return false
-	}
-	lower := out.Lower(refused.Message, 0)
-	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
-	return lower
-}
-
-// simpler removes from a refused request something that some models don't support: reasoning models have no sampling,
-// and old models no encrypted thoughts and no schema for the answer. It also removes thoughts that the vendor can't
-// decrypt, such as those of another account. It reports false when nothing of these is left.
-func simpler(p *responses.ResponseNewParams, err error) bool {
-	refused := new(responses.Error)
-	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
-		return false
-	}
-	if p.Include != nil && strings.Contains(strings.ToLower(refused.Message), "encrypted content") {
-		p.Include = nil
-		p.Input.OfInputItemList = slices.DeleteFunc(p.Input.OfInputItemList,
-			func(item responses.ResponseInputItemUnionParam) bool { return item.OfReasoning != nil })
-		return true
 	}
 	formed, sampled := p.Text.Format.OfJSONSchema != nil, p.Temperature.Valid() || p.TopP.Valid()
 	switch {
-	case formed && (strings.HasPrefix(refused.Param, "text") || !sampled):
+	case out.Lower(r, refused.Message, true):
+		p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
+	case c.problem(err, "").Kind != model.BadRequest || refused.Code == filtered:
+		return false
+	case p.Include != nil && strings.Contains(strings.ToLower(refused.Message), "encrypted content"):
+		p.Include = nil
+		p.Input.OfInputItemList = slices.DeleteFunc(p.Input.OfInputItemList,
+			func(item responses.ResponseInputItemUnionParam) bool { return item.OfReasoning != nil })
+	case formed && (strings.HasPrefix(refused.Param, "text") || model.FormRefused(refused.Message) || !sampled && !r.Once):
 		p.Text = responses.ResponseTextConfigParam{}
+		if r.Once {
+			p.Instructions = param.NewOpt(r.System + "\n\n" + model.SchemaPrompt(r.Schema))
+		}
 	case sampled:
 		sample(p, model.Sampling{})
 	default:
