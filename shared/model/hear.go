@@ -1,10 +1,7 @@
 package model
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"ringi/shared/runtime/outbound"
@@ -55,6 +52,7 @@ type Hearing struct {
 	said     int // bytes of words, thoughts and arguments
 	shown    string
 	held     bool            // a call may stand in it
+	leaks    bool            // special tokens may stand at its end
 	at       map[string]int  // index of the vendor's -> index of the call
 	repeats  []repeating     // of each call
 	unended  map[string]bool // indices of calls that have to end
@@ -95,10 +93,11 @@ func (h *Hearing) Say(piece string) {
 	}
 	seen := h.seen
 	h.seen = h.raw.Len()
-	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, false)
+	h.leaks = h.leaks || h.Thoughts != Apart
+	text, marked := spoken(h.written(false), h.Thoughts, h.json, false)
 	h.out.Text = text
-	if len(h.asked.Tools) > 0 && (h.held || spelled(text, h.raw.Len()-seen)) { // End knows
-		h.held = true
+	h.held = h.held || len(h.asked.Tools) > 0 && spelled(text, h.raw.Len()-seen)
+	if h.held || opens(text, h.asked.Tools) { // End knows
 		return
 	}
 	if h.Thoughts == Opened && marked == unmarked && text != "" { // its beginning is no thought, whatever follows
@@ -107,6 +106,14 @@ func (h *Hearing) Say(piece string) {
 	if marked != unmarked || h.Thoughts != Begun {
 		h.show()
 	}
+}
+
+// written is the text so far, without the tokens at its end.
+func (h *Hearing) written(whole bool) string {
+	if !h.leaks {
+		return h.raw.String()
+	}
+	return ended(h.raw.String(), whole)
 }
 
 // rarely is from how many bytes on a text is not looked at with each piece.
@@ -146,124 +153,6 @@ func (h *Hearing) Thinks(text string) {
 	if text != "" {
 		h.Thoughts = min(h.Thoughts, Opened)
 	}
-}
-
-// Call adds a piece of a call, and returns the call's index in the response. index is the vendor's; empty: none. Pieces
-// belong together by their id, else by their index, because some servers count it on within a call (agno-agi/agno#8880)
-// or begin to count late; without either, and without a name, to the last call. A new name begins a call: some servers
-// number all of them 0. A changed id does not: others make one for each piece.
-func (h *Hearing) Call(index, id, name, input string) int {
-	i, known := h.callOf(index, id, name)
-	if known && name != "" && h.out.Calls[i].Name != "" {
-		was := h.out.Calls[i]
-		known = was.Name == name && (id != "" && id == was.ID || !json.Valid(was.Input))
-	}
-	if !known {
-		return h.begin(index, id, name, input)
-	}
-	if index != "" {
-		h.at[index] = i
-	}
-	call := &h.out.Calls[i]
-	if call.ID == "" {
-		call.ID = id
-	}
-	if call.Name == "" {
-		call.Name = name
-	}
-	h.goOn(i, input)
-	return i
-}
-
-// goOn adds a piece of a call's arguments. Behind whole ones nothing follows: servers send {} before the arguments
-// (microsoft/autogen#6843), and the same once more (Soju06/codex-lb#284).
-func (h *Hearing) goOn(i int, piece string) {
-	call, next := &h.out.Calls[i], strings.TrimSpace(piece)
-	h.said += len(piece)
-	if next == "" {
-		call.Input = append(call.Input, piece...)
-		return
-	}
-	h.repeats[i] = h.repeats[i].before(piece)
-	if next[0] == '{' && bytes.HasSuffix(call.Input, []byte("}")) && isObject(call.Input) {
-		switch was := string(bytes.TrimSpace(call.Input)); was {
-		case next:
-			return
-		case "{}":
-			call.Input = nil
-		}
-	}
-	call.Input = append(call.Input, piece...)
-}
-
-// repeating is what shows whether each piece of a call's arguments repeats all before it, as some servers send them
-// (NousResearch/hermes-agent#35592).
-type repeating struct {
-	newest string
-	once   bool // one did not
-}
-
-func (r repeating) before(piece string) repeating {
-	return repeating{piece, r.once || !strings.HasPrefix(piece, r.newest)}
-}
-
-// Begins begins a call at an index of the vendor's, with the arguments that came at once. It needs Ends.
-func (h *Hearing) Begins(index, id, name, input string) {
-	if strings.TrimSpace(input) == "{}" { // the vendor's beginning of each
-		input = ""
-	}
-	h.Call(index, id, name, input)
-	h.unended[index] = true
-}
-
-// Piece adds arguments of the call that began at the index. Without one they are lost, and with them what some call
-// asks for.
-func (h *Hearing) Piece(index, input string) {
-	if _, begun := h.at[index]; begun {
-		h.Call(index, "", "", input)
-	} else if input != "" {
-		h.Lose("arguments of a call that did not begin")
-	}
-}
-
-// Ends says that nothing more comes at the index.
-func (h *Hearing) Ends(index string) { delete(h.unended, index) }
-
-// Lose says what the answer lacks, whatever reason to stop follows.
-func (h *Hearing) Lose(what string) { h.lost = cmp.Or(h.lost, what) }
-
-// WholeCall adds a call that came in one piece.
-func (h *Hearing) WholeCall(id, name, input string) int { return h.begin("", id, name, input) }
-
-func (h *Hearing) begin(index, id, name, input string) int {
-	call := Call{ID: id, Name: name}
-	if h.thoughts != nil {
-		call.Opaque, h.thoughts = Hang(h.from, h.thoughts), nil
-	}
-	h.out.Calls, h.repeats = append(h.out.Calls, call), append(h.repeats, repeating{})
-	i := len(h.out.Calls) - 1
-	if index != "" {
-		h.at[index] = i
-	}
-	h.goOn(i, input)
-	return i
-}
-
-func (h *Hearing) callOf(index, id, name string) (i int, known bool) {
-	at, numbered := h.at[index]
-	if numbered && (id == "" || h.out.Calls[at].ID == id) {
-		return at, true
-	}
-	last := len(h.out.Calls) - 1
-	for i := last; i >= 0 && id != ""; i-- {
-		if h.out.Calls[i].ID == id {
-			return i, true
-		}
-	}
-	if numbered {
-		return at, true
-	}
-	return last, last >= 0 && (index == "" || id == "" && name == "")
 }
 
 // Stops adds the reason why the model stopped; empty: none yet. Of several the one counts that says less of the answer.
@@ -313,9 +202,10 @@ func (h *Hearing) Instead(text string) {
 // End completes the answer, whose vendor has nothing more to say, and returns err. With an error it is none, and has
 // what was said only to be counted.
 func (h *Hearing) End(err error) error {
-	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, true)
+	raw := h.written(true)
+	text, marked := spoken(raw, h.Thoughts, h.json, true)
 	h.out.Text = text
-	h.out.Thought = h.unspoken + estimate(h.raw.String()) - estimate(text)
+	h.out.Thought = h.unspoken + estimate(raw) - estimate(text)
 	unreadable := ""
 	for i := range h.out.Calls {
 		unreadable = cmp.Or(unreadable, h.complete(i))
@@ -343,42 +233,4 @@ func (h *Hearing) End(err error) error {
 		h.show()
 	}
 	return err
-}
-
-// complete completes a call, and returns what can't be read of it. Such a call goes nowhere: what a person would decide
-// about, or a tool do, would be another one than the model meant.
-func (h *Hearing) complete(i int) (unreadable string) {
-	call, pieces := &h.out.Calls[i], h.repeats[i]
-	if newest := []byte(pieces.newest); !pieces.once && isObject(newest) && !isObject(call.Input) {
-		call.Input = newest
-	}
-	if call.Input = unquoted(call.Input); h.Vendor != "" {
-		h.unwrap(call)
-	}
-	switch name := cmp.Or(word(call.Name), "a tool"); {
-	case call.Name == "" && i > 0 && string(h.out.Calls[i-1].Input) == "{}": // the arguments may be that one's
-		return fmt.Sprintf("a call that can't be read: no name, and %d bytes of arguments", len(call.Input))
-	case !isObject(call.Input):
-		return fmt.Sprintf("a call that can't be read: the arguments of %s, %d bytes, are not one JSON object", name,
-			len(call.Input))
-	}
-	return ""
-}
-
-// isObject reports whether a text is one JSON object.
-func isObject(text []byte) bool {
-	var members map[string]json.RawMessage
-	return json.Unmarshal(text, &members) == nil && members != nil
-}
-
-// unquoted returns a call's arguments: those of a tool without any, and an object that is written as a text.
-func unquoted(input json.RawMessage) json.RawMessage {
-	text := string(input)
-	if json.Unmarshal(input, &text) == nil && json.Valid([]byte(text)) {
-		input = json.RawMessage(text)
-	}
-	if text = strings.TrimSpace(text); text == "" || text == "null" {
-		return json.RawMessage("{}")
-	}
-	return input
 }

@@ -31,6 +31,8 @@ func heard(text string, n int, asJSON bool, how model.Marking) (out model.Respon
 	return out, shown
 }
 
+const final = "<|channel|>final<|message|>"
+
 func TestThoughtsAreToldFromTheText(t *testing.T) {
 	for text, want := range map[string]string{
 		"<think>SECRET</think> Hello":                                     "Hello",
@@ -85,6 +87,34 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		"Here are my reasoning steps:\n- SECRET\n[BEGIN FINAL RESPONSE]\nHello\n[END FINAL RESPONSE]": "Hello",
 		"Here are my reasoning steps:\n1. I":                            "Here are my reasoning steps:\n1. I",
 		"- SECRET\n[BEGIN FINAL RESPONSE]\nHello\n[END FINAL RESPONSE]": "Hello Begun",
+
+		"<think>SECRET</think><response>Hello</response>":                         "Hello",
+		"SECRET\n</think>\n\n<response>\nHello\n</response>\n":                    "Hello Begun",
+		"Here is my thought process:\n\nSECRET.\n\nHere is my response:\n\nHello": "Hello",
+		"Here's my thought process:\nSECRET.\n\nHere's my response:\nHello":       "Hello",
+
+		"<|think|>SECRET<|end|><|begin|>assistant<|content|>Hello<|end|>":                        "Hello",
+		"<|content|>Hello<|flush|>":                                                              "Hello",
+		"<|channel|>final<|message|>Hello<|end|>":                                                "Hello",
+		"<|channel|>commentary<|message|>SECRET<|end|><|start|>assistant" + final + "Hello":      "Hello",
+		"<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant" + final + "Hello<|end|>": "Hello",
+
+		"Here is my thought process:\n1. I": "Here is my thought process:\n1. I",
+		// special tokens
+		"Hello<|im_end|>":                                  "Hello",
+		"Hello\n<|im_end|>\n<|endoftext|>":                 "Hello",
+		"Hello<|eot_id|>":                                  "Hello",
+		"Hello<|EOT|>\n<|EOT|>\n<|EOT|>":                   "Hello",
+		"Hello<end_of_turn>\n":                             "Hello",
+		"Hello<｜end▁of▁sentence｜>":                         "Hello",
+		"Hello</s>":                                        "Hello",
+		"<think>SECRET</think>Hello<|im_end|>":             "Hello",
+		"<think>SECRET</think><answer>Hello</answer><eos>": "Hello",
+		"I strike <s>this</s>":                             "I strike <s>this</s>",
+		"Qwen ends with <|im_end|>":                        "Qwen ends with <|im_end|>",
+		"Qwen ends with `<|im_end|>`":                      "Qwen ends with `<|im_end|>`",
+		"<|im_end|> ends Qwen's texts":                     "<|im_end|> ends Qwen's texts",
+		"Hello<|im_e":                                      "Hello<|im_e",
 	} {
 		how := model.Opened
 		if begun, is := strings.CutSuffix(want, " Begun"); is {
@@ -111,8 +141,10 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		expect.That(t, got.Stop == model.StopBroken && !strings.Contains(shown+got.Text, "SECRET"), "%q: %+v, shown %q", text, got, shown)
 	}
 	const asked = `{"title":"<think> and </think>"}`
-	got, _ := heard(asked, 5, true, model.Begun)
-	expect.Is(t, got.Text, asked)
+	for _, end := range []string{"", "<|im_end|>", "\n<eos>"} {
+		got, _ := heard(asked+end, 5, true, model.Begun)
+		expect.Is(t, got.Text, asked)
+	}
 }
 
 // What a model quotes hides nothing of what it says.
@@ -127,46 +159,6 @@ func TestAQuotedTagIsText(t *testing.T) {
 			got, shown := heard(text, 7, false, how)
 			expect.That(t, got.Text == text && got.Stop == model.StopEnd && strings.HasSuffix(shown, text+"\x00"),
 				"%s (%d): %+v, shown %q", about, how, got, shown)
-		}
-	}
-}
-
-// Where a server doesn't read its model's calls, they stand in the text. That is no answer, and nobody is shown it.
-func TestACallInTheTextIsNoAnswer(t *testing.T) {
-	const name, json = "shell_command", `{"script":"rm -rf out"}`
-	r := model.Request{Tools: []model.Tool{{Name: name}}}
-	for about, text := range map[string]string{
-		"Hermes":    "<tool_call>\n{\"name\": \"shell_command\", \"arguments\": " + json + "}\n</tool_call>",
-		"Qwen":      "<tool_call>\n<function=shell_command>\n<parameter=script>\nrm -rf out\n</parameter>\n</function>",
-		"Mistral":   "[TOOL_CALLS]shell_command[ARGS]" + json,
-		"Llama":     "<|python_tag|>{\"name\": \"shell_command\", \"parameters\": " + json + "}",
-		"its other": "<function=shell_command>" + json + "</function>",
-		"DeepSeek":  "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>shell_command\n```json\n" + json + "\n```",
-		"and newer": "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"shell_command\">",
-		"Kimi":      "<|tool_call_begin|>functions.shell_command:0<|tool_call_argument_begin|>" + json,
-		"MiniMax":   "<minimax:tool_call>\n<invoke name=\"shell_command\">\n<parameter name=\"script\">rm</parameter>",
-		"GLM":       "<tool_call>shell_command\n<arg_key>script</arg_key>\n<arg_value>rm</arg_value>\n</tool_call>",
-		"gpt-oss":   "<|start|>assistant<|channel|>commentary to=functions.shell_command <|constrain|>json<|message|>" + json,
-	} {
-		for how, as := range map[string]struct {
-			text  string
-			tools []model.Tool
-			whole bool
-		}{
-			"as it is": {"I do it. " + text, r.Tools, false}, "without tools": {"I do it. " + text, nil, true},
-			"quoted":         {"It writes\n~~~~\n" + text + "\n~~~~\nthen.", r.Tools, true},
-			"another tool's": {strings.ReplaceAll("It writes "+text, name, "make_tea"), r.Tools, true},
-		} {
-			var out model.Response
-			shown := ""
-			h := model.Hear(&out, model.Request{Tools: as.tools}, "", func(s string) { shown = s })
-			for _, c := range as.text {
-				h.Say(string(c))
-			}
-			h.Stops("stop")
-			expect.NoError(t, h.End(nil))
-			expect.That(t, (out.Stop == model.StopEnd) == as.whole && (shown == as.text) == as.whole &&
-				(as.whole || !strings.Contains(shown, name)), "%s, %s: %s %s, shown %q", about, how, out.Stop, out.Why, shown)
 		}
 	}
 }
@@ -212,9 +204,20 @@ func TestCallsArePutTogether(t *testing.T) {
 			[]piece{{"0", "A", "f", `{"a":1}`}, {"0", "B", "g", ""}, {"1", "", "", `{"b":`}, {"1", "B", "", `2}`}},
 			`f{"a":1} g{"b":2}`},
 		"whose arguments are null": {[]piece{{"0", "A", "f", "null"}}, `f{}`},
+
+		"a name in pieces": {
+			[]piece{{"0", "A", "read", ""}, {"0", "A", "_fi", ""}, {"0", "A", "le", ""}, {"0", "A", "", `{"a":1}`}},
+			`read_file{"a":1}`},
+		"a name in pieces, with {}":    {[]piece{{"0", "A", "read_", ""}, {"0", "", "file", "{}"}}, `read_file{}`},
+		"a name that grows":            {[]piece{{"0", "A", "read_", ""}, {"0", "A", "read_file", "{}"}}, `read_file{}`},
+		"a name that grows into one's": {[]piece{{"0", "A", "read", ""}, {"0", "A", "read_file", ""}}, `read{} read_file{}`},
+		"a name twice, as in another":  {[]piece{{"0", "A", "f", ""}, {"0", "A", "f", "{}"}}, `f{}`},
+		"two tools without arguments":  {[]piece{{"0", "", "f", ""}, {"0", "", "g", ""}}, `f{} g{}`},
+		"pieces that no tool has":      {[]piece{{"0", "A", "list_", ""}, {"0", "A", "all", ""}}, `list_{} all{}`},
 	} {
 		var out model.Response
-		h := model.Hear(&out, model.Request{}, "", nil)
+		h := model.Hear(&out, model.Request{Tools: []model.Tool{
+			{Name: "f"}, {Name: "g"}, {Name: "ff"}, {Name: "read"}, {Name: "read_file"}}}, "", nil)
 		for _, p := range tt.pieces {
 			h.Call(p.index, p.id, p.name, p.input)
 		}

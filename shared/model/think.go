@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,34 +20,80 @@ const (
 // style is how a family of models marks a thought at the beginning of a text, and some of them the answer behind it.
 type style struct {
 	open, end string
-	begun     bool // templates have the beginning: Qwen's, DeepSeek's, GLM's, Kimi's, Cohere's
-	bare      bool // of plain words, so that one without its end is a text
-	answer    string
-	answered  string // the answer's end
+	begun     bool        // templates have the beginning: Qwen's, DeepSeek's, GLM's, Kimi's, Cohere's
+	bare      bool        // of plain words, so that one without its end is a text
+	answers   [][2]string // what an answer may stand between; a beginning that is empty is always there
 }
 
-// The first has Hunyuan's answer; behind those with a vendor's marks stand gpt-oss', where a server leaves its special
-// tokens in or out, Gemma's, MedGemma's, MiniMax', LongCat's, OpenThinker's and Apriel's.
+// The first has Hunyuan's answer, and that of Granite and Ernie; behind those with a vendor's marks stand Solar's,
+// gpt-oss', where a server leaves its special tokens in or out, Gemma's, MedGemma's, MiniMax', LongCat's,
+// OpenThinker's, Apriel's and older ones of Granite. Those without an end are the beginning of an answer without a
+// thought.
 var styles = []style{
-	{open: "<think>", end: "</think>", begun: true, answer: "<answer>", answered: "</answer>"},
+	{open: "<think>", end: "</think>", begun: true,
+		answers: [][2]string{{"<answer>", "</answer>"}, {"<response>", "</response>"}}},
 	{open: "<thinking>", end: "</thinking>"},
 	{open: "<thought>", end: "</thought>"},
 	{open: "<reasoning>", end: "</reasoning>"},
 	{open: "<seed:think>", end: "</seed:think>"},
 	{open: "[think]", end: "[/think]"},
 	{open: "◁think▷", end: "◁/think▷", begun: true},
-	{open: "<|start_thinking|>", end: "<|end_thinking|>", begun: true, answer: "<|start_response|>",
-		answered: "<|end_response|>"},
-	{open: "<|channel|>analysis", end: "<|channel|>final<|message|>", answered: "<|return|>"},
+	{open: "<|start_thinking|>", end: "<|end_thinking|>", begun: true,
+		answers: [][2]string{{"<|start_response|>", "<|end_response|>"}}},
+	{open: "<|think|>", end: "<|end|><|begin|>assistant<|content|>"},
+	{open: "<|content|>"},
+	{open: "<|channel|>analysis", end: final},
+	{open: "<|channel|>commentary<|message|>", end: final},
+	{open: final},
 	{open: "analysis", end: "assistantfinal", bare: true},
 	{open: "<|channel>thought", end: "<channel|>"},
 	{open: "<unused94>thought", end: "<unused95>"},
 	{open: "<mm:think>", end: "</mm:think>"},
 	{open: "<longcat_think>", end: "</longcat_think>", begun: true},
-	{open: "<|begin_of_thought|>", end: "<|end_of_thought|>", answer: "<|begin_of_solution|>",
-		answered: "<|end_of_solution|>"},
+	{open: "<|begin_of_thought|>", end: "<|end_of_thought|>",
+		answers: [][2]string{{"<|begin_of_solution|>", "<|end_of_solution|>"}}},
 	{open: "here are my reasoning steps:\n", end: "[begin final response]", begun: true, bare: true,
-		answered: "[end final response]"},
+		answers: [][2]string{{"", "[end final response]"}}},
+	{open: "here is my thought process:\n", end: "here is my response:", bare: true},
+	{open: "here's my thought process:\n", end: "here's my response:", bare: true},
+}
+
+const final = "<|channel|>final<|message|>"
+
+// ends are the special tokens that end a text of a family of models, and that some servers leave in it.
+var ends = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|end|>", "<|return|>", "<|flush|>",
+	"<|end_of_text|>", "<|endoftext|>", "<|endofturn|>", "[|endofturn|]", "<|end_of_turn_token|>", "<end_of_turn>",
+	"<turn|>", "<eos>", "<seed:eos>", "<｜end▁of▁sentence｜>", "[e~[", struck}
+
+// struck ends Mistral's and Llama 2's texts, and in HTML what is struck through.
+const struck = "</s>"
+
+// ended returns a text without the tokens at its very end, or if more may come, without what may be one. Behind a space
+// or a backtick the text speaks of one.
+func ended(text string, whole bool) string {
+	cut := 0
+	for _, e := range ends {
+		for n := len(e) - 1; n > cut && !whole; n-- {
+			if strings.HasSuffix(lower(text[max(0, len(text)-n):]), e[:n]) {
+				cut = n
+			}
+		}
+	}
+	text = text[:len(text)-cut]
+	for again := true; again; {
+		again = false
+		trimmed := strings.TrimRightFunc(text, space)
+		for _, e := range ends {
+			begin := len(trimmed) - len(e)
+			if begin < 0 || lower(trimmed[begin:]) != e || begin > 0 && strings.ContainsAny(trimmed[begin-1:begin], " `") ||
+				e == struck && strings.Contains(lower(text), "<s>") {
+				continue
+			}
+			text, again = strings.TrimRightFunc(trimmed[:begin], space), true
+			break
+		}
+	}
+	return text
 }
 
 // marks say how thoughts are marked in a text.
@@ -139,22 +184,23 @@ func (s style) behind(text, low string, at int, whole bool) (rest string, answer
 	text, low = text[at:], low[at:]
 	cut := len(low) - len(strings.TrimLeftFunc(low, space))
 	text, low = text[cut:], low[cut:]
-	switch {
-	case s.answered == "":
-	case strings.HasPrefix(low, s.answer):
-		return s.within(text[len(s.answer):], low[len(s.answer):], whole), true
-	case !whole && strings.HasPrefix(s.answer, low):
-		return "", true
+	for _, a := range s.answers {
+		switch {
+		case strings.HasPrefix(low, a[0]):
+			return upTo(text[len(a[0]):], low[len(a[0]):], a[1], whole), true
+		case !whole && strings.HasPrefix(a[0], low):
+			return "", true
+		}
 	}
 	return text, false
 }
 
-// within returns an answer without its end, or if more may come, without what may be its end.
-func (s style) within(text, low string, whole bool) string {
+// upTo returns an answer without its end, or if more may come, without what may be its end.
+func upTo(text, low, end string, whole bool) string {
 	text = strings.TrimLeftFunc(text, space)
 	low = strings.TrimRightFunc(low[len(low)-len(text):], space)
-	for n := len(s.answered); n > 0; n-- {
-		if strings.HasSuffix(low, s.answered[:n]) {
+	for n := len(end); n > 0; n-- {
+		if strings.HasSuffix(low, end[:n]) {
 			return strings.TrimRightFunc(text[:len(low)-n], space)
 		}
 		if whole {
@@ -218,40 +264,4 @@ func inCode(text string, marks *[][]int, place int, whole bool) bool {
 	}
 	rest := text[from:]
 	return open != "" && !whole && (len(open) >= 3 || !strings.Contains(rest, "\n"))
-}
-
-// spellings begin a call in the text of families of models whose server does not read it: Hermes, Qwen and GLM; Qwen
-// Coder; Mistral; Llama; DeepSeek, older and newer; Kimi; MiniMax; Anthropic's older form; gpt-oss.
-var spellings = []string{"<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>",
-	"<｜tool▁call▁begin｜>", "<｜DSML｜", "<|tool_call_begin|>", ":tool_call>", "<invoke name=",
-	"<|channel|>commentary to=functions."}
-
-// near is within how many bytes of its beginning a call has its tool's name.
-const near = 200
-
-// called reports whether a text has a call of one of the tools, outside of code.
-func called(text string, tools []Tool) bool {
-	var marks [][]int
-	for _, s := range spellings {
-		for from := 0; ; {
-			i := strings.Index(text[from:], s)
-			if i < 0 {
-				break
-			}
-			begin := from + i
-			from = begin + len(s)
-			rest := text[from:min(len(text), from+near)]
-			if slices.ContainsFunc(tools, func(t Tool) bool { return strings.Contains(rest, t.Name) }) &&
-				!inCode(text, &marks, begin, true) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// spelled reports whether a call may begin in a text, or in what its last piece completes.
-func spelled(text string, piece int) bool {
-	end := text[max(0, len(text)-piece-len(spellings[len(spellings)-1])):]
-	return slices.ContainsFunc(spellings, func(s string) bool { return strings.Contains(end, s) })
 }

@@ -1,0 +1,186 @@
+package model_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+)
+
+const calls = "<｜tool▁calls▁begin｜>"
+
+const shell, input = "shell_command", `{"script":"rm -rf out"}`
+
+// byTool is a request with one tool.
+func byTool() model.Request {
+	return model.Request{Tools: []model.Tool{{Name: shell,
+		Schema: json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"},"cwd":{"type":"string"}}}`)}}}
+}
+
+// read hears a text that arrives in pieces of n bytes, and returns what was shown last.
+func read(t *testing.T, r model.Request, text string, n int) (out model.Response, shown string) {
+	t.Helper()
+	h := model.Hear(&out, r, "", func(s string) { shown = s })
+	for ; text != ""; text = text[min(n, len(text)):] {
+		h.Say(text[:min(n, len(text))])
+	}
+	h.Stops("stop")
+	expect.NoError(t, h.End(nil))
+	return out, shown
+}
+
+// marked are calls as families of models write them, each behind its mark.
+var marked = map[string]string{
+	"Hermes":          "<tool_call>\n{\"name\": \"shell_command\", \"arguments\": " + input + "}\n</tool_call>",
+	"Hermes 2":        "<tool_call>\n{\"arguments\": " + input + ", \"name\": \"shell_command\"}\n</tool_call>",
+	"as Python":       "<tool_call>\n{'name': 'shell_command', 'arguments': {'script': 'rm'}}\n</tool_call>",
+	"Qwen Coder":      "<tool_call>\n<function=shell_command>\n<parameter=script>\nrm -rf out\n</parameter>\n</function>",
+	"Seed":            "<seed:tool_call>\n<function=shell_command>\n<parameter=script>rm</parameter>\n</function>",
+	"Mistral":         "[TOOL_CALLS]shell_command[ARGS]" + input,
+	"Mistral, a list": `[TOOL_CALLS] [{"name": "shell_command", "arguments": ` + input + `}]`,
+	"Mistral, its id": "[TOOL_CALLS]shell_command[CALL_ID]a1b2c3d4e[ARGS]" + input,
+	"Llama":           "<|python_tag|>{\"name\": \"shell_command\", \"parameters\": " + input + "}",
+	"Llama, its own":  `<|python_tag|>shell_command.call(script="rm")`,
+	"Llama, a tag":    "<function=shell_command>" + input + "</function>",
+	"Llama 4":         `<|python_start|>[shell_command(script="rm")]<|python_end|>`,
+	"DeepSeek":        calls + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>shell_command\n```json\n" + input + "\n```",
+	"DeepSeek 3.1":    calls + "<｜tool▁call▁begin｜>shell_command<｜tool▁sep｜>" + input + "<｜tool▁call▁end｜>",
+	"DeepSeek 3.2":    "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"shell_command\">",
+	"Kimi":            "<|tool_call_begin|>functions.shell_command:0<|tool_call_argument_begin|>" + input,
+	"MiniMax":         "<minimax:tool_call>\n<invoke name=\"shell_command\">\n<parameter name=\"script\">rm</parameter>",
+	"Step":            "<steptml:invoke name=\"shell_command\"><steptml:parameter name=\"script\">rm</steptml:parameter>",
+	"Grok":            "<xai:function_call name=\"shell_command\"><parameter name=\"script\">rm</parameter>",
+	"GLM":             "<tool_call>shell_command\n<arg_key>script</arg_key>\n<arg_value>rm</arg_value>\n</tool_call>",
+	"GLM 4.7":         "<tool_call>shell_command<arg_key>script</arg_key><arg_value>rm</arg_value></tool_call>",
+	"Hunyuan 3":       "<tool_calls><tool_call>shell_command<tool_sep><arg_key>script</arg_key>",
+	"gpt-oss":         "<|start|>assistant<|channel|>commentary to=functions.shell_command <|constrain|>json<|message|>{",
+	"gpt-oss, its to": "<|start|>assistant to=functions.shell_command<|channel|>commentary json<|message|>" + input,
+	"gpt-oss, a part": "commentary to=functions.shell_command json" + input,
+	"Gemma 4":         `<|tool_call>call:shell_command{script:<|"|>rm -rf out<|"|>}<tool_call|>`,
+	"FunctionGemma":   `<start_function_call>call:shell_command{script:<escape>rm<escape>}<end_function_call>`,
+	"Granite, Phi":    `<|tool_call|>[{"name": "shell_command", "arguments": ` + input + `}]`,
+	"Phi":             `functools[{"name": "shell_command", "arguments": ` + input + `}]`,
+	"Cohere":          `<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "shell_command", "parameters": {}}]`,
+	"Jamba, Hunyuan":  `<tool_calls>[{"name": "shell_command", "arguments": ` + input + `}]</tool_calls>`,
+	"Nemotron":        `<TOOLCALL>[{"name": "shell_command", "arguments": ` + input + `}]</TOOLCALL>`,
+	"LongCat":         `<longcat_tool_call>{"name": "shell_command", "arguments": ` + input + `}</longcat_tool_call>`,
+	"InternLM":        "<|action_start|><|plugin|>\n{\"name\": \"shell_command\", \"parameters\": " + input + "}",
+	"LFM":             `<|tool_call_start|>[shell_command(script="rm")]<|tool_call_end|>`,
+	"Olmo":            "<function_calls>\nshell_command(script=\"rm\")\n</function_calls>",
+	"Apertus":         `<|tools_prefix|>[{"shell_command": ` + input + `}]<|tools_suffix|>`,
+	"Solar":           "<|tool_calls|><|tool_call:begin|>a1<|tool_call:name|>shell_command<|tool_call:args|>" + input,
+}
+
+// Where a server doesn't read its model's calls, they stand in the text. That is no answer, and nobody is shown it. A
+// text that quotes one, or that has one of another's tools, is an answer.
+func TestACallInTheTextIsNoAnswer(t *testing.T) {
+	ask := byTool()
+	for about, text := range marked {
+		lines := func(before string) string { return before + strings.ReplaceAll(text, "\n", "\n"+before) }
+		for how, as := range map[string]struct {
+			text  string
+			ask   model.Request
+			whole bool
+		}{
+			"alone":         {text, ask, false},
+			"behind words":  {"I do it. " + text, ask, false},
+			"below a quote": {"You asked:\n> Do it.\n\n" + text, ask, false},
+			"below code":    {"I make\n\n    out/\n\nempty.\n" + text, ask, false},
+			"behind quotes": {"「作り直して」 “now” „jetzt“: " + text, ask, false},
+
+			"without tools":   {"I do it. " + text, model.Request{}, true},
+			"another's tool":  {strings.ReplaceAll("It writes "+text, shell, "make_tea"), ask, true},
+			"in a fence":      {"It writes\n~~~~\n" + text + "\n~~~~\nthen.", ask, true},
+			"in a quote":      {"The file says:\n" + lines("> ") + "\nI did not run it.", ask, true},
+			"indented":        {"The file says:\n\n" + lines("    ") + "\n\nI did not run it.", ask, true},
+			"in quotes":       {"The log shows “" + text + "”: the server reads none.", ask, true},
+			"behind a word":   {"The log shows “then " + text + "”: the server reads none.", ask, true},
+			"between corners": {"記録には「" + text + "」とあります。", ask, true},
+			"in plain quotes": {`The log shows "` + text + `": the server reads none.`, ask, true},
+		} {
+			for _, n := range []int{1, 7, len(as.text)} {
+				out, shown := read(t, as.ask, as.text, n)
+				expect.That(t, (out.Stop == model.StopEnd) == as.whole && (shown == as.text) == as.whole &&
+					(as.whole || !strings.Contains(shown, shell)), "%s, %s, by %d: %s %s, shown %q", about, how, n, out.Stop, out.Why,
+					shown)
+			}
+		}
+	}
+}
+
+// Models of some families write a call without a mark. A text that is nothing else is no answer, either.
+func TestATextThatIsNothingButACall(t *testing.T) {
+	for text, call := range map[string]bool{
+		`{"name": "shell_command", "parameters": ` + input + `}`:                                                true,
+		` {"name": "shell_command", "arguments": ` + input + "}\n":                                              true,
+		`{"name": "shell_command", "arguments": "{\"script\":\"rm\"}"}`:                                         true,
+		`{"type": "function", "function": {"name": "shell_command", "parameters": ` + input + `}`:               true,
+		`{"function": "shell_command", "arguments": {}}`:                                                        true,
+		`[{"name": "shell_command", "arguments": ` + input + `}]`:                                               true,
+		`[{"tool_name": "shell_command", "parameters": ` + input + `}]`:                                         true,
+		`{"name": "shell_command", "parameters": {}}; {"name": "shell_command", "parameters": ` + input + `}`:   true,
+		"{\"name\": \"shell_command\", \"arguments\": " + input + "}\n{\"name\": \"other\", \"arguments\": {}}": true,
+		`{"name": "shell_command", "arguments": {"script": "rm", "why": "}"}}`:                                  true,
+		`{"name": "shell_command", "arguments": {"arguments_json": "{}"}}`:                                      true,
+		`[shell_command(script="rm -rf out")]`:                                                                  true,
+		`[shell_command(script="rm"), shell_command()]`:                                                         true,
+		`shell_command(script="rm")`:                                                                            true,
+		"shell_command\n" + input:                                                                               true,
+
+		`{"name": "shell_command", "parameters": ` + input + "} runs it.":                                           false,
+		"It writes:\n{\"name\": \"shell_command\", \"parameters\": " + input + "}":                                  false,
+		"```json\n{\"name\": \"shell_command\", \"parameters\": " + input + "}\n```":                                false,
+		`{"name": "shell_command", "description": "Runs."}`:                                                         false,
+		`{"name": "shell_command", "parameters": {"type": "object", "properties": {"script": {"type": "string"}}}}`: false,
+		`{"type": "function", "function": {"name": "shell_command", "parameters": {"type": "object"}}}`:             false,
+		`{"name": "make_tea", "arguments": ` + input + `}`:                                                          false,
+		`{"tools": [{"name": "shell_command", "arguments": ` + input + `}]}`:                                        false,
+		`["shell_command"]`:                    false,
+		`[shell_command](https://example.com)`: false,
+		`[1] shell_command(script="rm")`:       false,
+		"shell_command(…) runs a script.":      false,
+		"shell_command\nruns a script.":        false,
+		"shell_command":                        false,
+		"{":                                    false,
+		`{"a": "`:                              false,
+	} {
+		for _, n := range []int{1, 7, len(text)} {
+			out, shown := read(t, byTool(), text, n)
+			expect.That(t, (out.Stop == model.StopBroken) == call && (shown == text) == !call && (!call || shown == ""),
+				"%q by %d: %s %s, shown %q", text, n, out.Stop, out.Why, shown)
+		}
+	}
+}
+
+// An answer may speak of marks and of a tool beside them.
+func TestATextThatSpeaksOfCalls(t *testing.T) {
+	for _, mark := range []string{"<tool_call>", "<tool_calls>", "<TOOLCALL>", "<|tool_call|>", "functools",
+		"<|tool_call>", "<start_function_call>", "<function=", "<function=shell_command>", "<|python_tag|>",
+		"<|tool_call_start|>", "<function_calls>", "[TOOL_CALLS]", "<|START_ACTION|>", "<|plugin|>", "<｜tool▁call▁begin｜>",
+		"<|tool_call_begin|>", "<|tool_call:name|>", "<invoke name=", `<invoke name="shell_command">`,
+		"<|channel|>commentary to=functions.", "<|channel|>commentary to=functions.shell_command"} {
+		for _, text := range []string{
+			"Qwen marks a call with " + mark + ", and this agent would then run shell_command only after approval.",
+			"Behind " + mark + " stands shell_command, and what it gets in { and }.",
+			mark + " begins a call of shell_command (its `script` is shown before).",
+			mark + "\n\nis what a call of shell_command begins with.",
+			"Er beginnt mit " + mark + "「shell_command」の呼び出しです。",
+		} {
+			out, shown := read(t, byTool(), text, 3)
+			expect.That(t, out.Stop == model.StopEnd && shown == text, "%q: %s %s, shown %q", text, out.Stop, out.Why, shown)
+		}
+	}
+}
+
+// What speaks of thousands of calls is read in time.
+func TestATextOfManyCallsIsReadInTime(t *testing.T) {
+	for _, one := range []string{"`<tool_call>{\"name\":\"shell_command\"}` ", "“<tool_call>{'name':'shell_command'}” ",
+		"\n    <tool_call>{\"name\":\"shell_command\"}", "<tool_call>{", "[", `{"a":`} {
+		began := time.Now()
+		_, _ = read(t, byTool(), "\n"+strings.Repeat(one, 4000), 4000)
+		expect.That(t, time.Since(began) < 10*time.Second, "%q: it took %s", one, time.Since(began))
+	}
+}
