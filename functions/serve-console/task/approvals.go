@@ -63,7 +63,8 @@ type waitingGroup struct {
 type waitingRow struct {
 	Path, Title   string
 	Words         string // the beginning of the requester's message
-	Priority      string // empty if medium
+	Priority      string // empty if it has none
+	Pressing      bool
 	Kind          string
 	Version       int // 0 where there are none
 	Name, Channel string
@@ -236,7 +237,8 @@ func (c *Pages) read(
 			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
 			Until: x.until(),
 			Mine:  x.decides(reach, v) || x.standsFor != "",
-			Who:   surface.Deciders(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
+			Who:   surface.Deciders(s, x.origin, x.askers()...), rank: x.rank,
+			Priority: card.Priority(v.Locale, x.rank), Pressing: x.rank.Pressing(),
 			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
 		}
 		if x.standsFor != "" {

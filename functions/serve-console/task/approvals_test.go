@@ -44,9 +44,12 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの承認待ち")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
-	if before, after, _ := strings.Cut(text, "後の依頼"); strings.Contains(before, "優先度 高") || !strings.Contains(after, "優先度 高") {
+	if before, after, _ := strings.Cut(text, "後の依頼"); strings.Contains(before, "High") ||
+		!strings.Contains(before, "🟡 Medium") || !strings.Contains(after, "🔴 High") {
 		t.Error("which one is urgent is not said, or of the other")
 	}
+	w.As(workspace.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
+	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
 	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) || strings.Contains(got.Body, "<input type=\"checkbox\"") {
 		t.Error("it does not lead to the request, or lets many be decided at once")
 	}

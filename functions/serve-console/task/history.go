@@ -45,7 +45,7 @@ type History struct {
 	Status                 task.Status
 	Held                   bool // it could not be drafted, since nobody may approve it
 	Moves                  bool // it may change without anybody acting
-	Priority               task.Priority
+	Priority               string
 	Created, Ended         time.Time
 	Message                Message
 	Answer                 string // a plain reply instead of a task
@@ -147,7 +147,8 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Words(r.Locale)))), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
-		t.Title, t.Description, t.Priority, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.Priority, x.CreatedAt
+		t.Title, t.Description, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.CreatedAt
+		t.Priority = card.Priority(r.Locale, x.Priority)
 	}
 	if a.Answer != nil {
 		t.Answer = r.prose(a.Answer.Sentence)

@@ -39,7 +39,7 @@ type taskRow struct {
 	ID, Title        string
 	Status           task.Status
 	WaitsFor         string // what for, and who may decide it; empty if nobody has to
-	Priority         string // empty if medium
+	Priority         string // empty if it isn't pressing
 	Person, Name     string
 	PersonPath       string // address of the person's requests
 	Channel          string
@@ -132,9 +132,12 @@ func (l *taskList) fill(
 		by.Person = x.Requester()
 		row := taskRow{
 			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, reader.Named(legible.Beginning(x.Text, mostText)), v.Untitled())), Status: x.Stands,
-			Priority: words.In("priorities", x.Priority), Person: x.Requester(),
-			Name: card.OneLine(names[x.Requester()]), PersonPath: by.address(),
+			Person: x.Requester(),
+			Name:   card.OneLine(names[x.Requester()]), PersonPath: by.address(),
 			Channel: web.Channel(v, o, channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
+		}
+		if x.Priority.Pressing() {
+			row.Priority = card.Priority(v.Locale, x.Priority)
 		}
 		if x.Stands == task.StatusWaits {
 			who := surface.Approvers(settings, o)

@@ -196,6 +196,9 @@ const (
 	Urgent Priority = "urgent"
 )
 
+// Pressing reports whether lists say a priority beside the title.
+func (p Priority) Pressing() bool { return p == High || p == Urgent }
+
 // Type is the kind of a task.
 type Type string
 

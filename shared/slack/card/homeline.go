@@ -72,7 +72,7 @@ func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 		}
 		out += fill(w.WaitsWrites, "writes", inline(line.Writes(w.Locale, steps), maxListTitle))
 	}
-	if a.Task != nil && (a.Task.Priority == task.High || a.Task.Priority == task.Urgent) {
+	if a.Task != nil && a.Task.Priority.Pressing() {
 		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
 	}
 	return out

@@ -125,6 +125,14 @@ func (d drawing) corrected() []string {
 	return []string{fill(d.w.AsAsked, "version", p.Version)}
 }
 
+// Priority names a priority, on pages as on cards; empty: what isn't of a task has none.
+func Priority(locale string, p task.Priority) string {
+	if p == "" {
+		return ""
+	}
+	return wordsOf.In(locale).priority(p)
+}
+
 func (w *words) priority(p task.Priority) string {
 	switch p {
 	case task.Low:
