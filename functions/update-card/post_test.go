@@ -3,14 +3,21 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/slackstate"
+	"ringi/shared/store/storetest"
 )
 
 func testRateLimit(t *testing.T, w *world) {
@@ -50,6 +57,45 @@ func testNeverArrived(t *testing.T, w *world) {
 	w.Later(31 * time.Second)
 	w.done()
 	w.shows("受け付けました")
+}
+
+// The button to stop is there as soon as Slack has its post, whatever Slack answered. One that Slack may still make is
+// made again when it can't appear any more, however busy its channel is, and is never there twice.
+func TestTheButtonToStopAfterAPostWithAnUnknownOutcome(t *testing.T) {
+	db := storetest.Start(t)
+	for name, tt := range map[string]struct {
+		fault  webapi.Fault
+		waited time.Duration // within the invocation
+		there  int           // whether it is there after that invocation
+		most   int32         // seconds until the next
+	}{
+		"made, but the answer is lost": {webapi.Fault{Kind: webapi.Lost}, lookAfter, 1, 14},
+		"failed by Slack itself":       {webapi.Fault{Kind: webapi.Unavailable, Status: 500}, lookAfter + lookAgain, 0, 2},
+		"timed out":                    {webapi.Fault{Kind: webapi.Unavailable, Status: 504}, lookAfter, 0, 39},
+	} {
+		w := newWorld(t, db)
+		buttons := func() int {
+			return strings.Count(fmt.Sprint(w.slack.Thread(t, workspace.HR, w.root)), "cancel_execution")
+		}
+		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+		w.done()
+		w.paced(0)
+		w.Approve()
+		var waited time.Duration
+		w.h.Wait = func(_ context.Context, d time.Duration) error { waited += d; return nil }
+		tt.fault.Method = methodPost
+		w.slack.Faults.Add(tt.fault)
+		w.back(1, tt.most)
+		expect.Is(t, buttons(), tt.there, name)
+		w.Later(time.Duration(tt.most) * time.Second)
+		d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
+		others := slackstate.Take{From: d.postsIn(workspace.HR), N: posts - 1}
+		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), others))(t)
+		w.done()
+		expect.That(t, buttons() == 1 && waited == tt.waited, "%s: %d buttons, waited %s", name, buttons(), waited)
+		c := w.Load().Card("CARD#execution")
+		expect.Is(t, c.State, aggregate.CardPosted, name)
+	}
 }
 
 // hangs is a Slack that never answers a post. The message appears when show is called.
