@@ -27,6 +27,7 @@ type words struct {
 	check, faster, odd, notTaken                    string
 	nowhere, expired, tooMuch, quiet, page          string
 	settings                                        string // heading of the console's page
+	edited, changed, redrafted, remove, gone        string
 }
 
 var japanese = words{
@@ -40,6 +41,8 @@ var japanese = words{
 	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
 	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
+	edited: "(編集済み)", changed: "変更後: 従業員一覧を取得して、DM は不要", redrafted: "(作り直し)",
+	remove: "メッセージを削除", gone: "このメッセージは削除されました",
 }
 
 var english = words{
@@ -53,6 +56,8 @@ var english = words{
 	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "reached your limit of requests this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
 	newcomer: workspace.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you need done.", suggested: "Summarize this month's attendance", settings: "Settings",
+	edited: "(edited)", changed: "Now it says: Get the list of employees, no DM", redrafted: "(drafted anew)",
+	remove: "Delete message", gone: "This message was deleted",
 }
 
 // stories are what people do with the sandbox, and what they see.
@@ -138,6 +143,7 @@ var stories = []struct {
 		v.Press(".whisper .link")
 		v.lacks(".whisper")
 	}},
+	{"edited, drafted anew, and deleted", corrects},
 	{"stopped while it runs", func(v *visitor) {
 		v.asks(v.words.staff + " demo: human check")
 		v.becomes(v.approver)
@@ -242,6 +248,42 @@ var stories = []struct {
 		v.Until(`document.querySelectorAll(".log > .msg").length > 60`)
 		v.looks("long")
 	}},
+}
+
+// corrects edits the message of a request that waits, has it drafted anew, and withdraws it by deleting the message.
+func corrects(v *visitor) {
+	v.asks(v.words.staff)
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+	root := `.msg[data-ts="` + v.d.Root + `"] `
+	chooses := func(item string) {
+		entry := `[role=menuitem][data-id="` + item + `"]`
+		driver.UntilTaken(v.t, entry, func() { v.opens(root + `[data-focus="more"]`) }, func() bool { return v.has(entry) })
+		v.Press(entry)
+	}
+	chooses("edit")
+	v.Until(`document.activeElement?.matches(".editor textarea") && document.activeElement.value === ` + browser.Quote("@Ringi "+v.words.staff))
+	v.Keys(kb.Escape)
+	v.lacks(".editor")
+	chooses("edit")
+	v.Until(`document.activeElement?.matches(".editor textarea")`)
+	v.Keys(strings.TrimPrefix(v.words.quiet, v.words.staff))
+	v.looks("edit")
+	v.Keys(kb.Enter)
+	v.lacks(".editor")
+	v.Until(`document.querySelector(` + browser.Quote(root+`.note`) + `)?.innerText.includes(` + browser.Quote(v.words.edited) + `)`)
+	v.sees(v.words.changed)
+	v.looks("edited")
+	v.presses("redraft")
+	v.sees(v.words.redrafted)
+	v.Until(`document.querySelectorAll(` + browser.Quote(v.button("approve_prompt")) + `).length === 1`)
+	chooses("delete")
+	v.Until(`document.querySelector("dialog.confirm[open] h2")?.innerText === ` + browser.Quote(v.words.remove))
+	v.looks("delete")
+	v.Press("dialog.confirm .danger")
+	v.lacks("dialog")
+	v.lacks(v.button("approve_prompt"))
+	v.Until(`document.querySelector(` + browser.Quote(root+`.tombstone`) + `)?.innerText === ` + browser.Quote(v.words.gone))
+	v.looks("withdrawn")
 }
 
 // toSettings follows the gear's link, which opens a new window, to the console's settings.

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,55 @@ func TestAChannelsMessagesAreSent(t *testing.T) {
 		}
 	}
 	expect.Same(t, map[string]int{"": 2, "message_changed": 1, "message_deleted": 1}, kinds)
+}
+
+// People edit and delete their own messages on the page, with what they typed, and the app gets Slack's events.
+func TestThePageEditsAndDeletesOnesOwnMessages(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠")))(t)
+	card := w.post(t, workspace.HR, slack.MsgOptionText("確認", false))
+	act := func(name, user, ts, text string) (int, map[string]any) {
+		return w.send(t, http.MethodPost, name, "application/json", string(raw(t, map[string]any{"user": user, "channel": workspace.HR, "ts": ts, "text": text})))
+	}
+	for name, tt := range map[string]struct {
+		act, user, ts, text string
+		status              int
+	}{
+		"another's message":          {"edit", workspace.Tanaka, ts, "x", http.StatusConflict},
+		"the app's":                  {"edit", workspace.Sato, card, "x", http.StatusConflict},
+		"nothing is left":            {"edit", workspace.Sato, ts, " ", http.StatusUnprocessableEntity},
+		"too long":                   {"edit", workspace.Sato, ts, strings.Repeat("あ", 12001), http.StatusUnprocessableEntity},
+		"another's is not deleted":   {"delete", workspace.Tanaka, ts, "", http.StatusConflict},
+		"the app's is not deleted":   {"delete", workspace.Sato, card, "", http.StatusConflict},
+		"none, which can't be found": {"delete", workspace.Sato, "1.000001", "", http.StatusConflict},
+	} {
+		status, answer := act(tt.act, tt.user, tt.ts, tt.text)
+		expect.That(t, status == tt.status, "%s: status %d: %v", name, status, answer)
+	}
+	status, answer := act("edit", workspace.Sato, ts, "@Ringi 営業部 & 人事部の勤怠")
+	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+	expect.Eventually(t, "the mention, twice", func() bool { return len(w.app.events()) == 2 })
+	e := w.app.events()[1].body["event"]
+	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "edited", "user") == workspace.Sato &&
+		strings.HasSuffix(at(e, "edited", "ts").(string), ".000000") && at(e, "text") == sandbox.Mention("営業部 &amp; 人事部の勤怠"), "%v", e)
+	status, answer = act("delete", workspace.Sato, ts, "")
+	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+	kinds := map[any]any{}
+	expect.Eventually(t, "both changes", func() bool {
+		for _, e := range w.app.requests(inChannels) {
+			kinds[at(e.body, "event", "subtype")] = e.body["event"]
+		}
+		return kinds["message_changed"] != nil && kinds["message_deleted"] != nil
+	})
+	changed, deleted := kinds["message_changed"], kinds["message_deleted"]
+	expect.That(t, at(changed, "message", "edited", "user") == workspace.Sato && at(changed, "previous_message", "edited") == nil &&
+		at(changed, "hidden") == true, "%v", changed)
+	expect.That(t, at(deleted, "deleted_ts") == ts && at(deleted, "previous_message", "ts") == ts && at(deleted, "message") == nil, "%v", deleted)
+	expect.Is(t, len(w.Messages(workspace.HR, "")), 1, "messages that are left")
+
+	shared := expect.Value(w.Forward(workspace.Sato, workspace.HR, card, workspace.HR, "これ"))(t)
+	status, _ = act("edit", workspace.Sato, shared, "")
+	expect.Is(t, status, http.StatusOK, "a forwarded message needs no words")
 }
 
 func TestDirectMessagesEchoTheBot(t *testing.T) {

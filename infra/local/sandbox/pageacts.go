@@ -112,6 +112,8 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	return map[string]func(target) (any, error){
 		"say":      s.postSay,
 		"forward":  s.postForward,
+		"edit":     s.postEdit,
+		"delete":   func(in target) (any, error) { return nil, s.Remove(in.User, in.Channel, in.TS) },
 		"shortcut": func(in target) (any, error) { return nil, s.shortcut(in.hand(), in.Channel, in.TS, in.CallbackID) },
 		"channel-id": func(in target) (any, error) {
 			is, err := s.ChangeChannelID(in.Channel)
@@ -147,6 +149,22 @@ func checkTyped(text string, least int) error {
 		return FieldErrors{"text": fmt.Sprintf("%d to %d characters, not %d", least, maxTyped, n)}
 	}
 	return nil
+}
+
+// postEdit changes a person's own message. Only one with files or a forwarded message may have no text.
+func (s *Sandbox) postEdit(in target) (any, error) {
+	m, err := s.ws.Message(in.Channel, in.TS, in.User)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", in.TS, err)
+	}
+	text, least := strings.TrimSpace(in.Text), 1
+	if len(m.Files)+len(m.Attachments) > 0 {
+		least = 0
+	}
+	if err := checkTyped(text, least); err != nil {
+		return nil, err
+	}
+	return nil, s.Edit(in.User, in.Channel, in.TS, s.typed(text))
 }
 
 func (s *Sandbox) postSay(in target) (any, error) {

@@ -2,7 +2,6 @@ package card
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,7 +61,8 @@ func (w *words) nowEncloses(a *task.Aggregate, who, text func(string) string) (o
 			if len(task.Others("", q.User)) > 0 {
 				name = who(q.User)
 			}
-			from = append(from, strings.TrimSpace(name+" "+text(strings.ReplaceAll(q.Text, "\n", " "))))
+			said := strings.TrimSpace(name + " " + text(strings.ReplaceAll(q.Text, "\n", " ")))
+			from = append(from, said+w.unshown(q))
 		}
 		out = append(out, fill(w.NowForwards, "text", or(strings.Join(from, ", "), w.None)))
 	}
@@ -72,10 +72,11 @@ func (w *words) nowEncloses(a *task.Aggregate, who, text func(string) string) (o
 		for _, f := range c.Files {
 			names = append(names, or(text(cmp.Or(f.Name, f.ID)), "?"))
 		}
+		said := fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None))
 		if c.MoreFiles > 0 {
-			names = append(names, fmt.Sprintf("+%d", c.MoreFiles))
+			said += " " + fill(w.FilesNotRead, "n", c.MoreFiles, "most", len(c.Files))
 		}
-		out = append(out, fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None)))
+		out = append(out, said)
 	}
 	return out
 }

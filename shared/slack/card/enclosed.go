@@ -57,16 +57,20 @@ func (d drawing) forwarded() (lines []string) {
 		if who == "" && len(task.Others("", q.User)) > 0 {
 			who = d.w.mention(q.User)
 		}
-		line := fill(d.w.Forwards, "who", or(who, "?"))
-		switch {
-		case q.Text == "":
-			line += d.w.ForwardHidden
-		case q.Cut:
-			line += fill(d.w.ForwardCut, "n", len([]rune(q.Text)))
-		}
-		lines = append(lines, line)
+		lines = append(lines, fill(d.w.Forwards, "who", or(who, "?"))+d.w.unshown(q))
 	}
 	return d.fewer(lines)
+}
+
+// unshown says what of a forwarded message can't be read.
+func (w *words) unshown(q aggregate.Quoted) string {
+	switch {
+	case q.Text == "":
+		return w.ForwardHidden
+	case q.Cut:
+		return fill(w.ForwardCut, "n", len([]rune(q.Text)))
+	}
+	return ""
 }
 
 // files says what was read of the files.

@@ -223,7 +223,8 @@ export function drawChat(scroll, log) {
   log.classList.toggle("is-empty", !top.length);
   const was = newest(log);
   const last = was?.dataset.ts;
-  const whole = was && was.getBoundingClientRect().bottom <= scroll.getBoundingClientRect().bottom;
+  const [foot, view] = [was?.getBoundingClientRect().bottom, scroll.getBoundingClientRect()];
+  const whole = was && foot <= view.bottom && foot > view.top; // one that is above stays there
   reconcile(log, items);
   marked(log);
   if (moved || document.visibilityState === "visible") seen(c.id);

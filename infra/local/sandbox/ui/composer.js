@@ -49,13 +49,13 @@ function mentions(area, changed) {
 }
 
 /**
- * composer makes a box; options are {key, placeholder, send, cancel, focus, hint, id, optional}. One whose text is
- * optional takes no files.
+ * composer makes a box; options are {key, placeholder, send, verb, cancel, focus, hint, id, optional, bare}. The text
+ * of one that is optional may be empty; one that is bare takes no files.
  */
 export function composer(options) {
   const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder, id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
   area.value = draft(options.key);
-  const sendButton = h("button.send", { type: "button", "aria-label": t("send"), title: t("send"), onclick: () => submit() }, icon("send"));
+  const sendButton = h("button.send", { type: "button", "aria-label": options.verb || t("send"), title: options.verb || t("send"), onclick: () => submit() }, icon("send"));
   const fit = () => {
     keepDraft(options.key, area.value);
     area.style.height = "auto";
@@ -102,8 +102,8 @@ export function composer(options) {
       fit();
     },
   }, "@");
-  const box = h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at, !options.optional && files.button, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
-  if (!options.optional) files.takeFrom(box);
+  const box = h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at, !options.bare && files.button, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
+  if (!options.bare) files.takeFrom(box);
   queueMicrotask(() => {
     fit();
     if (options.focus) area.focus();

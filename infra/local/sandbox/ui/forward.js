@@ -25,7 +25,7 @@ export function openForward(channel, m) {
     h("header", {}, h("h2", { id: "forward-title" }, t("forward")), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
     h("div.modal-body", {},
       h("label", { for: "forward-to" }, t("forwardTo")), to,
-      composer({ key: `${state.me}/forward/${m.ts}`, placeholder: t("forwardText"), send, optional: true })));
+      composer({ key: `${state.me}/forward/${m.ts}`, placeholder: t("forwardText"), send, optional: true, bare: true })));
   dialog.addEventListener("close", () => {
     dialog.remove();
     document.querySelector(`[data-ts="${m.ts}"] [data-focus="more"]`)?.focus({ preventScroll: true });

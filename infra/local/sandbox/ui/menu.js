@@ -42,7 +42,7 @@ export function openMenu(anchor, entries) {
 function place(menu, anchor) {
   const a = anchor.getBoundingClientRect();
   const left = Math.max(8, Math.min(a.right - menu.offsetWidth, innerWidth - menu.offsetWidth - 8));
-  const below = a.bottom + 4 + menu.offsetHeight < innerHeight;
+  const last = innerHeight - menu.offsetHeight - 8;
   menu.style.left = `${left}px`;
-  menu.style.top = `${below ? a.bottom + 4 : Math.max(8, a.top - menu.offsetHeight - 4)}px`;
+  menu.style.top = `${Math.max(8, Math.min(a.bottom + 4 < last ? a.bottom + 4 : a.top - menu.offsetHeight - 4, last))}px`;
 }

@@ -2,13 +2,14 @@
 
 import { post } from "./api.js";
 import { blocks } from "./blocks.js";
+import { composer } from "./composer.js";
 import { h, icon, toast } from "./dom.js";
 import { enclosed, filesOf, openForward } from "./forward.js";
 import { clockTime, language, t } from "./i18n.js";
-import { keepFolds } from "./kept.js";
+import { keepDraft, keepFolds } from "./kept.js";
 import { openMenu } from "./menu.js";
 import { confirmDialog } from "./modal.js";
-import { literal, mrkdwn } from "./mrkdwn.js";
+import { literal, mrkdwn, typed } from "./mrkdwn.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, pin, remember, state, taskOf, ui } from "./store.js";
 
@@ -52,6 +53,35 @@ async function shortcut(channel, m, s) {
   }
 }
 
+const own = (m) => m.user === state.me && !m.bot_id;
+const isEdited = (m) => ui.editing === m.ts && own(m);
+const editKey = (m) => `${state.me}/edit/${m.ts}`;
+
+// edit opens a message's text, or closes it again with ts "".
+function edit(m, ts) {
+  keepDraft(editKey(m), ts && typed(m.text));
+  ui.editing = ts;
+  changed();
+}
+
+// editor is a message's text in a box. A text that stays as it was is no edit.
+function editor(channel, m) {
+  const was = typed(m.text).trim();
+  const leave = () => edit(m, "");
+  const send = async (text) => {
+    if (text !== was) await post("edit", { user: state.me, channel, ts: m.ts, text });
+    leave();
+  };
+  return h("div.editor", {},
+    composer({ key: editKey(m), placeholder: t("edit"), verb: t("save"), send, cancel: leave, focus: true, bare: true, optional: !!(m.files || m.attachments) }),
+    h("button.link", { type: "button", dataset: { focus: "leave" }, onclick: leave }, t("cancel")));
+}
+
+async function remove(channel, m) {
+  const sure = await confirmDialog({ title: { text: t("remove") }, text: { type: "plain_text", text: t("removeText") }, confirm: { text: t("removeYes") }, deny: { text: t("cancel") } }, "danger");
+  if (sure) await post("delete", { user: state.me, channel, ts: m.ts }).catch((err) => toast(err.message, "error"));
+}
+
 function tools(channel, m) {
   const entries = () => {
     const task = taskOf(m);
@@ -60,6 +90,8 @@ function tools(channel, m) {
       task && state.has.run && { label: t("showRun"), icon: "run", run: () => { pin(task); remember("panel", "run"); } },
       { label: t("forward"), icon: "forward", id: "forward", run: () => openForward(channel, m) },
       { label: t("copyLink"), icon: "link", run: () => copyLink(channel, m) },
+      own(m) && { label: t("edit"), icon: "pencil", id: "edit", run: () => edit(m, m.ts) },
+      own(m) && { label: t("remove"), icon: "trash", id: "delete", run: () => remove(channel, m) },
       ...state.shortcuts.map((s, i) => ({ label: language() === "ja" ? s.name : s.name_en || s.name, app: true, first: i === 0, id: s.callback_id, run: () => shortcut(channel, m, s) })),
     ].filter(Boolean);
   };
@@ -86,10 +118,10 @@ function mark(a) {
 function content(channel, m) {
   const on = actor(channel, m);
   if (m.subtype === "tombstone") return [h("p.tombstone", {}, t("deleted"))];
-  const typed = !m.bot_id;
+  const byHand = !m.bot_id;
   const said = m.blocks ? blocks(m.blocks, on) : m.text && [m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text)];
   return [
-    said && h(typed || !m.blocks ? "div.text-body" : "div.blocks", {}, said, (typed || !m.blocks) && m.edited && h("span.note", {}, " " + t("edited"))),
+    isEdited(m) ? editor(channel, m) : said && h(byHand || !m.blocks ? "div.text-body" : "div.blocks", {}, said, (byHand || !m.blocks) && m.edited && h("span.note", {}, " " + t("edited"))),
     enclosed(m.attachments, on),
     filesOf(m.files),
   ];
@@ -114,5 +146,6 @@ export function message(m, place) {
 /** signature changes when a message has to be drawn again. */
 export function signature(m, place) {
   const busy = [...ui.pending].filter((k) => k.startsWith(m.ts + "/"));
+  if (isEdited(m)) return JSON.stringify(["edited", place, language()]); // what is typed stays
   return JSON.stringify([m, place, busy, state.marks.get(place.channel + m.ts), language(), ui.flash === m.ts, state.me]);
 }

@@ -82,6 +82,9 @@ export function reference(body) {
   return document.createTextNode("<" + decode(body) + ">");
 }
 
+/** typed is a message's text as its author typed it. */
+export const typed = (s) => s.split(/<([^<>\n]+)>/).map((part, i) => (i % 2 ? reference(part).textContent : decode(part))).join("");
+
 function split(s, at) {
   const i = s.indexOf(at);
   return i < 0 ? [s, ""] : [s.slice(0, i), s.slice(i + 1)];

@@ -12,7 +12,7 @@ export const state = {
 
 export const ui = {
   channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO", task: sessionStorage.getItem("task") || "", found: null, waits: [], waitsTrouble: "",
-  panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "", followed: "", pending: new Set(), flash: "",
+  panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "", editing: "", followed: "", pending: new Set(), flash: "",
 };
 
 const listeners = [];

@@ -1,6 +1,9 @@
 package workspace
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Update changes a message of user. A text without blocks removes the old blocks; attachments that are not given
 // remain. It returns MessageNotFound, CantUpdate or IsStreaming.
@@ -36,7 +39,8 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 			}
 		}
 		if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
-			m.Edited = &Edited{User: user, TS: w.timestamp()}
+			seconds, _, _ := strings.Cut(w.timestamp(), ".")
+			m.Edited = &Edited{User: user, TS: seconds + ".000000"}
 		}
 	})
 }

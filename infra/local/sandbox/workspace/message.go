@@ -57,7 +57,8 @@ type BotProfile struct {
 	TeamID string `json:"team_id"`
 }
 
-// Edited records who last changed a message's text, and when.
+// Edited records who last changed a message's text, and when, in whole seconds as in Slack's recorded events
+// (https://github.com/slack-go/slack/pull/1256).
 type Edited struct {
 	User string `json:"user"`
 	TS   string `json:"ts"`
