@@ -28,6 +28,7 @@ type Conversations interface {
 	Begin(ctx context.Context, c aggregate.Change) error
 	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+	InThread(ctx context.Context, tenant, thread string, openers ...string) ([]conversation.Conversation, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
@@ -55,6 +56,9 @@ func (h *Handler) toAgent(
 	if r.Threaded() {
 		if out, taken, err := h.inThread(ctx, m, r, s, in); taken || m.channelType() == "im" {
 			return out, taken, err
+		}
+		if err := h.elsewhere(ctx, e, r, at, m.Parent); err != nil {
+			return out, true, err
 		}
 	}
 	opening := openingOf(s)

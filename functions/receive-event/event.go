@@ -137,6 +137,7 @@ type message struct {
 	Edited      *edited         `json:"edited"`
 	TS          string          `json:"ts"`
 	ThreadTS    string          `json:"thread_ts"`
+	Parent      string          `json:"parent_user_id"` // who wrote the thread's first message
 	Channel     string          `json:"channel"`
 	ChannelType string          `json:"channel_type"`
 	Team        string          `json:"team"`

@@ -83,6 +83,46 @@ func (h *Handler) unchanged(ctx context.Context, e envelope, id string) error {
 	return errRenamed
 }
 
+// elsewhere looks for a conversation in the thread of a message that belongs to none, under an id of its channel that
+// neither an event nor a click has told us. Slack has no call that tells the former id of a channel. But it gives no two
+// messages of one person the same microsecond: a thread with the timestamp of a conversation that the author of its
+// first message opened, or the message's own author, is that conversation's. elsewhere then records what the channel is
+// called, and returns errRenamed.
+func (h *Handler) elsewhere(ctx context.Context, e envelope, r task.Request, at, parent string) error {
+	tenant := aggregate.TenantID(r.TeamID)
+	openers := []string{r.User}
+	if parent != r.User && inbound.CheckID("event.parent_user_id", parent) == nil {
+		openers = append(openers, parent)
+	}
+	found, err := h.Conversations.InThread(ctx, tenant, r.ThreadTS, openers...)
+	if err != nil {
+		return unkept(ctx, r.EventID, err)
+	}
+	names, err := h.names(ctx, e, at)
+	if err != nil {
+		return err
+	}
+	for _, x := range found {
+		if x.ChannelType == "im" || slices.Contains(names, x.Channel) {
+			continue
+		}
+		if err := h.unchanged(ctx, e, at); err != nil {
+			return err
+		}
+		moved, err := h.Store.Channels(ctx, tenant)
+		if err == nil {
+			err = h.Store.MoveChannel(ctx, tenant, moved.Now(x.Channel), tenancy.MovedNow(at, h.Now()))
+		}
+		if err != nil {
+			return unkept(ctx, r.EventID, err)
+		}
+		slog.InfoContext(ctx, "a channel has another id", "event_id", r.EventID, "was", x.Channel, "is", at)
+		h.calls.Keep(channel{tenant, at}, called{}, h.Now(), 0)
+		return errRenamed
+	}
+	return nil
+}
+
 // kept reports whether a message, which Slack may send repeatedly, is a request already, or was deleted before it came:
 // at is the channel as Slack calls it. What makes a request itself asks only for the other ids of its channel.
 func (h *Handler) kept(ctx context.Context, e envelope, r task.Request, at string, others bool) (bool, error) {

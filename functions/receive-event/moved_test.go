@@ -102,6 +102,39 @@ func TestWhatIsRememberedOfAChannelOpensNothing(t *testing.T) {
 	}
 }
 
+// Neither Slack's event nor a click told the channel's new id: the thread tells it. What is written in other threads is
+// a request, even if somebody else wrote something in this microsecond.
+func TestAReplyInAnAgentsThreadTellsAChannelsNewID(t *testing.T) {
+	for _, tt := range []struct {
+		name, parent, thread, writer string
+		told                         bool
+	}{
+		{"by the opener", "U0SATO", root, "U0SATO", true},
+		{"by somebody else", "U0SATO", root, "U0OTHER", true},
+		{"by the opener, in another's thread", "U0OTHER", root, "U0SATO", true},
+		{"in a thread that another began", "U0OTHER", root, "U0THIRD", false},
+		{"in another thread", "U0SATO", "1776675000.000100", "U0SATO", false},
+	} {
+		k := &kept{}
+		h := handler(k)
+		send := func(fields map[string]any) {
+			expect.Is(t, post(t, h, signed(callback(t, fields, nil))).StatusCode, 200, tt.name)
+		}
+		send(mentioned("claude: 見て", map[string]any{"ts": root, "user": "U0SATO"}))
+		reply := mentioned("続けて", map[string]any{"channel": "C2LAST", "thread_ts": tt.thread, "parent_user_id": tt.parent,
+			"user": tt.writer, "ts": "1776675710.000100"})
+		send(reply)
+		if !tt.told {
+			expect.Same(t, [3]int{1, 1, 0}, [3]int{len(k.told), len(k.changes), len(k.moved)})
+			continue
+		}
+		expect.Same(t, [3]int{2, 0, 1}, [3]int{len(k.told), len(k.changes), len(k.moved)})
+		expect.Is(t, k.moved.Now("C0HR"), "C2LAST", tt.name)
+		send(mentioned("勤怠をまとめて", map[string]any{"channel": "C2LAST", "ts": "1776675711.000100"}))
+		expect.Is(t, k.request(t).Channel, "C0HR", tt.name)
+	}
+}
+
 func TestAChannelsNewIDThatIsNotKeptIsSentAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -128,6 +129,15 @@ func (k *kept) Load(_ context.Context, ref aggregate.Ref) (*conversation.Aggrega
 		return nil, aggregate.ErrNotFound
 	}
 	return k.opened[ref.ID], k.err
+}
+
+func (k *kept) InThread(_ context.Context, _, thread string, openers ...string) (out []conversation.Conversation, err error) {
+	for _, a := range k.opened {
+		if x := a.Conversation; x.ThreadTS == thread && slices.Contains(openers, x.Opener) {
+			out = append(out, *x)
+		}
+	}
+	return out, k.err
 }
 
 func (k *kept) Decide(

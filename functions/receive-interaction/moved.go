@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,9 +18,7 @@ func (h *Handler) learn(ctx context.Context, tenant, was, is string) {
 	_, err := h.calls.Ask(call{tenant, was, is}, h.Now(), time.Hour, func() (struct{}, error) {
 		moved, err := h.Store.Channels(ctx, tenant)
 		if former := moved.Now(was); err == nil && former != is {
-			now := h.Now()
-			err = h.Store.MoveChannel(ctx, tenant, former,
-				tenancy.Moved{To: is, At: fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)})
+			err = h.Store.MoveChannel(ctx, tenant, former, tenancy.MovedNow(is, h.Now()))
 			slog.InfoContext(ctx, "a channel has another id", "was", former, "is", is)
 		}
 		return struct{}{}, err

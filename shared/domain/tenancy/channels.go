@@ -1,8 +1,10 @@
 package tenancy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Channels has the channels to which Slack gave other ids, by their former ids. Slack changes a channel's id when it
@@ -12,6 +14,11 @@ type Channels map[string]Moved
 
 // Moved is the id that a channel got, and when: Slack's timestamp.
 type Moved struct{ To, At string }
+
+// MovedNow is the id that a channel has by now, as a click or a message shows it.
+func MovedNow(to string, now time.Time) Moved {
+	return Moved{to, fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)}
+}
 
 // Now returns what Slack calls a channel by now. A later change is followed, never an earlier one, so that two ids that
 // followed each other lead to the latest.
