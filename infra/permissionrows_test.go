@@ -36,7 +36,7 @@ var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT"
 
 // hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
 // change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
-// them and the settings.
+// them, the settings, and which conversations somebody opened.
 func hears(st statement, action string) bool {
 	switch action {
 	case "dynamodb:GetItem":
@@ -46,7 +46,7 @@ func hears(st statement, action string) bool {
 	case "dynamodb:PutItem", "dynamodb:UpdateItem":
 		return slices.Equal(st.rows, committed(conversation.Kind)) || slices.Equal(st.rows, committed(task.Kind))
 	}
-	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"})
+	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"}) || slices.Equal(st.rows, []string{"TENANT#*#TALKS#*"})
 }
 
 // numbering are the functions that begin what a numbered rule has settled.

@@ -58,6 +58,22 @@ func TestAConversationInAChannel(t *testing.T) {
 	d.Shows("操作 #3 完了")
 }
 
+// Slack gave the channel another id, and its event was lost: a reply in the agent's thread is the agent's all the same,
+// and the answer stands there.
+func TestAnAgentsThreadInAChannelThatGotAnotherID(t *testing.T) {
+	driver.Leave(t, running)
+	was := running.Sandbox.Workspace().AddChannel("監査", workspace.Sato, workspace.Suzuki)
+	root := expect.Value(running.Sandbox.Say(workspace.Sato, was, sandbox.Mention("claude: こんにちは")))(t)
+	d := &driver.Dialogue{T: t, S: running, User: workspace.Sato, Channel: was, Root: root, Timeout: time.Minute}
+	d.Shows("デモのエージェントです")
+	d.Rests()
+	r := driver.At(t, running, was, root)
+	r.ChangeChannelID(true)
+	expect.Value(running.Sandbox.Reply(workspace.Suzuki, r.Channel, root, sandbox.Mention("ファイルを作って")))(t)
+	d.Channel = r.Channel
+	d.Shows("操作 #1 の確認", "hello.js")
+}
+
 // An agent that is called within a thread is given what was said there before; people are told, and the page has it.
 func TestAnAgentIsCalledWithinAThread(t *testing.T) {
 	driver.Leave(t, running)
