@@ -84,8 +84,8 @@ func (h *Handler) unchanged(ctx context.Context, e envelope, id string) error {
 }
 
 // elsewhere looks for a conversation in the thread of a message that belongs to none, under an id of its channel that
-// neither an event nor a click has told us. Slack has no call that tells the former id of a channel. But it gives no two
-// messages of one person the same microsecond: a thread with the timestamp of a conversation that the author of its
+// neither an event nor a click has told us. Slack has no call that tells the former id of a channel. But it gives no
+// two messages of one person the same microsecond: a thread with the timestamp of a conversation that the author of its
 // first message opened, or the message's own author, is that conversation's. elsewhere then records what the channel is
 // called, and returns errRenamed.
 func (h *Handler) elsewhere(ctx context.Context, e envelope, r task.Request, at, parent string) error {

@@ -131,7 +131,9 @@ func (k *kept) Load(_ context.Context, ref aggregate.Ref) (*conversation.Aggrega
 	return k.opened[ref.ID], k.err
 }
 
-func (k *kept) InThread(_ context.Context, _, thread string, openers ...string) (out []conversation.Conversation, err error) {
+func (k *kept) InThread(
+	_ context.Context, _, thread string, openers ...string,
+) (out []conversation.Conversation, err error) {
 	for _, a := range k.opened {
 		if x := a.Conversation; x.ThreadTS == thread && slices.Contains(openers, x.Opener) {
 			out = append(out, *x)

@@ -261,7 +261,8 @@ func corrects(v *visitor) {
 		v.Press(entry)
 	}
 	chooses("edit")
-	v.Until(`document.activeElement?.matches(".editor textarea") && document.activeElement.value === ` + browser.Quote("@Ringi "+v.words.staff))
+	v.Until(`document.activeElement?.matches(".editor textarea")`)
+	v.Until(`document.activeElement.value === ` + browser.Quote("@Ringi "+v.words.staff))
 	v.Keys(kb.Escape)
 	v.lacks(".editor")
 	chooses("edit")
@@ -270,7 +271,10 @@ func corrects(v *visitor) {
 	v.looks("edit")
 	v.Keys(kb.Enter)
 	v.lacks(".editor")
-	v.Until(`document.querySelector(` + browser.Quote(root+`.note`) + `)?.innerText.includes(` + browser.Quote(v.words.edited) + `)`)
+	says := func(part, text string) {
+		v.Until(`document.querySelector(` + browser.Quote(root+part) + `)?.innerText.trim() === ` + browser.Quote(text))
+	}
+	says(".note", v.words.edited)
 	v.sees(v.words.changed)
 	v.looks("edited")
 	v.presses("redraft")
@@ -282,7 +286,7 @@ func corrects(v *visitor) {
 	v.Press("dialog.confirm .danger")
 	v.lacks("dialog")
 	v.lacks(v.button("approve_prompt"))
-	v.Until(`document.querySelector(` + browser.Quote(root+`.tombstone`) + `)?.innerText === ` + browser.Quote(v.words.gone))
+	says(".tombstone", v.words.gone)
 	v.looks("withdrawn")
 }
 
