@@ -96,18 +96,23 @@ func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor stri
 
 // InThread returns the conversations that one of these people opened in a thread, by its timestamp alone: whatever the
 // channel was called. Those that an earlier message opened are left out.
-func (s *Store) InThread(ctx context.Context, tenant, thread string, openers ...string) ([]conversation.Conversation, error) {
+func (s *Store) InThread(
+	ctx context.Context, tenant, thread string, openers ...string,
+) ([]conversation.Conversation, error) {
 	sent, err := aggregate.ParseTS(thread)
 	if err != nil {
 		return nil, err
 	}
-	l := table.List{Name: "thread", Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix}, Index: "GSI3", OldestFirst: true,
-		Sparse: true, From: aggregate.TimeText(sent.Add(-time.Minute)), // clocks differ
+	l := table.List{Name: "thread", Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix}, Index: "GSI3",
+		Sparse: true, OldestFirst: true,
+		From:  aggregate.TimeText(sent.Add(-time.Minute)), // clocks differ
 		Until: aggregate.TimeText(sent.AddDate(100, 0, 0))}
 	for _, user := range openers {
 		l.Partitions = append(l.Partitions, conversation.By(tenant, user))
 	}
-	page, err := table.Rows(ctx, s.Table(), l, "", 10, func(x conversation.Conversation) bool { return x.ThreadTS == thread })
+	page, err := table.Rows(ctx, s.Table(), l, "", 10, func(x conversation.Conversation) bool {
+		return x.ThreadTS == thread
+	})
 	return page.Items, err
 }
 
