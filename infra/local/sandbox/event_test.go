@@ -89,13 +89,13 @@ func TestThePageEditsAndDeletesOnesOwnMessages(t *testing.T) {
 		act, user, ts, text string
 		status              int
 	}{
-		"another's message":          {"edit", workspace.Tanaka, ts, "x", http.StatusConflict},
-		"the app's":                  {"edit", workspace.Sato, card, "x", http.StatusConflict},
-		"nothing is left":            {"edit", workspace.Sato, ts, " ", http.StatusUnprocessableEntity},
-		"too long":                   {"edit", workspace.Sato, ts, strings.Repeat("x", 12001), http.StatusUnprocessableEntity},
-		"another's is not deleted":   {"delete", workspace.Tanaka, ts, "", http.StatusConflict},
-		"the app's is not deleted":   {"delete", workspace.Sato, card, "", http.StatusConflict},
-		"none, which can't be found": {"delete", workspace.Sato, "1.000001", "", http.StatusConflict},
+		"another's message":        {"edit", workspace.Tanaka, ts, "x", http.StatusConflict},
+		"the app's":                {"edit", workspace.Sato, card, "x", http.StatusConflict},
+		"nothing is left":          {"edit", workspace.Sato, ts, " ", http.StatusUnprocessableEntity},
+		"too long":                 {"edit", workspace.Sato, ts, strings.Repeat("x", 12001), http.StatusUnprocessableEntity},
+		"another's is not deleted": {"delete", workspace.Tanaka, ts, "", http.StatusConflict},
+		"the app's is not deleted": {"delete", workspace.Sato, card, "", http.StatusConflict},
+		"none":                     {"delete", workspace.Sato, "1.000001", "", http.StatusConflict},
 	} {
 		status, answer := act(tt.act, tt.user, tt.ts, tt.text)
 		expect.That(t, status == tt.status, "%s: status %d: %v", name, status, answer)
