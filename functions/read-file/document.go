@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/xml"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -18,9 +17,10 @@ type prose struct {
 	props   int     // within the properties of a paragraph, or of a row
 	styles  *styles // of a document; nil: these are no documents
 	in      []paragraph
-	runs    []style // how runs look, by the document's styles and themselves
-	boxes   int     // within text boxes
-	paper   bool    // the pages have a color
+	runs    []style  // how runs look, by the document's styles and themselves
+	paper   bool     // the pages have a color, or what is behind isn't known
+	boxed   *prose   // reads a text box, which is anchored within a line and is none of it
+	after   []string // lines of text boxes that stand after their paragraph
 	math    formulas
 	box     string   // a form's box that is ticked or not
 	choices []string // of a form's list
@@ -32,9 +32,15 @@ type prose struct {
 
 	fields    fields
 	fieldKind string // of the element that begins, parts or ends one
+	link      link
+	links     []relation
 	shapes    []shape
-	pict      int  // within an older form's shapes
-	rowProps  bool // the properties are a row's
+	naming    bool      // within what a shape is called
+	concealed bool      // the text box belongs to a shape that is hidden
+	designs   []*design // of a slide: its master's and its layout's
+	indent    int       // the level that a shape says something of; -1: none
+	pict      int       // within an older form's shapes
+	rowProps  bool      // the properties are a row's
 	heads     *heads
 	notes     *notes
 	layout    bool // of slides: what they fill in themselves is no text of it
@@ -45,23 +51,26 @@ type row struct {
 	cell    strings.Builder
 	in      bool
 	deleted bool
-	wide    int // how many columns the cell is wide, if it is more than one
+	wide    int  // how many columns the cell is wide, if it is more than one
+	covered bool // another cell covers this one: the one above it, if above
+	above   bool
 }
 
 // widest is how many columns a table of Word has at most.
 const widest = 63
 
-// unseen are elements whose text is not shown: the older form beside a newer one, deleted text, where tabs stop, how
-// a text is read aloud, and what properties were before.
-var unseen = map[string]bool{"Fallback": true, "del": true, "moveFrom": true, "delText": true,
-	"tabs": true, "rt": true, "rPrChange": true,
-	"pPrChange": true, "sectPrChange": true, "tblPrChange": true, "trPrChange": true, "tcPrChange": true}
+// unseen are elements whose text is not shown: deleted text, where tabs stop, how a text is read aloud, and what
+// properties were before.
+var unseen = map[string]bool{"del": true, "moveFrom": true, "delText": true, "tabs": true, "tabLst": true, "rt": true,
+	"rPrChange": true, "pPrChange": true, "sectPrChange": true, "tblPrChange": true, "trPrChange": true,
+	"tcPrChange": true}
 
 // said are elements that are not in the text as people see it, or not at all.
 var said = map[string]filetext.Remark{"del": filetext.Changes, "ins": filetext.Changes, "moveFrom": filetext.Changes,
 	"moveTo": filetext.Changes, "blip": filetext.Pictures, "chart": filetext.Pictures, "relIds": filetext.Pictures,
 	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures,
-	"altChunk": filetext.Pictures, "cxnSp": filetext.Pictures, "contentPart": filetext.Pictures}
+	"altChunk": filetext.Pictures, "subDoc": filetext.Pictures, "cxnSp": filetext.Pictures,
+	"contentPart": filetext.Pictures}
 
 // skip says what an element is that is not read as a text, and reports whether what stands within it is none.
 func (x *prose) skip(name string) bool {
@@ -81,18 +90,19 @@ func (x *prose) skip(name string) bool {
 
 func (x *prose) begin(e xml.StartElement) error {
 	name := e.Name.Local
+	if x.boxed != nil {
+		return unlessFull(x.boxed.begin(e))
+	}
 	if x.skip(name) {
 		return nil
 	}
 	if n := len(x.looks); n > 0 && x.props == 0 {
 		x.look(&x.looks[n-1], &x.runs[n-1], e)
 	}
-	if space := e.Name.Space; strings.HasSuffix(space, "/math") || space == "m" { // or the prefix alone
+	if strings.HasSuffix(e.Name.Space, "/math") {
 		x.math.begin(e, &x.line)
 	}
-	if x.isShape(name) {
-		x.shapes = append(x.shapes, shape{text: valued(e, "hr") != ""}) // a rule across the page is none
-	}
+	x.shape(e)
 	x.sign(e)
 	switch name {
 	case "t":
@@ -107,27 +117,32 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.fieldElement(e)
 	case "pict", "object":
 		x.pict++
-	case "ph":
-		if n := len(x.shapes); n > 0 {
-			x.shapes[n-1].placeholder = true
-		}
+	case "hyperlink", "hlinkClick":
+		x.linked(e)
 	case "r", "fld":
 		run := style{}.within(x.paragraph().looks)
-		x.looks, x.runs = append(x.looks, x.seen(run)), append(x.runs, run)
+		as := x.seen(run)
+		if x.styles == nil {
+			as = x.inherited()
+		}
+		x.looks, x.runs = append(x.looks, as), append(x.runs, run)
 	case "p":
 		x.in = append(x.in, x.styled(""))
 	case "pPr", "trPr":
 		x.props++
 		x.rowProps = name == "trPr"
+		if n := len(x.in); n > 0 && x.styles == nil {
+			x.in[n-1].indent, _ = strconv.Atoi(attribute(e, "lvl"))
+		}
 	case "pStyle", "numId", "ilvl", "shd":
 		x.property(e)
 	case "buAutoNum":
 		x.w.remark(filetext.Numbers)
 	case "txbxContent":
-		x.boxes++
+		x.boxed = x.textBox()
 	case "background":
 		x.paper = true
-	case "gridSpan", "gridBefore", "tr", "tc":
+	case "gridSpan", "gridBefore", "tr", "tc", "vMerge", "hMerge":
 		x.table(e)
 	case "br", "cr":
 		return x.lineEnd()
@@ -136,16 +151,18 @@ func (x *prose) begin(e xml.StartElement) error {
 }
 
 func (x *prose) end(name string) error {
-	if x.skipped > 0 {
+	switch boxed := x.boxed; {
+	case boxed != nil && (name != "txbxContent" || boxed.boxed != nil || boxed.skipped > 0):
+		return unlessFull(boxed.end(name))
+	case boxed != nil:
+		return x.boxEnd()
+	case x.skipped > 0:
 		x.skipped--
 		return nil
 	}
 	x.math.end(name, &x.line)
-	if last := len(x.shapes) - 1; x.isShape(name) && last >= 0 {
-		if is := x.shapes[last]; !is.text && !is.placeholder {
-			x.w.remark(filetext.Pictures)
-		}
-		x.shapes = x.shapes[:last]
+	if err := x.shapeEnd(name); err != nil {
+		return err
 	}
 	switch name {
 	case "t":
@@ -158,16 +175,19 @@ func (x *prose) end(name string) error {
 		x.fieldChar()
 	case "pict", "object":
 		x.pict--
+	case "hyperlink", "fldSimple":
+		x.link.now = ""
 	case "r", "fld":
 		x.looks, x.runs = x.looks[:max(0, len(x.looks)-1)], x.runs[:max(0, len(x.runs)-1)]
+		if x.styles == nil {
+			x.link.now = ""
+		}
 	case "pPr":
 		if x.props--; x.props == 0 {
 			x.number()
 		}
 	case "trPr":
 		x.props, x.rowProps = x.props-1, false
-	case "txbxContent":
-		x.boxes--
 	case "checkBox":
 		x.say(x.box)
 	case "ddList":
@@ -179,7 +199,10 @@ func (x *prose) end(name string) error {
 		if x.in = x.in[:max(0, len(x.in)-1)]; ended.joined {
 			return nil
 		}
-		return x.lineEnd()
+		if err := x.lineEnd(); err != nil {
+			return err
+		}
+		return x.boxes()
 	case "tc", "tr":
 		return x.tableEnd(name)
 	}
@@ -201,10 +224,19 @@ func (x *prose) table(e xml.StartElement) {
 		x.rows = append(x.rows, &row{})
 	case "tc":
 		if n := len(x.rows); n > 0 {
-			x.rows[n-1].in = true
+			above := isTrue(attribute(e, "vMerge"))
+			x.rows[n-1].in, x.rows[n-1].above = true, above
+			x.rows[n-1].covered = above || isTrue(attribute(e, "hMerge"))
+		}
+	case "vMerge", "hMerge":
+		if n := len(x.rows); n > 0 && valued(e, "val") != "restart" {
+			x.rows[n-1].covered, x.rows[n-1].above = true, e.Name.Local == "vMerge"
 		}
 	}
 }
+
+// mergedAbove stands in a cell that is one with the cell above it.
+const mergedAbove = "[merged with the cell above]"
 
 // tableEnd takes the end of a cell or a row.
 func (x *prose) tableEnd(name string) error {
@@ -213,7 +245,11 @@ func (x *prose) tableEnd(name string) error {
 	case "tc":
 		if n > 0 {
 			r := x.rows[n-1]
-			r.cells, r.in = append(r.cells, strings.TrimSpace(r.cell.String())), false
+			text := strings.TrimSpace(r.cell.String())
+			if r.above {
+				text = strings.TrimSpace(mergedAbove + " " + text)
+			}
+			r.cells, r.in = append(r.cells, text), false
 			for ; r.wide > 1; r.wide-- {
 				r.cells = append(r.cells, "")
 			}
@@ -228,12 +264,15 @@ func (x *prose) tableEnd(name string) error {
 		if x.rows = x.rows[:n-1]; deleted {
 			return nil
 		}
-		return x.writeLine(strings.Join(cells, "\t"))
+		return x.write(strings.Join(cells, "\t"))
 	}
 	return nil
 }
 
 func (x *prose) chars(s string) error {
+	if x.boxed != nil {
+		return unlessFull(x.boxed.chars(s))
+	}
 	if (x.text || x.code && x.fields.coding() != nil) && x.skipped == 0 {
 		x.say(s)
 	}
@@ -253,6 +292,8 @@ func (x *prose) say(s string) {
 	if n := len(x.looks); n > 0 {
 		as = x.looks[n-1]
 	}
+	as.hidden = as.hidden || x.hides()
+	x.showLink(x.address())
 	if strings.TrimSpace(s) != "" {
 		for i := range x.shapes {
 			x.shapes[i].text = true
@@ -270,16 +311,18 @@ func (x *prose) sign(e xml.StartElement) {
 	switch e.Name.Local {
 	case "noBreakHyphen":
 		x.say("-")
-	case "tab":
+	case "tab", "ptab":
 		x.say("\t")
 	case "textpath":
 		x.say(oneLine(attribute(e, "string")))
 	case "sym":
 		font, char := valued(e, "font"), strings.ToUpper(valued(e, "char"))
 		n, err := strconv.ParseUint(char, 16, 16)
-		if s := pictured(font, string(rune(n))); err == nil && s != string(rune(n)) {
+		switch s := pictured(font, string(rune(n))); {
+		case char == "": // a font of a slide
+		case err == nil && s != string(rune(n)):
 			x.say(s)
-		} else {
+		default:
 			x.say("[" + oneLine(font+" "+char) + "]")
 		}
 	case "checkBox":
@@ -299,6 +342,7 @@ func (x *prose) sign(e xml.StartElement) {
 
 // lineEnd ends a line. Within a table's cell it becomes a blank.
 func (x *prose) lineEnd() error {
+	x.showLink("")
 	line, struck := x.line.done()
 	if x.layout && line == "" {
 		return nil
@@ -306,88 +350,13 @@ func (x *prose) lineEnd() error {
 	if x.math = nil; struck {
 		x.w.remark(filetext.Struck)
 	}
-	return x.writeLine(line)
+	return x.write(foreign(line))
 }
 
-func (x *prose) writeLine(line string) error {
+func (x *prose) write(line string) error {
 	if n := len(x.rows); n > 0 && x.rows[n-1].in {
 		x.rows[n-1].cell.WriteString(oneLine(line) + " ")
 		return nil
 	}
-	return x.w.write(foreign(line) + "\n")
-}
-
-// sections are the parts of a document that stand beside its text, by the end of the relation's kind.
-var sections = []struct{ kind, title string }{
-	{"/header", "header"}, {"/footer", "footer"}, {"/footnotes", "footnotes"}, {"/endnotes", "endnotes"},
-	{"/comments", "comments"},
-}
-
-// document writes a document's text, then its notes and comments.
-func (p *pack) document(main string, w *writer) error {
-	relations, err := p.relations(main)
-	if err != nil {
-		return err
-	}
-	looks, err := p.looks(relations)
-	if err != nil {
-		return err
-	}
-	x := &prose{styles: looks, heads: &heads{}, notes: &notes{}}
-	if err := p.evenPages(relations, x.heads); err != nil {
-		return err
-	}
-	if err := p.text(main, w, *x); err != nil {
-		return err
-	}
-	for _, s := range sections {
-		for _, r := range relations {
-			if !strings.HasSuffix(r.kind, s.kind) {
-				continue
-			}
-			title, off := s.title, x.heads.off(r.id)
-			if off {
-				title += ", not shown"
-			}
-			before := w.text.Len()
-			if err := p.under("\n--- "+title+" ---\n", w, func(w *writer) error {
-				return p.text(r.target, w, prose{styles: looks, notes: x.notes})
-			}); err != nil {
-				return err
-			}
-			if off && w.text.Len() > before {
-				w.remark(filetext.Hidden)
-			}
-		}
-	}
-	return nil
-}
-
-// under writes what stands beside a text, under its title, if it is not empty.
-func (p *pack) under(title string, w *writer, read func(*writer) error) error {
-	beside := &writer{}
-	err := read(beside)
-	for _, r := range beside.remarks {
-		w.remark(r)
-	}
-	if err != nil && !errors.Is(err, errFull) {
-		return err
-	}
-	text := strings.Trim(beside.done(), "\n")
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	return w.write(title + text + "\n")
-}
-
-// prose reads the text of a part that belongs to no document.
-func (p *pack) prose(part string, w *writer) error { return p.text(part, w, prose{}) }
-
-// text reads a part's text.
-func (p *pack) text(part string, w *writer, x prose) error {
-	x.w = w
-	if err := p.each(part, x.begin, x.end, x.chars); err != nil {
-		return err
-	}
-	return x.unended()
+	return x.w.write(line + "\n")
 }

@@ -114,6 +114,137 @@ func item(level int, text, props string) string {
 	return fmt.Sprintf(`<p><pPr><numPr><ilvl val="%d"/><numId val="1"/></numPr>%s</pPr>%s</p>`, level, props, text)
 }
 
+// Extensions name things again: a deck's slides by its sections. What a program may leave out is no text, and of
+// alternatives the first that can be read is.
+func TestExtensionsAreLeftOut(t *testing.T) {
+	deck := func(main string) filetext.Text {
+		return read(zipped(t, []string{
+			"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "p/main.xml")),
+			"p/main.xml", `<presentation xmlns:r="` + kind + `"><sldIdLst><sldId id="256" r:id="r2"/></sldIdLst>` + main +
+				`</presentation>`, "p/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "slide", "s1.xml")),
+			"p/s1.xml", `<sld><p>` + run("手順") + `</p></sld>`}), "a.pptx", soon())
+	}
+	const sections = `<p14:sectionLst xmlns:p14="http://schemas.microsoft.com/office/powerpoint/2010/main">` +
+		`<p14:sldIdLst><p14:sldId id="256"/></p14:sldIdLst></p14:sectionLst>`
+	want := filetext.Text{Form: filetext.Slides, Text: "--- slide 1 of 1 ---\n手順\n"}
+	for _, main := range []string{sections, `<extLst><ext><sldId id="256"/></ext></extLst>`} {
+		expect.Same(t, want, deck(main))
+	}
+	either := func(parts ...string) string {
+		return `<p><r><mc:AlternateContent xmlns:mc="` + standard + `markup-compatibility/2006" xmlns:x="urn:x">` +
+			strings.Join(parts, "") + `</mc:AlternateContent></r>` + run("後") + `</p>`
+	}
+	const fallback = `<mc:Fallback><t>😊</t></mc:Fallback>`
+	for body, want := range map[string]string{
+		either(`<mc:Choice><x:sign char="1F60A"/></mc:Choice>`, fallback):                      "😊後\n",
+		either(`<mc:Choice><t>a</t></mc:Choice>`, `<mc:Choice><t>b</t></mc:Choice>`, fallback): "a後\n",
+		`<p xmlns:x="urn:x"><x:r><t>誰にも見えない</t></x:r>` + run("後") + `</p>`:                     "後\n",
+	} {
+		expect.Same(t, filetext.Text{Form: filetext.Document, Text: want}, word(t, body))
+	}
+}
+
+// boxOf is a text box of Word: a drawing in a run, with properties of its name.
+func boxOf(props, content string) string {
+	return `<r><drawing><anchor><docPr id="1"` + props + `/><graphic><wsp><txbx><txbxContent>` + content +
+		`</txbxContent></txbx></wsp></graphic></anchor></drawing></r>`
+}
+
+// A text box is anchored within a paragraph and stands anywhere on the page.
+func TestATextBoxIsNoPartOfASentence(t *testing.T) {
+	const list = `<numbering><abstractNum abstractNumId="0"><lvl ilvl="0"><start val="1"/><numFmt val="decimal"/>` +
+		`<lvlText val="%1."/></lvl></abstractNum><num numId="1"><abstractNumId val="0"/></num></numbering>`
+	p := func(content string) string { return `<p>` + content + `</p>` }
+	box := boxOf("", p(run("を除く全部署")))
+	table := `<tbl><tr><tc>` + p(run("a")) + `</tc><tc>` + p(run("b")) + `</tc></tr></tbl>`
+	for body, want := range map[string]string{
+		p(run("営業部と人事部") + box + run("の社員")):                                 "営業部と人事部の社員\n[text box] を除く全部署\n",
+		item(0, box+run("人事部"), "") + item(0, run("総務部"), ""):                "1. 人事部\n[text box] を除く全部署\n2. 総務部\n",
+		p(run("前") + boxOf("", item(0, run("中"), "")+table) + run("後")):      "前後\n[text box] 1. 中\n[text box] a\tb\n",
+		p(run("前") + boxOf("", p(run("外")+box))):                             "前\n[text box] 外\n[text box] を除く全部署\n",
+		`<tbl><tr><tc>` + p(run("営業")+box) + `</tc><tc><p/></tc></tr></tbl>`: "営業 [text box] を除く全部署\t\n",
+		p(run("[text box] a") + `<r><pict><shape/></pict></r>`):              "\\[text box] a\n",
+		p(run("a") + boxOf("", p(`<del><r><t>x</t></r></del>`)) + run("b")):  "ab\n",
+		p(boxOf("", p(run("--- notes ---")+`<r><fldChar fldCharType="begin"/><instrText>PAGE</instrText></r>`))): "\n" +
+			"[text box] \\--- notes ---\n[text box] (page)\n",
+	} {
+		expect.Is(t, word(t, body, "numbering", list).Text, want, body)
+	}
+}
+
+// What people hid in the list of shapes is on no screen and no paper.
+func TestShapesThatAreHiddenAreSaidToBe(t *testing.T) {
+	hidden := func(got filetext.Text, want string) {
+		t.Helper()
+		expect.Is(t, strings.Contains(got.Text, want) && slices.Contains(got.Remarks, filetext.Hidden), true, "%+v", got)
+	}
+	const name = `<cNvPr id="2" name="t"%s/>`
+	shape := func(hidden string) string {
+		return `<sp><nvSpPr>` + fmt.Sprintf(name, hidden) + `</nvSpPr><txBody><p>` + run("旧案") + `</p></txBody></sp>`
+	}
+	const off = ` hidden="1"`
+	table := `<graphicFrame><nvGraphicFramePr>` + fmt.Sprintf(name, off) + `</nvGraphicFramePr><tbl><tr><tc><txBody><p>` +
+		run("旧案") + `</p></txBody></tc></tr></tbl></graphicFrame>`
+	group := `<grpSp><nvGrpSpPr>` + fmt.Sprintf(name, off) + `</nvGrpSpPr>` + shape("") + `</grpSp>`
+	for _, drawing := range []string{shape(off), group, table} {
+		hidden(slide(t, `<sld>`+shape(` hidden="0"`)+drawing+shape("")+`</sld>`), "\n旧案\n[invisible: 旧案]\n旧案\n")
+		hidden(read(book(t, "", "", "xl/worksheets/_rels/sheet1.xml.rels",
+			fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "drawing", "../d.xml")), "xl/d.xml",
+			`<wsDr><twoCellAnchor>`+drawing+`</twoCellAnchor></wsDr>`), "a.xlsx", soon()), "[invisible: 旧案]")
+	}
+	p := `<p>` + run("旧案") + `</p>`
+	for _, box := range []string{boxOf(off, p), `<r><rPr><vanish/></rPr>` + strings.TrimPrefix(boxOf("", p), `<r>`),
+		`<r><pict><shape style="position:absolute; visibility: hidden"><textbox><txbxContent>` + p +
+			`</txbxContent></textbox></shape></pict></r>`} {
+		hidden(word(t, `<p>`+run("新案")+box+run("です")+`</p>`), "新案です\n[text box] [invisible: 旧案]\n")
+	}
+}
+
+// A cell over several rows counts for all of them.
+func TestCellsOverSeveralRowsAreSaid(t *testing.T) {
+	cell := func(attributes, props, text string) string {
+		return `<tc` + attributes + `><tcPr>` + props + `</tcPr><p>` + run(text) + `</p></tc>`
+	}
+	rows := func(rows ...string) string { return `<tbl><tr>` + strings.Join(rows, `</tr><tr>`) + `</tr></tbl>` }
+	got := word(t, rows(cell("", `<vMerge val="restart"/>`, "営業")+cell("", "", "佐藤"),
+		cell("", `<vMerge/>`, "")+cell("", "", "鈴木"), cell("", `<vMerge val="continue"/>`, "承認不要")+cell("", "", "田中")))
+	expect.Same(t, filetext.Text{Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden}, Text: "営業\t佐藤\n" +
+		"[merged with the cell above]\t鈴木\n[merged with the cell above] [invisible: 承認不要]\t田中\n"}, got)
+	got = slide(t, `<sld><graphicFrame>`+rows(cell(` rowSpan="2" gridSpan="2"`, "", "営業")+cell(` hMerge="1"`, "", "")+
+		cell("", "", "佐藤"), cell(` vMerge="1" gridSpan="2"`, "", "")+cell(` vMerge="1" hMerge="1"`, "", "")+
+		cell("", "", "[merged] 鈴木"))+`</graphicFrame></sld>`)
+	expect.Is(t, got.Text, "--- slide 1 of 1 ---\n営業\t\t佐藤\n"+
+		"[merged with the cell above]\t[merged with the cell above]\t\\[merged] 鈴木\n", "%+v", got)
+}
+
+// An address can't be seen in a link's text.
+func TestTheAddressOfALinkIsSaid(t *testing.T) {
+	const to = `<Relationship Id="l%d" Type="` + kind + `/hyperlink" Target="%s" TargetMode="External"/>`
+	targets := fmt.Sprintf(to, 1, "https://a.example/規程") + fmt.Sprintf(to, 2, "mailto:a@b.example")
+	link := func(id, content string) string { return `<hyperlink r:id="` + id + `">` + content + `</hyperlink>` }
+	top := fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml"))
+	for body, want := range map[string]string{
+		run("規程は") + link("l1", run("こち")+run("ら")) + run("。"):       "規程はこちら (https://a.example/規程)。\n",
+		link("l1", run("https://a.example/規程")) + link("", run("章")): "https://a.example/規程章\n",
+		link("l2", run("a@b.example")):                               "a@b.example\n",
+		link("l2", run("係")):                                         "係 (mailto:a@b.example)\n",
+		fieldOf(` HYPERLINK "https://b.example" `, "表") + run("、") +
+			fieldOf(` HYPERLINK \l "章" `, "章"): "表 (https://b.example)、章\n",
+		`<fldSimple instr="HYPERLINK https://b.example">` + run("表") + `</fldSimple>`: "表 (https://b.example)\n",
+	} {
+		got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", `<document xmlns:r="` + kind + `"><p>` + body +
+			`</p></document>`, "d/_rels/main.xml.rels", fmt.Sprintf(refs, targets)}), "a.docx", soon())
+		expect.Same(t, filetext.Text{Form: filetext.Document, Text: want}, got)
+	}
+	click := func(id string) string { return `<hlinkClick r:id="` + id + `"/>` }
+	linked := func(id, text string) string { return `<r><rPr>` + click(id) + `</rPr><t>` + text + `</t></r>` }
+	got := slide(t, `<sld xmlns:r="`+kind+`"><sp><nvSpPr><cNvPr>`+click("l2")+`</cNvPr></nvSpPr><txBody><p>`+
+		linked("l1", "申請")+linked("l1", "form")+run("へ")+`<endParaRPr>`+click("l1")+`</endParaRPr></p>`+
+		`<p>`+run("次")+`</p></txBody></sp></sld>`,
+		"p/_rels/s1.xml.rels", fmt.Sprintf(refs, targets))
+	expect.Is(t, got.Text, "--- slide 1 of 1 ---\n申請form (https://a.example/規程)へ\n次\n(mailto:a@b.example)\n", "%+v", got)
+}
+
 func TestALevelGoesOnAsItsListSays(t *testing.T) {
 	list := func(restart string) string {
 		s := `<numbering><abstractNum abstractNumId="0">`

@@ -15,6 +15,7 @@ import (
 type field struct {
 	code   strings.Builder
 	result bool // what follows is its result
+	link   string
 }
 
 // fields are those around a text.
@@ -39,7 +40,7 @@ func (x *prose) fieldChar() {
 		x.fields = append(x.fields, &field{})
 	case n < 0:
 	case kind == "separate":
-		x.fields[n].result = true
+		x.fields[n].result, x.fields[n].link = true, linkOf(x.fields[n].code.String())
 	case kind == "end":
 		ended := x.fields[n]
 		x.fields = x.fields[:n]
@@ -82,9 +83,11 @@ func (x *prose) unended() error {
 		x.fieldChar()
 	}
 	if len(x.line.text) > 0 {
-		return x.lineEnd()
+		if err := x.lineEnd(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return x.boxes()
 }
 
 // general matches the switches of all fields, such as \* "Font:MS 明朝" and \* jc2.
@@ -254,8 +257,65 @@ func (x *prose) fieldElement(e xml.StartElement) {
 	case "fldChar":
 		x.fieldKind = valued(e, "fldCharType")
 	case "fldSimple":
+		x.link.now = linkOf(valued(e, "instr"))
 		if code := strings.ToLower(strings.TrimSpace(valued(e, "instr"))); strings.HasPrefix(code, "eq") {
 			x.withoutResult(valued(e, "instr"))
 		}
 	}
+}
+
+// link is that of a line's texts. Its address stands after them, unless they say the same.
+type link struct {
+	now   string // of the text that follows
+	shown string // of the text before, which begins at from
+	from  int
+}
+
+var links = lazy.Regexp{Text: `(?i)^\s*HYPERLINK\s+(?:"([^"]+)"|([^\s"\\]\S*))`}
+
+// linkOf returns the address in the code of a field, or "".
+func linkOf(code string) string {
+	if m := links.Get().FindStringSubmatch(code); m != nil {
+		return oneLine(m[1] + m[2])
+	}
+	return ""
+}
+
+// linked takes an element that links a text, or a shape.
+func (x *prose) linked(e xml.StartElement) {
+	to := ""
+	for _, r := range x.links {
+		if r.outside && r.id == relationID(e) {
+			to = oneLine(r.target)
+		}
+	}
+	switch n := len(x.shapes); {
+	case x.naming && n > 0:
+		x.shapes[n-1].link = to
+	case e.Name.Local == "hyperlink", x.styles == nil && len(x.looks) > 0:
+		x.link.now = to
+	}
+}
+
+// address returns that of the link of what follows, or "".
+func (x *prose) address() string {
+	for _, f := range slices.Backward(x.fields) {
+		if f.link != "" {
+			return f.link
+		}
+	}
+	return x.link.now
+}
+
+// showLink writes the address of the texts before, if what follows has another.
+func (x *prose) showLink(next string) {
+	was := x.link.shown
+	if next == was {
+		return
+	}
+	text := strings.TrimSpace(string(x.line.text[min(x.link.from, len(x.line.text)):]))
+	if x.link.shown = next; was != "" && text != was && text+"/" != was && "mailto:"+text != was {
+		x.line.add(" ("+was+")", look{hidden: x.line.now.hidden})
+	}
+	x.link.from = len(x.line.text)
 }

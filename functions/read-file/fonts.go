@@ -15,6 +15,22 @@ var pictures = map[string]map[rune]string{
 	"webdings":    {0x61: "✓", 0x63: "☐", 0x67: "■", 0x72: "✗"},
 }
 
+// pictured returns a text as its fonts show it.
+func (l look) pictured(s string) string {
+	if l.signs == "" || l.signs == l.font {
+		return pictured(l.font, s)
+	}
+	var out strings.Builder
+	for _, r := range s {
+		font := l.font
+		if r >= 0xf000 && r <= 0xf0ff {
+			font = l.signs
+		}
+		out.WriteString(pictured(font, string(r)))
+	}
+	return out.String()
+}
+
 // pictured returns a text as a font shows it. What is not known of a font of pictures is named by its number;
 // characters that such a font doesn't have, such as kanji, are shown in another.
 func pictured(font, s string) string {

@@ -111,7 +111,7 @@ func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 		}
 	case bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
 		return filetext.Text{Why: ofCompound(file)}
-	case bytes.HasPrefix(file, []byte("%PDF-")):
+	case isPDF(file):
 		return filetext.Text{Why: filetext.PDF}
 	default:
 		return plain(file, name)
@@ -132,6 +132,15 @@ func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 	out.Text, out.Remarks = w.done(), w.remarks
 	return out
 }
+
+// isPDF reports whether a file is a PDF: its first line need only begin within the first 1024 bytes for programs that
+// show it. A text about such files has no end of one.
+func isPDF(file []byte) bool {
+	return bytes.HasPrefix(file, []byte("%PDF-")) ||
+		beginsPDF.Get().Match(file[:min(len(file), 1024)]) && bytes.Contains(file, []byte("startxref"))
+}
+
+var beginsPDF = lazy.Regexp{Text: `[\r\n]%PDF-\d`}
 
 // writer collects a text up to its limit.
 type writer struct {
@@ -165,7 +174,7 @@ func (w *writer) write(s string) error {
 }
 
 // ours matches the beginning of a line that read-file itself writes into a text.
-var ours = lazy.Regexp{Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged|covered)\b)`}
+var ours = lazy.Regexp{Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged|covered|text box)\b)`}
 
 // foreign returns a line of a file so that nobody takes it for one of ours.
 func foreign(line string) string {

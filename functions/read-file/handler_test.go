@@ -123,6 +123,8 @@ func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
 		want filetext.Why
 	}{
 		"a.xlsx": {"PK\x03\x04 is no archive", filetext.Broken}, "b.docx": {"%PDF-1.7 x", filetext.PDF},
+		"l.pdf": {"\r\n%PDF-1.3\n%\x93\x8c\x8b\x9e\nstartxref\n1\n%%EOF", filetext.PDF},
+		"m.txt": {"PDFの先頭は次の行です。\n%PDF-1.7\n", ""},
 		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", filetext.OtherType}, "d.txt": {"caf\x8e cr\x8fme", filetext.Encoding},
 		"e.txt": {"one\x01two", filetext.OtherType}, "h.rtf": {`{\rtf1\ansi abc}`, filetext.OtherType},
 		"i.eml": {"Subject: =?utf-8?b?5a++?=\r\n folded\r\nContent-Transfer-Encoding: base64\r\n\r\n5a++",

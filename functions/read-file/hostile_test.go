@@ -33,6 +33,8 @@ func zipped(t testing.TB, parts []string) []byte {
 }
 
 const (
+	standard = `http://schemas.openxmlformats.org/` // its name spaces begin so
+
 	head = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`
 	kind = `http://schemas.openxmlformats.org/officeDocument/2006/relationships`
 	refs = head + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>`
@@ -67,7 +69,8 @@ func TestHowANameIsReadAloudIsNoText(t *testing.T) {
 
 func TestDeletedTextIsNotRead(t *testing.T) {
 	got := read(paper(t,
-		`<w:document xmlns:w="w" xmlns:mc="mc"><w:body><w:p><w:pPr><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr>`+
+		`<w:document xmlns:w="w" xmlns:mc="`+standard+`markup-compatibility/2006"><w:body><w:p>`+
+			`<w:pPr><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr>`+
 			`<w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>new</w:t></w:r></w:ins>`+
 			`<mc:AlternateContent><mc:Choice><w:t> once</w:t></mc:Choice><mc:Fallback><w:t> twice</w:t></mc:Fallback></mc:AlternateContent>`+
 			`</w:p></w:body></w:document>`), "a.docx", soon())
@@ -91,24 +94,34 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>`, "[invisible: hidden]\n",
 			[]filetext.Remark{filetext.Hidden}},
 		{`<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>`, "shown\n", nil},
-		{p("a") + `<w:p><w:r><w:drawing><graphic><blip/></graphic></w:drawing></w:r></w:p>`, "a\n\n", []filetext.Remark{filetext.Pictures}},
+		{p("a") + `<w:p><w:r><w:drawing><w:graphic><w:blip/></w:graphic></w:drawing></w:r></w:p>`, "a\n\n",
+			[]filetext.Remark{filetext.Pictures}},
 		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`, "振\n", nil},
 		{`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t>済</w:t><w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>`,
 			"✓済-[Symbol F0B7]\n", nil},
 		{`<w:p><w:pPr><w:rPr><w:strike/></w:rPr></w:pPr>` + r("", "営業 ") + r("<w:strike/>", "と人") + r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") + `</w:p>`,
 			"営業 ~~と人事∼∼ ~~の残業\n", []filetext.Remark{filetext.Struck}},
-		{`<w:p>` + r(`<w:rPrChange><w:rPr><w:strike/></w:rPr></w:rPrChange>`, "kept") + `</w:p><w:p><a:r xmlns:a="a"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
+		{`<w:p>` + r(`<w:rPrChange><w:rPr><w:strike/></w:rPr></w:rPrChange>`, "kept") + `</w:p><w:p><a:r xmlns:a="` +
+			standard + `drawingml/2006/main"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
 			"kept\n~~gone~~\n", []filetext.Remark{filetext.Struck}},
 		{`<w:p>` + r("", "10") + r(up, "6") + r("", " 円、H") + r(down, "2") + r("", "O") + r(up, "n-1") + `</w:p>`, "10^6 円、H_(2)O^(n-1)\n", nil},
-		{`<w:p><m:oMath xmlns:m="x/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr>` +
-			`<m:e><m:r><m:t>x</m:t></m:r></m:e></m:d></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`, "(a+1)/2[x]^2√(y)\n", nil},
+		{`<w:p><m:oMath xmlns:m="` + standard + `officeDocument/2006/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num>` +
+			`<m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/>` +
+			`<m:endChr m:val="]"/></m:dPr><m:e><m:r><m:t>x</m:t></m:r></m:e></m:d></m:e><m:sup>` +
+			`<m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`,
+			"(a+1)/2[x]^2√(y)\n", nil},
 		{p("--- notes ---") + p("[rows 2 to 9 are empty]") + p("[x] a"), "\\--- notes ---\n\\[rows 2 to 9 are empty]\n[x] a\n", nil},
 		{`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", []filetext.Remark{filetext.Numbers}},
 		{`<w:p><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", nil},
 		{`<w:altChunk/>` + p("a"), "a\n", []filetext.Remark{filetext.Pictures}},
+		{p("a") + `<w:subDoc r:id="r9"/>`, "a\n", []filetext.Remark{filetext.Pictures}},
+		{`<w:p>` + r("", "案") + `<w:r><w:ptab w:alignment="right"/></w:r>` + r("", "社外秘") + `</w:p>`, "案\t社外秘\n", nil},
+		{`<w:p>` + r(`<w:sz w:val="2"/>`, "全員へ") + r(`<w:sz w:val="5"/>`, "細") + `</w:p>`, "[invisible: 全員へ]細\n",
+			[]filetext.Remark{filetext.Hidden}},
 		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
 			`</w:ffData></w:fldChar></w:r>` + r("", "否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
-		{`<w:p><w:r><w:pict><v:shape xmlns:v="v"><v:textpath string="無効"/></v:shape></w:pict></w:r></w:p>`, "無効\n", nil},
+		{`<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textpath string="無効"/></v:shape></w:pict>` +
+			`</w:r></w:p>`, "無効\n", nil},
 		{`<w:tbl><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr><w:tc>` + p("300000") + `</w:tc></w:tr></w:tbl>`, "\t\t300000\n", nil},
 		{`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>` + p("広") + `</w:tc><w:tc>` + p("c") + `</w:tc></w:tr></w:tbl>`,
 			"広\t\tc\n", nil},
@@ -120,11 +133,13 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 	got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", fmt.Sprintf(w, p("本文")),
 		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "header", "h1.xml")+fmt.Sprintf(ref, "r2", "header", "h2.xml")+
 			fmt.Sprintf(ref, "r3", "footer", "f.xml")+fmt.Sprintf(ref, "r4", "footnotes", "n.xml")),
-		"d/h1.xml", `<hdr>` + p("社外秘") + `</hdr>`, "d/h2.xml", `<hdr>` + p("") + `</hdr>`, "d/f.xml", `<ftr>` + p("1 頁") + `</ftr>`,
-		"d/n.xml", `<footnotes>` + p("") + `</footnotes>`}), "a.docx", soon())
+		"d/h1.xml", `<w:hdr xmlns:w="w">` + p("社外秘") + `</w:hdr>`, "d/h2.xml", `<w:hdr xmlns:w="w">` + p("") + `</w:hdr>`,
+		"d/f.xml", `<w:ftr xmlns:w="w">` + p("1 頁") + `</w:ftr>`,
+		"d/n.xml", `<w:footnotes xmlns:w="w">` + p("") + `</w:footnotes>`}), "a.docx", soon())
 	expect.Is(t, got.Text, "本文\n\n--- header ---\n社外秘\n\n--- footer ---\n1 頁\n", "%+v", got)
 	got = read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", `<presentation xmlns:r="` + kind + `"><sldId r:id="r1"/></presentation>`,
-		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slide", "s.xml")), "d/s.xml", `<sld show="0">` + p("題") + `</sld>`,
+		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slide", "s.xml")), "d/s.xml",
+		`<w:sld xmlns:w="w" show="0">` + p("題") + `</w:sld>`,
 		"d/_rels/s.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "c.xml")),
 		"d/c.xml", `<cmLst><cm><replyLst><reply><txBody><p><r><t>はい</t></r></p></txBody></reply></replyLst>` +
 			`<txBody><p><r><t>要確認</t></r></p></txBody></cm></cmLst>`,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,7 +15,8 @@ type look struct {
 	struck bool
 	hidden bool
 	raised string // ^ for a superscript, _ for a subscript
-	font   string // of pictures, if it is one
+	font   string // of letters, which may be one of pictures
+	signs  string // the font of characters that only such fonts have, if it is another
 }
 
 // take notes what an element of a run's properties says of its look.
@@ -22,7 +24,9 @@ func (l *look) take(e xml.StartElement) {
 	switch e.Name.Local {
 	case "strike", "dstrike":
 		l.struck = isOn(e)
-	case "rFonts", "rFont", "name", "latin", "sym":
+	case "sym":
+		l.signs = attribute(e, "typeface")
+	case "rFonts", "rFont", "name", "latin":
 		for _, attribute := range []string{"val", "ascii", "hAnsi", "typeface"} {
 			if name := valued(e, attribute); name != "" {
 				l.font = name
@@ -31,7 +35,10 @@ func (l *look) take(e xml.StartElement) {
 		}
 	case "vertAlign":
 		l.raised = map[string]string{"superscript": "^", "subscript": "_"}[valued(e, "val")]
-	case "rPr": // of a slide
+	case "rPr", "defRPr": // of a slide
+		if size := attribute(e, "sz"); size != "" {
+			l.hidden = tiny(size, 100)
+		}
 		if s := attribute(e, "strike"); s != "" {
 			l.struck = s != "noStrike"
 		}
@@ -42,6 +49,12 @@ func (l *look) take(e xml.StartElement) {
 			l.raised = "^"
 		}
 	}
+}
+
+// tiny reports whether a size of letters is one that nobody can read: 2 points at most.
+func tiny(size string, point int) bool {
+	n, err := strconv.Atoi(size)
+	return err == nil && n <= 2*point
 }
 
 // isOn reports whether a property is on: with no value it is.
@@ -71,7 +84,7 @@ type marked struct {
 
 // add adds a text that looks so.
 func (m *marked) add(s string, as look) {
-	if s = pictured(as.font, s); s == "" {
+	if s = as.pictured(s); s == "" {
 		return
 	}
 	if m.now.raised != as.raised {

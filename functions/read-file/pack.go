@@ -73,11 +73,14 @@ const (
 	ofNotes   = "/notesSlide"
 )
 
-// relation is what one part says of another.
-type relation struct{ id, kind, target string }
+// relation is what one part says of another, or of an address outside of the file.
+type relation struct {
+	id, kind, target string
+	outside          bool
+}
 
-// relations returns those of a part; the empty name stands for the whole file. External targets are left out: nothing
-// outside of the file is read.
+// relations returns those of a part; the empty name stands for the whole file. Of what is outside of the file the
+// addresses of links alone are returned, which are shown: nothing there is read.
 func (p *pack) relations(part string) (all []relation, err error) {
 	name := path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
 	if part == "" {
@@ -87,16 +90,18 @@ func (p *pack) relations(part string) (all []relation, err error) {
 		return nil, nil
 	}
 	err = p.each(name, func(e xml.StartElement) error {
-		if e.Name.Local != "Relationship" || attribute(e, "TargetMode") == "External" {
+		is := relation{id: attribute(e, "Id"), kind: attribute(e, "Type"), target: attribute(e, "Target"),
+			outside: attribute(e, "TargetMode") == "External"}
+		switch rest, absolute := strings.CutPrefix(is.target, "/"); {
+		case e.Name.Local != "Relationship", is.outside && !strings.HasSuffix(is.kind, "/hyperlink"):
 			return nil
+		case is.outside:
+		case absolute:
+			is.target = rest
+		default:
+			is.target = path.Join(path.Dir(part), is.target)
 		}
-		target := attribute(e, "Target")
-		if rest, absolute := strings.CutPrefix(target, "/"); absolute {
-			target = rest
-		} else {
-			target = path.Join(path.Dir(part), target)
-		}
-		all = append(all, relation{attribute(e, "Id"), attribute(e, "Type"), target})
+		all = append(all, is)
 		return nil
 	}, nil, nil)
 	return all, err
@@ -163,8 +168,58 @@ func (p *pack) root(name string) (root xml.StartElement, err error) {
 	return root, nil
 }
 
-// each goes through a part's elements. Each of the three functions may be nil; the first error ends it. A part that is
-// missing has no elements. Declarations of types, which could declare entities, are refused.
+// spaces are beginnings of the name spaces whose elements are read wherever they stand: those of the standard, of older
+// shapes, and of shapes, formulas and ink that were added later.
+var spaces = []string{"http://schemas.openxmlformats.org/", "http://purl.oclc.org/ooxml/", "urn:schemas-microsoft-com:",
+	"http://schemas.microsoft.com/office/word/2010/", "http://schemas.microsoft.com/office/drawing/"}
+
+// extensions tell which elements of a part are left out. Those of an extension may have the names of others that say
+// something else: PowerPoint lists slides by their sections again. Of alternatives the first counts that has anything
+// to read.
+type extensions struct {
+	own   string // the name space of the part's root
+	depth int
+	left  int    // the depth of the element that is left out with all within it; 0: none
+	taken []bool // of the alternatives around: whether there was anything to read
+}
+
+func (x *extensions) begin(name xml.Name) (read bool) {
+	if x.depth++; x.depth == 1 {
+		x.own = name.Space
+	}
+	if x.left > 0 {
+		return false
+	}
+	own := name.Space == x.own
+	for i := 0; i < len(spaces) && !own; i++ {
+		own = strings.HasPrefix(name.Space, spaces[i])
+	}
+	last := len(x.taken) - 1
+	switch {
+	case !own, name.Local == "extLst", (name.Local == "Choice" || name.Local == "Fallback") && last >= 0 && x.taken[last]:
+		x.left = x.depth
+	case name.Local == "AlternateContent":
+		x.taken = append(x.taken, false)
+	case name.Local != "Choice" && last >= 0:
+		x.taken[last] = true
+	}
+	return x.left == 0
+}
+
+func (x *extensions) end(name string) (read bool) {
+	read = x.left == 0
+	if name == "AlternateContent" && read {
+		x.taken = x.taken[:max(0, len(x.taken)-1)]
+	}
+	if x.depth--; x.depth < x.left {
+		x.left = 0
+	}
+	return read
+}
+
+// each goes through a part's elements but for those of extensions, so that whoever reads them compares local names.
+// Each of the three functions may be nil; the first error ends it. A part that is missing has no elements. Declarations
+// of types, which could declare entities, are refused.
 func (p *pack) each(name string, begin func(xml.StartElement) error, end func(name string) error,
 	text func(string) error) error {
 	f := p.parts[strings.ToLower(name)]
@@ -178,7 +233,7 @@ func (p *pack) each(name string, begin func(xml.StartElement) error, end func(na
 	defer r.Close()
 	in := &bounded{r: r, p: p}
 	d := decoder(in)
-	for depth := 0; ; {
+	for out := (extensions{}); ; {
 		in.since = 0
 		token, err := d.Token()
 		switch {
@@ -192,19 +247,18 @@ func (p *pack) each(name string, begin func(xml.StartElement) error, end func(na
 		err = nil
 		switch t := token.(type) {
 		case xml.StartElement:
-			if depth++; depth > maxDepth {
-				return errTooComplex
-			}
-			if begin != nil {
+			if out.begin(t.Name) && begin != nil {
 				err = begin(t)
 			}
+			if out.depth > maxDepth {
+				return errTooComplex
+			}
 		case xml.EndElement:
-			depth--
-			if end != nil {
+			if out.end(t.Name.Local) && end != nil {
 				err = end(t.Name.Local)
 			}
 		case xml.CharData:
-			if text != nil {
+			if text != nil && out.left == 0 {
 				err = text(string(t))
 			}
 		case xml.Directive:

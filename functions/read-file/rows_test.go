@@ -109,4 +109,7 @@ func TestFontsOfPicturesShowPictures(t *testing.T) {
 	expect.Is(t, got.Text, "☑☐o☐[Wingdings F052]\n", "a document")
 	got = slide(t, `<sld><p><r><rPr><latin typeface="Wingdings"/></rPr><t>ü</t></r></p></sld>`)
 	expect.That(t, strings.Contains(got.Text, "✓"), "%+v", got)
+	got = slide(t, `<sld><p><r><rPr><latin typeface="Meiryo UI"/><sym typeface="Wingdings"/></rPr>`+
+		"<t>DMはSalesだけ\uf0fc</t></r></p></sld>")
+	expect.Is(t, got.Text, "--- slide 1 of 1 ---\nDMはSalesだけ✓\n", "letters have no font of signs")
 }

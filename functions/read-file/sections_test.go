@@ -52,6 +52,19 @@ func TestNotesKeepTheirPlaces(t *testing.T) {
 		"[comment 1] 対象外\n", "%+v", got)
 }
 
+// Who comments, and that it is done with, is what a comment says, too.
+func TestACommentHasAnAuthor(t *testing.T) {
+	comment := func(id, author, paragraph string) string {
+		return `<comment id="` + id + `" author="` + author + `"><p paraId="` + paragraph + `0">` + run("a") +
+			`</p><p paraId="` + paragraph + `1">` + run("b") + `</p></comment>`
+	}
+	got := word(t, `<p>`+run("営業")+`<r><commentReference id="0"/></r></p>`,
+		"comments", `<comments>`+comment("0", "部長] 加藤", "A")+comment("1", "佐藤", "B")+`</comments>`,
+		"commentsExtended", `<commentsEx><commentEx paraId="A1" done="1"/><commentEx paraId="B1" done="0"/></commentsEx>`)
+	expect.Is(t, got.Text, "営業[comment 1]\n\n--- comments ---\n[comment 1, 部長］ 加藤, resolved] a\nb\n[comment, 佐藤] a\nb\n",
+		"%+v", got)
+}
+
 // A layout's and a master's own text is on each slide that people see, and what they leave to fill in is not.
 func TestTheTextOfASlidesLayoutIsRead(t *testing.T) {
 	const ph = `<nvSpPr><nvPr><ph type="title"/></nvPr></nvSpPr>`
@@ -67,6 +80,33 @@ func TestTheTextOfASlidesLayoutIsRead(t *testing.T) {
 			"p/m.xml", `<sldMaster>`+shape("社外秘", "")+`</sldMaster>`)
 		expect.Same(t, filetext.Text{Form: filetext.Slides, Text: "--- slide 1 of 1 ---\n方針\n" + want}, got)
 	}
+}
+
+// Slides of one layout have its text once, and their titles look as it and its master say.
+func TestSlidesInheritFromTheirDesign(t *testing.T) {
+	shape := func(ph, levels, run string) string {
+		return `<sp><nvSpPr><nvPr>` + ph + `</nvPr></nvSpPr><txBody><lstStyle>` + levels + `</lstStyle><p>` +
+			`<pPr lvl="1"/>` + run + `</p></txBody></sp>`
+	}
+	const struck = `<lvl2pPr><defRPr strike="sngStrike"/></lvl2pPr>`
+	const body, other = `<ph type="body" idx="1"/>`, `<ph type="title"/>`
+	part := func(kind, name string) string { return fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", kind, name)) }
+	got := read(zipped(t, []string{"_rels/.rels", part("officeDocument", "p/main.xml"),
+		"p/main.xml", `<presentation xmlns:r="` + kind + `"><sldId r:id="r2"/><sldId r:id="r3"/></presentation>`,
+		"p/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "slide", "s1.xml")+
+			fmt.Sprintf(ref, "r3", "slide", "s2.xml")),
+		"p/s1.xml", `<sld>` + shape(body, "", run("旧案")+`<r><rPr strike="noStrike"/><t>新案</t></r>`) +
+			shape(other, "", run("題")) + shape("", struck, run("箱")) + shape("", "", run("外")) + `</sld>`,
+		"p/s2.xml", `<sld>` + shape(`<ph type="ftr" idx="9"/>`, "", run("部外秘")) + shape("", "",
+			`<r><rPr sz="100"/><t>全員へ</t></r>`) + `</sld>`,
+		"p/_rels/s1.xml.rels", part("slideLayout", "l.xml"), "p/_rels/s2.xml.rels", part("slideLayout", "l.xml"),
+		"p/l.xml", `<sldLayout>` + shape(`<ph type="ftr" idx="9"/>`, struck, "") + shape("", "", run("社外秘")) +
+			`</sldLayout>`, "p/_rels/l.xml.rels", part("slideMaster", "m.xml"),
+		"p/m.xml", `<sldMaster><txStyles><titleStyle><lvl1pPr><defRPr strike="sngStrike"/></lvl1pPr></titleStyle>` +
+			`<bodyStyle>` + struck + `</bodyStyle></txStyles></sldMaster>`}), "a.pptx", soon())
+	expect.Same(t, filetext.Text{Form: filetext.Slides, Remarks: []filetext.Remark{filetext.Struck, filetext.Hidden},
+		Text: "--- slide 1 of 2 ---\n~~旧案~~新案\n題\n~~箱~~\n外\n--- of the Layout ---\n社外秘\n\n" +
+			"--- slide 2 of 2 ---\n~~部外秘~~\n[invisible: 全員へ]\n--- of the Layout: as on slide 1 ---\n"}, got)
 }
 
 // Parts may be in UTF-16 (ECMA-376 part 2), and programs write the names of encodings as they like.

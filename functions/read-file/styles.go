@@ -19,7 +19,7 @@ type styles struct {
 // style is what a style says itself; what it leaves out, the one says that it is based on.
 type style struct {
 	basedOn    string
-	set        map[string]bool // strike, dstrike, vanish, white: on or off
+	set        map[string]bool // strike, dstrike, vanish, white, tiny: on or off
 	shaded     bool
 	num, level string
 }
@@ -68,6 +68,8 @@ func (s *style) take(e xml.StartElement) {
 	switch e.Name.Local {
 	case "strike", "dstrike", "vanish":
 		s.set[e.Name.Local] = isOn(e)
+	case "sz":
+		s.set["tiny"] = tiny(valued(e, "val"), 2)
 	case "rPr": // of a shape
 		if strike := attribute(e, "strike"); strike != "" {
 			s.set["strike"] = strike != "noStrike"
@@ -130,15 +132,16 @@ func (s style) within(p style) style {
 		out.set[name] = p.set[name] != s.set[name]
 	}
 	out.set["dstrike"] = p.set["dstrike"] || s.set["dstrike"]
-	white, said := s.set["white"]
-	if !said {
-		white = p.set["white"]
+	for _, name := range []string{"white", "tiny"} {
+		on, said := s.set[name]
+		if out.set[name] = on; !said {
+			out.set[name] = p.set[name]
+		}
 	}
-	out.set["white"] = white
 	return out
 }
 
-// paragraph is one that is read: a text box within it has others.
+// paragraph is one that is read.
 type paragraph struct {
 	style  string
 	looks  style
@@ -146,6 +149,7 @@ type paragraph struct {
 	level  string
 	shaded bool
 	joined bool // its end is deleted, so that the next one goes on with it
+	indent int  // its level on a slide
 }
 
 func (x *prose) paragraph() paragraph {
@@ -212,8 +216,8 @@ func (x *prose) number() {
 // seen returns how a run of a document looks. White is hidden where nothing colored is behind it: what is behind a
 // table, a text box or a slide isn't known.
 func (x *prose) seen(run style) look {
-	white := run.set["white"] && !run.shaded && !x.paragraph().shaded && len(x.rows) == 0 && x.boxes == 0 && !x.paper
-	return look{struck: run.set["strike"] || run.set["dstrike"], hidden: run.set["vanish"] || white}
+	white := run.set["white"] && !run.shaded && !x.paragraph().shaded && len(x.rows) == 0 && !x.paper
+	return look{struck: run.set["strike"] || run.set["dstrike"], hidden: run.set["vanish"] || run.set["tiny"] || white}
 }
 
 // look takes what an element says of a run's look.
