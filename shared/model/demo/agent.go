@@ -240,9 +240,8 @@ func (t talk) ended(result string) model.Response {
 	if m := form("%-tested").FindStringSubmatch(told); m != nil { // it counts the lines that are not shown, too
 		tests = conversation.Tests{Passed: number(m[1]), Failed: number(m[2]), Skipped: number(m[3])}
 	}
-	if said := tests.Counted().Said(t.locale); said != "" {
-		text += w["stop"] + "\n" + said
-	}
+	counted := tests.Counted().Said(t.locale)
+	text += map[bool]string{true: w["stop"] + "\n" + counted}[counted != ""]
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")
 	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n"); shown != "" {
 		return t.say(text, w["stop"], "\n```\n"+shown+"\n```")

@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,9 +219,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	}
 	text := s.Request + s.Task
 	wait := time.Duration(asked("slow", text, "") * float64(time.Second))
-	if s.trouble("hang") {
-		wait = 24 * time.Hour // longer than any team has
-	}
+	wait += map[bool]time.Duration{true: 24 * time.Hour}[s.trouble("hang")] // longer than any team has
 	if err := sleep.For(ctx, wait); wait > 0 && err != nil {
 		return out, model.FromTransport(modelname.Demo, err)
 	}
@@ -329,7 +327,11 @@ func (s teamData) judged(w teamTexts) string {
 	return string(encoded(contest.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8}))
 }
 
-func hashOf(texts ...string) uint32 { return crc32.ChecksumIEEE([]byte(strings.Join(texts, "\x00"))) }
+func hashOf(texts ...string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(strings.Join(texts, "\x00") + "\x00")) // it never fails
+	return h.Sum32()
+}
 
 // teamTexts are the texts of contests in one language. A draft has a title and lines, three of the views, and a line
 // that each further round adds.

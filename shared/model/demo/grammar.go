@@ -65,9 +65,8 @@ func form(tag string) *regexp.Regexp {
 	return phrases()[slices.IndexFunc(phrases(), func(p phrase) bool { return p.tag == tag })].form
 }
 
-// uses says of a tag whether a kind of topic has a use for it.
+// uses says of a tag whether a kind of topic has a use for it, once a text was read.
 func uses(tag, kind string) bool {
-	_ = phrases() // the table is read
 	return slices.Contains(strings.Fields(kinds[tag]), kind)
 }
 

@@ -28,9 +28,10 @@ type meant struct {
 	no       string   // why nothing is planned
 	fates    []fate   // of each part of the remarks, in order
 	followed int      // how many of them there are up to the newest that was followed
-	People   []string // who is named to get a direct message
+	People   []string // who is named to get a direct message; else the requester does
 
-	Topic, Part, Quote, TabSaid string    // Part is a department, Quote a message's text
+	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
+	Requester                   string
 	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
 	Start                       time.Time // of a meeting
 	length                      time.Duration
@@ -47,8 +48,9 @@ func read(in input) (*meant, error) {
 	for _, e := range in.Forwarded {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
-	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium", length: time.Hour,
-		Is: map[string]bool{}, This: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())}
+	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Of(text, in.Locale)), now: now,
+		priority: "medium", length: time.Hour, Is: map[string]bool{}}
+	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
 	all := w.enclose()
 	w.take(all)

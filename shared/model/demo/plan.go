@@ -127,9 +127,6 @@ func (w *meant) Dated() bool {
 // Sheet reports whether results are written to the sheet.
 func (w *meant) Sheet() bool { return uses("sheet", w.Kind()) && !w.Is["nosheet"] }
 
-// Requester is told where nobody is named.
-func (w *meant) Requester() string { return w.in.Requester }
-
 // To names who gets a direct message. An e-mail address is named as it is.
 func (w *meant) To() string {
 	var all []string
