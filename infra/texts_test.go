@@ -34,7 +34,7 @@ var notForPeople = []string{
 	"../functions/receive-interaction/command.go", "../functions/receive-event/conversation.go",
 	"../functions/read-file/lists.go", "../functions/read-file/plain.go", "../functions/read-file/show.go",
 	"../functions/serve-console/rules/amounts.go",
-	"../shared/domain/organisation/columns.go", "../shared/domain/rules/unit.go",
+	"../shared/domain/organisation/columns.go", "../shared/domain/rules/unit.go", "../shared/domain/rules/currency.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
 	"bench/", "contest/", "driver/", "events/", "faults/", "smoke/", "witness/", "local/contests/", "local/vendors/",
 	"local/sandbox/workspace/",

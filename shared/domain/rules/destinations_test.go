@@ -104,12 +104,15 @@ func TestDestinationsOfAPlanAreThoseOfItsCall(t *testing.T) {
 	})
 }
 
-// A reference decides the amount or a destination if it is where one is marked, above that or below it.
+// A reference may decide the amount wherever it stands, unless the mark says that this is beside it. A destination it
+// decides where one is marked, above that or below it.
 func TestWhatAMarkCovers(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/price", "/items/*/n"},
-		Currency: "JPY", Destinations: []string{"/to"}}
+		Currency: "JPY", Destinations: []string{"/to"},
+		Asides: []string{"/items/*/title", "/cc"}}
 	for path, want := range map[string]bool{
 		"items": true, "items 3": true, "items 3 price": true, "items 3 price value": true, "items 3 title": false,
+		"items 3 title 0": false, "items 3 kind": true, "memo": true,
 		"to": true, "to 0": true, "cc": false, "": true,
 	} {
 		expect.Is(t, m.Covers("v1", strings.Fields(path)), want, path)

@@ -61,24 +61,24 @@ func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.J
 	return known(decimal(sum), m.Currency)
 }
 
-// Covers reports whether what stands at a path of the arguments decides the amount or a destination of a call of one
-// version of the tool: it is at a marked pointer, above one or below one.
+// Covers reports whether what stands at a path of the arguments may decide the amount or a destination of a call of one
+// version of the tool: it is at a pointer of a destination, above one or below one or, where an amount is marked,
+// anywhere but among the asides. What comes to stand beside an amount may be a currency.
 func (m *Mark) Covers(version string, path []string) bool {
 	if m == nil || m.Version != version {
 		return false
 	}
-	all := m.Destinations
-	if m.How == HowSum || m.How == HowProduct {
-		all = slices.Concat(m.Pointers, m.Units, m.Destinations)
-	}
-	return slices.ContainsFunc(all, func(pointer string) bool {
+	meets := func(pointer string) bool {
 		for i, token := range tokens(pointer) {
 			if i < len(path) && token != path[i] && token != rows {
 				return false
 			}
 		}
 		return true
-	})
+	}
+	aside := func(pointer string) bool { return len(tokens(pointer)) <= len(path) && meets(pointer) }
+	amount := m.How == HowSum || m.How == HowProduct
+	return slices.ContainsFunc(m.Destinations, meets) || amount && !slices.ContainsFunc(m.Asides, aside)
 }
 
 // total adds the values at the pointers or, of a product, those of each row's product.

@@ -26,15 +26,18 @@ func (m *Mark) unit(root any) Why {
 	return m.called(root, "", unnamed)
 }
 
-// called looks at all arguments that are called like a currency or unit. as says what this one, or one above it, is
-// called like.
+// called looks at all arguments that the mark doesn't mention. as says what this one, or one above it, is called like.
+// What an earlier step will say is not known yet: it may be a currency.
 func (m *Mark) called(v any, pointer string, as naming) Why {
 	if m.mentions(pointer) {
 		return ""
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if _, ref := v["$ref"]; ref && as != unnamed {
+		if _, ref := v["$ref"]; ref {
+			if as == unnamed && slices.Contains(m.Destinations, pointer) {
+				return ""
+			}
 			return WhyReference
 		}
 		for name, member := range v {
@@ -59,49 +62,102 @@ func (m *Mark) called(v any, pointer string, as naming) Why {
 			return ""
 		}
 	}
-	if as != unnamed {
-		return m.says(v)
+	switch as {
+	case unnamed:
+		return m.beside(v, pointer)
+	case rated:
+		if v == nil || v == "" || v == json.Number("1") || v == "1" {
+			return ""
+		}
 	}
+	return m.says(v)
+}
+
+// beside returns why what an argument says, whatever it is called, means another currency or a scale: the amount may be
+// meant in that. A place in a list, a cursor, may look like anything.
+func (m *Mark) beside(v any, pointer string) Why {
+	pointer = strings.TrimRight(pointer, "/"+rows)
 	name := wordsOf(pointer[strings.LastIndex(pointer, "/")+1:])
 	text, _ := v.(string)
-	if m.another(text) && !slices.Contains(name, "cursor") || v == true && m.foreign(name) {
+	switch all, only := moneyWords(text); {
+	case slices.Contains(name, "cursor"):
+	case only && another(m.Currency, all, ofMoney(name)), sign.Get().MatchString(legible.Narrow(text)) && !only:
+		return WhyCurrencies
+	case ofAmount(name) && v != true && v != false: // it has the value of something else, such as amount_usd
+	case isYes(v) && m.foreign(name), isNo(v) && m.own(name):
 		return WhyCurrencies
 	}
 	return ""
 }
 
-var (
-	// codes are currencies whose codes are no words, such as ALL and TRY, that arguments have for other reasons.
-	codes = []string{"JPY", "USD", "EUR", "GBP", "CNY", "RMB", "CNH", "KRW", "TWD", "HKD", "SGD", "THB", "VND", "IDR",
-		"PHP", "MYR", "INR", "AUD", "NZD", "CAD", "CHF", "SEK", "NOK", "DKK", "BRL", "MXN", "ZAR", "RUB", "AED", "SAR"}
-	// otherWords are parts of names and texts that mean money which isn't yen.
-	otherWords = []string{"外貨", "ドル", "ユーロ", "ポンド", "ウォン", "人民元", "dollar", "euro"}
-	signs      = map[string]string{"JPY": "¥", "USD": "$", "EUR": "€", "GBP": "£", "KRW": "₩"}
-	scaled     = lazy.Regexp{Text: `(?i)^(?:[十百千万億兆]+円?|thousands?|millions?|billions?)$`}
-	sign       = lazy.Regexp{Text: `^\pL{0,3}\p{Sc}$`}
-)
+// sign matches a currency's sign behind letters that nobody knows.
+var sign = lazy.Regexp{Text: `^\pL{0,3}\p{Sc}$`}
 
-// another reports whether a text is nothing but another currency than the mark's, or a scale: whatever its argument is
-// called, the amount beside it may be meant in that. A place in a list, a cursor, may look like anything.
-func (m *Mark) another(text string) bool {
-	text = strings.TrimSpace(legible.Narrow(text))
-	if m.says(text) == "" || text == signs[m.Currency] {
-		return false
-	}
-	other := func(word string) bool {
-		return strings.EqualFold(word, text) || word+"建て" == text || "米"+word == text
-	}
-	return slices.Contains(codes, strings.ToUpper(text)) || slices.ContainsFunc(otherWords, other) ||
-		scaled.Get().MatchString(text) || sign.Get().MatchString(text)
+// moneyNames are words in the names of arguments that say something of money.
+var moneyNames = []string{"iso", "money", "in", "as", "kind", "symbol", "sign", "code", "fx", "format", "display",
+	"shown", "basis", "amount", "price", "cost", "表示", "記号", "種別", "種類", "建て"}
+
+func ofMoney(name []string) bool { return slices.ContainsFunc(name, in(moneyNames)) }
+
+// ofAmount reports whether an argument is called like an amount or a number of its own.
+func ofAmount(name []string) bool {
+	return slices.ContainsFunc(name, func(word string) bool {
+		return slices.ContainsFunc(amountNames, func(part string) bool { return strings.Contains(word, part) })
+	})
 }
 
-// foreign reports whether an argument's name has another currency in it, such as in_usd: true says that it is meant.
+var amountNames = []string{"amount", "price", "total", "cost", "fee", "sum", "value", "balance", "count", "quantity",
+	"budget", "金額", "価格", "残高", "合計", "単価", "手数料", "予算"}
+
+func in(list []string) func(string) bool {
+	return func(word string) bool { return slices.Contains(list, word) }
+}
+
+// isYes and isNo report whether a value is one by which programs and people answer a question.
+func isYes(v any) bool {
+	return v == true || answers(v, "1", "true", "t", "yes", "y", "on", "はい", "有", "有り", "あり", "する", "○", "〇", "該当")
+}
+
+func isNo(v any) bool {
+	return v == false || answers(v, "0", "false", "f", "no", "n", "off", "いいえ", "無", "無し", "なし", "しない", "×", "非該当")
+}
+
+func answers(v any, words ...string) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return slices.Contains(words, v.String())
+	case string:
+		return slices.Contains(words, strings.ToLower(strings.TrimSpace(legible.Narrow(v))))
+	}
+	return false
+}
+
+// foreign reports whether an argument's name has another currency or a scale in it, such as in_usd: true says that it
+// is meant.
 func (m *Mark) foreign(name []string) bool {
 	return slices.ContainsFunc(name, func(word string) bool {
-		code := strings.ToUpper(word)
-		return code != m.Currency && slices.Contains(codes, code) ||
-			slices.ContainsFunc(otherWords, func(part string) bool { return strings.Contains(word, part) })
+		return m.other(word) || m.other(strings.ToUpper(word)) ||
+			slices.ContainsFunc(otherWords, func(part string) bool { return strings.Contains(word, part) && m.other(part) })
 	})
+}
+
+// own reports whether an argument's name has the mark's currency in it, and nothing else of money: in_jpy: false says
+// that another is meant.
+func (m *Mark) own(name []string) bool {
+	return !m.foreign(name) && slices.ContainsFunc(name, func(word string) bool {
+		all, only := moneyWords(word)
+		return only && slices.ContainsFunc(all, func(w moneyWord) bool {
+			return w.code == m.Currency && (w.as == asName || w.as == asFamily) && !w.weak
+		})
+	})
+}
+
+// otherWords are parts of names that mean money or a scale.
+var otherWords = []string{"外貨", "ドル", "ユーロ", "ポンド", "ウォン", "人民元", "千円", "万円", "億円", "dollar", "euro"}
+
+func (m *Mark) other(word string) bool {
+	all, only := moneyWords(word)
+	return only && another(m.Currency, all, false)
 }
 
 // says returns why a value isn't the text of the mark's currency, or "". Codes that are numbers, such as 840, and what
@@ -129,6 +185,7 @@ type naming int
 const (
 	unnamed  naming = iota
 	counted         // units: a text says the unit, a number how many there are
+	rated           // an exchange rate: 1 changes nothing
 	saysUnit        // a currency or unit
 )
 
@@ -141,15 +198,21 @@ var (
 	currencies    = []string{"currenc", "curncy", "crncy", "waers", "währung", "通貨", "通货", "幣", "币", "货币", "통화", "倍率"}
 	currencyWords = []string{"ccy", "cur", "curr", "cury", "valuta", "devise", "moneda", "moeda", "denomination", "scale",
 		"multiplier", "magnitude"}
+	// rates are names of exchange rates, or parts of them in languages without blanks.
+	rates     = []string{"為替", "換算レート", "換算率", "汇率", "匯率", "환율", "exchangerate", "fxrate"}
+	rateWords = []string{"exchange", "conversion", "fx", "forex", "currency"}
 	// unitsWhat are words behind "unit" with which a name still says the unit, other than unit_price.
 	unitsWhat = []string{"code", "id", "name", "label", "symbol", "type", "kind", "of", "text", "division"}
 	// unitCounts are what follows 単位 in names of how many or how much.
 	unitCounts = []string{"数", "量", "価", "金額", "当", "あた"}
 )
 
-// namingOf returns what a name says: currency_code, amountUnit, unit_code, 通貨, 単位区分.
+// namingOf returns what a name says: currency_code, amountUnit, unit_code, iso4217, 通貨, 単位区分, exchange_rate.
 func namingOf(name string) naming {
 	words := wordsOf(name)
+	if strings.Contains(legible.Narrow(name), "4217") {
+		return saysUnit
+	}
 	for i, w := range words {
 		next := ""
 		if i+1 < len(words) {
@@ -165,6 +228,9 @@ func namingOf(name string) naming {
 			return saysUnit
 		case next == "" && w == "units":
 			return counted
+		case slices.ContainsFunc(rates, func(part string) bool { return strings.Contains(w, part) }),
+			slices.Contains(rateWords, w) && (next == "rate" || next == "factor"), next == "" && (w == "fx" || w == "forex"):
+			return rated
 		}
 	}
 	return unnamed

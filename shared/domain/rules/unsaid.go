@@ -149,7 +149,7 @@ func maySay(of map[string]any, as naming) bool {
 	says := func(v any) bool {
 		_, text := v.(string)
 		_, number := v.(float64)
-		return text || number && as == saysUnit
+		return text || number && as != counted
 	}
 	if only, is := of["const"]; is {
 		return says(only)
@@ -161,7 +161,7 @@ func maySay(of map[string]any, as naming) bool {
 	given, _ := of["enum"].([]any)
 	other := func(kind any) bool {
 		number := kind == "number" || kind == "integer"
-		return kind != "boolean" && kind != "null" && (!number || as == saysUnit)
+		return kind != "boolean" && kind != "null" && (!number || as != counted)
 	}
 	return (len(kinds) == 0 || slices.ContainsFunc(kinds, other)) && (len(given) == 0 || slices.ContainsFunc(given, says))
 }
