@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/decide"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
@@ -37,10 +39,11 @@ type wanted struct {
 
 type place struct{ Channel, TS string }
 
-// outcome says where a request's first message is, and what the person is told.
+// outcome says where a request's first message is, and what the person is told, or the dialog that they are shown anew.
 type outcome struct {
 	place
 	note card.AskNote
+	anew *slack.ModalViewRequest
 }
 
 // request posts a message that says who requests what, and makes a task of it as if the person had written it. A
@@ -84,7 +87,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 				slackstate.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
 				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
 			}
-			return outcome{at, note}
+			return outcome{place: at, note: note}
 		}
 		if gone := h.Slack.Delete(ctx, at.Channel, at.TS); gone != nil {
 			log.WarnContext(ctx, "a message without a request stays", "channel", at.Channel, "ts", at.TS, "err", gone)
@@ -110,7 +113,7 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 		case err != nil || first:
 			return first, outcome{}, err
 		case came.As != "":
-			return false, outcome{place{came.Channel, came.TS}, card.NoteRepeated}, nil
+			return false, outcome{place: place{came.Channel, came.TS}, note: card.NoteRepeated}, nil
 		case time.Now().After(stop) || sleep.For(ctx, 100*time.Millisecond) != nil:
 			return false, outcome{note: card.NoteBegun}, nil
 		}
@@ -151,8 +154,9 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // text, the cards appear in the message's thread, as if it had mentioned Ringi. An edited text is posted as a message
 // of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
 // message or what it forwards asks, too, however the text was edited: a full stop makes nobody an approver of their own
-// words. Its files go with the request, and their owners ask.
-func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
+// words. Its files go with the request, and their owners ask. Where Ringi can read the message, nothing is made of one
+// that has changed since the dialog showed it: the person is shown it anew.
+func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, person, locale string) outcome {
 	names, err := intake.Names(ctx, h.Store, p.Team.ID, of.Channel)
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
@@ -162,6 +166,11 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
+	}
+	if reaches {
+		if anew, why := h.changed(ctx, of, person); anew != nil || why != "" {
+			return outcome{note: why, anew: anew}
+		}
 	}
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS,
 		like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles, Authors: task.Others(p.User.ID, of.Wrote()...)}}
@@ -195,14 +204,14 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	}
 	switch {
 	case repeated:
-		return outcome{place{r.Channel, of.TS}, card.NoteRepeated}
+		return outcome{place: place{r.Channel, of.TS}, note: card.NoteRepeated}
 	case err != nil:
 		slog.ErrorContext(ctx, "not kept", "user", r.User, "err", err)
 		return outcome{note: card.NoteFailed}
 	}
 	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source,
 		"characters", len([]rune(text)))
-	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
+	return outcome{place: place{r.Channel, of.TS}, note: card.NoteAccepted}
 }
 
 func (h *Handler) loaded(ctx context.Context, ref aggregate.Ref) error {

@@ -26,6 +26,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/slackstate"
 )
@@ -69,6 +70,7 @@ type Slack interface {
 	Delete(ctx context.Context, channel, ts string) error
 	Direct(ctx context.Context, user, text string) error
 	OpenDM(ctx context.Context, user string) (channel string, err error)
+	Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error)
 	Reaches(ctx context.Context, channel, user string) (bool, error)
 	Link(ctx context.Context, channel, ts, thread string) string
 }

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 // The shortcuts in the app's manifest.
@@ -59,8 +60,13 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 // of names the payload's message, and whose words and files it has.
 func (p payload) of() card.RequestOf {
 	m := p.Message
-	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User}
-	content := m.Content()
+	return having(card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User},
+		m.Content())
+}
+
+// having returns of with whose words and files its message has.
+func having(of card.RequestOf, content seen.Content) card.RequestOf {
+	of.Files, of.Owners = nil, nil
 	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
 	for _, f := range content.Files {
 		of.Files, of.Owners = append(of.Files, f.ID), append(of.Owners, f.User)
@@ -102,17 +108,28 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 // filled handles that dialog's submission. If no request was made, the dialog stays open and shows a note at its field.
 func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, error) {
 	fields := p.View.State.Values
-	text := intake.Text(card.RequestTyped(func(block string) string { return fields[block][card.RequestText].Value }))
+	var of card.RequestOf
+	odd := p.View.PrivateMetadata != "" && json.Unmarshal([]byte(p.View.PrivateMetadata), &of) != nil
+	text := intake.Text(card.RequestTyped(func(block string) string {
+		return fields[block+of.Again][card.RequestText].Value
+	}))
 	at := fields[card.RequestAtBlock][card.RequestAt].Conversation
 	person, workspace := h.locale(ctx, p.Team.ID, p.User.ID)
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person, "")})), nil
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
+			block + of.Again: n.Told(person, "")})), nil
+	}
+	if odd {
+		return problem(card.RequestTextBlock, card.NoteFailed)
 	}
 	if text == "" {
 		return problem(card.RequestTextBlock, card.NoteEmpty)
 	}
 	if p.View.PrivateMetadata != "" {
-		if left := h.filledOf(ctx, p, text, person, workspace); left != "" {
+		switch left, anew := h.filledOf(ctx, p, of, text, person, workspace); {
+		case anew != nil:
+			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(anew)), nil
+		case left != "":
 			return problem(card.RequestTextBlock, left)
 		}
 		return inbound.OK(), nil
@@ -152,11 +169,11 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	return problem(card.RequestTextBlock, out.note)
 }
 
-// filledOf handles a dialog for a request from a message. The dialog's text is the request, even if the message
-// differs. It returns the note for a dialog that stays open, or "" if the dialog closes.
-func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
-	var of card.RequestOf
-	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
+// filledOf handles a dialog for a request from a message. It returns the note for a dialog that stays open, or "" if
+// the dialog closes; anew is the dialog that takes its place, because the message changed while it was open.
+func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, text, person, workspace string) (
+	left card.AskNote, anew *slack.ModalViewRequest) {
+	var err error
 	for _, id := range slices.Concat(of.Authors, of.Files, of.Owners) {
 		if id != "" {
 			err = cmp.Or(err, inbound.CheckID("id", id))
@@ -164,9 +181,9 @@ func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspa
 	}
 	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil ||
 		of.User != "" && inbound.CheckID("user", of.User) != nil {
-		return card.NoteFailed
+		return card.NoteFailed, nil
 	}
-	out := h.fromMessage(ctx, p, of, text, workspace)
+	out := h.fromMessage(ctx, p, of, text, person, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteRepeated:
 		if out.note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
@@ -174,7 +191,26 @@ func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspa
 		}
 	case card.NoteElsewhere: // the message in their direct messages informs the person
 	default:
-		return out.note
+		return out.note, out.anew
 	}
-	return ""
+	return "", nil
+}
+
+// changed returns the dialog of a message anew if that says something else by now than the dialog showed, or why there
+// is none: it is gone, or Slack doesn't say.
+func (h *Handler) changed(ctx context.Context, of card.RequestOf, locale string) (anew *slack.ModalViewRequest,
+	why card.AskNote) {
+	m, there, err := h.Slack.Seen(ctx, of.Channel, of.Thread, of.TS)
+	switch {
+	case err != nil:
+		slog.WarnContext(ctx, "whether the message has changed is not known", "channel", of.Channel, "err", err)
+		return nil, card.NoteFailed
+	case !there:
+		return nil, card.NoteGone
+	}
+	is := message{Message: m}
+	if is.shown() == "" {
+		return nil, card.NoteEmpty
+	}
+	return card.ChangedRequestModal(locale, is.shown(), having(of, m.Content()), of), ""
 }

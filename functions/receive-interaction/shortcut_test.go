@@ -1,17 +1,20 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
@@ -26,6 +29,14 @@ func (w *world) chosen(user, channel string, message map[string]any) map[string]
 // shows opens the dialog for a message, and returns its text and view.
 func (w *world) shows(user, channel string, message map[string]any) (text string, view workspace.View) {
 	w.T.Helper()
+	var m struct {
+		seen.Message
+		TS string `json:"ts"`
+	}
+	expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(message))(w.T), &m))
+	if now, _, _ := w.slack.Client.Seen(w.T.Context(), channel, "", m.TS); now.Content().Whole() != m.Content().Whole() {
+		w.holds[m.TS] = m.Message
+	}
 	w.quiet(w.post(w.chosen(user, channel, message)), user)
 	views := w.slack.Views(user)
 	expect.Must(w.T, len(views) == 1 && views[0].CallbackID == card.RequestCallback, "%d dialogs", len(views))
@@ -110,6 +121,75 @@ func TestShortcutsMakeRequests(t *testing.T) {
 		},
 	})
 }
+
+// While Sato has the dialog open, Tanaka changes the message. Nothing is made of what it no longer says: Sato is shown
+// what it says now, in fields of other ids, since Slack keeps what was typed in those that it knows.
+func TestAMessageThatChangesWhileItsDialogIsOpen(t *testing.T) {
+	const was, is = "取引先Aに 900,000 円を振り込んで", "取引先Aに 90,000 円を振り込んで"
+	shown := func(w *world) (ts string, v workspace.View) {
+		ts = w.slack.Say(w.T, workspace.Tanaka, workspace.HR, was)
+		_, v = w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts,
+			"text": was})
+		return ts, v
+	}
+	made := func(w *world, ts string) bool {
+		id := expect.Value(task.ID(slacktest.Team, workspace.HR, ts))(w.T)
+		_, err := w.Store.Load(w.T.Context(), task.RefOf(w.Ref.Tenant, id))
+		return err == nil
+	}
+	anew := func(sent string) func(*testing.T, *world) {
+		return func(t *testing.T, w *world) {
+			ts, v := shown(w)
+			now := is
+			expect.NoError(t, second(w.slack.Update(workspace.HR, ts, workspace.Tanaka, workspace.Patch{Text: &now})))
+			out := w.post(w.submits(workspace.Sato, v, sent))
+			var anew struct {
+				Action string         `json:"response_action"`
+				View   workspace.View `json:"view"`
+			}
+			expect.NoError(t, json.Unmarshal([]byte(out.Body), &anew))
+			expect.Must(t, anew.Action == "update" && !made(w, ts) && w.messages(workspace.HR, sent) == 0, "%s", out.Body)
+			expect.Has(t, out.Body, "変更されました")
+			expect.Has(t, out.Body, is)
+			s := w.submits(workspace.Sato, anew.View, is)
+			values := s["view"].(map[string]any)["state"].(map[string]any)["values"].(map[string]any)
+			block := anew.View.Blocks[1].(map[string]any)["block_id"].(string)
+			expect.That(t, block != card.RequestTextBlock, "the field has the id of the one before")
+			values[block] = values[card.RequestTextBlock]
+			delete(values, card.RequestTextBlock)
+			w.hears(w.post(s), workspace.Sato, card.NoteAccepted.Told("ja", ""))
+			r := w.ofMessage(workspace.HR, ts).Request
+			expect.That(t, r.Text == is && slices.Equal(r.RouteAskers, []string{workspace.Tanaka}), "%+v", r)
+		}
+	}
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"is shown anew": anew(was), "and so is what was typed": anew(was + "。"),
+		"what it forwards counts, too": func(t *testing.T, w *world) {
+			ts, v := shown(w)
+			w.holds[ts] = seen.Message{Text: was, Attachments: []any{map[string]any{"is_share": true,
+				"author_id": workspace.Suzuki, "text": "至急"}}}
+			out := w.post(w.submits(workspace.Sato, v, was))
+			for _, part := range []string{`"response_action":"update"`, "至急", workspace.Suzuki} {
+				expect.Has(t, out.Body, part)
+			}
+			expect.That(t, !made(w, ts), "it is made a request")
+		},
+		"deleted": func(t *testing.T, w *world) {
+			ts, v := shown(w)
+			expect.NoError(t, w.slack.Delete(workspace.HR, ts, workspace.Tanaka))
+			expect.Has(t, w.post(w.submits(workspace.Sato, v, was)).Body, card.NoteGone.Told("ja", ""))
+			expect.That(t, !made(w, ts), "it is made a request")
+		},
+		"while Slack doesn't say": func(t *testing.T, w *world) {
+			ts, v := shown(w)
+			w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "fatal_error"})
+			expect.Has(t, w.post(w.submits(workspace.Sato, v, was)).Body, card.NoteFailed.Told("ja", ""))
+			expect.That(t, !made(w, ts), "it is made a request")
+		},
+	})
+}
+
+func second[V any](_ V, err error) error { return err }
 
 // A request in somebody's name has the text that they saw and submitted, never the hidden text that an app stores with
 // a message.

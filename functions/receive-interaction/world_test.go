@@ -19,6 +19,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -37,6 +38,20 @@ type world struct {
 	h       *Handler
 	root    string         // of the thread
 	heard   map[string]int // the number of notes to each person that were checked
+	holds   map[string]seen.Message
+}
+
+// holding is Slack with further messages, by their timestamps, of forms that the sandbox can't be told to post.
+type holding struct {
+	Slack
+	messages map[string]seen.Message
+}
+
+func (h holding) Seen(ctx context.Context, channel, thread, ts string) (seen.Message, bool, error) {
+	if m, is := h.messages[ts]; is {
+		return m, true, nil
+	}
+	return h.Slack.Seen(ctx, channel, thread, ts)
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
@@ -45,12 +60,13 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	all := store.New(db.DB, table, kinds.All()...)
 	s := tasks.Of(all)
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
-		results: storetest.Bucket{}, heard: map[string]int{}}
+		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]seen.Message{}}
 	w.StartClock()
 	w.h = &Handler{
 		Rows: all, Store: storedIn(s), Conversations: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
+	w.h.Slack = holding{w.slack.Client, w.holds}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	w.receive(workspace.Sato, workspace.HR, "channel", w.root)
 	return w

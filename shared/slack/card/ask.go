@@ -57,6 +57,9 @@ type RequestOf struct {
 	Owners  []string `json:"owners,omitempty"` // of the files, in their order; empty where Slack says none
 	// MoreFiles counts those that are not read.
 	MoreFiles int `json:"more_files,omitempty"`
+	// Again ends the ids of the dialog's fields that show the message anew: Slack keeps what was typed in a field whose
+	// id it knows.
+	Again string `json:"again,omitempty"`
 }
 
 // Wrote returns who wrote the messages that it forwards, and the message.
@@ -92,7 +95,7 @@ func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewReque
 		field := &slack.PlainTextInputBlockElement{
 			Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped, InitialValue: part,
 		}
-		block := slack.NewInputBlock(requestField(n), label(w.TextGoesOn), nil, field)
+		block := slack.NewInputBlock(requestField(n)+of.Again, label(w.TextGoesOn), nil, field)
 		if block.Optional = n > 0; n == 0 {
 			block.Label, block.Hint = label(w.Text), label(w.TextOfMessage)
 		}
@@ -104,6 +107,20 @@ func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewReque
 	of.Shown = aggregate.HashOf(Readable(strings.TrimSuffix(all, text)))
 	view.PrivateMetadata = metadata(of)
 	return view
+}
+
+// ChangedRequestModal is MessageRequestModal for a message that has changed since a dialog showed it, and says so. It
+// returns nil if the message is what was shown.
+func ChangedRequestModal(locale, text string, now, shown RequestOf) *slack.ModalViewRequest {
+	view := MessageRequestModal(locale, text, now)
+	if view.PrivateMetadata == metadata(shown) {
+		return nil
+	}
+	now.Again = "_" + aggregate.HashOf(text)[:8]
+	view = MessageRequestModal(locale, text, now)
+	note := slack.NewSectionBlock(label(askWordsOf.In(locale).TextChanged), nil, nil)
+	view.Blocks.BlockSet = slices.Insert(view.Blocks.BlockSet, 0, slack.Block(note))
+	return &view
 }
 
 func requestField(n int) string {
@@ -158,6 +175,7 @@ const (
 	NoteBegun       AskNote = "begun"       // asked before; whether it became a request is unknown
 	NoteEmpty       AskNote = "empty"       // a message without a text
 	NoteShown       AskNote = "shown"       // nothing but code, a quote or what is struck through
+	NoteGone        AskNote = "gone"        // the message was deleted while its dialog was open
 	NoteOwn         AskNote = "own"         // one of Ringi's own messages
 	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen
 	NoteStranger    AskNote = "stranger"    // a guest, or a member of another workspace

@@ -198,6 +198,32 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	}
 }
 
+func TestAMessageAsItStands(t *testing.T) {
+	s := slacktest.Start(t)
+	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
+	reply := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, Text: "90 円",
+		ThreadTS: root}))(t).TS
+	seen := func(thread, ts string) string {
+		t.Helper()
+		m, there, err := s.Client.Seen(t.Context(), workspace.HR, thread, ts)
+		expect.NoError(t, err)
+		return fmt.Sprint(m.Text, there)
+	}
+	expect.Is(t, seen("", root), "有給の残りが合わないtrue")
+	expect.Is(t, seen(root, reply), "90 円true")
+	now := "900 円"
+	_, err := s.Update(workspace.HR, reply, workspace.Tanaka, workspace.Patch{Text: &now})
+	expect.NoError(t, err)
+	expect.Is(t, seen(root, reply), "900 円true")
+	expect.NoError(t, s.Delete(workspace.HR, reply, workspace.Tanaka))
+	expect.Is(t, seen(root, reply), "false")
+	expect.NoError(t, s.Delete(workspace.HR, root, workspace.Sato))
+	expect.Is(t, seen("", root), "false")
+	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
+	_, _, err = s.Client.Seen(t.Context(), workspace.HR, root, reply)
+	expect.Is(t, slackapi.Code(err), "missing_scope")
+}
+
 // What an app says in a thread is nobody's, though Slack gives it a user, too. What it says with a person's token is
 // that person's. Slack is asked once which it is.
 func TestAnAppOfAThreadIsNobody(t *testing.T) {

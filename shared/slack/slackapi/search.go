@@ -162,6 +162,25 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 	return said, err
 }
 
+// Seen returns what people see of a message by now, and whether it is still there. thread is the root of its thread, if
+// it is in one.
+func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error) {
+	shown := map[string]seen.Message{}
+	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) { readShown(answer, shown) })
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: cmp.Or(thread, ts), Inclusive: true,
+		Oldest: ts, Latest: ts}
+	page, _, err := c.repliesAt(ctx, params)
+	if Code(err) == CodeThreadNotFound {
+		return m, false, nil
+	}
+	for _, x := range page { // Slack adds the thread's first message
+		if x.Timestamp == ts && x.SubType != tombstone {
+			return shown[ts], true, nil
+		}
+	}
+	return m, false, err
+}
+
 // bots stands between the user and the bot of a message that has both, until Slack says which of them wrote it.
 const bots = "/"
 
