@@ -50,6 +50,9 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 	} {
 		expect.Has(t, got, want, "want it to contain")
 	}
+	// Slack may call the channel otherwise by now, which only its card tells.
+	outside := en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request)
+	expect.Has(t, outside, "press the button on the card in the channel")
 }
 
 // If only the askers could approve, and they may not, no line refers to another approver.
