@@ -44,6 +44,7 @@ func (c *check) organisation() *Organisation {
 			c.few(len(codes), MaxDepartments, Problem{Row: l.row, Column: ColumnParent, Rule: RuleDepartments})
 		}
 	}
+	c.zeros()
 	o := &Organisation{positions: c.positions()}
 	c.mails()
 	for _, number := range slices.Sorted(maps.Keys(c.people)) {
@@ -58,6 +59,16 @@ func (c *check) organisation() *Organisation {
 	o.sort()
 	c.cycles(o)
 	return o
+}
+
+// zeros adds a problem for each parent 0 that is no department of the file: a spreadsheet shows it for an empty cell that
+// a formula names.
+func (c *check) zeros() {
+	for _, l := range c.lines {
+		if l.parent == "0" && len(c.departments["0"]) == 0 {
+			c.problems.add(Problem{Row: l.row, Column: ColumnParent, Rule: RuleFormula, Value: "0"})
+		}
+	}
 }
 
 // few adds a problem for the row at which there are too many.

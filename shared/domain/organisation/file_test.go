@@ -231,6 +231,10 @@ func TestWhatFormulasLeaveIsNoValue(t *testing.T) {
 		expect.Same(t, []problem{{Row: 3, Column: column, Rule: organisation.RuleFormula, Value: "0"}},
 			problemsOf(t, file(top, strings.Join(cells, ","))).Listed)
 	}
+	expect.Same(t, []problem{{Row: 3, Column: organisation.ColumnParent, Rule: organisation.RuleFormula, Value: "0"}},
+		problemsOf(t, file(top, "2,Bob,,B,Sales,0,,,,,employee,,")).Listed)
+	o := read(t, file(top, "2,Bob,,B,Sales,0,,,,,employee,,", ",,,0,Head office,,,,,,,,"))
+	expect.Is(t, len(o.Chart(day("2026-04-01")).Path("B")), 2, "a department whose code is 0")
 }
 
 // Programs guard zeros by a formula, and old ones end lines and files by other signs. It is the same file.

@@ -179,7 +179,7 @@ func known(text string) (string, int) {
 func unmarked(file []byte) (text, as string, torn bool) {
 	little, asLittle, tornLittle := ofUTF16(file, binary.LittleEndian, UTF16LE)
 	big, asBig, tornBig := ofUTF16(file, binary.BigEndian, UTF16BE)
-	isLittle, isBig := asLittle != "" && usual(little), asBig != "" && usual(big)
+	isLittle, isBig := asLittle != "" && usual(undamaged(little)), asBig != "" && usual(undamaged(big))
 	if isLittle && isBig { // a text in ASCII is one in rare Chinese characters, too
 		isLittle, isBig = ascii(little) > 1 && ascii(big) == 0, ascii(big) > 1 && ascii(little) == 0
 	}
@@ -191,6 +191,9 @@ func unmarked(file []byte) (text, as string, torn bool) {
 	}
 	return "", "", false
 }
+
+// undamaged returns a text without the characters that are damaged or unknown.
+func undamaged(text string) string { return strings.ReplaceAll(text, string(utf8.RuneError), "") }
 
 func ascii(text string) (n int) {
 	for _, r := range text {

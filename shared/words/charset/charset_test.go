@@ -138,6 +138,7 @@ func TestATornTextIsReadAsFarAsItGoes(t *testing.T) {
 		{sjis + "\xf0\x40\x93\x63\n" + sjis, long + "\ufffd田\n" + long, charset.ShiftJIS}, // a character of a company's own
 		{sjis + "\xf0\x40", long + "\ufffd", charset.ShiftJIS},
 		{"\xff\xfe" + wide + "\x00\xe0\x30\x75", long + "\ufffd田", charset.UTF16LE},
+		{wide + "\x00\xe0\x30\x75", long + "\ufffd田", charset.UTF16LE},
 		{euc + "\xf5\xa1\n", people + "\ufffd\n", charset.EUCJP},
 		{strings.TrimSuffix(mail, "\x1b(B") + "\x30", "氏名", charset.ISO2022JP},
 	} {
