@@ -18,6 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/words/language"
 )
 
@@ -69,6 +70,22 @@ func TestPromptsNameTheData(t *testing.T) {
 			for _, name := range append(names, "<data>") {
 				expect.Has(t, string(text), "`"+name+"`", "%s.%s does not speak of `%s`", purpose, locale, name)
 			}
+		}
+	}
+}
+
+// All that are shown files are told what read-file writes into their texts. One ~ is no mark there: 9:00~12:00 is a span.
+func TestPromptsNameTheMarksOfFiles(t *testing.T) {
+	for _, prompt := range []string{"prompts/extract", "prompts/draft", "prompts/plan", "turn/prompts/chat"} {
+		for _, locale := range language.All {
+			text := string(expect.Value(os.ReadFile(prompt + "." + locale + ".md"))(t))
+			for _, mark := range []string{"`~~`", "`[invisible: …]`", "`hidden`", "`shown`", "`not shown`",
+				"`covered by merged cells`", "`=SUM(B2:B3) [saved: 0]`", "`remarks`", "`" + string(filetext.Pictures) + "`",
+				"`" + string(filetext.Colors) + "`"} {
+				expect.Has(t, text, mark, "%s.%s does not speak of %s", prompt, locale, mark)
+			}
+			expect.That(t, !strings.Contains(text, "`~` または") && !strings.Contains(text, "`~` or"),
+				"%s.%s takes a single ~ in a file for a mark", prompt, locale)
 		}
 	}
 }
