@@ -13,12 +13,13 @@ import (
 )
 
 // Kinds of relations of what stands beside a sheet's cells. A comment with answers is there twice: as such, and for older
-// programs with a sentence about them before it.
+// programs with a sentence about them before it, in the language of whoever wrote it. That one's author is a number.
 const (
 	ofComments = "/comments"
 	ofThreads  = "/threadedComment"
 	ofDrawing  = "/drawing"
-	forOlder   = "[Threaded comment]"
+	ofForms    = "/vmlDrawing"
+	forOlder   = "tc={"
 )
 
 // beside writes a sheet's comments, each with its cell, and its text boxes.
@@ -33,21 +34,42 @@ func (p *pack) beside(part, name string, w *writer) error {
 	}
 	return p.under("--- text boxes of "+name+" ---\n", w, func(w *writer) error {
 		for _, r := range relations {
-			if strings.HasSuffix(r.kind, ofDrawing) {
-				if err := p.prose(r.target, w); err != nil {
-					return err
-				}
+			var err error
+			switch {
+			case strings.HasSuffix(r.kind, ofDrawing):
+				err = p.prose(r.target, w)
+			case strings.HasSuffix(r.kind, ofForms):
+				err = p.forms(r.target, w)
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 }
 
+// forms says whether a drawing for older programs has buttons and the like, which may stand there alone. Comments are
+// drawn there, too. It may be no whole XML, as line ends in it are those of HTML.
+func (p *pack) forms(part string, w *writer) error {
+	err := p.each(part, func(e xml.StartElement) error {
+		if e.Name.Local == "ClientData" && attribute(e, "ObjectType") != "Note" {
+			w.remark(filetext.Pictures)
+		}
+		return nil
+	}, nil, nil)
+	if err == errBroken {
+		w.remark(filetext.Pictures)
+		return nil
+	}
+	return err
+}
+
 // allComments writes the comments that stand in a relation to a sheet or a slide.
 func (p *pack) allComments(relations []relation, w *writer) error {
 	for _, r := range relations {
 		if strings.HasSuffix(r.kind, ofComments) || strings.HasSuffix(r.kind, ofThreads) {
-			if err := p.comments(r.target, w); err != nil {
+			if err := p.comments(r.target, related(relations, ofThreads) != "", w); err != nil {
 				return err
 			}
 		}
@@ -55,12 +77,23 @@ func (p *pack) allComments(relations []relation, w *writer) error {
 	return nil
 }
 
-// comments writes a part's comments, each as a line.
-func (p *pack) comments(part string, w *writer) error {
+// comments writes a part's comments, each as a line. If there are threads, those for older programs are left out.
+func (p *pack) comments(part string, threads bool, w *writer) error {
+	var authors []string
+	author := []string{"author"}
+	err := p.texts(part, w, author, author, func(_ xml.StartElement, name, _ string, _ bool) error {
+		authors = append(authors, name)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return p.texts(part, w, []string{"comment", "threadedComment", "cm", "reply"}, []string{"t", "text"},
 		func(e xml.StartElement, _, text string, _ bool) error {
 			line := cellText(strings.TrimSpace(text))
-			if line == "" || strings.HasPrefix(line, forOlder) {
+			by, err := strconv.Atoi(attribute(e, "authorId"))
+			older := err == nil && by >= 0 && by < len(authors) && strings.HasPrefix(authors[by], forOlder)
+			if line == "" || threads && older {
 				return nil
 			}
 			if cell := attribute(e, "ref"); cell != "" {

@@ -30,10 +30,11 @@ const csv = "部署,氏名,金額\r\n営業,髙橋①,1200\r\n㈱山田,ソ能�
 // The files are made by other programs (testdata/make.py).
 func TestFilesAreReadAsTheirProgramsShowThem(t *testing.T) {
 	for name, want := range map[string]filetext.Text{
-		"sales.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden}, Text: `--- sheet 1 of 2: 売上 ---
+		"sales.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Formulas, filetext.Hidden},
+			Text: `--- sheet 1 of 2: 売上 ---
 部署	日付	金額	税込
-営業	2026/04/01	¥1,200	¥1,320
-開発	1900/02/28	¥0	¥0
+営業	2026/04/01	¥1,200	=C2*1.1 [saved: ¥1,320]
+開発	1900/02/28	¥0	=C3*1.1 [saved: ¥0]
 	令和8年11月23日
 	2026/11/23 18:30	18:00	36:00:00
 TRUE		tab here and a line

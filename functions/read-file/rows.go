@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"slices"
@@ -179,7 +180,7 @@ func (r *rows) end(string) error {
 		if err != nil {
 			return err
 		}
-		return r.put(r.dressed(text))
+		return r.put(r.dressed(r.unsaved(text)))
 	}
 	r.margins.end()
 	return nil
@@ -216,9 +217,8 @@ func (r *rows) style() cellStyle {
 func (r *rows) text() (string, error) {
 	value, kind := r.value.String(), attribute(r.cell, "t")
 	r.runs = false
-	if value == "" && r.formed && !(kind == "str" && r.saved) {
-		r.w.remark(filetext.Formulas)
-		return cellText("=" + r.formula.String()), nil
+	if r.formed && !r.hasValue() {
+		return "", nil
 	}
 	style := r.style()
 	code := style.code
@@ -258,6 +258,25 @@ func (r *rows) text() (string, error) {
 		}
 	}
 	return cellText(value), nil // an error, or a date in ISO 8601
+}
+
+// hasValue reports whether a result is saved: a text may be an empty one.
+func (r *rows) hasValue() bool {
+	return r.value.Len() > 0 || attribute(r.cell, "t") == "str" && r.saved
+}
+
+// unsaved returns a formula whose result is not known, with what is saved of it, if anything is. Of formulas that are
+// one over several cells only the first has its text.
+func (r *rows) unsaved(saved string) string {
+	if !r.formed || r.hasValue() && !r.book.stale {
+		return saved
+	}
+	r.w.remark(filetext.Formulas)
+	text := cellText("=" + cmp.Or(r.formula.String(), "…"))
+	if r.hasValue() {
+		text += " [saved: " + withoutBrackets.Replace(saved) + "]"
+	}
+	return text
 }
 
 // words returns a text as people see it. One that its format hides is there, and said to be hidden.

@@ -83,6 +83,22 @@ func TestWhatAMergedCellCoversIsSaid(t *testing.T) {
 	expect.That(t, strings.Contains(got.Text, ", CW1 and 9 more]"), "%+v", got)
 }
 
+// Buttons of Excel 2007 stand in the drawing for older programs alone, which shows comments, too.
+func TestButtonsForOlderProgramsAreSaid(t *testing.T) {
+	const shape = `<xml xmlns:x="urn:schemas-microsoft-com:office:excel" xmlns:v="urn:schemas-microsoft-com:vml">` +
+		`<v:shape>%s<x:ClientData ObjectType="%s"/></v:shape></xml>`
+	for drawing, want := range map[string][]filetext.Remark{
+		fmt.Sprintf(shape, "", "Note"):       nil,
+		fmt.Sprintf(shape, "", "Button"):     {filetext.Pictures},
+		fmt.Sprintf(shape, "", "Checkbox"):   {filetext.Pictures},
+		fmt.Sprintf(shape, "a<br>b", "Note"): {filetext.Pictures}, // nobody knows what follows
+	} {
+		got := sheetOf(t, "", `<row><c><v>1</v></c></row>`, "xl/worksheets/_rels/sheet1.xml.rels",
+			fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "vmlDrawing", "../d.vml")), "xl/d.vml", drawing)
+		expect.Same(t, filetext.Text{Form: filetext.Sheets, Text: "1\n", Remarks: want}, got)
+	}
+}
+
 // A row with borders alone is as empty as one that isn't there, and hides nothing.
 func TestRowsWithoutATextAreEmpty(t *testing.T) {
 	var rows strings.Builder

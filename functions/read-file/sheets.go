@@ -25,6 +25,7 @@ type workbook struct {
 	shared []string
 	runs   map[int]string // of the shared texts with runs that look otherwise: the text where what is behind has a color
 	cells  []cellStyle
+	stale  bool // what is saved of formulas doesn't count: they are calculated anew when people open it
 	formats
 }
 
@@ -47,7 +48,9 @@ func (p *pack) workbook(main string, w *writer) error {
 	err = p.each(main, func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "workbookPr":
-			book.from04 = attribute(e, "date1904") == "1" || attribute(e, "date1904") == "true"
+			book.from04 = isTrue(attribute(e, "date1904"))
+		case "calcPr":
+			book.stale = isTrue(attribute(e, "fullCalcOnLoad"))
 		case "sheet":
 			if len(sheets) == maxSheets {
 				return errTooComplex
@@ -173,6 +176,7 @@ func (p *pack) texts(part string, w *writer, items, written []string, take func(
 		switch name := e.Name.Local; {
 		case slices.Contains(items, name):
 			item, as, text = e.Copy(), look{}, rich{}
+			within = slices.Contains(written, name)
 		case slices.Contains(written, name):
 			within = true
 		case name == "rPh":
@@ -187,6 +191,7 @@ func (p *pack) texts(part string, w *writer, items, written []string, take func(
 		switch {
 		case slices.Contains(items, name):
 			text, bare, runs := text.done(w)
+			within = false
 			return take(item, text, bare, runs)
 		case slices.Contains(written, name):
 			within = false

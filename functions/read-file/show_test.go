@@ -89,8 +89,10 @@ func TestASheetIsWhatPeopleSeeAndSaysWhatTheyDont(t *testing.T) {
 			`<oddFooter>&amp;L&amp;K01+000R&amp;&amp;D &amp;D</oddFooter><evenHeader>偶数</evenHeader></headerFooter></worksheet>`,
 		"xl/worksheets/_rels/sheet1.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "../comments1.xml")+
 			fmt.Sprintf(ref, "r2", "threadedComment", "../threadedComments/t.xml")+fmt.Sprintf(ref, "r3", "drawing", "../drawings/d.xml")),
-		"xl/comments1.xml", head + `<comments><commentList><comment ref="A1"><text><r><t>要</t></r><r><t>確認</t></r></text></comment>` +
-			`<comment ref="B4"><text><t>[Threaded comment] Your version…</t></text></comment></commentList></comments>`,
+		"xl/comments1.xml", head + `<comments><authors><author>佐藤</author><author>tc={B4}</author></authors><commentList>` +
+			`<comment ref="A1" authorId="0"><text><r><t>要</t></r><r><t>確認</t></r></text></comment>` +
+			`<comment ref="B4" authorId="1"><text><t>[スレッド化されたコメント]&#10;使用しているバージョンの…` +
+			`なぜ N/A?</t></text></comment></commentList></comments>`,
 		"xl/threadedComments/t.xml", head + `<ThreadedComments><threadedComment ref="B4"><text>なぜ N/A?</text></threadedComment></ThreadedComments>`,
 		"xl/drawings/d.xml", head + `<wsDr><sp><txBody><p><r><t>社外秘</t></r></p></txBody></sp><pic><blipFill><blip/></blipFill></pic></wsDr>`,
 	})
@@ -133,6 +135,7 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 		"empty cells with a style":   {`<row><c s="0"/><c r="C1"/><c><v>4</v></c><c r="F1"><v>6</v></c></row>`, "\t\t\t4\t\t6\n", nil},
 		"rows without a number":      {`<row/><row><c><v>2</v></c></row><row r="4"><c r="B4"><v>4</v></c></row>`, "\n2\n\n\t4\n", nil},
 		"an empty result":            {`<row><c t="str"><f>IF(A2="","",1)</f><v></v></c><c t="str"><f>""</f><v/></c><c><v>3</v></c></row>`, "\t\t3\n", nil},
+		"a formula over two cells":   {`<row><c><f si="0"/></c><c><f si="0"/><v>3</v></c></row>`, "=…\t3\n", formulas},
 		"no result":                  {`<row><c><f>A2+1</f><v></v></c><c t="str"><f>T(A2)</f></c></row>`, "=A2+1\t=T(A2)\n", formulas},
 		"a text beside a value":      {`<row><c t="inlineStr"><v>01.</v><is><t>1.</t></is></c><c t="inlineStr"><is><t>2.</t></is><v>02.</v></c></row>`, "1.\t2.\n", nil},
 		"a picture in a cell":        {`<row><c t="e" vm="1"><v>#VALUE!</v></c><c t="e"><v>#VALUE!</v></c></row>`, "[picture or data type]\t#VALUE!\n", pictures},

@@ -74,7 +74,8 @@ func TestPromptsNameTheData(t *testing.T) {
 	}
 }
 
-// All that are shown files are told what read-file writes into their texts. One ~ is no mark there: 9:00~12:00 is a span.
+// All that are shown files are told what read-file writes into their texts. One ~ is no mark there: 9:00~12:00 is a
+// span.
 func TestPromptsNameTheMarksOfFiles(t *testing.T) {
 	for _, prompt := range []string{"prompts/extract", "prompts/draft", "prompts/plan", "turn/prompts/chat"} {
 		for _, locale := range language.All {

@@ -61,8 +61,8 @@ func (c *check) organisation() *Organisation {
 	return o
 }
 
-// zeros adds a problem for each parent 0 that is no department of the file: a spreadsheet shows it for an empty cell that
-// a formula names.
+// zeros adds a problem for each parent 0 that is no department of the file: a spreadsheet shows it for an empty cell
+// that a formula names.
 func (c *check) zeros() {
 	for _, l := range c.lines {
 		if l.parent == "0" && len(c.departments["0"]) == 0 {
