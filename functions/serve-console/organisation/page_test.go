@@ -18,7 +18,9 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -72,6 +74,7 @@ func TestOrganisation(t *testing.T) {
 		"nothing stands at first":                           testNothingStandsAtFirst,
 		"a file is shown and saved":                         testAFileIsShownAndSaved,
 		"a new file says what it changes":                   testANewFileSaysWhatItChanges,
+		"stages that a file empties are listed":             testStagesThatAFileEmptiesAreListed,
 		"only what was shown is saved":                      testOnlyWhatWasShownIsSaved,
 		"the second of two administrators sees the first":   testTheSecondOfTwoAdministratorsSeesTheFirst,
 		"accounts that change meanwhile are shown":          testAccountsThatChangeMeanwhileAreShown,
@@ -155,6 +158,34 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 	en.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,
 		"Gone 1 · Changed 2 · Department added 1",
 		"佐藤 花子 (2) department_code 人事部 (B) 総務部 (C)", "3 (employees 3)")
+}
+
+// Before a file is saved it is said which stages of the rules find nobody by it, from which day on, and which name what
+// it has on no day.
+func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
+	stage := func(position, department string) rules.Stage {
+		return rules.Stage{Name: position, Need: 1, Empty: rules.EmptySkip,
+			Who: rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}}
+	}
+	group := rules.Stage{Name: "人事", Need: 1, Empty: rules.EmptySkip,
+		Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		ID: aggregate.NewID(), Name: "支払",
+		When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"B"}}},
+		Outcome: rules.Outcome{Route: &rules.Policy{
+			Stages: []rules.Stage{stage("部　長", "B"), stage("社長", "A"), group}}}}}}
+	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	b := w.As(workspace.Suzuki)
+	show := func(old, new string) consoletest.Answer {
+		file := strings.ReplaceAll(staff, old, new)
+		return b.Upload(page, url.Values{"act": {"show"}}, []byte(file))
+	}
+	show("x", "x").Says(t, http.StatusOK).Lacks(t, ja.Say("stages"))
+	show("A,部長,2,,,社員,,", "A,部長,2,,,社員,,2099-12-31").Says(t, http.StatusOK, ja.Say("stages"),
+		"支払: 段階 1 は、2100-01-01 から承認できる人が足りません (空席)。")
+	show("部長", "人事部長").Says(t, http.StatusOK, "支払: 段階 1 が指定する 部", "(B) は、このファイルのどの日にもありません (不明)。")
+	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "段階 1 が指定する B は", "支払: 条件が指定する部署 B は")
 }
 
 func testOnlyWhatWasShownIsSaved(t *testing.T, w *consoletest.World) {

@@ -5,16 +5,20 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide/directory"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/organisations"
+	"ringi/shared/words/legible"
 )
 
 // listing is what one listing of a workspace found.
@@ -53,6 +57,44 @@ func (l listing) match(o *organisation.Organisation, day organisation.Date) *org
 		all[i] = organisation.Account{ID: u.ID, Mails: []string{u.Mail}, Guest: u.Guest}
 	}
 	return o.Match(all, day)
+}
+
+// Full reports whether an account is a full member's, as far as the listing goes.
+func (l listing) Full(user string) bool {
+	i := slices.IndexFunc(l.accounts, func(u slackapi.User) bool { return u.ID == user })
+	return i < 0 && l.more || i >= 0 && !l.accounts[i].Guest
+}
+
+// The listing doesn't say who is in user groups and channels.
+func (listing) Members(string) []string                       { return nil }
+func (listing) Handle(group string) string                    { return group }
+func (listing) InChannel(string) (members []string, all bool) { return nil, false }
+
+// stages lists what the file makes of the rules' stages: those that nobody can stamp at, from which day on, and what
+// the file has on no day.
+func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.Organisation, m *organisation.Matching,
+	l listing) []list {
+	if x == nil {
+		return nil
+	}
+	days := []string{today.String()}
+	for day, more := o.NextChange(today); more && len(days) < organisation.MaxChanges; day, more = o.NextChange(day) {
+		days = append(days, day.String())
+	}
+	d := directory.Of(&directory.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
+	line := func(f rules.Finding) string {
+		rule, kind := t.Say("last_rule"), string(f.Kind)
+		for _, r := range x.Rules {
+			if r.ID == f.Rule {
+				rule = legible.OneLine(r.Name)
+			}
+		}
+		if f.Stage == 0 {
+			kind = "condition"
+		}
+		return t.In("stage_kinds", kind, "rule", rule, "n", f.Stage, "what", legible.OneLine(f.Who), "day", f.From)
+	}
+	return filled(listOf("stages", t.Say("stages"), t.Say("stages_note"), x.Emptied(d, days...), line))
 }
 
 // mailless reports whether Slack gave no address of anybody.
@@ -136,6 +178,11 @@ func (c *Pages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	data.tell(t, c.today(), is, o, encoding)
 	if !data.Silent {
 		data.tellAccounts(t, c.today(), is.Accounts, l, o, m)
+		x, _, err := c.Store.Rules(r.Context(), v.Tenant)
+		if err != nil {
+			return err
+		}
+		data.Lists = append(t.stages(x, c.today(), o, m, l), data.Lists...)
 	}
 	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
 	data.Save = !data.Same && !data.Silent

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"ringi/shared/domain/circulation"
 )
@@ -65,6 +66,25 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 	}
 	all = append(all, r.Last.reads().Route.findings(LastID, d, today, next)...)
 	return append(all, r.Last.Writes.Route.findings(LastID, d, today, next)...)
+}
+
+// Emptied returns what an organisation makes vacant or unknown on some days: each condition and each stage once, with
+// the first of these days. Stages of user groups aren't looked at, since Slack says who is in these.
+func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
+	seen := map[Finding]bool{}
+	for _, day := range days {
+		for _, f := range r.Findings(d, day, "") {
+			once := f
+			once.From = ""
+			ofGroup := !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {
+				return f.Stage <= len(p.Stages) && f.Stage > 0 && p.Stages[f.Stage-1].Who.Kind != WhoGroup
+			})
+			if (f.Kind == FindingUnknown || f.Kind == FindingVacant && !ofGroup) && !seen[once] {
+				seen[once], all = true, append(all, f)
+			}
+		}
+	}
+	return all
 }
 
 // findings returns what should be known about the stages of a rule.
