@@ -140,7 +140,7 @@ var tooLongCodes = []string{"context_length_exceeded", "exceed_context_size_erro
 var lengthy = lazy.Regexp{Text: `(?i)context (?:length|window|size|limit)|context_length|` +
 	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed|longer than|larger than|超长)|` +
 	`(?:maximum|max|range of)(?: allowed)? (?:prompt|input|model) (?:length|tokens?)|` +
-	`too many (?:input )?tokens|reduce the length of|token limit: \d|token limit exceeded|` +
+	`too many (?:input )?tokens|reduce the length of|token limit: \d|token limit exceeded|max_model_len|` +
 	"`inputs` (?:tokens \\+|must have less)"}
 
 // LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.

@@ -2,22 +2,33 @@ package model
 
 import (
 	"encoding/json"
+	"unicode/utf8"
 
 	"ringi/shared/tool/schema"
+	"ringi/shared/words/legible"
 )
 
 // wrapped is the one argument of a foreign tool whose schema a vendor refuses: all of its arguments, as a text.
 const wrapped = "arguments_json"
 
 // Takeable returns tools as one of the schema package's vendors takes them. A tool whose schema it refuses takes its
-// arguments as a text, and says its schema.
+// arguments as a text, whose description has the schema. A description that is too long stands in the schema, of which
+// vendors limit nothing, and its beginning where it belongs.
 func Takeable(tools []Tool, vendor string) []Tool {
 	out := make([]Tool, len(tools))
 	for i, t := range tools {
 		if t.wraps(vendor) {
-			t.Description += "\nWrite all arguments as one JSON object into " + wrapped + ". Its schema:\n" + string(t.Schema)
-			t.Schema = json.RawMessage(`{"type":"object","properties":{"` + wrapped + `":{"type":"string"}},` +
-				`"required":["` + wrapped + `"],"additionalProperties":false}`)
+			said, _ := json.Marshal("All arguments, as one JSON object of this schema:\n" + string(t.Schema)) // a text
+			t.Description += "\nWrite all arguments as one JSON object into " + wrapped + "."
+			t.Schema = json.RawMessage(`{"type":"object","properties":{"` + wrapped + `":{"type":"string","description":` +
+				string(said) + `}},"required":["` + wrapped + `"],"additionalProperties":false}`)
+		}
+		if most := schema.MaxDescription(vendor); t.Foreign && most > 0 && utf8.RuneCountInString(t.Description) > most {
+			if top, err := Split(t.Schema); err == nil {
+				top["description"] = t.Description
+				t.Schema, _ = json.Marshal(top) // what was JSON can be written
+			}
+			t.Description = legible.Clip(t.Description, most)
 		}
 		out[i] = t
 	}

@@ -348,12 +348,13 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 	expect.That(t, e.ActorID == workspace.Suzuki && strings.Contains(string(e.Details), `"contests":true`), "%+v", e)
 	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"no-contests"}, "tool": {reads}, "hash": {hash}}).Status)
 	expect.That(t, !permission(w, reads).Contests, "it is still listed")
-	for schema, vendor := range map[string]string{
-		`{"type":"object","properties":{"key":{"type":"string","pattern":"^(?!null$)"}}}`: "OpenAI",
-		`{"type":"object","properties":{"$top":{"type":"integer"}}}`:                      "Anthropic",
-		`{"type":"object","definitions":{"place":{"type":"string"}}}`:                     "Amazon Nova",
-		`{"type":"object","properties":{"tags":{"type":"array"}}}`:                        "OpenAI",
-		`{"type":"object","properties":{"top":{"type":"integer"}}}`:                       "",
+	for schema, vendors := range map[string][]string{
+		`{"type":"object","properties":{"key":{"type":"string","pattern":"^(?!null$)"}}}`: {"OpenAI", "Gemini"},
+		`{"type":"object","properties":{"$top":{"type":"integer"}}}`:                      {"Anthropic"},
+		`{"type":"object","definitions":{"place":{"type":"string"}}}`:                     {"Amazon Nova"},
+		`{"type":"object","properties":{"tags":{"type":"array"}}}`:                        {"OpenAI", "Gemini"},
+		`{"type":"object","properties":{"top":{"type":"integer","enum":[1,2]}}}`:          {"Gemini"},
+		`{"type":"object","properties":{"top":{"type":"integer"}}}`:                       nil,
 	} {
 		p := permission(w, reads)
 		p.Pin.Input = aggregate.JSON(schema)
@@ -361,10 +362,11 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 		w.Console.Servers = nil // what was allowed is shown
 		for _, locale := range language.All {
 			b.Locale = locale
-			said := web.TextsOf("tools", locale).Say("as_text", "vendors", vendor)
+			texts := web.TextsOf("tools", locale)
+			said := texts.Say("as_text", "vendors", strings.Join(vendors, texts.Say("and")))
 			shown := html.UnescapeString(b.Get(path).Text())
-			expect.Is(t, strings.Contains(shown, said), vendor != "", "%s: %s", locale, schema)
-			expect.Is(t, strings.Contains(shown, "arguments_json"), vendor != "", "%s: %s", locale, schema)
+			expect.Is(t, strings.Contains(shown, said), vendors != nil, "%s: %s", locale, schema)
+			expect.Is(t, strings.Contains(shown, "arguments_json"), vendors != nil, "%s: %s", locale, schema)
 		}
 	}
 	if a := w.As(workspace.Sato).Post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {hash}}); a.Status != http.StatusForbidden {

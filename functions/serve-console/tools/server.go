@@ -205,7 +205,7 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 		out.Version = pin.Version()
 	}
 	var refuse []string
-	for _, vendor := range []string{schema.Anthropic, schema.OpenAI, schema.Nova} {
+	for _, vendor := range schema.Vendors {
 		if !schema.TakenBy(vendor, []byte(x.Tool.Input)) {
 			refuse = append(refuse, vendor)
 		}

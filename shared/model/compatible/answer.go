@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/tool/schema"
 )
 
 // chunk is a part of a streamed answer, or a whole answer. Servers differ in the types of its members, and in where they
@@ -242,7 +241,7 @@ type hearing struct {
 // [DONE].
 func (c *Client) read(res *http.Response, r model.Request, out *model.Response, onText func(string)) error {
 	h := &hearing{Hearing: model.Hear(out, r, c.from(), onText), out: out, hung: map[int]hung{}}
-	h.Vendor = schema.OpenAI
+	h.Vendor = c.vendor()
 	if !c.separates() {
 		h.Thoughts = model.Begun
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
@@ -137,12 +138,20 @@ func (c *Client) request(r model.Request) request {
 	if r.Schema != nil {
 		q.ResponseFormat = formOf(r.Schema)
 	}
-	for _, t := range model.Takeable(r.Tools, schema.OpenAI) {
+	for _, t := range model.Takeable(r.Tools, c.vendor()) {
 		x := tool{Type: "function"}
 		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
 		q.Tools = append(q.Tools, x)
 	}
 	return q
+}
+
+// vendor is for whom schemas are written. A Gemini may stand behind a gateway.
+func (c *Client) vendor() string {
+	if c.config.Endpoint == modelname.Gemini || strings.Contains(c.config.Model, "gemini-") {
+		return schema.Gemini
+	}
+	return schema.OpenAI
 }
 
 // messagesOf translates a message. Each result of a call becomes a message of its own.

@@ -3,6 +3,8 @@ package turn_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -131,9 +133,11 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 	})
 }
 
-// Anthropic, or OpenAI, refuses a whole request for one such schema. The tool can be called all the same.
+// Anthropic, OpenAI or Gemini refuses a whole request for one such schema. The tool can be called all the same.
 func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
-	const claude, openai, both = 1, 2, 3
+	defer func(was []vendor) { vendors = was }(vendors)
+	vendors = append(slices.Clone(vendors), gemini)
+	const claude, openai, google, both = 1, 2, 4, 7
 	for about, x := range map[string]struct {
 		schema, input string
 		refuse        int
@@ -143,20 +147,31 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 		"below": {`{"type":"object","properties":{"filter":{"type":"object","properties":{"a b":{"type":"string"}}}}}`,
 			`{"filter":{"a b":"x"}}`, claude},
 		"Figma": {`{"type":"object","properties":{"fileKey":{"type":"string","pattern":"^(?!undefined$|null$)"}}}`,
-			`{"fileKey":"a"}`, openai},
+			`{"fileKey":"a"}`, openai | google},
 		"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`,
 			both},
 		"not": {`{"type":"object","properties":{"id":{"type":"string"}},"not":{"required":["x"]}}`,
-			`{"id":"1"}`, openai},
-		"an array of anything": {`{"type":"object","properties":{"tags":{"type":"array"}}}`, `{"tags":[1]}`, openai},
+			`{"id":"1"}`, openai | google},
+		"an array of anything": {`{"type":"object","properties":{"tags":{"type":"array"}}}`, `{"tags":[1]}`, openai | google},
+		"numbers": {`{"type":"object","properties":{"top":{"type":"integer","enum":[0,1,2]}}}`, `{"top":1}`,
+			google},
+		"booleans": {`{"type":"object","properties":{"p":{"anyOf":[{"type":"boolean","enum":[true]}]}}}`,
+			`{"p":true}`, google},
+		"an object of anything": {`{"type":"object","properties":{"query":{"type":"object"}}}`, `{"query":{"a":1}}`, google},
+		"required, and no property": {`{"type":"object","properties":{"x":{"type":"object",` +
+			`"properties":{"a":{"type":"string"}},` +
+			`"required":["b"]}}}`, `{"x":{"b":1}}`, google},
 		"a tuple": {`{"type":"object","properties":{"range":{"type":"array","items":[{"type":"number"}]}}}`,
 			`{"range":[1]}`, both},
 	} {
 		onEach(t, func(t *testing.T, w *world) {
 			input := x.input
 			of := openai
-			if w.name == "anthropic" || w.name == "bedrock" {
+			switch w.name {
+			case "anthropic", "bedrock":
 				of = claude
+			case "gemini":
+				of = google
 			}
 			if x.refuse&of != 0 {
 				b, _ := json.Marshal(map[string]string{"arguments_json": input})
@@ -173,6 +188,30 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 			expect.Must(t, err == nil && len(got.Calls) == 2, "%s: %+v, %v", about, got, err)
 			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))
 			expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"x"}`, about)
+		})
+	}
+}
+
+// OpenAI takes 1,024 characters of a description: the rest is said in the schema, as is the schema of a wrapped tool.
+func TestALongDescriptionIsSaidWhole(t *testing.T) {
+	long := strings.Repeat("Lists issues of the project. ", 60) + "END"
+	for about, schema := range map[string]string{
+		"a schema that all take": `{"type":"object","description":"Filters","properties":{"q":{"type":"string"}}}`,
+		"one that is refused":    `{"type":"object","properties":{"q":{"type":"string"}},"anyOf":[{"required":["q"]}]}`,
+		"a large one that is": `{"type":"object","properties":{"q":{"type":"string","description":"` +
+			strings.Repeat("q", 4000) + `"}},"anyOf":[{"required":["q"]}]}`,
+	} {
+		onEach(t, func(t *testing.T, w *world) {
+			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			r := model.Request{Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10, Tools: []model.Tool{
+				{Name: "issues", Description: long, Schema: json.RawMessage(schema), Foreign: true}}}
+			_, err := w.wire.Say(t.Context(), r, func(string) {})
+			expect.Must(t, err == nil, "%s: %v", about, err)
+			sent := w.Asked()[0]
+			expect.That(t, strings.Contains(sent, "END"), "%s: the description is cut: %s", about, sent)
+			if about != "a schema that all take" {
+				expect.That(t, strings.Contains(sent, `anyOf\":[`), "%s: the schema is not said: %s", about, sent)
+			}
 		})
 	}
 }

@@ -1,12 +1,14 @@
 package turn_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
@@ -114,5 +116,22 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 		"Invalid 'tools[0].function.description': string too long.", "Invalid 'prompt_cache_key': string too long.",
 		"tools.0.custom.input_schema: JSON schema is invalid. It exceeds what is allowed."} {
 		expect.That(t, !model.LengthRefused(said), "another refusal is taken for one of length: %s", said)
+	}
+}
+
+// A server of a small window refuses the request with the room for its answer, and gives an answer of what is left.
+func TestASmallWindowHasRoomForAnAnswer(t *testing.T) {
+	for window, fits := range map[int]bool{32_768: true, 24_576: true, 20_480: true, 4_096: false} {
+		onEach(t, func(t *testing.T, w *world) {
+			if w.name != "compatible" {
+				return
+			}
+			w.Strictly(llm.Rules{Window: window})
+			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			reply, _, err := w.answer(t, turnOf(user("こんにちは")))
+			e, is := errors.AsType[*model.Error](err)
+			expect.That(t, fits && err == nil && reply.Text == "はい" || !fits && is && e.Kind == model.TooLong, "%d: %+v, %v",
+				window, reply, err)
+		})
 	}
 }

@@ -11,12 +11,27 @@ import (
 const (
 	Anthropic = "Anthropic"
 	OpenAI    = "OpenAI"
+	Gemini    = "Gemini"
 	Nova      = "Amazon Nova"
 )
 
+// Vendors are all of them.
+var Vendors = []string{Anthropic, OpenAI, Gemini, Nova}
+
+// MaxDescription is how many characters of a tool's description a vendor takes; 0: no limit is known. OpenAI's and
+// Azure's is in their refusals ("Expected a string with maximum length 1024").
+func MaxDescription(vendor string) int {
+	if vendor == OpenAI {
+		return 1024
+	}
+	return 0
+}
+
 // TakenBy reports whether a vendor takes a tool's schema. Anthropic refuses other names in properties, on Bedrock too;
 // OpenAI refuses patterns that look around, as does llama.cpp with its kind, and arrays without items. Both refuse
-// conditions at the top, and what draft 2020-12 has no more. Nova refuses members at the top that are no object's.
+// conditions at the top, and what draft 2020-12 has no more. Gemini is asked as OpenAI is, and refuses
+// lists of values that are no texts, objects of nothing, and what is required and no property. Nova refuses members at
+// the top that are no object's.
 func TakenBy(vendor string, text []byte) bool {
 	var top map[string]any
 	if json.Unmarshal(text, &top) != nil {
@@ -26,8 +41,9 @@ func TakenBy(vendor string, text []byte) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return top[name] != nil })
 	}
 	switch vendor {
-	case OpenAI:
-		return !around.Get().Match(text) && !has("anyOf", "oneOf", "allOf", "enum", "not") && !holds(top, older, unlisted)
+	case OpenAI, Gemini:
+		return !around.Get().Match(text) && !has("anyOf", "oneOf", "allOf", "enum", "not") &&
+			!holds(top, older, unlisted) && (vendor == OpenAI || !holds(top, counted, lacking) && !below(top, blank))
 	case Nova:
 		for name := range Plain(top) {
 			if name != "type" && name != "properties" && name != "required" {
@@ -98,4 +114,39 @@ func older(schema map[string]any) bool {
 func unlisted(schema map[string]any) bool {
 	kinds, _ := schema["type"].([]any)
 	return (schema["type"] == "array" || slices.Contains(kinds, any("array"))) && schema["items"] == nil
+}
+
+// below reports whether a part of a schema has a fault, which at the top is none.
+func below(top map[string]any, has func(map[string]any) bool) bool {
+	for _, x := range top {
+		if holds(x, has) {
+			return true
+		}
+	}
+	return false
+}
+
+// counted reports whether a schema lists values that are no texts.
+func counted(schema map[string]any) bool {
+	values, _ := schema["enum"].([]any)
+	return slices.ContainsFunc(values, func(v any) bool {
+		_, text := v.(string)
+		return !text && v != nil
+	})
+}
+
+// lacking reports whether a schema requires what is none of its properties.
+func lacking(schema map[string]any) bool {
+	required, _ := schema["required"].([]any)
+	properties, _ := schema["properties"].(map[string]any)
+	return slices.ContainsFunc(required, func(v any) bool {
+		name, _ := v.(string)
+		return properties[name] == nil
+	})
+}
+
+// blank reports whether a schema is an object's and has no properties.
+func blank(schema map[string]any) bool {
+	properties, _ := schema["properties"].(map[string]any)
+	return schema["type"] == "object" && len(properties) == 0
 }

@@ -259,6 +259,10 @@ func TestThoughtsThatVendorsRefuse(t *testing.T) {
 		"too many tokens for OpenAI":     {o, llm.Rules{Most: 9}, `{"model":"m","stream":true,"max_output_tokens":10,"input":[{"role":"user","content":"x"}]}`, 400, []string{"Expected a value", "max_output_tokens"}},
 		"too many tokens for Bedrock":    {b, llm.Rules{Most: 9}, `{"inferenceConfig":{"maxTokens":10},"messages":[{"role":"user","content":[{"text":"x"}]}]}`, 400, []string{"exceeds the model limit of 9"}},
 		"a call there without reasoning": {b, llm.Rules{Signed: true}, `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"x"}]}}]}]}`, 400, []string{"thinking"}},
+		"too many tokens for vLLM's window": {c, llm.Rules{Window: 9}, gemini("", ""), 400,
+			[]string{"max_tokens=10 cannot be greater than max_model_len=max_total_tokens=9"}},
+		"a request beside them": {c, llm.Rules{Window: 12}, gemini("", ""), 400,
+			[]string{"You passed 3 input tokens and requested 10 output tokens", "context length is only 12 tokens"}},
 	} {
 		t.Run(about, func(t *testing.T) {
 			m.Strictly(x.rules)
@@ -282,6 +286,8 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 		body: `{"model":"m","stream":true,` + toolOf["compatible"] + `,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
 	b := vendor{path: "/bedrock/model/m/converse-stream", id: "X-Amzn-Requestid", key: signed,
 		body: `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"x"}]}}]}]}`}
+	g := c
+	g.path = "/gemini/chat/completions"
 	called := `"name":"t","input"`
 	for about, x := range map[string]struct {
 		v         vendor
@@ -316,6 +322,16 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 		"Bedrock: a call's name":           {b, called, strings.Replace(called, "t", "brain</arg_value>", 1), "[a-zA-Z0-9_-]+"},
 		"Bedrock: two of one role":         {b, `"messages":[`, `"messages":[{"role":"user","content":[{"text":"x"}]},`, "must alternate"},
 		"Bedrock: no content":              {b, `[{"text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`, "content field in the Message object"},
+		"Chat Completions: a long description": {c, `"name":"t"`,
+			`"description":"` + strings.Repeat("長", 1025) + `","name":"t"`,
+			"maximum length 1024, but got a string with length 1025"},
+		"Gemini: values that are numbers": {g, `"parameters":{"type":"object"`,
+			`"parameters":{"type":"object","properties":{"top":{"type":"integer","enum":[1]}}`,
+			"parameters.properties[top].enum: only allowed for STRING type"},
+		"Gemini: an object of nothing": {g, `"parameters":{"type":"object"`,
+			`"parameters":{"type":"object","properties":{"q":{"type":"object"}}`, "should be non-empty for OBJECT type"},
+		"Gemini: required, and no property": {g, `"parameters":{"type":"object"`,
+			`"parameters":{"type":"object","required":["q"]`, "property is not defined"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			none := func(string) []string { return nil }

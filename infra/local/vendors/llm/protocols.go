@@ -41,7 +41,8 @@ var responses = wire{
 }
 
 var completions = wire{
-	vendor: "compatible", id: "X-Request-Id", key: bearer, read: readCompletions, whole: completionOf,
+	vendor: "compatible", id: "X-Request-Id", key: bearer, whole: completionOf,
+	read:   func(body []byte) (spokenTo, error) { return readCompletions("compatible", body) },
 	events: streamCompletions, refuse: refuseAsOpenAI,
 }
 

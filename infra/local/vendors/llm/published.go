@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	anthropicsdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
@@ -64,6 +66,52 @@ func (c *conversation) takes(schema map[string]any) error {
 		if !propertyKey.MatchString(name) {
 			return fmt.Errorf("tools.%d.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'", len(c.tools)-1)
 		}
+	}
+	return nil
+}
+
+// function adds a tool of an API of OpenAI's kind. Chat Completions limit what describes it (getsentry/sentry-mcp#106).
+func (c *conversation) function(name, described string, parameters any) error {
+	if n := utf8.RuneCountInString(described); n > 1024 && c.of == "compatible" {
+		return fmt.Errorf("Invalid 'tools[%d].function.description': string too long. Expected a string with maximum "+
+			"length 1024, but got a string with length %d instead.", len(c.tools), n)
+	}
+	err := cmp.Or(c.offer(name), looksAround(parameters))
+	if top, is := parameters.(map[string]any); err == nil && is && c.of == "gemini" {
+		at := fmt.Sprintf("GenerateContentRequest.tools[0].function_declarations[%d].parameters", len(c.tools)-1)
+		err = notGoogles(at, top, true)
+	}
+	return err
+}
+
+// notGoogles refuses a schema that Gemini refuses, in its words (musistudio/claude-code-router#475, agno-agi/agno#2112,
+// Kilo-Org/kilocode#11955).
+func notGoogles(at string, schema map[string]any, top bool) error {
+	properties, _ := schema["properties"].(map[string]any)
+	values, _ := schema["enum"].([]any)
+	for _, v := range values {
+		if _, text := v.(string); !text {
+			return fmt.Errorf("* %s.enum: only allowed for STRING type", at)
+		}
+	}
+	if schema["type"] == "object" && len(properties) == 0 && !top {
+		return fmt.Errorf("* %s.properties: should be non-empty for OBJECT type", at)
+	}
+	required, _ := schema["required"].([]any)
+	for i, name := range required {
+		if text, _ := name.(string); properties[text] == nil {
+			return fmt.Errorf("* %s.required[%d]: property is not defined", at, i)
+		}
+	}
+	for name, property := range properties {
+		if below, is := property.(map[string]any); is {
+			if err := notGoogles(at+".properties["+name+"]", below, false); err != nil {
+				return err
+			}
+		}
+	}
+	if items, is := schema["items"].(map[string]any); is {
+		return notGoogles(at+".items", items, false)
 	}
 	return nil
 }

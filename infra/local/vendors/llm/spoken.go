@@ -298,7 +298,7 @@ func readResponses(body []byte) (spokenTo, error) {
 	}
 	c := begun("openai", q.Model, q.Text.Format.Schema)
 	for _, t := range q.Tools {
-		if err := cmp.Or(c.offer(t.Name), looksAround(t.Parameters)); err != nil {
+		if err := c.function(t.Name, "", t.Parameters); err != nil {
 			return c.spokenTo, err
 		}
 	}
@@ -333,14 +333,14 @@ func readResponses(body []byte) (spokenTo, error) {
 	return c.end()
 }
 
-// readCompletions reads a request of Chat Completions.
-func readCompletions(body []byte) (spokenTo, error) {
+// readCompletions reads a request of Chat Completions, of OpenAI's kind or Gemini's.
+func readCompletions(of string, body []byte) (spokenTo, error) {
 	var q struct {
 		Model string
 		Tools []struct {
 			Function struct {
-				Name       string
-				Parameters any
+				Name, Description string
+				Parameters        any
 			}
 		}
 		Form struct {
@@ -359,9 +359,9 @@ func readCompletions(body []byte) (spokenTo, error) {
 	if err := errors.Join(json.Unmarshal(body, &q), complete("compatible", body, &q.Form.JSONSchema)); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun("compatible", q.Model, q.Form.JSONSchema.Schema)
+	c := begun(of, q.Model, q.Form.JSONSchema.Schema)
 	for _, t := range q.Tools {
-		if err := cmp.Or(c.offer(t.Function.Name), looksAround(t.Function.Parameters)); err != nil {
+		if err := c.function(t.Function.Name, t.Function.Description, t.Function.Parameters); err != nil {
 			return c.spokenTo, err
 		}
 	}

@@ -24,6 +24,8 @@ type Rules struct {
 	Mistral bool
 	// Most is the limit of an answer. A request for more is refused with the vendor's sentence. 0: none.
 	Most int
+	// Window is how many tokens a compatible server takes with the answer, of which vLLM counts no more than fit. 0: any.
+	Window int
 	// Thinks is how many tokens thoughts take. An answer with fewer ends within them.
 	Thinks int
 	// Limited is how many requests are refused first with 429, without Retry-After. Gemini says the Wait in the body.
@@ -108,6 +110,23 @@ func (q asked) tokens() int {
 	return max(q.MaxTokens, q.MaxCompletionTokens, q.MaxOutputTokens, q.InferenceConfig.MaxTokens)
 }
 
+// tooMuch is the sentence with which a vendor refuses as many tokens, and the parameter; empty: it doesn't.
+func (r Rules) tooMuch(vendor string, tokens, input int) (said, parameter string) {
+	switch left := r.Window - tokens; {
+	case r.Most > 0 && tokens > r.Most:
+		return tooMany(vendor, tokens, r.Most)
+	case r.Window == 0 || vendor != "compatible" || input <= left:
+	case left < 0:
+		return fmt.Sprintf("max_tokens=%d cannot be greater than max_model_len=max_total_tokens=%d. Please request fewer "+
+			"output tokens.", tokens, r.Window), "max_tokens"
+	default:
+		return fmt.Sprintf("You passed %d input tokens and requested %d output tokens. However, the model's context length "+
+			"is only %d tokens, resulting in a maximum input length of %d tokens. Please reduce the length of the input "+
+			"prompt. (parameter=input_tokens, value=%d)", left+1, tokens, r.Window, left, left+1), "input_tokens"
+	}
+	return "", ""
+}
+
 // tooMany is the sentence with which a vendor refuses more tokens than its model gives, and the parameter.
 func tooMany(vendor string, tokens, most int) (said, parameter string) {
 	switch vendor {
@@ -154,8 +173,7 @@ func (m *Models) obeys(w http.ResponseWriter, of wire, body []byte) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	q := askedIn(body)
-	if tokens := q.tokens(); m.rules.Most > 0 && tokens > m.rules.Most {
-		said, parameter := tooMany(of.vendor, tokens, m.rules.Most)
+	if said, parameter := m.rules.tooMuch(of.vendor, q.tokens(), len(body)/4); said != "" {
 		of.fail(w, http.StatusBadRequest, said, parameter)
 		return false
 	}
@@ -334,7 +352,8 @@ func unmarked(v any) any {
 
 // gemini is Google's endpoint for Chat Completions. An error is a list of one.
 var gemini = wire{
-	vendor: "gemini", id: "X-Request-Id", key: bearer, read: readCompletions, whole: completionOf, events: streamCompletions,
+	vendor: "gemini", id: "X-Request-Id", key: bearer, whole: completionOf,
+	read: func(body []byte) (spokenTo, error) { return readCompletions("gemini", body) }, events: streamCompletions,
 	listed: true,
 	refuse: func(status int) object {
 		name := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[status]
