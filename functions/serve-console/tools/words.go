@@ -10,7 +10,8 @@ type toolsTexts struct{ web.Texts }
 
 // unfit maps parts of an error message to the keys of their texts.
 var unfit = [][2]string{
-	{"there twice", "twice"}, {"its name is not", "name"}, {"title is over", "long_title"},
+	{"there twice", "twice"}, {"it can't be read", "unreadable"}, {"x-mcp-header", "headers"},
+	{"its name is not", "name"}, {"title is over", "long_title"},
 	{"description is over", "long_description"},
 	{"schema of it is over", "large_schema"}, {"arguments are no object", "no_object"},
 	{"arguments can't be checked", "arguments"},

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -76,14 +77,24 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 			e.Outcome = failedcall.Failed
 			return nil, e
 		}
+		tools, known := r.tools(), map[string]bool{}
 		for _, t := range page.Tools {
+			known[t.Name] = true
+		}
+		for _, raw := range tools {
 			if looked++; looked > maxTools || described > maxDescribed {
 				return all, s.tooMany()
 			}
-			if named != "" && t.Name != named {
+			x := read(raw)
+			if named != "" && x.Name != named {
 				continue
 			}
-			x := read(t)
+			switch {
+			case x.Name == "":
+				x.Name = fmt.Sprintf("#%d", looked) // in the list
+			case x.Unreadable == "" && !known[x.Name]: // the library leaves it out, as the protocol asks
+				x.Unreadable = "its arguments can't be sent as headers (x-mcp-header)"
+			}
 			all, described = append(all, x), described+len(x.Description)+len(x.Input)+len(x.Output)
 		}
 		if page.NextCursor == "" {
@@ -92,6 +103,14 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
 	return all, s.tooMany()
+}
+
+// tools returns the list of the response as it came, empty if it has none.
+func (r *record) tools() (all []json.RawMessage) {
+	if m, ok := r.response(); ok && m.Result != nil {
+		_ = json.Unmarshal(m.Result.Tools, &all) // the library refuses another form
+	}
+	return all
 }
 
 func (s session) tooMany() error {

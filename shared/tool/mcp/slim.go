@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"slices"
 
@@ -20,9 +21,9 @@ const slimFrom = 64 << 10
 // as much, and the answer is there several times meanwhile.
 const mostWeight = 28 << 20
 
-// slim reads an answer for the library, which decodes all that a message has: structured content takes forty times its
-// size then, and result reads it from the recorded bytes anyway. An answer that takes too much even so ends with
-// outbound.ErrTooLarge.
+// slim reads an answer for the library, which decodes all that a message has, and takes none if a member that nobody
+// needs has another form than the protocol's. Structured content takes forty times its size then; result and list read
+// theirs from the recorded bytes. An answer that takes too much even so ends with outbound.ErrTooLarge.
 type slim struct {
 	*tee
 	lines *bufio.Reader // of a stream of events; nil for a body of one message
@@ -59,7 +60,7 @@ func (s *slim) next() ([]byte, error) {
 	if err == nil {
 		err = io.EOF
 	}
-	body = withoutStructured(body)
+	body, _ = s.needed(body)
 	return s.bounded(body, body, err)
 }
 
@@ -75,12 +76,9 @@ func (s *slim) event() ([]byte, error) {
 			others = append(others, line...)
 		}
 	}
-	if len(whole) < slimFrom {
-		return whole, err
-	}
-	message := bytes.Join(events(eventStream, whole), nil) // there is one
-	if slim := withoutStructured(message); len(slim) < len(message) {
-		message, whole = slim, slices.Concat([]byte(dataField), slim, []byte("\n"), others)
+	message, changed := s.needed(bytes.Join(events(eventStream, whole), nil)) // there is one
+	if changed {
+		whole = slices.Concat([]byte(dataField), message, []byte("\n"), others)
 	}
 	return s.bounded(whole, message, err)
 }
@@ -95,26 +93,112 @@ func (s *slim) bounded(text, message []byte, err error) ([]byte, error) {
 	return nil, err
 }
 
-// withoutStructured returns a message with an empty structured content if it has any, and without its metadata, which
-// nobody reads. All else is as it is.
-func withoutStructured(text []byte) []byte {
-	const result, structured, meta = "result", "structuredContent", "_meta"
+// needed returns a message with what the library needs of its result: of a greeting the versions, of a list the tools'
+// names and which arguments are headers, of a call all but metadata, and no large structured content. A message
+// that can't be read, or that takes too much, is as it is.
+func (s *slim) needed(text []byte) (slim []byte, changed bool) {
+	const result, structured = "result", "structuredContent"
 	var message, of map[string]json.RawMessage
-	if len(text) < slimFrom || json.Unmarshal(text, &message) != nil || json.Unmarshal(message[result], &of) != nil ||
-		of[structured] == nil && of[meta] == nil {
-		return text
+	if json.Unmarshal(text, &message) != nil || json.Unmarshal(message[result], &of) != nil || of == nil {
+		return text, false
 	}
-	delete(of, meta)
-	if of[structured] != nil {
-		of[structured] = json.RawMessage(`{}`)
+	var method string
+	s.record.note(func() { method = s.record.method })
+	switch method {
+	case "server/discover", "initialize":
+		changed = drop(of, func(name string) bool { return name != "protocolVersion" && name != "supportedVersions" })
+	case "tools/list":
+		if schema.Weight(text) > mostWeight {
+			return text, false
+		}
+		changed = drop(of, func(name string) bool { return name != "tools" && name != "nextCursor" })
+		changed = namesAlone(of) || changed
+	default:
+		if of[structured] != nil && len(text) >= slimFrom {
+			of[structured], changed = json.RawMessage(`{}`), true
+		}
+		changed = drop(of, unread) || changed
+		changed = withoutMetadata(of) || changed
+	}
+	if !changed {
+		return text, false
 	}
 	var err error
-	if message[result], err = json.Marshal(of); err != nil {
-		return text
+	if message[result], err = plain(of); err == nil {
+		slim, err = plain(message)
 	}
-	out, err := json.Marshal(message)
-	if err != nil {
-		return text
+	return slim, err == nil
+}
+
+// metadata are the members of a call's result, and of its content, that nobody reads.
+var metadata = []string{"_meta", "annotations", "icons", "size", "description"}
+
+func unread(name string) bool { return slices.Contains(metadata, name) }
+
+// drop deletes members, and reports whether there were any.
+func drop(members map[string]json.RawMessage, which func(name string) bool) bool {
+	before := len(members)
+	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return which(name) })
+	return len(members) < before
+}
+
+// withoutMetadata drops the metadata of a result's content.
+func withoutMetadata(of map[string]json.RawMessage) (changed bool) {
+	content := of["content"]
+	if !slices.ContainsFunc(metadata, func(name string) bool { return bytes.Contains(content, []byte(`"`+name+`"`)) }) ||
+		schema.Weight(content) > mostWeight {
+		return false
 	}
-	return out
+	var parts []map[string]json.RawMessage
+	if json.Unmarshal(content, &parts) != nil {
+		return false
+	}
+	for _, part := range parts {
+		changed = drop(part, unread) || changed
+		var resource map[string]json.RawMessage
+		if json.Unmarshal(part["resource"], &resource) == nil && drop(resource, unread) {
+			if slim, err := plain(resource); err == nil {
+				part["resource"], changed = slim, true
+			}
+		}
+	}
+	if slim, err := plain(parts); changed && err == nil {
+		of["content"] = slim
+	}
+	return changed
+}
+
+// namesAlone leaves of each tool its name, and its schema if an argument of it is sent as a header. What is no tool is
+// left out: list names it.
+func namesAlone(of map[string]json.RawMessage) bool {
+	var all []json.RawMessage
+	if json.Unmarshal(of["tools"], &all) != nil {
+		return false
+	}
+	needed := make([]map[string]json.RawMessage, 0, len(all))
+	for _, raw := range all {
+		var t map[string]json.RawMessage
+		var name string
+		if json.Unmarshal(raw, &t) != nil || json.Unmarshal(t["name"], &name) != nil {
+			continue
+		}
+		drop(t, func(name string) bool {
+			return name != "name" && (name != "inputSchema" || !bytes.Contains(t[name], []byte("x-mcp-header")))
+		})
+		needed = append(needed, t)
+	}
+	slim, err := plain(needed)
+	if err == nil {
+		of["tools"] = slim
+	}
+	return err == nil
+}
+
+// plain encodes without escapes for HTML, which make a text up to six times as long.
+func plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

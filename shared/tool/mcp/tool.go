@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
@@ -29,17 +27,34 @@ type Tool struct {
 	Description string
 	Input       string // JSON with sorted members
 	Output      string // same as Input; empty if the tool declares no output schema
+	// Unreadable is why the tool can't be read, so that it can't be used. It has what can.
+	Unreadable string `json:",omitempty"`
 	// ReadOnly is the server's readOnlyHint. A server may claim anything, so the person who allows the tool decides
 	// whether it writes.
 	ReadOnly bool `json:"-"` // no part of the hash
 }
 
-// read reads a tool's fields. Of its annotations it reads only readOnlyHint.
-func read(t *sdk.Tool) Tool {
-	return Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, Input: text(t.InputSchema), Output: text(t.OutputSchema),
-		ReadOnly: t.Annotations != nil && t.Annotations.ReadOnlyHint,
+const unreadable = "it can't be read: "
+
+// read reads a tool of a list. What it doesn't read may have any form, and a hint that is none says nothing.
+func read(raw json.RawMessage) (t Tool) {
+	var has, hints map[string]json.RawMessage
+	if json.Unmarshal(raw, &has) != nil || has == nil {
+		return Tool{Unreadable: unreadable + "it is no object"}
 	}
+	for _, member := range []struct {
+		name string
+		text *string
+	}{{"name", &t.Name}, {"title", &t.Title}, {"description", &t.Description}} {
+		if has[member.name] != nil && json.Unmarshal(has[member.name], member.text) != nil {
+			t.Unreadable = unreadable + "its " + member.name + " is no text"
+		}
+	}
+	if json.Unmarshal(has["annotations"], &hints) == nil {
+		t.ReadOnly = string(hints["readOnlyHint"]) == "true"
+	}
+	t.Input, t.Output = canonical(has["inputSchema"]), canonical(has["outputSchema"])
+	return t
 }
 
 // Pin returns the tool in its current form, as allowed at an address for reading or writing.
@@ -50,15 +65,11 @@ func (t Tool) Pin(url string, access aggregate.Access) tenancy.Pin {
 	}
 }
 
-func text(schema any) string {
-	if schema == nil {
+func canonical(schema json.RawMessage) string {
+	if schema == nil || string(schema) == "null" {
 		return ""
 	}
-	b, err := json.Marshal(schema)
-	if err != nil {
-		return "" // it came as JSON
-	}
-	return tool.Canonical(b)
+	return tool.Canonical(schema)
 }
 
 // Hash changes with every part of the server's description of the tool.
@@ -76,6 +87,8 @@ var toolForm = lazy.Regexp{Text: `^[A-Za-z0-9_./-]{1,128}$`}
 // Problem returns why a tool can't be allowed, or an empty text if it can.
 func (t Tool) Problem() string {
 	switch {
+	case t.Unreadable != "":
+		return t.Unreadable
 	case !toolForm.Get().MatchString(t.Name):
 		return "its name is not 1 to 128 of A-Z, a-z, 0-9, _, -, . and /"
 	case utf8.RuneCountInString(t.Title) > MaxTitle:

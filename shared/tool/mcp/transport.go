@@ -43,8 +43,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	last := r.Header.Get("Last-Event-ID")
-	if id := idIn(r); id != nil {
-		rec.note(func() { rec.id = id })
+	if m := messageIn(r); m.ID != nil {
+		rec.note(func() { rec.id, rec.method = m.ID, m.Method })
 	}
 	if rec.note(func() { rec.begin(last != "") }); rec.resumes > maxResumes {
 		return nil, errors.New("the server ended its answer too often")
@@ -74,19 +74,18 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// idIn returns the id of the message in a request, nil if it has none.
-func idIn(r *http.Request) json.RawMessage {
+// messageIn returns the message in a request, which has no id if there is none.
+func messageIn(r *http.Request) (m message) {
 	if r.GetBody == nil {
-		return nil
+		return m
 	}
 	body, err := r.GetBody()
 	if err != nil {
-		return nil
+		return m
 	}
 	defer body.Close()
-	var m message
 	_ = json.NewDecoder(body).Decode(&m) // the library writes nothing else than messages
-	return m.ID
+	return m
 }
 
 // record is the outcome of an operation's last request. It is needed because the library reports a request whose answer
@@ -94,7 +93,8 @@ func idIn(r *http.Request) json.RawMessage {
 type record struct {
 	mu     sync.Mutex
 	id     json.RawMessage // of the operation
-	sent   bool            // part of the request may have reached the server
+	method string
+	sent   bool // part of the request may have reached the server
 	status int
 	header http.Header
 	kind   string
@@ -154,6 +154,7 @@ type message struct {
 	Method string          `json:"method"`
 	Result *struct {
 		StructuredContent json.RawMessage `json:"structuredContent"`
+		Tools             json.RawMessage `json:"tools"`
 	} `json:"result"`
 	Error *struct {
 		Code    int    `json:"code"`
@@ -171,11 +172,17 @@ func (r *record) response() (m message, found bool) {
 		if json.Unmarshal(text, &m) != nil || m.Method != "" || m.Result == nil && m.Error == nil {
 			continue
 		}
-		if bytes.Equal(m.ID, r.id) || m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
+		if sameID(m.ID, r.id) || m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
 			return m, true
 		}
 	}
 	return m, false
+}
+
+// sameID compares ids as the library does, which makes them numbers.
+func sameID(a, b json.RawMessage) bool {
+	var x, y float64
+	return bytes.Equal(a, b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
 }
 
 // notBegun are the error codes of a call that the server did not start. The first four are JSON-RPC's own. The others
