@@ -68,17 +68,20 @@ func (f *formats) number(value, code string) string {
 		return decimal(n, plain)
 	}
 	date := isDate(code)
-	switch {
-	case !date:
-		code, n = withoutZero(code, n), rounded(code, n)
-	case f.from04 && !elapsed.Get().MatchString(code):
+	if date && f.from04 && !elapsed.Get().MatchString(code) {
 		n += days1904
 	}
 	code, own := withMarks(code)
 	if own && date && (n < 0 || n >= lastDay+1) {
 		return plain
 	}
-	shown, ok := f.shown(code, strconv.FormatFloat(n, 'f', -1, 64), false)
+	shown := ""
+	if ok = false; !date {
+		shown, ok = digitsOf(code, n)
+	}
+	if !ok {
+		shown, ok = f.shown(code, strconv.FormatFloat(n, 'f', -1, 64), false)
+	}
 	if !ok {
 		return plain
 	}
@@ -91,11 +94,7 @@ func (f *formats) number(value, code string) string {
 		}
 		shown = withWords(shown, at, strings.Contains(code, "gannen"), decimal(math.Abs(n), plain))
 	}
-	shown = strings.TrimSpace(shown)
-	if strings.HasPrefix(code, "#") && strings.Contains(code, "/") {
-		shown = strings.TrimPrefix(shown, "0 ") // 3/4, not 0 3/4
-	}
-	return oneLine(shown)
+	return oneLine(strings.TrimSpace(shown))
 }
 
 // literal matches what of a format is no sign for a digit, or for a part of a date.
@@ -129,40 +128,6 @@ func withoutColors(code string) string {
 // isDate reports whether a section shows a number as a date or a time.
 func isDate(section string) bool {
 	return elapsed.Get().MatchString(section) || inDate.Get().MatchString(noDate.Get().ReplaceAllString(section, ""))
-}
-
-var digits = lazy.Regexp{Text: literal + `|[0#?,.]+`}
-
-// withoutZero takes the digits out of a section such as #,### for a number that has none there: people see nothing.
-func withoutZero(section string, n float64) string {
-	bare := noText.Get().ReplaceAllString(section, "")
-	_, fraction, _ := strings.Cut(bare, ".")
-	if strings.ContainsAny(bare, "0?/eE%") || math.Abs(n)*math.Pow10(strings.Count(fraction, "#")) >= 0.5 {
-		return section
-	}
-	return digits.Get().ReplaceAllStringFunc(section, func(token string) string {
-		if strings.Trim(token, "#,.") == "" {
-			return `""`
-		}
-		return token
-	})
-}
-
-// rounded returns a number with the digits that a section shows after its point. 1.005 is a bit less than that in
-// binary, but 1.01 with two digits.
-func rounded(section string, n float64) float64 {
-	bare := noText.Get().ReplaceAllString(section, "")
-	whole, fraction, _ := strings.Cut(bare, ".")
-	point := 2*strings.Count(bare, "%") + len(fraction) - len(strings.TrimLeft(fraction, "0#?"))
-	for _, part := range []string{whole, fraction} { // 1,234,567 is 1,235 with a comma at the end
-		part = strings.TrimRight(part, "% ")
-		point -= 3 * (len(part) - len(strings.TrimRight(part, ",")))
-	}
-	scaled := n * math.Pow10(point)
-	if strings.ContainsAny(bare, "/eE") || math.Abs(scaled) >= 1e15 || point > 15 {
-		return n
-	}
-	return math.Round(scaled*(1+5e-16)) / math.Pow10(point)
 }
 
 // text returns a cell's text as people see it: a format may put something before or after it.
