@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"slices"
@@ -22,9 +23,23 @@ const (
 	forOlder   = "tc={"
 )
 
-// beside writes a sheet's comments, each with its cell, and its text boxes.
-func (p *pack) beside(part, name string, w *writer) error {
+// beside writes the addresses of a sheet's links and its comments, each with its cell, and its text boxes.
+func (p *pack) beside(part, name string, links []link, w *writer) error {
 	relations, err := p.relations(part)
+	if err != nil {
+		return err
+	}
+	err = p.under("--- links of "+name+" ---\n", w, func(w *writer) error {
+		all := addresses(relations)
+		for _, l := range links {
+			if to := all[l.id]; to != "" && to != l.shown {
+				if err := w.write(foreign(oneLine(l.cell)+": "+to) + "\n"); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -65,6 +80,24 @@ func (p *pack) forms(part string, w *writer) error {
 	return err
 }
 
+// people returns the names of those who may comment, by the ids that a workbook or a presentation gives them.
+func (p *pack) people(main string) (map[string]string, error) {
+	by := map[string]string{}
+	relations, err := p.relations(main)
+	for _, kind := range []string{"/person", "/authors", "/commentAuthors"} {
+		if err != nil {
+			return nil, err
+		}
+		err = p.each(related(relations, kind), func(e xml.StartElement) error {
+			if id := attribute(e, "id"); id != "" {
+				by[id] = cmp.Or(attribute(e, "displayName"), attribute(e, "name"))
+			}
+			return nil
+		}, nil, nil)
+	}
+	return by, err
+}
+
 // allComments writes the comments that stand in a relation to a sheet or a slide.
 func (p *pack) allComments(relations []relation, w *writer) error {
 	for _, r := range relations {
@@ -77,30 +110,91 @@ func (p *pack) allComments(relations []relation, w *writer) error {
 	return nil
 }
 
-// comments writes a part's comments, each as a line. If there are threads, those for older programs are left out.
+// comment is one of a sheet or a slide, or the name of an author. Answers may stand within what they answer.
+type comment struct {
+	is      xml.StartElement
+	text    prose
+	answers []string
+}
+
+var isComment = map[string]bool{"author": true, "comment": true, "threadedComment": true, "cm": true, "reply": true}
+
+// comments writes a part's comments, each as a line with its author. If there are threads, those for older programs are
+// left out.
 func (p *pack) comments(part string, threads bool, w *writer) error {
 	var authors []string
-	author := []string{"author"}
-	err := p.texts(part, w, author, author, func(_ xml.StartElement, name, _ string, _ bool) error {
-		authors = append(authors, name)
+	var open []*comment
+	return p.each(part, func(e xml.StartElement) error {
+		name, n := e.Name.Local, len(open)
+		if isComment[name] {
+			open = append(open, &comment{is: e.Copy(), text: prose{w: &writer{}, text: name == "author"}})
+			return nil
+		}
+		if n == 0 {
+			return nil
+		}
+		err := open[n-1].text.begin(e)
+		open[n-1].text.text = open[n-1].text.text || name == "text"
+		return unlessFull(err)
+	}, func(name string) error {
+		n := len(open) - 1
+		if n < 0 {
+			return nil
+		}
+		c := open[n]
+		if !isComment[name] {
+			return unlessFull(c.text.end(name))
+		}
+		if err := unlessFull(c.text.unended()); err != nil {
+			return err
+		}
+		for _, r := range c.text.w.remarks {
+			w.remark(r)
+		}
+		open = open[:n]
+		text := strings.TrimSpace(cellText(c.text.w.done()))
+		if name == "author" {
+			authors = append(authors, text)
+			return nil
+		}
+		c.answers = append([]string{c.line(text, p.author(c.is, authors), threads)}, c.answers...)
+		if name == "reply" && n > 0 {
+			open[n-1].answers = append(open[n-1].answers, c.answers...)
+			return nil
+		}
+		return w.write(strings.Join(c.answers, ""))
+	}, func(s string) error {
+		if n := len(open); n > 0 {
+			return unlessFull(open[n-1].text.chars(s))
+		}
 		return nil
 	})
-	if err != nil {
-		return err
+}
+
+// author returns who wrote a comment: one of the authors of its part, or of the people that the file lists.
+func (p *pack) author(c xml.StartElement, authors []string) string {
+	i, err := strconv.Atoi(attribute(c, "authorId"))
+	if c.Name.Local == "comment" && err == nil && i >= 0 && i < len(authors) {
+		return authors[i]
 	}
-	return p.texts(part, w, []string{"comment", "threadedComment", "cm", "reply"}, []string{"t", "text"},
-		func(e xml.StartElement, _, text string, _ bool) error {
-			line := cellText(strings.TrimSpace(text))
-			by, err := strconv.Atoi(attribute(e, "authorId"))
-			older := err == nil && by >= 0 && by < len(authors) && strings.HasPrefix(authors[by], forOlder)
-			if line == "" || threads && older {
-				return nil
-			}
-			if cell := attribute(e, "ref"); cell != "" {
-				line = oneLine(cell) + ": " + line
-			}
-			return w.write(foreign(line) + "\n")
-		})
+	return p.by[cmp.Or(attribute(c, "personId"), attribute(c, "authorId"))]
+}
+
+// line returns a comment as a line, or nothing.
+func (c *comment) line(text, author string, threads bool) string {
+	older := strings.HasPrefix(author, forOlder)
+	if text == "" || threads && older {
+		return ""
+	}
+	if older || strings.HasPrefix(text, author+":") { // Excel begins a note with its author
+		author = ""
+	}
+	resolved := isTrue(attribute(c.is, "done")) || attribute(c.is, "status") == "resolved"
+	by := oneLine(attribute(c.is, "ref")) + byline(author, resolved)
+	if by = strings.TrimPrefix(by, ", "); by != "" {
+		text = by + ": " + text
+	}
+	return foreign(text) + "\n"
 }
 
 // mostMerged is how many ranges of merged cells are named.
@@ -175,7 +269,14 @@ type margins struct {
 	areas  []area                      // of merged cells
 	texts  map[string]*strings.Builder // of headers and footers
 	in     *strings.Builder
+	links  []link
 }
+
+// mostLinks is how many links are written.
+const mostLinks = 1000
+
+// link is one of cells, which may say what they show.
+type link struct{ cell, id, shown string }
 
 // begin takes an element that stands beside the rows.
 func (m *margins) begin(e xml.StartElement) {
@@ -187,6 +288,8 @@ func (m *margins) begin(e xml.StartElement) {
 		m.merged = append(m.merged, oneLine(attribute(e, "ref")))
 	case name == "mergeCell":
 		m.more++
+	case name == "hyperlink" && len(m.links) < mostLinks:
+		m.links = append(m.links, link{attribute(e, "ref"), relationID(e), attribute(e, "display")})
 	case name != "headerFooter" && (strings.HasSuffix(name, "Header") || strings.HasSuffix(name, "Footer")):
 		kind := strings.ToLower(name[len(name)-len("Header"):])
 		if m.texts == nil {

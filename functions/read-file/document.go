@@ -32,8 +32,8 @@ type prose struct {
 
 	fields    fields
 	fieldKind string // of the element that begins, parts or ends one
-	link      link
-	links     []relation
+	link      linking
+	links     map[string]string // addresses, by id
 	shapes    []shape
 	naming    bool      // within what a shape is called
 	concealed bool      // the text box belongs to a shape that is hidden
@@ -62,7 +62,7 @@ const widest = 63
 // unseen are elements whose text is not shown: deleted text, where tabs stop, how a text is read aloud, and what
 // properties were before.
 var unseen = map[string]bool{"del": true, "moveFrom": true, "delText": true, "tabs": true, "tabLst": true, "rt": true,
-	"rPrChange": true, "pPrChange": true, "sectPrChange": true, "tblPrChange": true, "trPrChange": true,
+	"rPh": true, "rPrChange": true, "pPrChange": true, "sectPrChange": true, "tblPrChange": true, "trPrChange": true,
 	"tcPrChange": true}
 
 // said are elements that are not in the text as people see it, or not at all.

@@ -105,7 +105,8 @@ func slide(t *testing.T, slide string, more ...string) filetext.Text {
 	return read(zipped(t, append([]string{
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "p/main.xml")),
 		"p/main.xml", `<presentation xmlns:r="` + kind + `"><sldId r:id="r2"/></presentation>`,
-		"p/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "slide", "s1.xml")), "p/s1.xml", slide}, more...)),
+		"p/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "slide", "s1.xml")+
+			fmt.Sprintf(ref, "r3", "authors", "people.xml")), "p/s1.xml", slide}, more...)),
 		"a.pptx", soon())
 }
 
@@ -243,6 +244,11 @@ func TestTheAddressOfALinkIsSaid(t *testing.T) {
 		`<p>`+run("次")+`</p></txBody></sp></sld>`,
 		"p/_rels/s1.xml.rels", fmt.Sprintf(refs, targets))
 	expect.Is(t, got.Text, "--- slide 1 of 1 ---\n申請form (https://a.example/規程)へ\n次\n(mailto:a@b.example)\n", "%+v", got)
+	got = sheetOf(t, "", `<row>`+plainCell(0, "規程")+`</row></sheetData><hyperlinks xmlns:r="`+kind+`">`+
+		`<hyperlink ref="A1" r:id="l1"/><hyperlink ref="A2" r:id="l2" display="mailto:a@b.example"/>`+
+		`<hyperlink ref="A3" location="S!A1"/></hyperlinks><sheetData>`,
+		"xl/worksheets/_rels/sheet1.xml.rels", fmt.Sprintf(refs, targets))
+	expect.Is(t, got.Text, "規程\n--- links of S ---\nA1: https://a.example/規程\n", "%+v", got)
 }
 
 func TestALevelGoesOnAsItsListSays(t *testing.T) {

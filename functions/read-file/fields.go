@@ -264,8 +264,8 @@ func (x *prose) fieldElement(e xml.StartElement) {
 	}
 }
 
-// link is that of a line's texts. Its address stands after them, unless they say the same.
-type link struct {
+// linking is the link of a line's texts. Its address stands after them, unless they say the same.
+type linking struct {
 	now   string // of the text that follows
 	shown string // of the text before, which begins at from
 	from  int
@@ -281,14 +281,20 @@ func linkOf(code string) string {
 	return ""
 }
 
-// linked takes an element that links a text, or a shape.
-func (x *prose) linked(e xml.StartElement) {
-	to := ""
-	for _, r := range x.links {
-		if r.outside && r.id == relationID(e) {
-			to = oneLine(r.target)
+// addresses returns those that links name by their ids.
+func addresses(relations []relation) map[string]string {
+	to := map[string]string{}
+	for _, r := range relations {
+		if r.outside {
+			to[r.id] = oneLine(r.target)
 		}
 	}
+	return to
+}
+
+// linked takes an element that links a text, or a shape.
+func (x *prose) linked(e xml.StartElement) {
+	to := x.links[relationID(e)]
 	switch n := len(x.shapes); {
 	case x.naming && n > 0:
 		x.shapes[n-1].link = to

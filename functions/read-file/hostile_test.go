@@ -47,7 +47,8 @@ func book(t testing.TB, shared, sheet string, more ...string) []byte {
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.xml")),
 		"xl\\workbook.xml", head + `<workbook xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "worksheet", "worksheets/sheet1.xml")+
-			fmt.Sprintf(ref, "r3", "sharedStrings", "/xl/sharedStrings.xml")+fmt.Sprintf(ref, "r4", "styles", "styles.xml")),
+			fmt.Sprintf(ref, "r3", "sharedStrings", "/xl/sharedStrings.xml")+fmt.Sprintf(ref, "r4", "styles", "styles.xml")+
+			fmt.Sprintf(ref, "r5", "person", "people.xml")),
 		"xl/sharedStrings.xml", head + "<sst>" + shared + "</sst>",
 		"xl/worksheets/sheet1.xml", head + "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>",
 	}, more...))
@@ -145,7 +146,7 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 			`<txBody><p><r><t>要確認</t></r></p></txBody></cm></cmLst>`,
 	}), "a.pptx", soon())
 	expect.Same(t, filetext.Text{Form: filetext.Slides, Remarks: []filetext.Remark{filetext.Hidden},
-		Text: "--- slide 1 of 1, hidden ---\n題\n--- comments ---\nはい\n要確認\n"}, got)
+		Text: "--- slide 1 of 1, hidden ---\n題\n--- comments ---\n要確認\nはい\n"}, got)
 }
 
 func TestAFileOnWhichAReaderPanicsIsBroken(t *testing.T) {

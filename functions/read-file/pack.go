@@ -30,6 +30,7 @@ type pack struct {
 	parts    map[string]*zip.File
 	unpacked int64
 	until    time.Time
+	by       map[string]string // who may comment, by id
 }
 
 // openPack lists the parts of an archive. It returns errEncrypted if one is encrypted, and errBroken if two have the
@@ -142,6 +143,9 @@ func (p *pack) read(w *writer) (filetext.Form, error) {
 	}
 	root, err := p.root(main)
 	if err != nil {
+		return "", err
+	}
+	if p.by, err = p.people(main); err != nil {
 		return "", err
 	}
 	switch root.Name.Local {

@@ -79,11 +79,13 @@ func (p *pack) under(title string, w *writer, read func(*writer) error) error {
 func (p *pack) prose(part string, w *writer) error { return p.text(part, w, prose{}) }
 
 // text reads a part's text.
-func (p *pack) text(part string, w *writer, x prose) (err error) {
+func (p *pack) text(part string, w *writer, x prose) error {
 	x.w = w
-	if x.links, err = p.relations(part); err != nil {
+	relations, err := p.relations(part)
+	if err != nil {
 		return err
 	}
+	x.links = addresses(relations)
 	if err := p.each(part, x.begin, x.end, x.chars); err != nil {
 		return err
 	}

@@ -63,6 +63,25 @@ func TestACommentHasAnAuthor(t *testing.T) {
 		"commentsExtended", `<commentsEx><commentEx paraId="A1" done="1"/><commentEx paraId="B1" done="0"/></commentsEx>`)
 	expect.Is(t, got.Text, "営業[comment 1]\n\n--- comments ---\n[comment 1, 部長］ 加藤, resolved] a\nb\n[comment, 佐藤] a\nb\n",
 		"%+v", got)
+	const people = `<authorLst><author id="{A}" name="加藤"/><author id="{B}" displayName="佐藤"/></authorLst>`
+	body := func(text string) string { return `<txBody><p>` + run(text) + `</p><p>` + run("。") + `</p></txBody>` }
+	got = slide(t, `<sld/>`, "p/people.xml", people,
+		"p/_rels/s1.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "c.xml")),
+		"p/c.xml", `<cmLst><cm authorId="{A}" status="resolved"><replyLst><reply authorId="{B}">`+body("はい")+`</reply>`+
+			`<reply authorId="{C}">`+body("了解")+`</reply></replyLst>`+body("要確認")+`</cm><cm authorId="{B}"><text>済</text>`+
+			`</cm></cmLst>`)
+	expect.Is(t, got.Text, "--- slide 1 of 1 ---\n--- comments ---\n加藤, resolved: 要確認 。\n佐藤: はい 。\n了解 。\n佐藤: 済\n",
+		"%+v", got)
+	got = read(book(t, "", "", "xl/people.xml", people, "xl/worksheets/_rels/sheet1.xml.rels", fmt.Sprintf(refs,
+		fmt.Sprintf(ref, "r1", "comments", "../c.xml")+fmt.Sprintf(ref, "r2", "threadedComment", "../t.xml")),
+		"xl/c.xml", `<comments><authors><author>tc={9}</author><author>鈴木</author></authors><commentList>`+
+			`<comment ref="A1" authorId="0"><text><t>[スレッド]</t></text></comment><comment ref="A2" authorId="1"><text>`+
+			`<r><rPr><b/></rPr><t>鈴木:</t></r><r><rPr><strike/></rPr><t>対象外</t></r><rPh><t>タ</t></rPh></text></comment>`+
+			`<comment ref="A3" authorId="1"><text><t>可</t></text></comment></commentList></comments>`,
+		"xl/t.xml", `<ThreadedComments><threadedComment ref="A1" personId="{B}" done="1"><text>対象外</text>`+
+			`</threadedComment></ThreadedComments>`), "a.xlsx", soon())
+	expect.Is(t, got.Text, "--- sheet 1 of 1: S ---\n--- comments of S ---\nA2: 鈴木:~~対象外~~\nA3, 鈴木: 可\n"+
+		"A1, 佐藤, resolved: 対象外\n", "%+v", got)
 }
 
 // A layout's and a master's own text is on each slide that people see, and what they leave to fill in is not.

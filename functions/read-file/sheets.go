@@ -103,7 +103,7 @@ func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
 	if err := r.margins.write(oneLine(s.name), w); err != nil {
 		return err
 	}
-	return p.beside(s.part, oneLine(s.name), w)
+	return p.beside(s.part, oneLine(s.name), r.margins.links, w)
 }
 
 // tables reads which cells are those of tables.

@@ -130,7 +130,7 @@ TRUE
 --- footer of S ---
 R&D (date)
 --- comments of S ---
-A1: 要確認
+A1, 佐藤: 要確認
 B4: なぜ N/A?
 --- text boxes of S ---
 社外秘
