@@ -141,7 +141,7 @@ var lengthy = lazy.Regexp{Text: `(?i)context (?:length|window|size|limit)|contex
 	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed|longer than|larger than|超长)|` +
 	`(?:maximum|max|range of)(?: allowed)? (?:prompt|input|model) (?:length|tokens?)|` +
 	`too many (?:input )?tokens|reduce the length of|token limit: \d|token limit exceeded|max_model_len|` +
-	"`inputs` (?:tokens \\+|must have less)"}
+	"inputs`? (?:tokens \\+|must have less)"}
 
 // LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.
 func LengthRefused(said string) bool { return lengthy.Get().MatchString(said) }

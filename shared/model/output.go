@@ -118,10 +118,12 @@ func (r Request) outputLeft(said string, asked int) (most int, named bool) {
 		if input == 0 {
 			input = max(0, numberIn(totalNamed.Get().FindStringSubmatch(said))-asked)
 		}
-		if input == 0 || input == window-asked+1 { // vLLM counts no further
-			input = max(input, r.tokens()+r.tokens()/8)
+		if input > 0 && input != window-asked+1 {
+			most = window - input
+		} else { // not counted, or by vLLM only as far as it fits: then it is estimated, with what templates add to it
+			most = (window - max(input, r.tokens()*5/4)) * 7 / 8
 		}
-		if most = window - input; most < min(least, r.MaxTokens) {
+		if most < min(least, r.MaxTokens) {
 			return 0, true
 		}
 		return most, true

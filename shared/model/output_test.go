@@ -69,16 +69,16 @@ func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
 			"messages, 32384 in the completion). Please reduce the length of the messages or completion.": 32_152,
 		"This model's maximum context length is 32768 tokens. However, you requested 32384 output tokens and your " +
 			"prompt contains at least 385 input tokens, for a total of at least 32769 tokens. Please reduce the length of " +
-			"the input prompt or the number of requested output tokens.": 32_383,
+			"the input prompt or the number of requested output tokens.": 28_335,
 		"You passed 385 input tokens and requested 32384 output tokens. However, the model's context length is only " +
 			"32768 tokens, resulting in a maximum input length of 384 tokens. Please reduce the length of the input " +
-			"prompt.": 32_383,
+			"prompt.": 28_335,
 		"You passed 1385 input tokens and requested 32384 output tokens. However, the model's context length is only " +
 			"32768 tokens, resulting in a maximum input length of 384 tokens.": 31_383,
 		"You passed 74655 input characters and requested 32384 output tokens. However, the model's context length is " +
-			"only 32000 tokens, resulting in a maximum input length of 0 tokens (at most 0 characters).": 31_999,
+			"only 32000 tokens, resulting in a maximum input length of 0 tokens (at most 0 characters).": 27_999,
 		"max_tokens=32384 cannot be greater than max_model_len=max_total_tokens=16384. Please request fewer output " +
-			"tokens.": 16_383,
+			"tokens.": 14_335,
 		"Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of " +
 			"33000 tokens: 616 tokens from the input messages and 32384 tokens for the completion.": 32_152, // SGLang
 		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 616 `inputs` tokens and " +

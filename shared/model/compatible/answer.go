@@ -308,7 +308,7 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 		case m == nil && choice.Text != nil:
 			h.delta(&said{Content: *choice.Text})
 		}
-		h.Stops(string(choice.FinishReason))
+		h.Stops(choice.FinishReason.reason())
 		h.Native(string(choice.Native))
 		h.stopped, h.began = !choice.Delta.says() && (h.stopped || choice.FinishReason != ""), true
 	}

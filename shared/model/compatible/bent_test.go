@@ -74,8 +74,12 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 		"deltas that only look so":     {streamed(`{"content":"ha"}`, `{"content":"haha"}`, `{"content":"hahaha"}`, ended), "hahahahahaha"},
 		"a line of equal deltas":       {streamed(`{"content":"--------------------"}`, `{"content":"--------------------"}`, `{"content":"--------------------"}`, ended), strings.Repeat("-", 60)},
 		"a word for no end so far":     {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
+		"a gateway's word for it":      {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"end"`, 1), "Hello"},
 		"another word for its end":     {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
 		"usage as text":                {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
+		"a dash in it": {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{}"}}]}`,
+			`!{"choices":[{"delta":{},"finish_reason":"tool-calls"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`),
+			`f{}`},
 		"half an emoji": {streamed(`{"content":"Hello\ud83d"}`, `{"content":"\ude00\uD83D"}`,
 			`{"content":"\uDE00"}`, ended), "Hello😀😀"},
 		"half an emoji in arguments": {

@@ -42,6 +42,15 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 // filtered is the error code and the finish reason of a content filter.
 const filtered = "content_filter"
 
+// reason is a reason to stop in the protocol's words. Some gateways say end, or have a dash in it, as the words of the
+// AI SDK do (vercel/ai: tool-calls, content-filter).
+func (s scalar) reason() string {
+	if s == "end" {
+		return "stop"
+	}
+	return strings.ReplaceAll(string(s), "-", "_")
+}
+
 // filters are the error codes of content filters: Azure's and Moonshot's, OpenAI's, DashScope's, Zhipu's.
 var filters = []string{filtered, "content_policy_violation", "invalid_prompt", "data_inspection_failed",
 	"datainspectionfailed", "1301"}

@@ -77,6 +77,8 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 			`cannot exceed 132096 - received 140000. Try using a shorter prompt."}`, 400},
 		"TGI's": {"compatible", "{\"error\":\"Input validation error: `inputs` must have less than 99999 " +
 			"tokens. Given: 100500\",\"error_type\":\"validation\"}", 422},
+		"Together's, as TGI": {"compatible", `{"error":{"message":"Input validation error: inputs tokens + max_new_tokens ` +
+			`must be <= 8193. Given: 9000 inputs tokens and 512 max_new_tokens","type":"invalid_request_error"}}`, 422},
 		"a gateway's": {"compatible", `{"error":{"message":"litellm.InternalServerError: the request exceeds the ` +
 			`available context size","code":"500"}}`, 500},
 		"llama.cpp's, new": {"compatible", `{"error":{"code":400,"message":"input (100500 tokens) is larger than the ` +
