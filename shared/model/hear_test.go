@@ -105,6 +105,7 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		"Hello\n<|im_end|>\n<|endoftext|>":                 "Hello",
 		"Hello<|eot_id|>":                                  "Hello",
 		"Hello<|EOT|>\n<|EOT|>\n<|EOT|>":                   "Hello",
+		"Hello<|user|>":                                    "Hello",
 		"Hello<end_of_turn>\n":                             "Hello",
 		"Hello<｜end▁of▁sentence｜>":                         "Hello",
 		"Hello</s>":                                        "Hello",

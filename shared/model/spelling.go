@@ -27,7 +27,7 @@ var spellings = []spelling{
 	// Hermes, Qwen; GLM, Hunyuan
 	{"<tool_call>", `\s*NAME\s*<(?:arg_key|tool_sep|/tool_call)>`},
 	// Jamba, Hunyuan, MiniMax; Nemotron; LongCat; Granite, Phi; Phi, FireFunction; Cohere; InternLM
-	{"<tool_calls>", ""}, {"<toolcall>", ""}, {"<longcat_tool_call>", ""}, {"<|tool_call|>", ""}, {"functools", ""},
+	{"<tool_calls>", ""}, {"<toolcall>", ""}, {"<longcat_tool_call>", ""}, {"<|tool_call|>", ""}, {"functools[", ""},
 	{"<|start_action|>", ""}, {"<|plugin|>", ""},
 	// Gemma, FunctionGemma
 	{"<|tool_call>", `\s*call:NAME\{`}, {"<start_function_call>", `\s*call:NAME\{`},
@@ -122,7 +122,7 @@ func inQuote(text string, at int) bool {
 			open = 0
 		}
 	}
-	return open != 0 || strings.HasSuffix(line, `"`) || strings.HasSuffix(line, "'") || indented(text, at)
+	return open != 0 || strings.Count(line, `"`)%2 == 1 || strings.HasSuffix(line, "'") || indented(text, at)
 }
 
 // indented reports whether a place is in lines that are indented as code, behind an empty one.

@@ -89,7 +89,7 @@ func TestACallInTheTextIsNoAnswer(t *testing.T) {
 			"behind words":  {"I do it. " + text, ask, false},
 			"below a quote": {"You asked:\n> Do it.\n\n" + text, ask, false},
 			"below code":    {"I make\n\n    out/\n\nempty.\n" + text, ask, false},
-			"behind quotes": {"「作り直して」 “now” „jetzt“: " + text, ask, false},
+			"behind quotes": {"「作り直して」 “now” „jetzt“ \"maintenant\": " + text, ask, false},
 
 			"without tools":   {"I do it. " + text, model.Request{}, true},
 			"another's tool":  {strings.ReplaceAll("It writes "+text, shell, "make_tea"), ask, true},
@@ -99,7 +99,7 @@ func TestACallInTheTextIsNoAnswer(t *testing.T) {
 			"in quotes":       {"The log shows “" + text + "”: the server reads none.", ask, true},
 			"behind a word":   {"The log shows “then " + text + "”: the server reads none.", ask, true},
 			"between corners": {"記録には「" + text + "」とあります。", ask, true},
-			"in plain quotes": {`The log shows "` + text + `": the server reads none.`, ask, true},
+			"in plain quotes": {`"Why?" The log shows "then ` + text + `": the server reads none.`, ask, true},
 		} {
 			for _, n := range []int{1, 7, len(as.text)} {
 				out, shown := read(t, as.ask, as.text, n)

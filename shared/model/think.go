@@ -63,7 +63,7 @@ const final = "<|channel|>final<|message|>"
 // ends are the special tokens that end a text of a family of models, and that some servers leave in it.
 var ends = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|end|>", "<|return|>", "<|flush|>",
 	"<|end_of_text|>", "<|endoftext|>", "<|endofturn|>", "[|endofturn|]", "<|end_of_turn_token|>", "<end_of_turn>",
-	"<turn|>", "<eos>", "<seed:eos>", "<｜end▁of▁sentence｜>", "[e~[", struck}
+	"<turn|>", "<eos>", "<seed:eos>", "<｜end▁of▁sentence｜>", "<|user|>", "<|observation|>", "[e~[", struck}
 
 // struck ends Mistral's and Llama 2's texts, and in HTML what is struck through.
 const struck = "</s>"

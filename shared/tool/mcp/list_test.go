@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 )
 
@@ -94,10 +95,21 @@ func TestAnOddGreetingIsRead(t *testing.T) {
 	}
 }
 
-// Of a result nobody needs the metadata.
-func TestOddMetadataOfAResult(t *testing.T) {
+// What a call did isn't lost with a part of its result that can't be read, and nobody needs the metadata.
+func TestAnOddPartOfAResultHidesNoOther(t *testing.T) {
+	const booked = `{"type":"text","text":"<12>"}`
 	for result, want := range map[string]string{
-		`{"content":[{"type":"text","text":"<12>"}],"_meta":[]}`: "<12>",
+		`{"content":[` + booked + `],"_meta":[]}`:             "<12>",
+		`{"content":[` + booked + `],"isError":"false"}`:      "<12>",
+		`{"content":"<12>"}`:                                  "<12>",
+		`{"content":` + booked + `}`:                          "<12>",
+		`{"content":["a",` + booked + `]}`:                    "a\n<12>",
+		`{"content":[{"type":"text","text":{"a":"<"}}]}`:      `{"a":"<"}`,
+		`{"content":[{"type":"json","json":{"a":"<"}}]}`:      `{"type":"json","json":{"a":"<"}}`,
+		`{"content":[7,` + booked + `]}`:                      "7\n<12>",
+		`{"content":[null,` + booked + `]}`:                   "\n<12>",
+		`{"content":[{"type":"video","data":"AAAA"}]}`:        "[video of no type, 6 bytes, not shown]",
+		`{"content":[{"type":"image","data":"https://x/y"}]}`: "[image of no type, 13 bytes, not shown]",
 
 		`{"content":[{"type":"text","text":"<12>","annotations":{"priority":"high"},"_meta":[]}]}`:  "<12>",
 		`{"content":[{"type":"resource_link","uri":"x://1","name":"a","size":"1 KB","icons":{}}]}`:  "a x://1",
@@ -109,9 +121,14 @@ func TestOddMetadataOfAResult(t *testing.T) {
 		_, v := newRooms(t)
 		hash := v.hash(t, "book_room")
 		v.faults["tools/call"] = replying(result)
-		got := expect.Value(v.book(t, hash))(t)
-		expect.Same(t, map[string]string{"text": want}, got.(map[string]string))
+		got, err := v.book(t, hash)
+		expect.That(t, err == nil && got.(map[string]string)["text"] == want, "%s: %q, %v", result, got, err)
 	}
+	_, v := newRooms(t)
+	hash := v.hash(t, "book_room")
+	v.faults["tools/call"] = replying(`{"content":[` + booked + `],"isError":"true"}`)
+	_, err := v.book(t, hash)
+	expect.That(t, err != nil && known(t, err).Problem == failedcall.ProblemRejected, "%v", err)
 }
 
 // The id of an answer is a number, in whichever notation.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"mime"
 	"slices"
+	"strings"
 
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/schema"
@@ -94,7 +95,7 @@ func (s *slim) bounded(text, message []byte, err error) ([]byte, error) {
 }
 
 // needed returns a message with what the library needs of its result: of a greeting the versions, of a list the tools'
-// names and which arguments are headers, of a call all but metadata, and no large structured content. A message
+// names and which arguments are headers, of a call what is readable, without a large structured content. A message
 // that can't be read, or that takes too much, is as it is.
 func (s *slim) needed(text []byte) (slim []byte, changed bool) {
 	const result, structured = "result", "structuredContent"
@@ -118,7 +119,7 @@ func (s *slim) needed(text []byte) (slim []byte, changed bool) {
 			of[structured], changed = json.RawMessage(`{}`), true
 		}
 		changed = drop(of, unread) || changed
-		changed = withoutMetadata(of) || changed
+		changed = readable(of) || changed
 	}
 	if !changed {
 		return text, false
@@ -127,7 +128,10 @@ func (s *slim) needed(text []byte) (slim []byte, changed bool) {
 	if message[result], err = plain(of); err == nil {
 		slim, err = plain(message)
 	}
-	return slim, err == nil
+	if err != nil {
+		return text, false
+	}
+	return slim, true
 }
 
 // metadata are the members of a call's result, and of its content, that nobody reads.
@@ -142,30 +146,73 @@ func drop(members map[string]json.RawMessage, which func(name string) bool) bool
 	return len(members) < before
 }
 
-// withoutMetadata drops the metadata of a result's content.
-func withoutMetadata(of map[string]json.RawMessage) (changed bool) {
-	content := of["content"]
-	if !slices.ContainsFunc(metadata, func(name string) bool { return bytes.Contains(content, []byte(`"`+name+`"`)) }) ||
-		schema.Weight(content) > mostWeight {
-		return false
+// readable makes a call's result readable, part by part, because the call may have had its effect: without metadata,
+// and with a text in the place of a part that the library can't read. It reports whether it changed anything.
+func readable(of map[string]json.RawMessage) (changed bool) {
+	if failed := string(of["isError"]); failed == `"true"` || failed == `"false"` {
+		of["isError"], changed = json.RawMessage(strings.Trim(failed, `"`)), true
 	}
-	var parts []map[string]json.RawMessage
-	if json.Unmarshal(content, &parts) != nil {
-		return false
+	content := bytes.TrimSpace(of["content"])
+	if len(content) == 0 || len(content) > outbound.MaxBody || schema.Weight(content) > mostWeight {
+		return changed
 	}
-	for _, part := range parts {
-		changed = drop(part, unread) || changed
-		var resource map[string]json.RawMessage
-		if json.Unmarshal(part["resource"], &resource) == nil && drop(resource, unread) {
-			if slim, err := plain(resource); err == nil {
-				part["resource"], changed = slim, true
+	var parts []json.RawMessage
+	if json.Unmarshal(content, &parts) != nil { // one part, or a text
+		parts, changed = []json.RawMessage{content}, true
+	}
+	for i, raw := range parts {
+		if part, another := readablePart(raw); another {
+			if slim, err := plain(part); err == nil {
+				parts[i], changed = slim, true
 			}
 		}
 	}
-	if slim, err := plain(parts); changed && err == nil {
+	if slim, err := plain(parts); changed && parts != nil && err == nil {
 		of["content"] = slim
 	}
 	return changed
+}
+
+func readablePart(raw json.RawMessage) (part map[string]json.RawMessage, changed bool) {
+	var kind, mime, words string
+	var data []byte
+	var resource map[string]json.RawMessage
+	if json.Unmarshal(raw, &words) == nil {
+		return textPart(words), true
+	}
+	if json.Unmarshal(raw, &part) != nil {
+		return textPart(string(raw)), true
+	}
+	_ = json.Unmarshal(part["type"], &kind)
+	_ = json.Unmarshal(part["mimeType"], &mime)
+	changed = drop(part, unread)
+	switch text := part["text"]; kind {
+	case "text":
+		if text != nil && json.Unmarshal(text, &words) != nil {
+			return textPart(string(text)), true
+		}
+	case "image", "audio":
+		if json.Unmarshal(part["data"], &data) != nil {
+			return textPart(binary(kind, mime, len(part["data"]))), true
+		}
+	case "resource":
+		if json.Unmarshal(part["resource"], &resource) == nil && drop(resource, unread) {
+			slim, err := plain(resource)
+			part["resource"], changed = slim, err == nil
+		}
+	case "resource_link":
+	default:
+		if part["data"] != nil {
+			return textPart(binary(kind, mime, len(part["data"]))), true
+		}
+		return textPart(string(raw)), true
+	}
+	return part, changed
+}
+
+func textPart(words string) map[string]json.RawMessage {
+	text, _ := plain(words) // of a text
+	return map[string]json.RawMessage{"type": json.RawMessage(`"text"`), "text": text}
 }
 
 // namesAlone leaves of each tool its name, and its schema if an argument of it is sent as a header. What is no tool is

@@ -19,13 +19,14 @@ func TestALargeAnswerIsGivenOnWithoutItsStructuredContent(t *testing.T) {
 			list + `]}}}`
 	}
 	large, small := answer(strings.TrimSuffix(strings.Repeat("1,", slimFrom), ",")), answer("1")
+	other := strings.Replace(large, "structuredC", "otherC", 1)
 	slim := strings.Replace(small, `{"more":[1]}`, `{}`, 1)
 	for name, tt := range map[string]struct{ kind, body, want string }{
 		"one message":            {"application/json; charset=utf-8", large, slim},
 		"a small one":            {"application/json", small, small},
 		"no JSON":                {"application/json", large + "}", large + "}"},
 		"no result":              {"application/json", strings.Replace(large, `"result"`, `"other"`, 1), strings.Replace(large, `"result"`, `"other"`, 1)},
-		"no structured content":  {"application/json", strings.Replace(large, "structuredC", "c", 1), strings.Replace(large, "structuredC", "c", 1)},
+		"no structured content":  {"application/json", other, other},
 		"a stream":               {eventStream, "event: message\ndata: " + large + "\n\ndata: " + small + "\n\n", "data:" + slim + "\nevent: message\n\ndata: " + small + "\n\n"},
 		"a stream without end":   {eventStream, "data: " + large, "data:" + slim + "\n"},
 		"a stream of other ends": {eventStream, "data: " + large + "\r\n\r\n", "data:" + slim + "\n\r\n"},
