@@ -20,7 +20,7 @@ import (
 // FromStatus makes the *Error of a vendor's HTTP answer. The codes are the vendor's, the most exact first, such as
 // rate_limit_error. said is its sentence, of which nothing is kept because it may quote the request.
 func FromStatus(provider string, status int, header http.Header, said string, codes ...string) *Error {
-	e := &Error{Provider: provider, Status: status}
+	e, said := &Error{Provider: provider, Status: status}, sentence(said)
 	if code := named(codes); code != "" {
 		e.Err = errors.New(code)
 	}
@@ -144,14 +144,17 @@ var lengthy = lazy.Regexp{Text: `(?i)context (?:length|window|size|limit)|contex
 	"inputs`? (?:tokens \\+|must have less)"}
 
 // LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.
-func LengthRefused(said string) bool { return lengthy.Get().MatchString(said) }
+func LengthRefused(said string) bool { return lengthy.Get().MatchString(sentence(said)) }
 
 // formNamed finds the form of an answer in a refusal, however the vendor calls it.
 var formNamed = lazy.Regexp{Text: `(?i)(?:response|output)[_ .]?(?:format|config)|text\.format|` +
 	`json[_ -]?(?:schema|mode|object)|structured[_ -]?output`}
 
 // FormRefused reports whether a refusal, or the parameter that it names, is about the form of the answer.
-func FormRefused(said string) bool { return formNamed.Get().MatchString(said) }
+func FormRefused(said string) bool { return formNamed.Get().MatchString(sentence(said)) }
+
+// sentence is as much of an error as is looked through, which may be a body of any size.
+func sentence(said string) string { return said[:min(len(said), 16<<10)] }
 
 // FromTransport makes the *Error of a call whose answer did not arrive completely.
 func FromTransport(provider string, err error) *Error {

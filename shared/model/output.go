@@ -110,6 +110,7 @@ const fewest, least = 256, 1024
 // outputLeft returns how many tokens of an answer a refusal leaves, 0 if it leaves none. named is false if its cause
 // may be their number, and it doesn't say how many there may be.
 func (r Request) outputLeft(said string, asked int) (most int, named bool) {
+	said = sentence(said)
 	if !answerCounted.Get().MatchString(said) {
 		return 0, true
 	}

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +103,18 @@ func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
 		expect.That(t, lower == (want > 0) && (!lower || got.Tokens == want) && got.Lowered == lower, "%s: %d", said,
 			got.Tokens)
 	}
+}
+
+// What a server writes instead of a sentence takes no time.
+func TestALargeErrorIsNotLookedThrough(t *testing.T) {
+	expect.Within(t, time.Second, func() {
+		said := strings.Repeat("requested input max_tokens 7 ", 1<<18)
+		got := model.Response{Tokens: 32_384}
+		lower := got.Lower(model.Request{MaxTokens: 16_000}, said, true)
+		e := model.FromStatus("p", 400, nil, said)
+		expect.That(t, lower && got.Tokens == 16_000 && e.Kind == model.BadRequest && !model.FormRefused(said), "%+v, %v",
+			got, e)
+	})
 }
 
 func TestTheWaitInAnErrorsBodyIsRead(t *testing.T) {
