@@ -20,8 +20,8 @@ var withoutSDK = []string{
 	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 
-// bareModules are the modules that packages without SDKs may import: ids, and the normal forms of Unicode.
-var bareModules = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm"}
+// bareModules are the modules that packages without SDKs may import: ids, and the forms and widths of Unicode.
+var bareModules = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm", "golang.org/x/text/width"}
 
 // sdkConfig is the SDK's package that finds out where it runs. It brings the clients of single sign-on, which no
 // function needs, into each binary: boot.Run reads Lambda's variables instead.

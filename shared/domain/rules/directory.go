@@ -66,22 +66,24 @@ func position(people []circulation.Person, p circulation.Person) int {
 }
 
 // unknown returns what a stage names and no day of the organisation has, or "": a post with the code of its department,
-// or the code alone.
-func (w Who) unknown(d Directory) string {
+// or the code alone. Who stands over a department may take the place of a post in it, whatever it is called.
+func (s Stage) unknown(d Directory) string {
+	w := s.Who
+	known := w.Kind != WhoPosition || d.Knows(w.Department, "")
 	switch {
-	case w.Kind != WhoPosition || d.Knows(w.Department, w.Position):
+	case !known:
+		return w.Department
+	case w.Kind != WhoPosition || s.Empty.Vacant == ThenUp || d.Knows(w.Department, w.Position):
 		return ""
-	case d.Knows(w.Department, ""):
-		return w.Position + " (" + w.Department + ")"
 	}
-	return w.Department
+	return w.Position + " (" + w.Department + ")"
 }
 
-// Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out, and who
-// stands above takes no place: the post may be held under another name.
+// Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out: the post
+// may be held under another name.
 func (p *Policy) Unknown(d Directory) *Unresolved {
 	for i, s := range p.Stages {
-		if what := s.Who.unknown(d); what != "" {
+		if what := s.unknown(d); what != "" {
 			return &Unresolved{Stage: i + 1, Name: s.Name, Why: LeftUnknown, What: what}
 		}
 	}

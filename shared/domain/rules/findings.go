@@ -110,7 +110,7 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			all = append(all, at)
 			continue
 		}
-		if at.Who = s.Who.unknown(d); at.Who != "" {
+		if at.Who = s.unknown(d); at.Who != "" {
 			at.Kind = FindingUnknown
 			all = append(all, at)
 			continue
