@@ -51,7 +51,8 @@ rich text
 			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
 		"minutes.docx": {Form: filetext.Document, Text: "議事録\n予算は 1,200 円です。\tタブの後\n• First\none line\nand the next\n" +
 			"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
-		"lists.docx": {Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden, filetext.Struck},
+		"lists.docx": {Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden, filetext.Struck,
+			filetext.Colors},
 			Text: "1. 対象は営業\n2. 期間は10月\n3. 上限は30時間\n• 点\n" +
 				"営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +
 				"見える[invisible: 白い文字]白抜き\n表の白\n"},

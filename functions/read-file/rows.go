@@ -22,7 +22,7 @@ type rows struct {
 	value                  strings.Builder
 	formula                strings.Builder
 	inline                 rich
-	look                   look     // of the run
+	look                   richRun  // the one that is read
 	in                     string   // the element whose text is collected
 	open                   []string // elements around this one; "" is one of another name space
 	space                  string   // the name space of the sheet
@@ -33,6 +33,7 @@ type rows struct {
 	places                 []place
 	tables                 []area
 	margins                margins
+	coloring               coloring
 }
 
 func (r *rows) read(p *pack, part string) error {
@@ -85,8 +86,10 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.aloud++
 	case "control", "oleObject", "picture":
 		r.w.remark(filetext.Pictures)
+	case "conditionalFormatting":
+		r.w.remark(filetext.Colors)
 	case "r", "is":
-		r.look = look{}
+		r.look = richRun{}
 	case "rPr", "strike", "vertAlign", "rFont", "color":
 		r.inline.dress(&r.look, e)
 	case "":
@@ -162,6 +165,7 @@ func (r *rows) end(string) error {
 	r.open = r.open[:n]
 	switch name {
 	case "row":
+		r.coloring.endRow()
 		if r.last < r.row {
 			return nil
 		}
@@ -180,6 +184,7 @@ func (r *rows) end(string) error {
 		if err != nil {
 			return err
 		}
+		r.paint(text)
 		return r.put(r.dressed(r.unsaved(text)))
 	}
 	r.margins.end()
@@ -232,9 +237,10 @@ func (r *rows) text() (string, error) {
 		if err != nil || i < 0 || i >= len(r.book.shared) {
 			return "", errBroken
 		}
-		text, bare := r.book.shared[i], ""
-		if bare, r.runs = r.book.runs[i]; r.runs {
-			text = r.ground(text, bare)
+		text := r.book.shared[i]
+		var rich rich
+		if rich, r.runs = r.book.runs[i]; r.runs {
+			text = cellText(rich.on(r.ground(), r.letters(), r.w))
 		}
 		return r.words(text, code), nil
 	case "b":
@@ -243,10 +249,7 @@ func (r *rows) text() (string, error) {
 		return r.book.number(plain, code), nil
 	case "inlineStr":
 		if r.inlined {
-			var bare string
-			if value, bare, r.runs = r.inline.done(r.w); r.runs {
-				value = r.ground(value, bare)
-			}
+			value, r.runs = r.inline.on(r.ground(), r.letters(), r.w), r.inline.own
 		}
 		return r.words(cellText(value), code), nil
 	case "str":
@@ -287,7 +290,8 @@ func (r *rows) words(text, code string) string {
 	return r.book.text(text, code)
 }
 
-// dressed returns a text as the cell's style shows it: struck out, in a font of pictures, or in white on white.
+// dressed returns a text as the cell's style shows it: struck out, in a font of pictures, or in the color of its
+// ground.
 func (r *rows) dressed(text string) string {
 	style := r.style()
 	if strings.TrimSpace(text) == "" {
@@ -296,7 +300,7 @@ func (r *rows) dressed(text string) string {
 	if !r.runs {
 		text = pictured(style.font, text)
 	}
-	if style.hidden && !r.runs && !r.inTable() {
+	if !r.runs && (style.hidden || near(cmp.Or(r.letters(), black), r.ground())) {
 		text = hiddenBegins + withoutBrackets.Replace(text) + hiddenEnds
 		r.w.remark(filetext.Hidden)
 	}
@@ -307,15 +311,36 @@ func (r *rows) dressed(text string) string {
 	return text
 }
 
-// ground returns a text with runs: on a ground with a color, or one that isn't known, white can be seen.
-func (r *rows) ground(onWhite, bare string) string {
-	if r.style().filled || r.inTable() {
-		return bare
+// paint takes the cell's colors, as far as they are no table's, black or white, or those of a link.
+func (r *rows) paint(text string) {
+	fill, letters := r.style().ground, r.letters()
+	if near(fill, white) {
+		fill = ""
 	}
-	if onWhite != bare {
-		r.w.remark(filetext.Hidden)
+	if near(cmp.Or(letters, black), black) || near(letters, white) || strings.HasPrefix(letters, "theme 10 ") {
+		letters = ""
 	}
-	return onWhite
+	if !r.inTable() || fill != "" || letters != "" {
+		r.coloring.cell(r.column, fill, letters, strings.TrimSpace(text))
+	}
+}
+
+// letters returns the color of a cell's text, or "". That of its format comes before that of its style.
+func (r *rows) letters() string {
+	style := r.style()
+	if !strings.Contains(style.code, "[") {
+		return style.color
+	}
+	value, kind := strings.TrimSpace(r.value.String()), attribute(r.cell, "t")
+	return cmp.Or(colorIn(sectionOf(style.code, value, kind != "" && kind != "n")), style.color)
+}
+
+// ground returns the color behind a cell's text. That of a table's style is not known.
+func (r *rows) ground() string {
+	if fill := r.style().ground; fill != "" || !r.inTable() {
+		return cmp.Or(fill, white)
+	}
+	return mixed
 }
 
 // inTable reports whether the cell is one of a table, whose style colors what is behind it.

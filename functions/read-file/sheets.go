@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"slices"
@@ -23,7 +24,7 @@ const (
 // workbook is what cells refer to.
 type workbook struct {
 	shared []string
-	runs   map[int]string // of the shared texts with runs that look otherwise: the text where what is behind has a color
+	runs   map[int]rich // of the shared texts those with runs that look otherwise
 	cells  []cellStyle
 	stale  bool // what is saved of formulas doesn't count: they are calculated anew when people open it
 	formats
@@ -31,9 +32,9 @@ type workbook struct {
 
 // cellStyle is one that cells name by number.
 type cellStyle struct {
-	look          // hidden: white on white
-	code   string // of its format
-	filled bool   // with a color other than white
+	look
+	code          string // of its format
+	color, ground string // of its letters, and of its fill
 }
 
 type sheet struct{ name, part, state string }
@@ -44,7 +45,7 @@ func (p *pack) workbook(main string, w *writer) error {
 	if err != nil {
 		return err
 	}
-	book, sheets := &workbook{runs: map[int]string{}}, []sheet(nil)
+	book, sheets := &workbook{runs: map[int]rich{}}, []sheet(nil)
 	err = p.each(main, func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "workbookPr":
@@ -100,6 +101,9 @@ func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
 	if err := r.covered(p.until); err != nil {
 		return err
 	}
+	if err := r.colors(); err != nil {
+		return err
+	}
 	if err := r.margins.write(oneLine(s.name), w); err != nil {
 		return err
 	}
@@ -122,67 +126,40 @@ func (p *pack) tables(part string, r *rows) error {
 
 // sharedStrings reads the texts that cells name by number.
 func (p *pack) sharedStrings(part string, book *workbook, w *writer) error {
-	return p.texts(part, w, []string{"si"}, []string{"t"}, func(_ xml.StartElement, text, bare string, runs bool) error {
+	return p.texts(part, w, []string{"si"}, []string{"t"}, func(_ xml.StartElement, text rich) error {
 		if len(book.shared) == maxStrings {
 			return errTooComplex
 		}
-		if runs {
-			book.runs[len(book.shared)] = cellText(bare)
+		plain := ""
+		if text.own {
+			book.runs[len(book.shared)] = text
+		} else {
+			plain = cellText(text.on(mixed, "", w))
 		}
-		book.shared = append(book.shared, cellText(text))
+		book.shared = append(book.shared, plain)
 		return nil
 	})
-}
-
-// rich is a text with runs. bare is the same without marks of white: what is behind may have a color.
-type rich struct {
-	text, bare marked
-	runs       bool
-}
-
-// dress takes an element of a run's properties.
-func (r *rich) dress(as *look, e xml.StartElement) {
-	r.runs = true
-	if as.take(e); e.Name.Local == "color" {
-		as.hidden = isWhite(e)
-	}
-}
-
-func (r *rich) add(s string, as look) {
-	r.text.add(s, as)
-	as.hidden = false
-	r.bare.add(s, as)
-}
-
-// done returns the texts, says what is struck out, and begins another.
-func (r *rich) done(w *writer) (text, bare string, runs bool) {
-	text, struck := r.text.done()
-	if bare, _ = r.bare.done(); struck {
-		w.remark(filetext.Struck)
-	}
-	runs, r.runs = r.runs, false
-	return text, bare, runs
 }
 
 // texts gives take each of a part's items, named by their elements, with what its elements called written say. How a
 // name is read aloud (rPh) is no part of a text.
 func (p *pack) texts(part string, w *writer, items, written []string, take func(item xml.StartElement,
-	text, bare string, runs bool) error) error {
+	text rich) error) error {
 	var item xml.StartElement
 	var text rich
-	var as look
+	var as richRun
 	within, aloud := false, 0
 	return p.each(part, func(e xml.StartElement) error {
 		switch name := e.Name.Local; {
 		case slices.Contains(items, name):
-			item, as, text = e.Copy(), look{}, rich{}
+			item, as, text = e.Copy(), richRun{}, rich{}
 			within = slices.Contains(written, name)
 		case slices.Contains(written, name):
 			within = true
 		case name == "rPh":
 			aloud++
 		case name == "r":
-			as = look{}
+			as = richRun{}
 		case dresses[name]:
 			text.dress(&as, e)
 		}
@@ -190,9 +167,9 @@ func (p *pack) texts(part string, w *writer, items, written []string, take func(
 	}, func(name string) error {
 		switch {
 		case slices.Contains(items, name):
-			text, bare, runs := text.done(w)
-			within = false
-			return take(item, text, bare, runs)
+			done := text
+			within, text = false, rich{}
+			return take(item, done)
 		case slices.Contains(written, name):
 			within = false
 		case name == "rPh":
@@ -210,28 +187,14 @@ func (p *pack) texts(part string, w *writer, items, written []string, take func(
 // dresses are elements of a run's properties that count.
 var dresses = map[string]bool{"rPr": true, "strike": true, "vertAlign": true, "rFont": true, "color": true}
 
-// isWhite reports whether a color is white, or so near to it that nobody reads it on white.
-func isWhite(e xml.StartElement) bool {
-	if attribute(e, "theme") == "0" {
-		tint, err := strconv.ParseFloat(attribute(e, "tint"), 64)
-		return err != nil || tint > -0.05
-	}
-	return nearWhite(attribute(e, "rgb")) || attribute(e, "indexed") == "1" || attribute(e, "indexed") == "9"
-}
-
-// nearWhite reports whether the last six digits of a color are those of white, or near to it.
-func nearWhite(rgb string) bool {
-	n, err := strconv.ParseUint(rgb[max(0, len(rgb)-6):], 16, 32)
-	return err == nil && len(rgb) >= 6 && n>>16 >= 0xf0 && n>>8&0xff >= 0xf0 && n&0xff >= 0xf0
-}
-
 // sheetStyles reads the styles of cells: fonts and fills first, by whose numbers styles name them.
 type sheetStyles struct {
-	book   *workbook
-	in     string
-	own    map[string]string // formats
-	fonts  []look
-	filled []bool
+	book  *workbook
+	in    string
+	own   map[string]string // formats
+	solid bool              // the fill is of one color
+	fonts []cellStyle       // as far as a font says how a cell looks
+	fills []string
 }
 
 func (p *pack) styles(part string, book *workbook) error {
@@ -245,26 +208,29 @@ func (p *pack) styles(part string, book *workbook) error {
 }
 
 func (s *sheetStyles) begin(e xml.StartElement) error {
-	fonts, fills := len(s.fonts)-1, len(s.filled)-1
+	fonts, fills := len(s.fonts)-1, len(s.fills)-1
 	switch name := e.Name.Local; {
 	case name == "cellXfs" || name == "fonts" || name == "fills":
 		s.in = name
 	case name == "numFmt":
 		s.own[attribute(e, "numFmtId")] = attribute(e, "formatCode")
 	case s.in == "fonts" && name == "font":
-		s.fonts = append(s.fonts, look{})
+		s.fonts = append(s.fonts, cellStyle{})
 	case s.in == "fonts" && fonts >= 0:
 		if s.fonts[fonts].take(e); name == "color" {
-			s.fonts[fonts].hidden = isWhite(e)
+			s.fonts[fonts].color = colorOf(e)
 		}
 	case s.in == "fills" && name == "fill":
-		s.filled = append(s.filled, false)
+		s.fills, s.solid = append(s.fills, ""), false
 	case s.in == "fills" && fills >= 0 && name == "patternFill":
-		s.filled[fills] = attribute(e, "patternType") != "none" && attribute(e, "patternType") != ""
+		pattern := attribute(e, "patternType")
+		if s.solid = pattern == "solid"; pattern != "none" && pattern != "" {
+			s.fills[fills] = mixed
+		}
 	case s.in == "fills" && fills >= 0 && name == "gradientFill":
-		s.filled[fills] = true
-	case s.in == "fills" && fills >= 0 && name == "fgColor":
-		s.filled[fills] = s.filled[fills] && !isWhite(e)
+		s.fills[fills] = mixed
+	case s.in == "fills" && fills >= 0 && name == "fgColor" && s.solid:
+		s.fills[fills] = cmp.Or(colorOf(e), mixed)
 	case s.in == "cellXfs" && name == "xf":
 		return s.style(e)
 	}
@@ -280,14 +246,14 @@ func (s *sheetStyles) style(e xml.StartElement) error {
 	if !known {
 		code = codeOf(id)
 	}
-	is := cellStyle{code: code}
+	is := cellStyle{}
 	if font, err := strconv.Atoi(attribute(e, "fontId")); err == nil && font >= 0 && font < len(s.fonts) {
-		is.look = s.fonts[font]
+		is = s.fonts[font]
 	}
-	if fill, err := strconv.Atoi(attribute(e, "fillId")); err == nil && fill >= 0 && fill < len(s.filled) {
-		is.filled = s.filled[fill]
+	if fill, err := strconv.Atoi(attribute(e, "fillId")); err == nil && fill >= 0 && fill < len(s.fills) {
+		is.ground = s.fills[fill]
 	}
-	is.hidden = is.hidden && !is.filled
+	is.code = code
 	s.book.cells = append(s.book.cells, is)
 	return nil
 }

@@ -227,6 +227,22 @@ func section(code string, n float64) (string, float64, bool) {
 	return all[other], n, true
 }
 
+// sectionOf returns a code's section for a value, or "".
+func sectionOf(code, value string, text bool) string {
+	if all := splitSections(code); text {
+		if len(all) > 3 || strings.Contains(all[len(all)-1], "@") {
+			return all[min(3, len(all)-1)]
+		}
+		return ""
+	}
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return ""
+	}
+	s, _, _ := section(code, n)
+	return s
+}
+
 // splitSections splits a code at semicolons that are no text.
 func splitSections(code string) (all []string) {
 	for {

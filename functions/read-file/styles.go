@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"encoding/xml"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +21,10 @@ type styles struct {
 // style is what a style says itself; what it leaves out, the one says that it is based on.
 type style struct {
 	basedOn    string
-	set        map[string]bool // strike, dstrike, vanish, white, tiny: on or off
-	shaded     bool
+	set        map[string]bool // strike, dstrike, vanish, tiny: on or off
+	color      string          // of its letters; "" is not said
+	ground     string          // of its shading
+	marker     string          // of its highlighter
 	num, level string
 }
 
@@ -75,32 +79,63 @@ func (s *style) take(e xml.StartElement) {
 			s.set["strike"] = strike != "noStrike"
 		}
 	case "color":
-		s.set["white"] = whiteInWord(e)
+		s.color = cmp.Or(colorInWord(e, "val", "theme"), automatic)
 	case "highlight":
-		s.shaded = valued(e, "val") != "none"
+		s.marker = highlights[valued(e, "val")]
 	case "shd":
-		s.shaded = colored(e)
+		s.ground = groundOf(e)
 	}
 }
 
-// whiteInWord reports whether a color of Word is white. That of its theme counts, if it names one; shaded it is gray.
-func whiteInWord(e xml.StartElement) bool {
-	switch valued(e, "themeColor") {
+// reds are the colors that Word calls red and dark red, and its newest theme has for red.
+var reds = []string{"FF0000", "C00000", "EE0000"}
+
+// automatic is the color that is black, or white on a dark shading.
+const automatic = "auto"
+
+// colorInWord returns a color of Word, or of a shading by the beginning of its attributes' names. That of its theme
+// counts, if it names one.
+func colorInWord(e xml.StartElement, attribute, theme string) string {
+	name := valued(e, theme+"Color")
+	if theme == "themeFill" {
+		name = valued(e, theme)
+	}
+	part := func(of string) int {
+		n, err := strconv.ParseUint(valued(e, theme+of), 16, 8)
+		if err != nil {
+			return 255
+		}
+		return int(n)
+	}
+	switch gray := func(n int) string { return strings.Repeat(fmt.Sprintf("%02X", n), 3) }; name {
 	case "":
-		return nearWhite(valued(e, "val"))
+		return strings.ToUpper(strings.Replace(valued(e, attribute), automatic, "", 1))
 	case "background1", "light1":
-		shade, err := strconv.ParseUint(valued(e, "themeShade"), 16, 16)
-		return err != nil || shade >= 0xf0
+		return gray(part("Shade"))
+	case "text1", "dark1":
+		return gray(255 - part("Tint"))
 	}
-	return false
+	return fmt.Sprint("theme ", name, part("Shade"), part("Tint"))
 }
 
-// colored reports whether a shading is one on which white can be seen.
-func colored(e xml.StartElement) bool {
-	fill := strings.ToLower(valued(e, "fill"))
-	pattern := valued(e, "val")
-	return fill != "" && fill != "auto" && fill != "ffffff" || pattern == "solid" || strings.HasPrefix(pattern, "pct")
+// groundOf returns the color of a shading, or "" where there is none.
+func groundOf(shading xml.StartElement) string {
+	switch pattern := valued(shading, "val"); pattern {
+	case "", "clear":
+		return colorInWord(shading, "fill", "themeFill")
+	case "nil":
+		return ""
+	case "solid":
+		return cmp.Or(colorInWord(shading, "color", "theme"), black)
+	}
+	return mixed
 }
+
+// highlights are the colors of highlighters.
+var highlights = map[string]string{"black": black, "white": white, "red": "FF0000", "green": "00FF00", "blue": "0000FF",
+	"yellow": "FFFF00", "cyan": "00FFFF", "magenta": "FF00FF", "darkRed": "800000", "darkGreen": "008000",
+	"darkBlue": "000080", "darkYellow": "808000", "darkCyan": "008080", "darkMagenta": "800080", "darkGray": "808080",
+	"lightGray": "C0C0C0"}
 
 // whole returns what a style says with all that it is based on.
 func (s *styles) whole(id string) style {
@@ -115,7 +150,8 @@ func (s *styles) whole(id string) style {
 				out.set[name] = on
 			}
 		}
-		out.shaded = out.shaded || is.shaded
+		out.color, out.ground = cmp.Or(out.color, is.color), cmp.Or(out.ground, is.ground)
+		out.marker = cmp.Or(out.marker, is.marker)
 		if out.num == "" {
 			out.num, out.level = is.num, is.level
 		}
@@ -127,16 +163,15 @@ func (s *styles) whole(id string) style {
 // within returns how a run of this style looks in a paragraph that looks so. What both styles strike out is not, in
 // Word.
 func (s style) within(p style) style {
-	out := style{set: map[string]bool{}, shaded: p.shaded || s.shaded}
+	out := style{set: map[string]bool{}, color: cmp.Or(s.color, p.color), ground: cmp.Or(s.ground, p.ground),
+		marker: cmp.Or(s.marker, p.marker)}
 	for _, name := range []string{"strike", "vanish"} {
 		out.set[name] = p.set[name] != s.set[name]
 	}
 	out.set["dstrike"] = p.set["dstrike"] || s.set["dstrike"]
-	for _, name := range []string{"white", "tiny"} {
-		on, said := s.set[name]
-		if out.set[name] = on; !said {
-			out.set[name] = p.set[name]
-		}
+	on, said := s.set["tiny"]
+	if out.set["tiny"] = on; !said {
+		out.set["tiny"] = p.set["tiny"]
 	}
 	return out
 }
@@ -147,7 +182,7 @@ type paragraph struct {
 	looks  style
 	num    string
 	level  string
-	shaded bool
+	ground string
 	joined bool // its end is deleted, so that the next one goes on with it
 	indent int  // its level on a slide
 }
@@ -166,7 +201,7 @@ func (x *prose) styled(id string) paragraph {
 	}
 	id = cmp.Or(id, x.styles.standard)
 	whole := x.styles.whole(id)
-	return paragraph{style: id, looks: whole, num: whole.num, level: whole.level, shaded: whole.shaded}
+	return paragraph{style: id, looks: whole, num: whole.num, level: whole.level, ground: whole.ground}
 }
 
 // property takes a property of a paragraph.
@@ -184,7 +219,7 @@ func (x *prose) property(e xml.StartElement) {
 	case "ilvl":
 		p.level = valued(e, "val")
 	case "shd":
-		p.shaded = p.shaded || colored(e)
+		p.ground = cmp.Or(groundOf(e), p.ground)
 	}
 }
 
@@ -213,15 +248,44 @@ func (x *prose) number() {
 	x.line.before(label)
 }
 
-// seen returns how a run of a document looks. White is hidden where nothing colored is behind it: what is behind a
-// table, a text box or a slide isn't known.
+// seen returns how a run of a document looks. What is behind a table, a text box or a page isn't known, where nothing
+// says it.
 func (x *prose) seen(run style) look {
-	white := run.set["white"] && !run.shaded && !x.paragraph().shaded && len(x.rows) == 0 && !x.paper
-	return look{struck: run.set["strike"] || run.set["dstrike"], hidden: run.set["vanish"] || run.set["tiny"] || white}
+	ground := cmp.Or(run.marker, run.ground, x.paragraph().ground)
+	if ground == "" && len(x.rows) == 0 && !x.paper {
+		ground = white
+	}
+	color := cmp.Or(run.color, automatic)
+	if color == automatic && run.marker != "" { // people black out by highlighters
+		color = black
+	}
+	return look{struck: run.set["strike"] || run.set["dstrike"],
+		hidden: run.set["vanish"] || run.set["tiny"] || color != automatic && near(color, ground)}
+}
+
+// marks says of colors by which people mark words: highlighters, as a shading too, and red letters.
+func (x *prose) marks(e xml.StartElement) {
+	color := ""
+	switch e.Name.Local {
+	case "highlight":
+		if color = highlights[valued(e, "val")]; valued(e, "val") == "" {
+			color = mixed // of a slide
+		}
+	case "shd":
+		color = groundOf(e)
+	case "color":
+		if color = colorInWord(e, "val", "theme"); !slices.Contains(reds, color) {
+			return
+		}
+	}
+	if color != "" && !near(color, white) && !near(color, black) {
+		x.w.remark(filetext.Colors)
+	}
 }
 
 // look takes what an element says of a run's look.
 func (x *prose) look(as *look, run *style, e xml.StartElement) {
+	x.marks(e)
 	as.take(e)
 	if x.styles == nil {
 		return
