@@ -63,7 +63,8 @@ func colorOf(e xml.StartElement) string {
 	return ""
 }
 
-var named = lazy.Regexp{Text: `(?i)^\[(black|white|red|green|blue|yellow|magenta|cyan|[黒白赤緑青黄紫水]|(?:color ?|色)([1-8]))\]$`}
+var named = lazy.Regexp{Text: `(?i)^\[(black|white|red|green|blue|yellow|magenta|cyan|[黒白赤緑青黄紫水]|` +
+	`(?:color ?|色)([1-8]))\]$`}
 
 // colorIn returns the color that a section of a format gives a number or a text, or "".
 func colorIn(section string) string {
@@ -102,16 +103,19 @@ func (r *rich) dress(as *richRun, e xml.StartElement) {
 }
 
 func (r *rich) add(s string, as richRun) {
-	as.text = s
-	if n := len(r.runs); n > 0 && r.runs[n-1].look == as.look && r.runs[n-1].color == as.color && r.runs[n-1].own == as.own {
-		r.runs[n-1].text += s
-		return
+	if n := len(r.runs); n > 0 {
+		as.text = r.runs[n-1].text
+		if r.runs[n-1] == as {
+			r.runs[n-1].text += s
+			return
+		}
 	}
+	as.text = s
 	r.runs = append(r.runs, as)
 }
 
-// on returns the text on a ground, in a cell whose letters have a color, and says what is struck out or hidden. Of a text
-// without properties the cell says that.
+// on returns the text on a ground, in a cell whose letters have a color, and says what is struck out or hidden. Of a
+// text without properties the cell says that.
 func (r *rich) on(ground, letters string, w *writer) string {
 	var m marked
 	for _, run := range r.runs {
@@ -180,8 +184,8 @@ func (c *column) says() bool {
 	return c.runs == 2 || c.runs > 2 && (c.uneven || c.length > c.first || c.body < leastBands)
 }
 
-// coloring is that of a sheet's rows. Of ordinary tables nobody is told: a header, a column in one color, bands, rows of
-// totals, lines with one cell above a table.
+// coloring is that of a sheet's rows. Of ordinary tables nobody is told: a header, a column in one color, bands, rows
+// of totals, lines with one cell above a table.
 type coloring struct {
 	fills, letters map[int]*column
 	rows           int  // that were fed
@@ -273,5 +277,5 @@ func (r *rows) colors() error {
 	for _, n := range all[:min(len(all), mostMerged)] {
 		names = append(names, lettersOf(n))
 	}
-	return r.w.write("[colors that are not read: in column " + listed(names, len(all)-len(names)) + "]\n")
+	return r.w.write("[colors that are not read: in columns " + listed(names, len(all)-len(names)) + "]\n")
 }

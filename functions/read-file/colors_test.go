@@ -84,7 +84,7 @@ func TestColorsThatSaySomethingAreSaid(t *testing.T) {
 			rows.WriteString("</row>")
 		}
 		got := painted(t, rows.String())
-		_, said, _ := strings.Cut(got.Text, "[colors that are not read: in column ")
+		_, said, _ := strings.Cut(got.Text, "[colors that are not read: in columns ")
 		expect.Is(t, strings.TrimSuffix(said, "]\n"), c.said, name)
 		expect.Is(t, slices.Contains(got.Remarks, filetext.Colors), c.said != "", name)
 	}
@@ -93,6 +93,9 @@ func TestColorsThatSaySomethingAreSaid(t *testing.T) {
 	}
 	got := painted(t, row(0, "部署")+row(0, "営業")+row(4, "小計")+row(0, "人事")+row(0, "総務")+row(4, "合計"))
 	expect.Is(t, len(got.Remarks), 0, "totals: %+v", got)
+	price := func(n int) string { return fmt.Sprintf(`<row><c s="5"><v>%d</v></c></row>`, n) }
+	got = painted(t, price(5)+price(-5)+price(-5)+price(5))
+	expect.Same(t, []filetext.Remark{filetext.Hidden}, got.Remarks)
 	got = painted(t, row(0, "部署")+row(0, "営業")+row(4, "会計課")+row(0, "人事"))
 	expect.Is(t, len(got.Remarks), 1, "no total: %+v", got)
 	got = painted(t, `<row><c><v>1</v></c></row></sheetData><conditionalFormatting sqref="A1"/><sheetData>`)

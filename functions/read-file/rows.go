@@ -313,7 +313,7 @@ func (r *rows) dressed(text string) string {
 
 // paint takes the cell's colors, as far as they are no table's, black or white, or those of a link.
 func (r *rows) paint(text string) {
-	fill, letters := r.style().ground, r.letters()
+	fill, letters := r.style().ground, r.style().color // a format's colors follow from the number
 	if near(fill, white) {
 		fill = ""
 	}

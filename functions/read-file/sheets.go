@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -124,37 +123,16 @@ func (p *pack) tables(part string, r *rows) error {
 	return err
 }
 
-// sharedStrings reads the texts that cells name by number.
+// sharedStrings reads the texts that cells name by number. How a name is read aloud (rPh) is no part of one.
 func (p *pack) sharedStrings(part string, book *workbook, w *writer) error {
-	return p.texts(part, w, []string{"si"}, []string{"t"}, func(_ xml.StartElement, text rich) error {
-		if len(book.shared) == maxStrings {
-			return errTooComplex
-		}
-		plain := ""
-		if text.own {
-			book.runs[len(book.shared)] = text
-		} else {
-			plain = cellText(text.on(mixed, "", w))
-		}
-		book.shared = append(book.shared, plain)
-		return nil
-	})
-}
-
-// texts gives take each of a part's items, named by their elements, with what its elements called written say. How a
-// name is read aloud (rPh) is no part of a text.
-func (p *pack) texts(part string, w *writer, items, written []string, take func(item xml.StartElement,
-	text rich) error) error {
-	var item xml.StartElement
 	var text rich
 	var as richRun
 	within, aloud := false, 0
 	return p.each(part, func(e xml.StartElement) error {
 		switch name := e.Name.Local; {
-		case slices.Contains(items, name):
-			item, as, text = e.Copy(), richRun{}, rich{}
-			within = slices.Contains(written, name)
-		case slices.Contains(written, name):
+		case name == "si":
+			as, text = richRun{}, rich{}
+		case name == "t":
 			within = true
 		case name == "rPh":
 			aloud++
@@ -165,14 +143,21 @@ func (p *pack) texts(part string, w *writer, items, written []string, take func(
 		}
 		return nil
 	}, func(name string) error {
-		switch {
-		case slices.Contains(items, name):
-			done := text
-			within, text = false, rich{}
-			return take(item, done)
-		case slices.Contains(written, name):
+		switch name {
+		case "si":
+			if len(book.shared) == maxStrings {
+				return errTooComplex
+			}
+			plain := ""
+			if text.own {
+				book.runs[len(book.shared)] = text
+			} else {
+				plain = cellText(text.on(mixed, "", w))
+			}
+			book.shared = append(book.shared, plain)
+		case "t":
 			within = false
-		case name == "rPh":
+		case "rPh":
 			aloud--
 		}
 		return nil
