@@ -27,8 +27,9 @@ type prose struct {
 	chosen  int
 	skipped int // elements that stand twice, or are no text: how deep within them
 	text    bool
-	code    bool   // of a field
-	rows    []*row // tables within each other
+	code    bool       // of a field
+	rows    []*row     // of tables within each other
+	tables  [][]string // the rows before these
 
 	fields    fields
 	fieldKind string // of the element that begins, parts or ends one
@@ -142,7 +143,7 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.boxed = x.textBox()
 	case "background":
 		x.paper = true
-	case "gridSpan", "gridBefore", "tr", "tc", "vMerge", "hMerge":
+	case "gridSpan", "gridBefore", "tbl", "tr", "tc", "vMerge", "hMerge":
 		x.table(e)
 	case "br", "cr":
 		return x.lineEnd()
@@ -203,7 +204,7 @@ func (x *prose) end(name string) error {
 			return err
 		}
 		return x.boxes()
-	case "tc", "tr":
+	case "tc", "tr", "tbl":
 		return x.tableEnd(name)
 	}
 	return nil
@@ -220,19 +221,30 @@ func (x *prose) table(e xml.StartElement) {
 		} else {
 			x.rows[last].cells = make([]string, n)
 		}
+	case "tbl":
+		x.tables = append(x.tables, nil)
 	case "tr":
 		x.rows = append(x.rows, &row{})
 	case "tc":
 		if n := len(x.rows); n > 0 {
-			above := isTrue(attribute(e, "vMerge"))
+			above := isTrue(attribute(e, "vMerge")) && x.before() != nil
 			x.rows[n-1].in, x.rows[n-1].above = true, above
 			x.rows[n-1].covered = above || isTrue(attribute(e, "hMerge"))
 		}
 	case "vMerge", "hMerge":
-		if n := len(x.rows); n > 0 && valued(e, "val") != "restart" {
-			x.rows[n-1].covered, x.rows[n-1].above = true, e.Name.Local == "vMerge"
+		above := e.Name.Local == "vMerge"
+		if n := len(x.rows); n > 0 && valued(e, "val") != "restart" && (!above || x.before() != nil) {
+			x.rows[n-1].covered, x.rows[n-1].above = true, above
 		}
 	}
+}
+
+// before returns the cells of the row before this one in its table.
+func (x *prose) before() []string {
+	if n := len(x.tables); n > 0 {
+		return x.tables[n-1]
+	}
+	return nil
 }
 
 // mergedAbove stands in a cell that is one with the cell above it.
@@ -242,11 +254,13 @@ const mergedAbove = "[merged with the cell above]"
 func (x *prose) tableEnd(name string) error {
 	n := len(x.rows)
 	switch name {
+	case "tbl":
+		x.tables = x.tables[:max(0, len(x.tables)-1)]
 	case "tc":
 		if n > 0 {
 			r := x.rows[n-1]
 			text := strings.TrimSpace(r.cell.String())
-			if r.above {
+			if before, at := x.before(), len(r.cells); r.above && at < len(before) && before[at] != "" {
 				text = strings.TrimSpace(mergedAbove + " " + text)
 			}
 			r.cells, r.in = append(r.cells, text), false
@@ -263,6 +277,9 @@ func (x *prose) tableEnd(name string) error {
 		cells, deleted := x.rows[n-1].cells, x.rows[n-1].deleted
 		if x.rows = x.rows[:n-1]; deleted {
 			return nil
+		}
+		if n := len(x.tables); n > 0 {
+			x.tables[n-1] = cells
 		}
 		return x.write(strings.Join(cells, "\t"))
 	}

@@ -139,7 +139,9 @@ func TestExtensionsAreLeftOut(t *testing.T) {
 	for body, want := range map[string]string{
 		either(`<mc:Choice><x:sign char="1F60A"/></mc:Choice>`, fallback):                      "😊後\n",
 		either(`<mc:Choice><t>a</t></mc:Choice>`, `<mc:Choice><t>b</t></mc:Choice>`, fallback): "a後\n",
-		`<p xmlns:x="urn:x"><x:r><t>誰にも見えない</t></x:r>` + run("後") + `</p>`:                     "後\n",
+		either(`<mc:Choice><w:t xmlns:w="http://schemas.microsoft.com/office/word/2006/wordml">a</w:t></mc:Choice>`,
+			fallback): "a後\n",
+		`<p xmlns:x="urn:x"><x:r><t>誰にも見えない</t></x:r>` + run("後") + `</p>`: "後\n",
 	} {
 		expect.Same(t, filetext.Text{Form: filetext.Document, Text: want}, word(t, body))
 	}
@@ -207,27 +209,30 @@ func TestCellsOverSeveralRowsAreSaid(t *testing.T) {
 		return `<tc` + attributes + `><tcPr>` + props + `</tcPr><p>` + run(text) + `</p></tc>`
 	}
 	rows := func(rows ...string) string { return `<tbl><tr>` + strings.Join(rows, `</tr><tr>`) + `</tr></tbl>` }
-	got := word(t, rows(cell("", `<vMerge val="restart"/>`, "営業")+cell("", "", "佐藤"),
+	got := word(t, rows(cell("", `<vMerge/>`, "部署")+cell("", `<vMerge val="restart"/>`, ""), cell("", "", "")+
+		cell("", `<vMerge/>`, ""))+rows(cell("", `<vMerge val="restart"/>`, "営業")+cell("", "", "佐藤"),
 		cell("", `<vMerge/>`, "")+cell("", "", "鈴木"), cell("", `<vMerge val="continue"/>`, "承認不要")+cell("", "", "田中")))
-	expect.Same(t, filetext.Text{Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden}, Text: "営業\t佐藤\n" +
-		"[merged with the cell above]\t鈴木\n[merged with the cell above] [invisible: 承認不要]\t田中\n"}, got)
+	expect.Same(t, filetext.Text{Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden}, Text: "部署\t\n\t\n" +
+		"営業\t佐藤\n[merged with the cell above]\t鈴木\n[merged with the cell above] [invisible: 承認不要]\t田中\n"}, got)
 	got = slide(t, `<sld><graphicFrame>`+rows(cell(` rowSpan="2" gridSpan="2"`, "", "営業")+cell(` hMerge="1"`, "", "")+
 		cell("", "", "佐藤"), cell(` vMerge="1" gridSpan="2"`, "", "")+cell(` vMerge="1" hMerge="1"`, "", "")+
 		cell("", "", "[merged] 鈴木"))+`</graphicFrame></sld>`)
 	expect.Is(t, got.Text, "--- slide 1 of 1 ---\n営業\t\t佐藤\n"+
-		"[merged with the cell above]\t[merged with the cell above]\t\\[merged] 鈴木\n", "%+v", got)
+		"[merged with the cell above]\t\t\\[merged] 鈴木\n", "%+v", got)
 }
 
 // An address can't be seen in a link's text.
 func TestTheAddressOfALinkIsSaid(t *testing.T) {
 	const to = `<Relationship Id="l%d" Type="` + kind + `/hyperlink" Target="%s" TargetMode="External"/>`
-	targets := fmt.Sprintf(to, 1, "https://a.example/規程") + fmt.Sprintf(to, 2, "mailto:a@b.example")
+	targets := fmt.Sprintf(to, 1, "https://a.example/規程") + fmt.Sprintf(to, 2, "mailto:a@b.example") +
+		fmt.Sprintf(to, 3, "http://www.c.example/")
 	link := func(id, content string) string { return `<hyperlink r:id="` + id + `">` + content + `</hyperlink>` }
 	top := fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml"))
 	for body, want := range map[string]string{
 		run("規程は") + link("l1", run("こち")+run("ら")) + run("。"):       "規程はこちら (https://a.example/規程)。\n",
 		link("l1", run("https://a.example/規程")) + link("", run("章")): "https://a.example/規程章\n",
 		link("l2", run("a@b.example")):                               "a@b.example\n",
+		link("l1", run("")) + link("l3", run("www.c.example")):       "www.c.example\n",
 		link("l2", run("係")):                                         "係 (mailto:a@b.example)\n",
 		fieldOf(` HYPERLINK "https://b.example" `, "表") + run("、") +
 			fieldOf(` HYPERLINK \l "章" `, "章"): "表 (https://b.example)、章\n",
@@ -239,9 +244,10 @@ func TestTheAddressOfALinkIsSaid(t *testing.T) {
 	}
 	click := func(id string) string { return `<hlinkClick r:id="` + id + `"/>` }
 	linked := func(id, text string) string { return `<r><rPr>` + click(id) + `</rPr><t>` + text + `</t></r>` }
-	got := slide(t, `<sld xmlns:r="`+kind+`"><sp><nvSpPr><cNvPr>`+click("l2")+`</cNvPr></nvSpPr><txBody><p>`+
+	name := `<cNvPr>` + click("l2") + `</cNvPr>`
+	got := slide(t, `<sld xmlns:r="`+kind+`"><grpSp>`+name+`<sp><nvSpPr>`+name+`</nvSpPr><txBody><p>`+
 		linked("l1", "申請")+linked("l1", "form")+run("へ")+`<endParaRPr>`+click("l1")+`</endParaRPr></p>`+
-		`<p>`+run("次")+`</p></txBody></sp></sld>`,
+		`<p>`+run("次")+`</p></txBody></sp></grpSp></sld>`,
 		"p/_rels/s1.xml.rels", fmt.Sprintf(refs, targets))
 	expect.Is(t, got.Text, "--- slide 1 of 1 ---\n申請form (https://a.example/規程)へ\n次\n(mailto:a@b.example)\n", "%+v", got)
 	got = sheetOf(t, "", `<row>`+plainCell(0, "規程")+`</row></sheetData><hyperlinks xmlns:r="`+kind+`">`+

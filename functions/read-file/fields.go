@@ -313,6 +313,14 @@ func (x *prose) address() string {
 	return x.link.now
 }
 
+// bare leaves of an address what people write.
+func bare(address string) string {
+	for _, scheme := range []string{"https://", "http://", "mailto:"} {
+		address = strings.TrimPrefix(address, scheme)
+	}
+	return strings.TrimSuffix(address, "/")
+}
+
 // showLink writes the address of the texts before, if what follows has another.
 func (x *prose) showLink(next string) {
 	was := x.link.shown
@@ -320,7 +328,7 @@ func (x *prose) showLink(next string) {
 		return
 	}
 	text := strings.TrimSpace(string(x.line.text[min(x.link.from, len(x.line.text)):]))
-	if x.link.shown = next; was != "" && text != was && text+"/" != was && "mailto:"+text != was {
+	if x.link.shown = next; was != "" && text != "" && bare(text) != bare(was) {
 		x.line.add(" ("+was+")", look{hidden: x.line.now.hidden})
 	}
 	x.link.from = len(x.line.text)

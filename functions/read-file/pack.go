@@ -175,7 +175,8 @@ func (p *pack) root(name string) (root xml.StartElement, err error) {
 // spaces are beginnings of the name spaces whose elements are read wherever they stand: those of the standard, of older
 // shapes, and of shapes, formulas and ink that were added later.
 var spaces = []string{"http://schemas.openxmlformats.org/", "http://purl.oclc.org/ooxml/", "urn:schemas-microsoft-com:",
-	"http://schemas.microsoft.com/office/word/2010/", "http://schemas.microsoft.com/office/drawing/"}
+	"http://schemas.microsoft.com/office/word/2006/", "http://schemas.microsoft.com/office/word/2010/",
+	"http://schemas.microsoft.com/office/drawing/"}
 
 // extensions tell which elements of a part are left out. Those of an extension may have the names of others that say
 // something else: PowerPoint lists slides by their sections again. Of alternatives the first counts that has anything

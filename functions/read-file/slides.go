@@ -248,12 +248,14 @@ func (x *prose) shapeEnd(name string) error {
 	}
 	is, hides := x.shapes[last], x.hides()
 	x.shapes = x.shapes[:last]
-	switch {
-	case !is.text && !is.placeholder && !hides:
+	if !is.text && !is.placeholder && !hides {
 		x.w.remark(filetext.Pictures)
-	case is.link != "" && len(x.looks) > 0:
+	}
+	switch {
+	case is.link == "", last > 0 && x.shapes[last-1].link == is.link: // what holds a picture has its link, too
+	case len(x.looks) > 0:
 		x.say(" (" + is.link + ")")
-	case is.link != "":
+	default:
 		return x.write("(" + is.link + ")")
 	}
 	return nil

@@ -50,7 +50,7 @@ const (
 	Macros   Remark = "macros"   // there are macros, which are not read
 	Formulas Remark = "formulas" // there are formulas or fields, which stand there themselves, without a value that counts
 	Ending   Remark = "ending"   // it is another form than its name says
-	Hidden   Remark = "hidden"   // there are hidden sheets, rows, columns, slides or texts, which are there, too
+	Hidden   Remark = "hidden"   // there are hidden sheets, rows, columns, slides, shapes or texts, which are there, too
 	Changes  Remark = "changes"  // there are changes that nobody has accepted, which are there as if somebody had
 	Pictures Remark = "pictures" // there are pictures, charts, shapes without text, controls or files, which are not read
 	Numbers  Remark = "numbers"  // there are lists whose numbers or bullets are not known, and not in the text
