@@ -35,6 +35,8 @@ func (l *look) take(e xml.StartElement) {
 		}
 	case "vertAlign":
 		l.raised = map[string]string{"superscript": "^", "subscript": "_"}[valued(e, "val")]
+	case "sz": // of a sheet
+		l.hidden = tiny(valued(e, "val"), 1)
 	case "rPr", "defRPr": // of a slide
 		if size := attribute(e, "sz"); size != "" {
 			l.hidden = tiny(size, 100)
@@ -52,8 +54,8 @@ func (l *look) take(e xml.StartElement) {
 }
 
 // tiny reports whether a size of letters is one that nobody can read: 2 points at most.
-func tiny(size string, point int) bool {
-	n, err := strconv.Atoi(size)
+func tiny(size string, point float64) bool {
+	n, err := strconv.ParseFloat(size, 64)
 	return err == nil && n <= 2*point
 }
 

@@ -90,7 +90,7 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.w.remark(filetext.Colors)
 	case "r", "is":
 		r.look = richRun{}
-	case "rPr", "strike", "vertAlign", "rFont", "color":
+	case "rPr", "strike", "vertAlign", "rFont", "color", "sz":
 		r.inline.dress(&r.look, e)
 	case "":
 	default:

@@ -129,3 +129,13 @@ func TestFontsOfPicturesShowPictures(t *testing.T) {
 		"<t>DMはSalesだけ\uf0fc</t></r></p></sld>")
 	expect.Is(t, got.Text, "--- slide 1 of 1 ---\nDMはSalesだけ✓\n", "letters have no font of signs")
 }
+
+// Nobody reads letters of a point.
+func TestTinyLettersInASheetAreMarked(t *testing.T) {
+	const run = `<r><t>営業</t></r><r><rPr><sz val="1.5"/></rPr><t>全員へ</t></r><r><rPr><sz val="6"/></rPr><t>案</t></r>`
+	got := read(book(t, `<si>`+run+`</si>`, `<row>`+plainCell(1, "全員へ")+plainCell(0, "案")+styledCell(0, run)+
+		`<c t="s"><v>0</v></c></row>`, "xl/styles.xml", `<styleSheet><fonts><font><sz val="11"/></font><font><sz val="1"/>`+
+		`</font></fonts><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`), "a.xlsx", soon())
+	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden},
+		Text: "--- sheet 1 of 1: S ---\n[invisible: 全員へ]\t案\t営業[invisible: 全員へ]案\t営業[invisible: 全員へ]案\n"}, got)
+}

@@ -170,7 +170,8 @@ func (p *pack) sharedStrings(part string, book *workbook, w *writer) error {
 }
 
 // dresses are elements of a run's properties that count.
-var dresses = map[string]bool{"rPr": true, "strike": true, "vertAlign": true, "rFont": true, "color": true}
+var dresses = map[string]bool{"rPr": true, "strike": true, "vertAlign": true, "rFont": true, "color": true,
+	"sz": true}
 
 // sheetStyles reads the styles of cells: fonts and fills first, by whose numbers styles name them.
 type sheetStyles struct {
