@@ -29,6 +29,7 @@ type rows struct {
 	formed, saved, inlined bool     // whether the cell has f, v, is
 	aloud                  int
 	hidden, hides          bool // the row that was written last, and this one
+	saves                  bool // results of formulas stand there as they are saved
 	runs                   bool // the cell's text has runs that look otherwise than the cell
 	places                 []place
 	tables                 []area
@@ -86,6 +87,11 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.aloud++
 	case "control", "oleObject", "picture":
 		r.w.remark(filetext.Pictures)
+	case "sheetCalcPr":
+		if r.saves && isTrue(attribute(e, "fullCalcOnLoad")) {
+			r.w.remark(filetext.Formulas)
+			return r.w.write("[formulas of this sheet are calculated anew when it is opened]\n")
+		}
 	case "conditionalFormatting":
 		r.w.remark(filetext.Colors)
 	case "r", "is":
@@ -272,6 +278,7 @@ func (r *rows) hasValue() bool {
 // one over several cells only the first has its text.
 func (r *rows) unsaved(saved string) string {
 	if !r.formed || r.hasValue() && !r.book.stale {
+		r.saves = r.saves || r.formed
 		return saved
 	}
 	r.w.remark(filetext.Formulas)
@@ -311,7 +318,7 @@ func (r *rows) dressed(text string) string {
 	return text
 }
 
-// paint takes the cell's colors, as far as they are no table's, black or white, or those of a link.
+// paint takes the cell's colors, as far as they are not black or white, or those of a link.
 func (r *rows) paint(text string) {
 	fill, letters := r.style().ground, r.style().color // a format's colors follow from the number
 	if near(fill, white) {
@@ -320,9 +327,7 @@ func (r *rows) paint(text string) {
 	if near(cmp.Or(letters, black), black) || near(letters, white) || strings.HasPrefix(letters, "theme 10 ") {
 		letters = ""
 	}
-	if !r.inTable() || fill != "" || letters != "" {
-		r.coloring.cell(r.column, fill, letters, strings.TrimSpace(text))
-	}
+	r.coloring.cell(r.column, fill, letters, strings.TrimSpace(text))
 }
 
 // letters returns the color of a cell's text, or "". That of its format comes before that of its style.

@@ -164,6 +164,12 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 		want := filetext.Text{Form: filetext.Sheets, Text: "--- sheet 1 of 1: S ---\n" + c.text, Remarks: c.remarks}
 		expect.Same(t, want, read(book(t, "", c.rows), "a.xlsx", soon()))
 	}
+	const anew = `</sheetData><sheetCalcPr fullCalcOnLoad="1"/><sheetData>`
+	got := read(book(t, "", `<row><c><f>A2+1</f><v>0</v></c></row>`+anew), "a.xlsx", soon())
+	expect.Same(t, formulas, got.Remarks)
+	expect.Has(t, got.Text, "0\n[formulas of this sheet are calculated anew when it is opened]\n")
+	got = read(book(t, "", `<row><c><v>0</v></c></row>`+anew), "a.xlsx", soon())
+	expect.Is(t, len(got.Remarks), 0, "no formula: %+v", got)
 }
 
 // What is struck out is marked: a cell by its font, a part of a text by its run's.
