@@ -141,6 +141,9 @@ func TestExtensionsAreLeftOut(t *testing.T) {
 		either(`<mc:Choice><t>a</t></mc:Choice>`, `<mc:Choice><t>b</t></mc:Choice>`, fallback): "a後\n",
 		either(`<mc:Choice><w:t xmlns:w="http://schemas.microsoft.com/office/word/2006/wordml">a</w:t></mc:Choice>`,
 			fallback): "a後\n",
+		either(`<mc:Choice Requires="x"><t>誰にも見えない</t></mc:Choice>`, fallback): "😊後\n",
+		either(`<mc:Choice xmlns:x="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" Requires="x"><t>a</t>`+
+			`</mc:Choice>`, fallback): "a後\n",
 		`<p xmlns:x="urn:x"><x:r><t>誰にも見えない</t></x:r>` + run("後") + `</p>`: "後\n",
 	} {
 		expect.Same(t, filetext.Text{Form: filetext.Document, Text: want}, word(t, body))

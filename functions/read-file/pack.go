@@ -172,56 +172,6 @@ func (p *pack) root(name string) (root xml.StartElement, err error) {
 	return root, nil
 }
 
-// spaces are beginnings of the name spaces whose elements are read wherever they stand: those of the standard, of older
-// shapes, and of shapes, formulas and ink that were added later.
-var spaces = []string{"http://schemas.openxmlformats.org/", "http://purl.oclc.org/ooxml/", "urn:schemas-microsoft-com:",
-	"http://schemas.microsoft.com/office/word/2006/", "http://schemas.microsoft.com/office/word/2010/",
-	"http://schemas.microsoft.com/office/drawing/"}
-
-// extensions tell which elements of a part are left out. Those of an extension may have the names of others that say
-// something else: PowerPoint lists slides by their sections again. Of alternatives the first counts that has anything
-// to read.
-type extensions struct {
-	own   string // the name space of the part's root
-	depth int
-	left  int    // the depth of the element that is left out with all within it; 0: none
-	taken []bool // of the alternatives around: whether there was anything to read
-}
-
-func (x *extensions) begin(name xml.Name) (read bool) {
-	if x.depth++; x.depth == 1 {
-		x.own = name.Space
-	}
-	if x.left > 0 {
-		return false
-	}
-	own := name.Space == x.own
-	for i := 0; i < len(spaces) && !own; i++ {
-		own = strings.HasPrefix(name.Space, spaces[i])
-	}
-	last := len(x.taken) - 1
-	switch {
-	case !own, name.Local == "extLst", (name.Local == "Choice" || name.Local == "Fallback") && last >= 0 && x.taken[last]:
-		x.left = x.depth
-	case name.Local == "AlternateContent":
-		x.taken = append(x.taken, false)
-	case name.Local != "Choice" && last >= 0:
-		x.taken[last] = true
-	}
-	return x.left == 0
-}
-
-func (x *extensions) end(name string) (read bool) {
-	read = x.left == 0
-	if name == "AlternateContent" && read {
-		x.taken = x.taken[:max(0, len(x.taken)-1)]
-	}
-	if x.depth--; x.depth < x.left {
-		x.left = 0
-	}
-	return read
-}
-
 // each goes through a part's elements but for those of extensions, so that whoever reads them compares local names.
 // Each of the three functions may be nil; the first error ends it. A part that is missing has no elements. Declarations
 // of types, which could declare entities, are refused.
@@ -252,7 +202,7 @@ func (p *pack) each(name string, begin func(xml.StartElement) error, end func(na
 		err = nil
 		switch t := token.(type) {
 		case xml.StartElement:
-			if out.begin(t.Name) && begin != nil {
+			if out.begin(t) && begin != nil {
 				err = begin(t)
 			}
 			if out.depth > maxDepth {
