@@ -215,7 +215,7 @@ func section(code string, n float64) (string, float64, bool) {
 		holds := map[string]bool{"<": n < limit, "<=": n <= limit, ">": n > limit, ">=": n >= limit, "=": n == limit,
 			"<>": n != limit}
 		if holds[c[1]] {
-			if limit <= 0 && c[1][0] == '<' && c[1] != "<>" { // it is for negative numbers alone
+			if limit == 0 && c[1][0] == '<' && c[1] != "<>" { // it is for negative numbers, which have no sign there
 				n = math.Abs(n)
 			}
 			return condition.Get().ReplaceAllString(s, ""), n, true
