@@ -53,6 +53,7 @@ type Hearing struct {
 	shown    string
 	held     bool            // a call may stand in it
 	leaks    bool            // special tokens may stand at its end
+	cut      int             // how many bytes of them did at the last look
 	at       map[string]int  // index of the vendor's -> index of the call
 	repeats  []repeating     // of each call
 	unended  map[string]bool // indices of calls that have to end
@@ -87,14 +88,16 @@ func (h *Hearing) Say(piece string) {
 	}
 	h.raw.WriteString(piece)
 	h.said += len(piece)
-	// Each look begins at the beginning, so that a long text is looked at less often.
-	if n := h.raw.Len(); h.Thoughts != Apart && n > rarely && n-h.seen < n/32 {
+	// Each look begins at the beginning, or at the first of many tokens, so that a long text is looked at less often.
+	if n := h.raw.Len(); (h.Thoughts != Apart || h.cut > rarely/4) && n > rarely && n-h.seen < n/32 {
 		return
 	}
 	seen := h.seen
 	h.seen = h.raw.Len()
 	h.leaks = h.leaks || h.Thoughts != Apart
-	text, marked := spoken(h.written(false), h.Thoughts, h.json, false)
+	written := h.written(false)
+	h.cut = h.raw.Len() - len(written)
+	text, marked := spoken(written, h.Thoughts, h.json, false)
 	h.out.Text = text
 	h.held = h.held || len(h.asked.Tools) > 0 && spelled(text, h.raw.Len()-seen)
 	if h.held || opens(text, h.asked.Tools) { // End knows

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -146,6 +147,14 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		got, _ := heard(asked+end, 5, true, model.Begun)
 		expect.Is(t, got.Text, asked)
 	}
+}
+
+// Models that miss their end go on to write it.
+func TestThousandsOfTokensAreDroppedInTime(t *testing.T) {
+	began := time.Now()
+	got, shown := heard("Hello"+strings.Repeat("\n<|EOT|>", 20_000), 9, false, model.Opened)
+	expect.That(t, got.Text == "Hello" && strings.HasSuffix(shown, "\x00Hello\x00"), "%q, shown %.80q", got.Text, shown)
+	expect.That(t, time.Since(began) < 10*time.Second, "it took %s", time.Since(began))
 }
 
 // What a model quotes hides nothing of what it says.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,29 +72,43 @@ const struck = "</s>"
 // ended returns a text without the tokens at its very end, or if more may come, without what may be one. Behind a space
 // or a backtick the text speaks of one.
 func ended(text string, whole bool) string {
-	cut := 0
-	for _, e := range ends {
-		for n := len(e) - 1; n > cut && !whole; n-- {
-			if strings.HasSuffix(lower(text[max(0, len(text)-n):]), e[:n]) {
-				cut = n
-			}
-		}
+	if !whole {
+		text = text[:len(text)-begun(text)]
 	}
-	text = text[:len(text)-cut]
-	for again := true; again; {
-		again = false
+	for {
 		trimmed := strings.TrimRightFunc(text, space)
-		for _, e := range ends {
-			begin := len(trimmed) - len(e)
-			if begin < 0 || lower(trimmed[begin:]) != e || begin > 0 && strings.ContainsAny(trimmed[begin-1:begin], " `") ||
-				e == struck && strings.Contains(lower(text), "<s>") {
-				continue
-			}
-			text, again = strings.TrimRightFunc(trimmed[:begin], space), true
-			break
+		n := token(trimmed)
+		if n == 0 {
+			return text
+		}
+		text = strings.TrimRightFunc(trimmed[:len(trimmed)-n], space)
+	}
+}
+
+// token returns the length of the token at a text's end, 0 without one.
+func token(text string) int {
+	for _, t := range ends {
+		begin := len(text) - len(t)
+		if begin < 0 || lower(text[begin:]) != t || begin > 0 && strings.ContainsAny(text[begin-1:begin], " `") ||
+			t == struck && strings.Contains(lower(text), "<s>") {
+			continue
+		}
+		return len(t)
+	}
+	return 0
+}
+
+// begun returns the length of what may be the beginning of a token at a text's end.
+func begun(text string) int {
+	const longest = 32
+	tail := lower(text[max(0, len(text)-longest):])
+	for i := range tail {
+		rest := tail[i:]
+		if slices.ContainsFunc(ends, func(t string) bool { return len(rest) < len(t) && strings.HasPrefix(t, rest) }) {
+			return len(rest)
 		}
 	}
-	return text
+	return 0
 }
 
 // marks say how thoughts are marked in a text.
