@@ -90,7 +90,7 @@ func token(text string) int {
 	for _, t := range ends {
 		begin := len(text) - len(t)
 		if begin < 0 || lower(text[begin:]) != t || begin > 0 && strings.ContainsAny(text[begin-1:begin], " `") ||
-			t == struck && strings.Contains(lower(text), "<s>") {
+			t == struck && (strings.Contains(text, "<s>") || strings.Contains(text, "<S>")) {
 			continue
 		}
 		return len(t)
