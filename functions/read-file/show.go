@@ -66,6 +66,8 @@ func (f *formats) number(value, code string) string {
 		return ""
 	case !ok || strings.EqualFold(code, "general"):
 		return decimal(n, plain)
+	case strings.Contains(noText.Get().ReplaceAllString(code, ""), "@"): // a number is a text there
+		return f.text(plain, code)
 	}
 	date := isDate(code)
 	if date && f.from04 && !elapsed.Get().MatchString(code) {
