@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"testing"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -144,27 +145,77 @@ func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 		"%+v, %v: a policy waits in this thread, and nobody is asked", next, err)
 }
 
-// A person with a quota of one request an hour replies a hundred times next to a gate. One card asks what the message
-// is, and the others point to it. After that decision people are asked about the next message.
-func TestAPersonIsAskedAboutOneMessageBesideAGate(t *testing.T) {
-	expect.Patience(t)
+// A person with a quota of one request an hour writes many messages next to a gate. People are asked about the newest,
+// and each older one says why they no longer are. What another person wrote stays, and thanks end nothing.
+func TestAPersonIsAskedAboutTheNewestMessageBesideAGate(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Prompted(w.Settings(func(s *tenancy.Settings) { s.MaxOpenTasks.Person, s.MaxTasksPerHour.Person = 1, 1 }))
-	resume := func(outcome string) *pipelinetest.World {
+	resume := func(reply *pipelinetest.World, outcome string) *pipelinetest.World {
 		t.Helper()
-		reply := w.Reply()
 		for range 2 {
 			next, err := handler(reply).Handle(t.Context(), reply.In())
 			expect.Must(t, err == nil && next.Outcome == outcome, "%+v, %v, want %s", next, err, outcome)
 		}
 		return reply
 	}
-	first := resume("asked")
-	for range 99 {
-		e := resume("refused").Load().Head.Ended
-		expect.Must(t, e.Reason == task.ReasonAsked && e.Until == nil, "%+v", e)
+	another := resume(w.ReplyOf(pipelinetest.Approver().ID, "営業部だけ"), "asked")
+	last := resume(w.Reply(), "asked")
+	for range 5 {
+		next := resume(w.Reply(), "asked")
+		e := last.Load().Head.Ended
+		expect.Must(t, e != nil && e.As == task.TaskCancelled && e.Reason == task.ReasonNewerMessage, "%+v", e)
+		last = next
 	}
-	first.Cancel()
-	resume("asked")
-	resume("refused")
+	thanks := resume(w.ReplyOf(pipelinetest.Requester, "OK 👍"), "answered").Load()
+	expect.That(t, thanks.Choice == nil && thanks.Head.Ended.Reason == task.ReasonCourtesy, "%+v", thanks.Head.Ended)
+	expect.That(t, last.Load().Choosing() != nil, "thanks end a question")
+	expect.That(t, another.Load().Choosing() != nil, "another person's question has ended")
+	last.Cancel()
+	resume(w.Reply(), "asked")
+}
+
+// Two messages come together, and the newer one is asked about first: the older one gives way. If neither sees the
+// other at first, the second looks again.
+func TestTheOlderOfTwoMessagesGivesWay(t *testing.T) {
+	server := pipelinetest.Start(t)
+	resume := func(reply *pipelinetest.World, s Store) *task.Aggregate {
+		t.Helper()
+		h := handler(reply)
+		if s != nil {
+			h.Store = s
+		}
+		expect.Value(h.Handle(t.Context(), reply.In()))(t)
+		return reply.Load()
+	}
+	w := server.World(t)
+	w.Prompted(tenancy.DefaultSettings())
+	older, newer := w.Reply(), w.Reply()
+	expect.That(t, resume(newer, nil).Choosing() != nil, "nobody is asked")
+	e := resume(older, nil).Head.Ended
+	expect.That(t, e != nil && e.Reason == task.ReasonNewerMessage && newer.Load().Choosing() != nil, "%+v", e)
+
+	w = server.World(t)
+	w.Prompted(tenancy.DefaultSettings())
+	older, newer = w.Reply(), w.Reply()
+	unlisted := &blind{Store: newer.Store, times: 1}
+	expect.That(t, resume(older, nil).Choosing() != nil && resume(newer, unlisted).Choosing() != nil, "nobody is asked")
+	expect.That(t, older.Load().Head.Ended != nil && unlisted.times == 0, "%+v", older.Load().Head)
+
+	third := w.Reply()
+	e = resume(third, &blind{Store: third.Store, times: 2}).Head.Ended
+	expect.That(t, e != nil && e.Reason == task.ReasonAsked && newer.Load().Choosing() != nil, "%+v", e)
+}
+
+// blind lists nothing of a thread for some times.
+type blind struct {
+	Store
+	times int
+}
+
+func (b *blind) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
+	if b.times > 0 {
+		b.times--
+		return nil, nil
+	}
+	return b.Store.Thread(ctx, tenant, channel, thread, limit)
 }

@@ -5,6 +5,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/lazy"
+	"ringi/shared/words/legible"
 )
 
 // ChoiceAs is how people chose to treat a message that was written beside a waiting gate.
@@ -79,8 +81,28 @@ func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
 	return b, true
 }
 
-// Ask opens the choice of how to treat the message. It changes nothing if people were already asked or the first layer
-// is done. If the requester has another open choice beside the same gate, the commit fails with ErrFull.
+// courtesyForm matches what thanks, acknowledges or greets in both languages and asks for nothing: each word of the
+// text and each emoji. A question mark asks.
+var courtesyForm = lazy.Regexp{Text: `(?i)^[\s!.,;'"()。、・…~〜^_-]*(?:(?:` +
+	`(?:本当に|ほんとうに|誠に|どうも|いつも|早速)*(?:ありがと[うーぉ]*|有り?難う)(?:ございま(?:す|した))?ね?|どうも|サンクス|` +
+	`感謝(?:です|します|いたします|致します)?|助かり(?:ます|ました)|お(?:疲れ|つかれ)(?:様|さま)(?:です|でした)?|` +
+	`(?:了解|りょうかい|承知)(?:です|しました|いたしました|致しました)?|かしこまりました|(?:分|わ)かりました|` +
+	`(?:\bok|オッケー|オーケー)(?:です)?|(?:宜|よろ)しく(?:お?願い(?:します|いたします|致します|申し上げます))?|` +
+	`\b(?:(?:(?:many )?thanks(?: a lot)?|thank you|thx|tysm|ty)(?: (?:so|very) much)?(?: again| all| everyone)?|` +
+	`(?:much |really )?appreciated|cheers|okay|okey|got it|understood|noted|roger(?: that)?|` +
+	`(?:sounds|looks) good(?: to me)?|lgtm|(?:good|great|nice) (?:job|work)|well done|` +
+	`great|nice|perfect|awesome|cool)\b|` +
+	`:[\p{L}\p{N}_+'-]+:|[\p{So}\x{1F3FB}-\x{1F3FF}\x{200D}\x{FE0F}])[\s!.,;'"()。、・…ー~〜^_-]*)+$`}
+
+// Courtesy reports whether the message is nothing but a courtesy, such as thanks. Nobody is asked about it beside a
+// gate.
+func (r *Request) Courtesy() bool {
+	return len(r.Forwarded)+len(r.Files)+r.MoreFiles == 0 && courtesyForm.Get().MatchString(legible.Narrow(r.Text))
+}
+
+// Ask opens the choice of how to treat the message, or answers a courtesy. It changes nothing if people were already
+// asked or the first layer is done. If the requester has another open choice beside the same gate, the commit fails
+// with ErrFull.
 func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -90,11 +112,31 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (a
 	}
 	c := a.begin(now)
 	c.progress()
+	if a.Request.Courtesy() {
+		c.audit(aggregate.System(), AuditRequestAnswered, "task", a.Head.TaskID,
+			map[string]any{"reason": ReasonCourtesy, "requester": a.Head.Requester})
+		return c.ended(nil, TaskAnswered, aggregate.System(), ReasonCourtesy)
+	}
 	row := &Choice{Beside: b, Terms: a.terms(true, s, c.Now), CreatedAt: c.Now}
 	row.ID = a.rowID(row.Key(), c.Now)
 	c.Put(row)
 	c.RelyOn(&Task{})
 	return c.done()
+}
+
+// GiveWay ends a message that nobody decided about because its author wrote a newer one beside a gate that waits in the
+// thread. It changes nothing if the message was decided about, accepted or ended meanwhile.
+func (a *Aggregate) GiveWay(now time.Time) (aggregate.Change, error) {
+	switch {
+	case a.Request == nil:
+		return aggregate.Change{}, aggregate.ErrConflict // a torn read
+	case a.Choosing() == nil && !a.Waiting():
+		return aggregate.Change{}, nil
+	}
+	c := a.begin(now)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
+	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonNewerMessage})
+	return c.ended(nil, TaskCancelled, by, ReasonNewerMessage)
 }
 
 // TakeAsRequest makes the message a new request and starts a run. It returns ErrDecided, ErrNotAllowed or ErrNotFound.

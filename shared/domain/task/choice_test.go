@@ -224,3 +224,46 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 	err := s.commit(before.Head, c)
 	expect.That(t, err != nil, "it ended, and people are asked about it for ever")
 }
+
+// Beside a gate thanks and an OK ask nothing, and decide nothing. Whatever else a message says is asked about.
+func TestACourtesyBesideAGateAsksNothing(t *testing.T) {
+	written := func(text string) *Aggregate {
+		s := begin(t)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			a.Request.Text = text
+			return a.Ask(1, beside(), tenancy.DefaultSettings(), now)
+		})
+		return s.load()
+	}
+	for _, text := range []string{"ありがとう！", "どうもありがとうございます。助かりました", "了解です", "承知いたしました。よろしくお願いします", "ＯＫ",
+		"OKです👍", "お疲れ様です、ありがとうございます🙇‍♀️", "わかりました〜", "👍", "👍🏽 🎉", ":+1::skin-tone-2: :arigatou:", "Thanks!", "OK 👍",
+		"ok, thank you so much", "Got it. Thanks a lot!", "thx all", "LGTM :tada:", "Looks good to me"} {
+		a := written(text)
+		e := a.Head.Ended
+		expect.That(t, e != nil && e.As == TaskAnswered && e.Reason == ReasonCourtesy && a.Choice == nil && a.Head.Run == 1,
+			"%q: %+v, choice %+v", text, e, a.Choice)
+	}
+	for _, text := range []string{"", "!!", "OK?", "了解？", "これ取り消して", "あ、DMはなしで", "ありがとう。DMはなしで", "お願いします",
+		"全員分", "all", "please", "thanks, but only Sales", "OK for Sales", "No thanks", "not great", "👍 営業部だけ",
+		"<@U0TANAKA>", "3月", "1", "okonomiyaki"} {
+		expect.That(t, written(text).Choosing() != nil, "%q is taken for a courtesy", text)
+	}
+	with := Request{Text: "ありがとう", Files: []aggregate.SharedFile{{ID: "F1"}}}
+	quoting := Request{Text: "OK", Forwarded: []aggregate.Quoted{{Text: "営業部だけ"}}}
+	expect.That(t, !with.Courtesy() && !quoting.Courtesy(), "what it encloses is not seen")
+}
+
+// A newer message of the same person ends one that nobody decided about; what was decided stays.
+func TestAChoiceGivesWayToANewerMessage(t *testing.T) {
+	giveWay := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveWay(now) }
+	for name, s := range map[string]*story{"asked about": asked(t), "not asked about yet": begin(t)} {
+		s.do(giveWay)
+		e, key := s.load().Head.Ended, "ASKED#"+requester+"#"+beside().ID
+		expect.That(t, e != nil && e.As == TaskCancelled && e.Reason == ReasonNewerMessage && e.By == requester &&
+			s.counts[key] == 0, "%s: %+v, counted %v", name, e, s.counts)
+		s.nothing(giveWay)
+	}
+	s := asked(t)
+	s.do(asRequest(s, person(requester)), s.accept)
+	s.nothing(giveWay)
+}

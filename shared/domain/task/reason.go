@@ -11,6 +11,7 @@ const (
 	ReasonByPerson     aggregate.Reason = "cancelled_by_person"
 	ReasonDeleted      aggregate.Reason = "message_deleted" // before the steps began; Slack doesn't say by whom
 	ReasonAskedAgain   aggregate.Reason = "asked_again"     // by the requester, without the words of others
+	ReasonNewerMessage aggregate.Reason = "newer_message"   // of the same person, before anybody decided what this one is
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
@@ -22,6 +23,7 @@ const (
 	// Reasons for a plain reply instead of a task.
 	ReasonUnsupported aggregate.Reason = "unsupported"
 	ReasonHelp        aggregate.Reason = "help"
+	ReasonCourtesy    aggregate.Reason = "courtesy" // beside a gate that waits
 	// Reasons for messages without a request: the greeting of a person who opens the app, and the hint that replies in
 	// a direct message's thread are not requests.
 	ReasonGreeting   aggregate.Reason = "greeting"
@@ -123,9 +125,11 @@ const (
 
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
-	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
+	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonNewerMessage,
+	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
+	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
+	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,

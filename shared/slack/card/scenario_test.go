@@ -99,6 +99,9 @@ func (s *scenario) changesAs(by aggregate.Actor, text string) *scenario {
 	return s.do(s.Correct(task.Request{Text: text}, "1776675700.000000", false, by, s.now))
 }
 
+// givesWay ends a message because of a newer one.
+func (s *scenario) givesWay() *scenario { return s.do(s.GiveWay(s.now)) }
+
 func (s *scenario) deletes() *scenario { return s.deletesAs(requester) }
 
 func (s *scenario) deletesAs(by aggregate.Actor) *scenario {

@@ -156,6 +156,12 @@ var taskStates = []state{
 	{"task_choosing_gate_over", taskCard, func(s *scenario) *scenario { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
 	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
 	{"task_choice_deleted", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).deletes() }},
+	{"task_choice_replaced", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).givesWay() }},
+	{"task_older_than_the_choice", taskCard, (*scenario).givesWay},
+	{"task_courtesy", taskCard, func(s *scenario) *scenario {
+		s.Request.Text = "了解です 👍"
+		return beside(s, task.CardPrompt)
+	}},
 	{"task_choice_expired", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).expire() }},
 	{"task_became_reason", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)

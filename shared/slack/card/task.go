@@ -40,13 +40,16 @@ func (d drawing) cancelledUnread() (said, ended string) {
 	switch {
 	case c != nil && c.As == "" && e.Reason == task.ReasonDeleted:
 		ended = fill(w.RemarkDeleted, "when", when(e.At))
+	case e.Reason == task.ReasonNewerMessage:
+		ended = fill(w.RemarkReplaced, "when", when(e.At))
 	default:
 		ended = d.ended()
 	}
 	switch {
 	case c != nil && c.As == "":
 		return fill(w.RemarkDropped, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled)), ended
-	case d.a.Request != nil && d.a.Request.Threaded() && e.Reason == task.ReasonDeleted:
+	case e.Reason == task.ReasonNewerMessage,
+		e.Reason == task.ReasonDeleted && d.a.Request != nil && d.a.Request.Threaded():
 		return w.RemarkWithdrawn, ended
 	}
 	return w.TaskCancelled, ended

@@ -41,13 +41,13 @@ type words struct {
 	StoppedBy, StoppedInFlight, StoppedUnknown              string
 
 	// Of a request whose message its author changed.
-	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted string
-	ChangedByAuthor, DeletedByAuthor                          string
-	ChangedAnswered, ChangedReason                            string
-	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank       string
-	RedraftDeclined, Repeated, IsRepeated                     string
-	DeclinedText, NowForwards, NowFiles, SentAsIs             string
-	RemarkDropped, RemarkDeleted, RemarkWithdrawn             string
+	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted     string
+	ChangedByAuthor, DeletedByAuthor                              string
+	ChangedAnswered, ChangedReason                                string
+	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank           string
+	RedraftDeclined, Repeated, IsRepeated                         string
+	DeclinedText, NowForwards, NowFiles, SentAsIs                 string
+	RemarkDropped, RemarkDeleted, RemarkReplaced, RemarkWithdrawn string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string

@@ -65,26 +65,32 @@ func (w *Story) Receive(r task.Request) {
 }
 
 // receiveIn receives a message in a thread. An empty thread means that the message starts one.
-func (w *World) receiveIn(thread string) {
+func (w *World) receiveIn(thread, user, text string) {
 	w.T.Helper()
 	ts := fmt.Sprintf("%d.000100", w.Now().Unix())
-	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts, ThreadTS: cmp.Or(thread, ts)})
+	w.Receive(task.Request{User: user, Text: text, Channel: "C0HR", ChannelType: "channel", MessageTS: ts,
+		ThreadTS: cmp.Or(thread, ts)})
 }
 
 // Another adds a task to the same table and returns its world.
-func (w *World) Another() *World { return w.another("") }
+func (w *World) Another() *World { return w.another("", Requester, "") }
 
 // Reply adds a task that is requested in this task's thread.
-func (w *World) Reply() *World { return w.another(w.Load().Request.ThreadTS) }
+func (w *World) Reply() *World { return w.ReplyOf(Requester, "") }
 
-func (w *World) another(thread string) *World {
+// ReplyOf is Reply with who writes what; no text is Text.
+func (w *World) ReplyOf(user, text string) *World {
+	return w.another(w.Load().Request.ThreadTS, user, text)
+}
+
+func (w *World) another(thread, user, text string) *World {
 	w.T.Helper()
 	n := &World{
 		Story: Story{T: w.T, Store: w.Store, By: w.By}, Transport: w.Transport, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
 		plain: w.plain, tokens: w.tokens, table: w.table,
 	}
 	n.clock.Store(w.clock.Add(1000))
-	n.receiveIn(thread)
+	n.receiveIn(thread, user, text)
 	return n
 }
 
