@@ -75,9 +75,10 @@ func ended(text string, whole bool) string {
 	if !whole {
 		text = text[:len(text)-begun(text)]
 	}
+	html := strings.Contains(text, "<s>") || strings.Contains(text, "<S>")
 	for {
 		trimmed := strings.TrimRightFunc(text, space)
-		n := token(trimmed)
+		n := token(trimmed, html)
 		if n == 0 {
 			return text
 		}
@@ -85,12 +86,12 @@ func ended(text string, whole bool) string {
 	}
 }
 
-// token returns the length of the token at a text's end, 0 without one.
-func token(text string) int {
+// token returns the length of the token at a text's end, 0 without one. html says that the text strikes words through.
+func token(text string, html bool) int {
 	for _, t := range ends {
 		begin := len(text) - len(t)
-		if begin < 0 || lower(text[begin:]) != t || begin > 0 && strings.ContainsAny(text[begin-1:begin], " `") ||
-			t == struck && (strings.Contains(text, "<s>") || strings.Contains(text, "<S>")) {
+		if begin < 0 || !strings.EqualFold(text[begin:], t) || html && t == struck ||
+			begin > 0 && strings.ContainsAny(text[begin-1:begin], " `") {
 			continue
 		}
 		return len(t)
