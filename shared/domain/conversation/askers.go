@@ -20,6 +20,15 @@ func (c *change) hears(users ...string) {
 	s.RouteAskers = s.RouteAskers[:min(len(s.RouteAskers), rules.MaxAskers+1)]
 }
 
+// uncut is people of a list that was kept. One of more than may ask along a route may have lost others than apps, so it
+// stays as long: nothing is asked along one.
+func (s *Conversation) uncut(users []string) []string {
+	if len(users) > rules.MaxAskers {
+		return task.Others("", users...)
+	}
+	return s.people(users)
+}
+
 // people returns those of whose words something has who ask: each once, and no apps.
 func (s *Conversation) people(users []string) []string {
 	return slices.DeleteFunc(task.Others("", users...), func(user string) bool { return slices.Contains(s.Apps, user) })
@@ -33,13 +42,14 @@ func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.C
 	c := a.begin(now)
 	s := &c.Conversation
 	s.Apps = task.Others("", append(slices.Clone(s.Apps), apps...)...)
-	s.RouteAskers = s.people(s.RouteAskers)
+	s.RouteAskers = s.uncut(s.RouteAskers)
 	return c.done()
 }
 
 // routeAskers returns who counts as an asker along a route, the latest first, where these people count without a rule.
 func (c *change) routeAskers(askers []string) (users []string) {
-	return c.Conversation.people(append(slices.Clone(c.Conversation.RouteAskers), askers...))
+	s := &c.Conversation
+	return task.Others("", append(s.uncut(s.RouteAskers), s.people(askers)...)...)
 }
 
 // proposedBy returns who count as askers of an action: without a rule, and along a route. by is who proposes it by
@@ -62,7 +72,7 @@ func (a *Aggregate) RouteAskersOf(x *Action) []string {
 	if len(x.RouteAskers) == 0 {
 		return a.AskersOf(x)
 	}
-	return a.Conversation.people(x.RouteAskers)
+	return a.Conversation.uncut(x.RouteAskers)
 }
 
 // RouteAskersAfter returns RouteAskersOf the action that the agent would propose in answer to seen or, unless by is

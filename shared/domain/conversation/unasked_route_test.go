@@ -1,11 +1,14 @@
 package conversation
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -33,4 +36,34 @@ func TestWhatTheSettingsApproveWaitsUnderARule(t *testing.T) {
 			expect.That(t, err != nil, "%s: it is claimed", typ)
 		}
 	}
+}
+
+// It is known later that some of them are apps: whom they pushed out is forgotten all the same, so nothing is asked
+// along a route, neither an action nor what is handed over.
+func TestNobodyIsForgottenBehindApps(t *testing.T) {
+	tb := opened(t)
+	tb.turn(suzuki, Answer{})
+	var apps []string
+	for i := range rules.MaxAskers + 1 {
+		id := fmt.Sprintf("U_%03d", i)
+		if i%2 == 0 {
+			apps = append(apps, id)
+		}
+		tb.turn(id, Answer{})
+	}
+	tb.toldBy(tanaka, "please")
+	expect.NoError(t, tb.begin())
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.LeaveOut(a.Head.Run, apps, tb.now) })
+	a := tb.load()
+	expect.That(t, len(a.RouteAskersAfter(a.Waiting(), "")) > rules.MaxAskers, "a route opens without Suzuki")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", HandOver: "pay", Usage: tb.used()}, tb.now)
+	})
+	handed := tb.load().Handed[0]
+	r := task.Request{User: handed.User, EventID: task.HandedOverBy("x"), RouteAskers: handed.RouteAskers, Apps: apps}
+	r.Asked()
+	expect.That(t, len(r.RouteAskers) >= rules.MaxAskers, "a route opens without Suzuki: %d", len(r.RouteAskers))
+	few := task.Request{User: tanaka, EventID: task.HandedOverBy("x"), RouteAskers: apps, Apps: apps}
+	few.Asked()
+	expect.Is(t, len(few.RouteAskers), 0)
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
 
@@ -112,12 +114,16 @@ type Request struct {
 	Thread *aggregate.Thread `json:"thread,omitempty"`
 }
 
-// Asked adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise.
+// Asked adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise. A
+// conversation that handed it over may have cut its list: with User it has more than may ask along a route, and keeps
+// its apps, so that nothing is asked along one.
 func (r *Request) Asked(beside ...string) {
 	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
 		aggregate.OwnersOf(r.Files))...)
 	app := func(user string) bool { return slices.Contains(r.Apps, user) }
-	r.RouteAskers = slices.DeleteFunc(r.RouteAskers, app)
+	if handed := strings.HasPrefix(r.EventID, handedOver); !handed || len(r.RouteAskers) < rules.MaxAskers {
+		r.RouteAskers = slices.DeleteFunc(r.RouteAskers, app)
+	}
 	r.Authors = slices.DeleteFunc(slices.Clone(r.Authors), app)
 }
 
