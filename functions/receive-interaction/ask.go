@@ -28,6 +28,15 @@ const keepAgainWithin = 600 * time.Millisecond
 // answer.
 const knownWithin = 1200 * time.Millisecond
 
+// A dialog's submission is answered within answeredWithin, whatever its calls take together: after three seconds Slack
+// shows the person an error, whatever was made. The last keepWithin of it is for rows, so that what was posted is kept.
+// Nothing is posted where less than postWithin is left for it.
+const (
+	answeredWithin = 2900 * time.Millisecond
+	keepWithin     = 400 * time.Millisecond
+	postWithin     = 300 * time.Millisecond
+)
+
 // wanted is a request from a command or a dialog.
 type wanted struct {
 	team, user, text string
@@ -53,10 +62,16 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	w.text = intake.Text(w.text)
 	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
-	by, err := h.People.Requester(ctx, w.team, w.user)
+	said, cancel := sleep.Sparing(ctx, keepWithin)
+	defer cancel()
+	by, err := h.People.Requester(said, w.team, w.user)
 	if err == nil && (by.Guest || by.Team != w.team) {
 		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
 		return outcome{note: card.NoteStranger}
+	}
+	if until, ends := said.Deadline(); ends && time.Until(until) < postWithin {
+		log.WarnContext(ctx, "nothing is posted, since Slack is slow")
+		return outcome{note: card.NoteSlow}
 	}
 	if first, was, err := h.begin(ctx, tenant, w.once); err != nil {
 		log.ErrorContext(ctx, "not kept", "err", err)
@@ -64,7 +79,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	} else if !first {
 		return was
 	}
-	at, note, err := h.say(ctx, w, locale)
+	at, note, err := h.say(said, w, locale)
 	if err == nil {
 		r := w.like
 		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.team, w.text, w.user, at.Channel, intake.ChannelType(at.Channel)
@@ -156,25 +171,28 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // message or what it forwards asks, too, however the text was edited: a full stop makes nobody an approver of their own
 // words. Its files go with the request, and their owners ask. Where Ringi can read the message, nothing is made of one
 // that has changed since the dialog showed it: the person is shown it anew.
-func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, person, locale string) outcome {
+func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, typed, person, locale string,
+) outcome {
 	names, err := intake.Names(ctx, h.Store, p.Team.ID, of.Channel)
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return outcome{note: card.NoteFailed}
 	}
 	of.Channel = names[0]
-	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
+	said, cancel := sleep.Sparing(ctx, keepWithin)
+	defer cancel()
+	reaches, err := h.Slack.Reaches(said, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
 	if reaches {
-		if anew, why := h.changed(ctx, of, person); anew != nil || why != "" {
+		if anew, why := h.changed(said, of, typed, person); anew != nil || why != "" {
 			return outcome{note: why, anew: anew}
 		}
 	}
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS,
 		like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles, Authors: task.Others(p.User.ID, of.Wrote()...)}}
-	said := aggregate.HashOf(text)
+	hash := aggregate.HashOf(text)
 	if len(of.Files) > 0 {
 		w.like.RouteAskers = []string{of.User}
 	}
@@ -185,9 +203,9 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 			out.note = card.NoteElsewhere
 		}
 		return out
-	case said != of.Shown:
+	case hash != of.Shown:
 		w.channel, w.elsewhere = of.Channel, true
-		w.once = strings.Join([]string{w.once, w.user, said}, " ")
+		w.once = strings.Join([]string{w.once, w.user, hash}, " ")
 		return h.request(ctx, w, locale)
 	}
 	r := task.Request{
@@ -260,9 +278,13 @@ func (h *Handler) askAgain(ctx context.Context, c click) {
 // locale returns the language for the person, which is their own choice in Slack if Ringi speaks it, and the
 // workspace's language for messages that others read, too.
 func (h *Handler) locale(ctx context.Context, team, user string) (person, workspace string) {
-	workspace = language.All[0]
-	if s, err := h.Store.Settings(ctx, aggregate.TenantID(team)); err == nil {
-		workspace = s.Locale
-	}
+	workspace = h.workspace(ctx, team)
 	return h.People.Language(ctx, team, user, workspace), workspace
+}
+
+func (h *Handler) workspace(ctx context.Context, team string) (locale string) {
+	if s, err := h.Store.Settings(ctx, aggregate.TenantID(team)); err == nil {
+		return s.Locale
+	}
+	return language.All[0]
 }

@@ -148,6 +148,11 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	if p.Team != nil {
 		ctx = slackapi.For(ctx, aggregate.TenantID(p.Team.ID))
 	}
+	if p.Type == kindSubmission && p.View.CallbackID == card.RequestCallback {
+		within, cancel := context.WithTimeout(ctx, answeredWithin)
+		defer cancel()
+		ctx = within
+	}
 	if p.Team != nil && h.foreign(ctx, p.Team.ID) {
 		metric.Count(metric.EventForeign, 1)
 		return ignore(ctx, "unknown_workspace")

@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -110,11 +111,13 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	fields := p.View.State.Values
 	var of card.RequestOf
 	odd := p.View.PrivateMetadata != "" && json.Unmarshal([]byte(p.View.PrivateMetadata), &of) != nil
-	text := intake.Text(card.RequestTyped(func(block string) string {
-		return fields[block+of.Again][card.RequestText].Value
-	}))
+	value := func(block string) string { return fields[block+of.Again][card.RequestText].Value }
+	text := intake.Text(card.RequestTyped(value))
 	at := fields[card.RequestAtBlock][card.RequestAt].Conversation
-	person, workspace := h.locale(ctx, p.Team.ID, p.User.ID)
+	said, cancel := sleep.Sparing(ctx, keepWithin)
+	defer cancel()
+	workspace := h.workspace(ctx, p.Team.ID)
+	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
 			block + of.Again: n.Told(person, "")})), nil
@@ -126,7 +129,11 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		return problem(card.RequestTextBlock, card.NoteEmpty)
 	}
 	if p.View.PrivateMetadata != "" {
-		switch left, anew := h.filledOf(ctx, p, of, text, person, workspace); {
+		typed := card.RequestTypedBefore(value)
+		if aggregate.HashOf(text) != of.Shown {
+			typed = strings.TrimSpace(typed + "\n\n" + text)
+		}
+		switch left, anew := h.filledOf(ctx, p, of, text, typed, person, workspace); {
 		case anew != nil:
 			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(anew)), nil
 		case left != "":
@@ -147,7 +154,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	at = names[0]
 	if at != "" && intake.ChannelType(at) != "im" { // the dialog also lists channels that the person is not in
-		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
+		sight, err := h.People.Sight(said, p.Team.ID, p.User.ID)
 		switch {
 		case err != nil:
 			slog.WarnContext(ctx, "not asked there: Slack does not say who is", "user", p.User.ID, "err", err)
@@ -170,8 +177,9 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 }
 
 // filledOf handles a dialog for a request from a message. It returns the note for a dialog that stays open, or "" if
-// the dialog closes; anew is the dialog that takes its place, because the message changed while it was open.
-func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, text, person, workspace string) (
+// the dialog closes; anew is the dialog that takes its place, because the message changed while it was open. A note of
+// one that closes is for the time that is left: Lambda makes no call after the answer.
+func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, text, typed, person, workspace string) (
 	left card.AskNote, anew *slack.ModalViewRequest) {
 	var err error
 	for _, id := range slices.Concat(of.Authors, of.Files, of.Owners) {
@@ -183,11 +191,13 @@ func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, te
 		of.User != "" && inbound.CheckID("user", of.User) != nil {
 		return card.NoteFailed, nil
 	}
-	out := h.fromMessage(ctx, p, of, text, person, workspace)
+	out := h.fromMessage(ctx, p, of, text, typed, person, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteRepeated:
 		if out.note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
-			h.note(ctx, of, p.User.ID, out.note, person)
+			said, cancel := sleep.Sparing(ctx, keepWithin)
+			defer cancel()
+			h.note(said, of, p.User.ID, out.note, person)
 		}
 	case card.NoteElsewhere: // the message in their direct messages informs the person
 	default:
@@ -197,11 +207,14 @@ func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, te
 }
 
 // changed returns the dialog of a message anew if that says something else by now than the dialog showed, or why there
-// is none: it is gone, or Slack doesn't say.
-func (h *Handler) changed(ctx context.Context, of card.RequestOf, locale string) (anew *slack.ModalViewRequest,
+// is none: it is gone, or Slack doesn't say, or not in time.
+func (h *Handler) changed(ctx context.Context, of card.RequestOf, typed, locale string) (anew *slack.ModalViewRequest,
 	why card.AskNote) {
 	m, there, err := h.Slack.Seen(ctx, of.Channel, of.Thread, of.TS)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		slog.WarnContext(ctx, "whether the message has changed is not known in time", "channel", of.Channel, "err", err)
+		return nil, card.NoteSlow
 	case err != nil:
 		slog.WarnContext(ctx, "whether the message has changed is not known", "channel", of.Channel, "err", err)
 		return nil, card.NoteFailed
@@ -212,5 +225,5 @@ func (h *Handler) changed(ctx context.Context, of card.RequestOf, locale string)
 	if is.shown() == "" {
 		return nil, card.NoteEmpty
 	}
-	return card.ChangedRequestModal(locale, is.shown(), having(of, m.Content()), of), ""
+	return card.ChangedRequestModal(locale, is.shown(), typed, having(of, m.Content()), of), ""
 }

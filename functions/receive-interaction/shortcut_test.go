@@ -151,6 +151,7 @@ func TestAMessageThatChangesWhileItsDialogIsOpen(t *testing.T) {
 			expect.Must(t, anew.Action == "update" && !made(w, ts) && w.messages(workspace.HR, sent) == 0, "%s", out.Body)
 			expect.Has(t, out.Body, "変更されました")
 			expect.Has(t, out.Body, is)
+			expect.Is(t, strings.Contains(out.Body, sent), sent != was, "what was typed")
 			s := w.submits(workspace.Sato, anew.View, is)
 			values := s["view"].(map[string]any)["state"].(map[string]any)["values"].(map[string]any)
 			block := anew.View.Blocks[1].(map[string]any)["block_id"].(string)
@@ -170,6 +171,32 @@ func TestAMessageThatChangesWhileItsDialogIsOpen(t *testing.T) {
 				"author_id": workspace.Suzuki, "text": "至急"}}}
 			out := w.post(w.submits(workspace.Sato, v, was))
 			for _, part := range []string{`"response_action":"update"`, "至急", workspace.Suzuki} {
+				expect.Has(t, out.Body, part)
+			}
+			expect.That(t, !made(w, ts), "it is made a request")
+		},
+		"twice, and all that was typed stays": func(t *testing.T, w *world) {
+			ts, v := shown(w)
+			var out inbound.Response
+			for n, typed := range []string{was + "\n支払日は 12/10", was + "\n請求書は添付"} {
+				now := was + strings.Repeat("。", n+1)
+				expect.NoError(t, second(w.slack.Update(workspace.HR, ts, workspace.Tanaka, workspace.Patch{Text: &now})))
+				s := w.submits(workspace.Sato, v, typed)
+				values := s["view"].(map[string]any)["state"].(map[string]any)["values"].(map[string]any)
+				for i, b := range v.Blocks[min(n, len(v.Blocks)):] {
+					b := b.(map[string]any)
+					if e, is := b["element"].(map[string]any); is && n > 0 {
+						delete(values, card.RequestTextBlock)
+						text := []any{typed, e["initial_value"]}[i]
+						values[b["block_id"].(string)] = map[string]any{card.RequestText: map[string]any{"value": text}}
+					}
+				}
+				out = w.post(s)
+				var anew struct{ View workspace.View }
+				expect.NoError(t, json.Unmarshal([]byte(out.Body), &anew))
+				v = anew.View
+			}
+			for _, part := range []string{"12/10", "請求書", "入力していた内容"} {
 				expect.Has(t, out.Body, part)
 			}
 			expect.That(t, !made(w, ts), "it is made a request")

@@ -20,6 +20,8 @@ const (
 	RequestText      = "request_text_input"
 	RequestAtBlock   = "request_channel"
 	RequestAt        = "request_channel_input"
+	// requestTypedBlock has what was typed before the message changed.
+	requestTypedBlock = "request_typed"
 )
 
 // MaxTyped is how much Slack's field for a request takes, in characters.
@@ -87,47 +89,62 @@ func (of RequestOf) SharedFiles() (files []aggregate.SharedFile) {
 func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {
 	w := askWordsOf.In(locale)
 	view := RequestModal(locale)
+	fields, rest := w.textFields(RequestTextBlock, of.Again, text)
+	fields[0].Optional, fields[0].Label, fields[0].Hint = false, label(w.Text), label(w.TextOfMessage)
 	view.Blocks.BlockSet = nil
-	all := text
-	for n := 0; n == 0 || text != "" && n < maxTexts; n++ {
-		var part string
-		part, text = cutTyped(text)
-		field := &slack.PlainTextInputBlockElement{
-			Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped, InitialValue: part,
-		}
-		block := slack.NewInputBlock(requestField(n)+of.Again, label(w.TextGoesOn), nil, field)
-		if block.Optional = n > 0; n == 0 {
-			block.Label, block.Hint = label(w.Text), label(w.TextOfMessage)
-		}
-		view.Blocks.BlockSet = append(view.Blocks.BlockSet, block)
+	for _, field := range fields {
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, field)
 	}
-	if text != "" {
+	if rest != "" {
 		view.Blocks.BlockSet = append(view.Blocks.BlockSet, slack.NewContextBlock("", label(w.TextCut)))
 	}
-	of.Shown = aggregate.HashOf(Readable(strings.TrimSuffix(all, text)))
+	of.Shown = aggregate.HashOf(Readable(strings.TrimSuffix(text, rest)))
 	view.PrivateMetadata = metadata(of)
 	return view
 }
 
-// ChangedRequestModal is MessageRequestModal for a message that has changed since a dialog showed it, and says so. It
-// returns nil if the message is what was shown.
-func ChangedRequestModal(locale, text string, now, shown RequestOf) *slack.ModalViewRequest {
+// textFields shows a text in as many fields as it needs, one at least, and returns what they don't hold.
+func (w *askWords) textFields(block, again, text string) (fields []*slack.InputBlock, rest string) {
+	for n := 0; n == 0 || text != "" && n < maxTexts; n++ {
+		var part string
+		part, text = cutTyped(text)
+		field := slack.NewInputBlock(fieldOf(block, n)+again, label(w.TextGoesOn), nil, &slack.PlainTextInputBlockElement{
+			Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped, InitialValue: part,
+		})
+		field.Optional = true
+		fields = append(fields, field)
+	}
+	return fields, text
+}
+
+// ChangedRequestModal is MessageRequestModal for a message that has changed since a dialog showed it, and says so. What
+// the person typed stands below, in fields that nothing is made of. It returns nil if the message is what was shown.
+func ChangedRequestModal(locale, text, typed string, now, shown RequestOf) *slack.ModalViewRequest {
 	view := MessageRequestModal(locale, text, now)
 	if view.PrivateMetadata == metadata(shown) {
 		return nil
 	}
 	now.Again = "_" + aggregate.HashOf(text)[:8]
 	view = MessageRequestModal(locale, text, now)
-	note := slack.NewSectionBlock(label(askWordsOf.In(locale).TextChanged), nil, nil)
+	w := askWordsOf.In(locale)
+	note := slack.NewSectionBlock(label(w.TextChanged), nil, nil)
 	view.Blocks.BlockSet = slices.Insert(view.Blocks.BlockSet, 0, slack.Block(note))
+	if typed == "" {
+		return &view
+	}
+	fields, _ := w.textFields(requestTypedBlock, now.Again, typed)
+	fields[0].Label, fields[0].Hint = label(w.TextTyped), label(w.TextTypedHint)
+	for _, field := range fields {
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, field)
+	}
 	return &view
 }
 
-func requestField(n int) string {
+func fieldOf(block string, n int) string {
 	if n == 0 {
-		return RequestTextBlock
+		return block
 	}
-	return fmt.Sprint(RequestTextBlock, "_", n+1)
+	return fmt.Sprint(block, "_", n+1)
 }
 
 // Readable removes invisible characters and long runs of empty lines from a text, since nobody would read what follows
@@ -135,10 +152,17 @@ func requestField(n int) string {
 func Readable(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
 // RequestTyped joins the text of a request's fields. value returns the text of one field.
-func RequestTyped(value func(block string) string) string {
+func RequestTyped(value func(block string) string) string { return joined(RequestTextBlock, value) }
+
+// RequestTypedBefore is RequestTyped of what was typed before the message changed.
+func RequestTypedBefore(value func(block string) string) string {
+	return joined(requestTypedBlock, value)
+}
+
+func joined(block string, value func(block string) string) string {
 	var text strings.Builder
 	for n := range maxTexts {
-		text.WriteString(value(requestField(n)))
+		text.WriteString(value(fieldOf(block, n)))
 	}
 	return Readable(text.String())
 }
@@ -181,6 +205,7 @@ const (
 	NoteStranger    AskNote = "stranger"    // a guest, or a member of another workspace
 	NoteUnsure      AskNote = "unsure"      // Slack didn't say whether it was posted
 	NoteFailed      AskNote = "failed"
+	NoteSlow        AskNote = "slow" // Slack took too long, so that nothing was made
 	NoteTooLong     AskNote = "too_long"
 	// NoteWithoutFiles: files stayed behind with the forwards of a request that was asked again.
 	NoteWithoutFiles AskNote = "without_files"

@@ -6,7 +6,7 @@ import "ringi/shared/words/language"
 type askWords struct {
 	Title, Submit, Close, Text, TextPlaceholder string
 	TextOfMessage, TextGoesOn, TextCut          string
-	TextChanged                                 string
+	TextChanged, TextTyped, TextTypedHint       string
 	At, AtPlaceholder, AtHint                   string
 	Asked, Open, ListNumber                     string
 	Numbered                                    map[NumberOf]string

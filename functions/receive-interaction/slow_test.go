@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/seen"
+)
+
+// late is Slack that takes long, and keeps by when a call of it must have ended. Where it stops at something, that is
+// not answered in time.
+type late struct {
+	Slack
+	stops string
+	by    *[]time.Time
+}
+
+func (s late) call(ctx context.Context, what string) error {
+	until, ok := ctx.Deadline()
+	if !ok {
+		until = time.Now().Add(time.Hour)
+	}
+	if *s.by = append(*s.by, until); what == s.stops {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (s late) Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error) {
+	if err := s.call(ctx, "seen"); err != nil {
+		return m, false, err
+	}
+	return s.Slack.Seen(ctx, channel, thread, ts)
+}
+
+func (s late) Reaches(ctx context.Context, channel, user string) (bool, error) {
+	if err := s.call(ctx, "reaches"); err != nil {
+		return true, err
+	}
+	return s.Slack.Reaches(ctx, channel, user)
+}
+
+func (s late) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
+	if err := s.call(ctx, "note"); err != nil {
+		return err
+	}
+	return s.Slack.Ephemeral(ctx, channel, thread, user, text)
+}
+
+// Slack shows the person an error after three seconds, whatever was made: all calls of a submission end together.
+func TestASubmissionIsAnsweredInTimeHoweverSlowSlackIs(t *testing.T) {
+	for stops, want := range map[string]string{"": "", "note": "", "seen": card.NoteSlow.Told("ja", ""),
+		"reaches": card.NoteSlow.Told("ja", "")} {
+		inWorlds(t, map[string]func(*testing.T, *world){"at " + stops: func(t *testing.T, w *world) {
+			const was = "取引先Aに 900,000 円を振り込んで"
+			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, was)
+			s := w.sent(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts,
+				"text": was})
+			by, begun := []time.Time{}, time.Now()
+			w.h.Slack = late{w.h.Slack, stops, &by}
+			out := w.post(s)
+			expect.Is(t, out.StatusCode == 200 && out.Body == "", want == "", out.Body)
+			expect.Has(t, out.Body, want)
+			expect.Must(t, len(by) > 1, "%d calls", len(by))
+			for _, until := range by {
+				expect.That(t, until.Equal(by[0]) && until.Sub(begun) < 2900*time.Millisecond, "until %s", until.Sub(begun))
+			}
+		}})
+	}
+}
