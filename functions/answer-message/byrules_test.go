@@ -408,6 +408,7 @@ func (group) Standing(circulation.Person, string) rules.Standing {
 func (group) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
+func (group) Topmost(circulation.Person, string) bool             { return false }
 func (group) Knows(string, string) bool                           { return true }
 func (group) Holders(string, string, string) []circulation.Person { return nil }
 func (group) Over(string, string, string) (circulation.Person, bool) {

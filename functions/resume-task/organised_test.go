@@ -65,6 +65,20 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	expect.That(t, p.Route.Org == "v0" && p.Askers[0].Person == "3", "%+v", p.Gate)
 }
 
+// Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
+func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
+	boss := desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})
+	boss.Empty = rules.EmptySkip
+	o := asks(desk("経理", ofPeople("U0BUCHO")), boss)
+	o.Route.Hands = 1
+	w.rules(o)
+	w.unrouted()
+	w.resume()
+	e := w.Load().Head.Ended
+	expect.Must(t, e != nil, "the steps are asked without the manager")
+	expect.That(t, e.Reason == task.ReasonUnknownPost && e.Detail == "上長", "%+v", e)
+}
+
 // The row that says which version stands is a condition of the commit; here it has another revision than was read.
 func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	w.organised(4)

@@ -32,6 +32,7 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"nor does one in the thread, where strangers are found":  testAppsAndStrangersOfAThread,
 		"an organisation says who stands above":                  testOrganisation,
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
+		"one's organisation that is removed leaves nobody out":   testOrganisationThatIsRemoved,
 		"marks say what the rules know of the steps":             testMarks,
 		"a mark that changes while Slack is asked counts":        testMarkThatChanges,
 		"the process may die at each call":                       testDies,

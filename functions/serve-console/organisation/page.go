@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide/directory"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/remember"
@@ -116,7 +117,10 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 }
 
 // removal is the question whether to remove what stands.
-type removal struct{ Rev int }
+type removal struct {
+	Rev   int
+	Lists []list
+}
 
 func (c *Pages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	row, err := c.Organisations.OrganisationRow(r.Context(), v.Tenant)
@@ -127,7 +131,14 @@ func (c *Pages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
 		return nil
 	}
-	d := web.Document{Title: v.Texts("organisation").Say("remove_title"), Here: "organisation", Data: removal{row.Rev}}
+	x, _, err := c.Store.Rules(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := texts{v.Texts("organisation")}
+	none := directory.Of(nil, listing{more: true})
+	data := removal{row.Rev, t.emptied("stages_removed", x, none, c.today().String())}
+	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation-remove.html")
 }
 

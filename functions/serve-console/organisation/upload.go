@@ -74,14 +74,19 @@ func (listing) InChannel(string) (members []string, all bool) { return nil, fals
 // the file has on no day.
 func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.Organisation, m *organisation.Matching,
 	l listing) []list {
-	if x == nil {
-		return nil
-	}
 	days := []string{today.String()}
 	for day, more := o.NextChange(today); more && len(days) < organisation.MaxChanges; day, more = o.NextChange(day) {
 		days = append(days, day.String())
 	}
 	d := directory.Of(&directory.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
+	return t.emptied("stages", x, d, days...)
+}
+
+// emptied lists what a directory makes of the rules' conditions and stages on some days, under a title.
+func (t texts) emptied(title string, x *rules.Rules, d *directory.Directory, days ...string) []list {
+	if x == nil {
+		return nil
+	}
 	line := func(f rules.Finding) string {
 		rule, kind := t.Say("last_rule"), string(f.Kind)
 		for _, r := range x.Rules {
@@ -90,11 +95,11 @@ func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.O
 			}
 		}
 		if f.Stage == 0 {
-			kind = "condition"
+			kind += "_condition"
 		}
 		return t.In("stage_kinds", kind, "rule", rule, "n", f.Stage, "what", legible.OneLine(f.Who), "day", f.From)
 	}
-	return filled(listOf("stages", t.Say("stages"), t.Say("stages_note"), x.Emptied(d, days...), line))
+	return filled(listOf("stages", t.Say(title), t.Say("stages_note"), x.Emptied(d, days...), line))
 }
 
 // mailless reports whether Slack gave no address of anybody.

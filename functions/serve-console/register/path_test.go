@@ -24,10 +24,14 @@ func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 		{User: "U1"}}}
 	filled, out := desk, circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: rules.LeftVacant}
 	filled.Filled = rules.LeftVacant
-	g := &aggregate.Gate{Route: &circulation.Route{Stages: []circulation.Stage{desk, filled, out}, Hands: 1}}
+	renamed := desk
+	renamed.Filled = rules.LeftUnknown
+	g := &aggregate.Gate{Route: &circulation.Route{Stages: []circulation.Stage{desk, filled, out, renamed}, Hands: 1}}
 	for locale, want := range map[string][]string{
-		"ja": {"", "空席のため、その上の人", "該当者なしのため省略"},
-		"en": {"", "vacant, so who stands above", web.TextsOf("route", "en").In("why", rules.LeftVacant)},
+		"ja": {"", "空席のため、その上の人", "該当者なしのため省略",
+			"組織表にない役職のため、その上の人"},
+		"en": {"", "vacant, so who stands above", web.TextsOf("route", "en").In("why", rules.LeftVacant),
+			"the organisation’s table doesn’t have the post, so who stands above"},
 	} {
 		for i, b := range boxes(g, func(id string) string { return id }, web.TextsOf("route", locale)) {
 			expect.Is(t, b.Why, want[i], locale, b.Name)

@@ -49,14 +49,16 @@ func (s *speaker) remarks(g *aggregate.Gate) string {
 	if successor {
 		say("successor")
 	}
-	if slices.ContainsFunc(st.Stages, func(x circulation.StageState) bool { return x.LeftOut != "" }) {
-		say("left_out")
+	some := func(of func(x circulation.StageState) bool, key string) {
+		if slices.ContainsFunc(st.Stages, of) {
+			say(key)
+		}
 	}
-	if slices.ContainsFunc(st.Stages, func(x circulation.StageState) bool {
+	some(func(x circulation.StageState) bool { return x.LeftOut != "" }, "left_out")
+	some(func(x circulation.StageState) bool {
 		return x.LeftOut == rules.LeftVacant || x.Filled == rules.LeftVacant
-	}) {
-		say("vacant")
-	}
+	}, "vacant")
+	some(func(x circulation.StageState) bool { return x.Filled == rules.LeftUnknown }, "unknown")
 	return strings.Join(all, s.words.Say("and"))
 }
 

@@ -106,7 +106,7 @@ func remarks(t *testing.T, w *consoletest.World) {
 func listsActions(t *testing.T, w *consoletest.World) {
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
 	o := consoletest.Along(consoletest.Desk("課長", 1, workspace.Suzuki))
-	o.Rule.Numbered = true
+	o.Rule.Numbered, o.Route.Stages[0].Filled = true, rules.LeftUnknown
 	x := k.ProposesBy(o)
 	hand := circulation.Person{User: workspace.Suzuki}
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -122,7 +122,8 @@ func listsActions(t *testing.T, w *consoletest.World) {
 	})
 	number := k.Load().Current().DecisionNumber
 	b := w.As(workspace.Suzuki)
-	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)")
+	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)",
+		"組織表にない役職の段階あり")
 	b.Get("/console/register").Holds(t, k.Page())
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
 	b.Get("/console/register/"+number).Says(t, 200, number, "エージェントの操作", x.Payload.Hash(), x.ActionID, "infra/audit prove")

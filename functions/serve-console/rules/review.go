@@ -229,7 +229,7 @@ func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 			continue // it is so today already
 		}
 		kind, who := string(f.Kind), a.person(f.Who)
-		if f.Kind == rules.FindingUnknown {
+		if f.Kind == rules.FindingUnknown || f.Kind == rules.FindingUnnamed {
 			who = legible.OneLine(f.Who)
 			if f.Stage == 0 {
 				kind += "_condition"

@@ -144,6 +144,11 @@ func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person
 	return d.account(above.Number), true
 }
 
+// Topmost reports whether nobody stands above somebody on a day because the organisation says so.
+func (d *Directory) Topmost(p circulation.Person, on string) bool {
+	return d.org != nil && d.chart(on).Topmost(p.Person)
+}
+
 // Over returns who stands over a position of a department on a day, whoever holds it.
 func (d *Directory) Over(department, position, on string) (circulation.Person, bool) {
 	if d.org == nil {

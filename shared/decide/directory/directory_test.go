@@ -109,7 +109,7 @@ func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 		"of people without an account who may, above":  {day, position("主任"), "B2 (manager 1 of C as of " + day + ")"},
 		"no second account, stranger or contractor":    {day, group, "A1 (group S1)"},
 		"a contractor, where the stage lets others in": {day, others, "C4 (group S1), A1 (group S1)"},
-		"nobody on a day that is none":                 {"tomorrow", manager(1), "refused: vacant"},
+		"nobody on a day that is none":                 {"tomorrow", manager(1), "refused: above"},
 	} {
 		got := found(t, Of(organised(t), w), c.on, c.stage)
 		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
@@ -181,6 +181,7 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
 		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
 		"a post nobody ever had": {day, "", post("SEC", "係長"), "B2 (over 係長 of SEC as of " + day + ")"},
+		"typed in wide letters":  {day, "", post("ＳＥＣ", "係長"), "B2 (over 係長 of ＳＥＣ as of " + day + ")"},
 		"of no department":       {day, "", post("NONE", "部長"), "refused: unknown"},
 		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
 	} {
@@ -214,7 +215,7 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
 		"its holder can't stamp":       {above + chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", want},
 		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", "refused: standing"},
-		"no row of it: what is above?": {above + section, "refused: vacant"},
+		"no row of it: what is above?": {above + section, "refused: unknown"},
 	} {
 		o := expect.Value(organisation.Read([]byte(header + c[0])))(t)
 		var accounts []organisation.Account
@@ -262,14 +263,61 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 	expect.Is(t, asked(t, Of(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
 }
 
+// A stage of the requester's manager may be left out where nobody stands above, which only the file can say.
+func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,valid_to\n"
+	const top, gone = "1,President,a@example.com,HQ,,社長,1,,employee,\n", "left out vacant"
+	level := func(n int) rules.Who { return rules.Who{Kind: rules.WhoManager, Level: n} }
+	for name, c := range map[string]struct {
+		rows  string
+		level int
+		want  string
+	}{
+		"above the top": {top + "5,Req,r@example.com,SALES,HQ,,,,employee,\n", 2, gone},
+		"the top asks":  {"5,Req,r@example.com,HQ,,社長,1,,employee,\n1,A,a@example.com,HQ,,,,,employee,\n", 1, gone},
+		"named":         {"1,A,a@example.com,HQ,,,,,employee,\n5,Req,r@example.com,HQ,,,,1,employee,\n", 2, gone},
+		"the named one has left": {
+			top + "7,G,,SALES,,,,,employee,2026-11-01\n5,Req,r@example.com,SALES,,,,7,employee,\n", 1, "above ",
+		},
+		"a parent without a row": {top + "5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 1, "above "},
+		"above the head, no row": {
+			"1,A,a@example.com,SALES,EIGYO,部長,2,,employee,\n5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 2, "above ",
+		},
+	} {
+		d := managed(t, head+c.rows)
+		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
+			want := c.want
+			if empty == rules.EmptyUp && want == gone {
+				want = "vacant "
+			}
+			expect.Is(t, askedOf(t, d, level(c.level), empty), want, name, empty.Vacant)
+		}
+	}
+	expect.Is(t, askedOf(t, Of(nil, workspace{}), level(1), rules.EmptySkip), "above ", "no organisation")
+}
+
+// managed is the organisation of a file in which A and R have accounts.
+func managed(t *testing.T, csv string) *Directory {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte(csv)))(t)
+	accounts := []organisation.Account{{ID: "A", Mails: []string{"a@example.com"}},
+		{ID: "R", Mails: []string{"r@example.com"}}}
+	return Of(&Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
+}
+
 // asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.
 func asked(t *testing.T, d *Directory, empty rules.Empty) string {
+	t.Helper()
+	return askedOf(t, d, rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "0010"}, empty)
+}
+
+// askedOf is asked of a second stage of somebody else.
+func askedOf(t *testing.T, d *Directory, who rules.Who, empty rules.Empty) string {
 	t.Helper()
 	f := &rules.Facts{Requester: d.Person("R"), Askers: []circulation.Person{d.Person("R")}, On: day}
 	first := rules.Stage{Name: "1", Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"A"}},
 		Empty: rules.EmptyRefuse}
-	second := rules.Stage{Name: "2", Need: 1, Empty: empty,
-		Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "0010"}}
+	second := rules.Stage{Name: "2", Need: 1, Empty: empty, Who: who}
 	second.Empty.Twice = rules.ThenAgain
 	route, err := (&rules.Policy{Hands: 1, Stages: []rules.Stage{first, second}}).Resolve(f, rules.Floor{}, d)
 	if no, is := errors.AsType[*rules.Unresolved](err); is {

@@ -222,6 +222,8 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 			no.Why = task.ReasonAskersRoute
 		case rules.LeftUnknown:
 			no.Why, no.Detail = task.ReasonUnknownPost, none.Name+": "+none.What
+		case rules.LeftAbove:
+			no.Why = task.ReasonUnknownPost
 		}
 		return Found{Refused: no}, nil
 	}
@@ -294,6 +296,7 @@ func (ids) Standing(circulation.Person, string) rules.Standing {
 func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
+func (ids) Topmost(circulation.Person, string) bool { return true }
 func (ids) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }

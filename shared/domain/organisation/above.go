@@ -34,12 +34,25 @@ func (c *Chart) Manager(number string) (Superior, bool) {
 	return c.over(post)
 }
 
+// Topmost reports whether nobody stands above a person because the file says so. It doesn't where the manager whom it
+// names isn't there that day, where people stand above each other, nor where no row on any day says what is above a
+// department.
+func (c *Chart) Topmost(number string) bool {
+	p, here := c.people[number]
+	if _, below := c.Manager(number); below || !here || p.Manager != "" && p.Manager != number {
+		return false
+	}
+	post, _ := c.Main(number)
+	path := c.Path(post.Department)
+	return len(path) > 0 && path[len(path)-1].Parent == "" && !c.adrift[path[len(path)-1].Code]
+}
+
 // Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.
 // A head of the department may stand below a position whose rank isn't known, so then only those above it count.
 func (c *Chart) Over(department, position string) (Superior, bool) {
 	post := Post{Department: folded(department), Position: posted(position)}
 	if c.rank(post) == unranked {
-		post.Department = c.departments[department].Parent
+		post.Department = c.departments[post.Department].Parent
 	}
 	return c.over(post)
 }

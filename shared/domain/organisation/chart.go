@@ -14,13 +14,14 @@ type Chart struct {
 	departments map[string]Department
 	members     map[string][]Post // by department, those who lead first
 	ranks       map[string]int    // by position
+	adrift      map[string]bool   // departments of which nobody knows what is above them
 }
 
 // Chart returns the organisation on a day, which is one of the tenant's zone.
 func (o *Organisation) Chart(day Date) *Chart {
 	c := &Chart{
 		day: day, people: map[string]Person{}, posts: map[string][]Post{}, departments: map[string]Department{},
-		members: map[string][]Post{}, ranks: map[string]int{},
+		members: map[string][]Post{}, ranks: map[string]int{}, adrift: map[string]bool{},
 	}
 	for _, p := range o.positions {
 		c.ranks[p.Name] = p.Rank
@@ -64,10 +65,12 @@ func (c *Chart) unstated(o *Organisation) {
 		slices.Sort(codes)
 		for _, code := range slices.Compact(codes) {
 			d := o.nearest(code, c.day)
+			adrift := d.Code == ""
 			if slices.ContainsFunc(c.Path(d.Parent), func(x Department) bool { return x.Parent == code }) {
-				d.Parent = "" // it has come to stand below itself meanwhile
+				d.Parent, adrift = "", true // it has come to stand below itself meanwhile
 			}
 			c.departments[code] = Department{Code: code, Name: d.Name, Parent: d.Parent, Unstated: true}
+			c.adrift[code] = adrift
 		}
 	}
 }

@@ -26,6 +26,9 @@ type Directory interface {
 	Empty(channel string, but []circulation.Person, on string) bool
 	// Manager returns who stands directly above somebody.
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
+	// Topmost reports whether nobody stands above somebody because the organisation says so; where it is false and there
+	// is no Manager, nobody knows who does. It is false while no organisation stands.
+	Topmost(p circulation.Person, on string) bool
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
 	Over(department, position, on string) (circulation.Person, bool)
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it. Else
@@ -60,6 +63,14 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 	}
 }
 
+// lost reports whether nobody knows who the manager of a stage is: the chain of who stands above the requester ends
+// before it, and not at the top.
+func (w Who) lost(f *Facts, d Directory) bool {
+	last := f.Requester
+	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
+	return w.Kind == WhoManager && !d.Topmost(last, f.On)
+}
+
 // position returns where somebody is in a list, or -1.
 func position(people []circulation.Person, p circulation.Person) int {
 	return slices.IndexFunc(people, p.Is)
@@ -69,15 +80,21 @@ func position(people []circulation.Person, p circulation.Person) int {
 // or the code alone. Who stands over a department may take the place of a post in it, whatever it is called.
 func (s Stage) unknown(d Directory) string {
 	w := s.Who
-	known := w.Kind != WhoPosition || d.Knows(w.Department, "")
 	switch {
-	case !known:
+	case w.Kind == WhoPosition && !d.Knows(w.Department, ""):
 		return w.Department
-	case w.Kind != WhoPosition || s.Empty.Vacant == ThenUp || d.Knows(w.Department, w.Position):
+	case s.Empty.Vacant == ThenUp || !w.unnamed(d):
 		return ""
 	}
-	return w.Position + " (" + w.Department + ")"
+	return w.post()
 }
+
+// unnamed reports whether the organisation has a stage's post on no day: somebody may hold it under another name.
+func (w Who) unnamed(d Directory) bool {
+	return w.Kind == WhoPosition && !d.Knows(w.Department, w.Position)
+}
+
+func (w Who) post() string { return w.Position + " (" + w.Department + ")" }
 
 // Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out: the post
 // may be held under another name.

@@ -14,7 +14,7 @@ type Finding struct {
 	By    string      `json:"by,omitempty"`    // of FindingCovered, id of the rule that takes its requests
 	Stage int         `json:"stage,omitempty"` // number of the stage, from 1
 	From  string      `json:"from,omitempty"`  // since which day; of FindingVacant and FindingMany
-	Who   string      `json:"who,omitempty"`   // of FindingGone, the account; of FindingUnknown, what the rule names
+	Who   string      `json:"who,omitempty"`   // of FindingGone, the account; else what the rule names
 }
 
 // FindingKind says what was found.
@@ -29,6 +29,9 @@ const (
 	// FindingUnknown: a stage names a post or department that the organisation has on no day, so that what it takes is
 	// refused. Without a stage it is the condition on the requester that names a department.
 	FindingUnknown FindingKind = "unknown"
+	// FindingUnnamed: a stage names a post that the organisation has on no day, though its department. Who stands above is
+	// asked there, as at a vacant post, and again at their own stage.
+	FindingUnnamed FindingKind = "unnamed"
 	// FindingVacant: a stage finds fewer people than must stamp, whoever asks.
 	FindingVacant FindingKind = "vacant"
 	// FindingMany: a stage finds more people than it may have.
@@ -68,8 +71,8 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 	return append(all, r.Last.Writes.Route.findings(LastID, d, today, next)...)
 }
 
-// Emptied returns what an organisation makes vacant or unknown on some days: each condition and each stage once, with
-// the first of these days. Stages of user groups aren't looked at, since Slack says who is in these.
+// Emptied returns what an organisation, or its removal, makes vacant or unknown on some days: each condition and each
+// stage once, with the first of these days. Stages of user groups aren't looked at, since Slack says who is in these.
 func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
 	seen := map[Finding]bool{}
 	for _, day := range days {
@@ -79,7 +82,14 @@ func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
 			ofGroup := !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {
 				return f.Stage <= len(p.Stages) && f.Stage > 0 && p.Stages[f.Stage-1].Who.Kind != WhoGroup
 			})
-			if (f.Kind == FindingUnknown || f.Kind == FindingVacant && !ofGroup) && !seen[once] {
+			switch f.Kind {
+			case FindingUnknown, FindingUnnamed, FindingUnorganised:
+				ofGroup = false
+			case FindingVacant:
+			default:
+				continue
+			}
+			if !ofGroup && !seen[once] {
 				seen[once], all = true, append(all, f)
 			}
 		}
@@ -112,6 +122,11 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		}
 		if at.Who = s.unknown(d); at.Who != "" {
 			at.Kind = FindingUnknown
+			all = append(all, at)
+			continue
+		}
+		if s.Who.unnamed(d) {
+			at.Kind, at.Who = FindingUnnamed, s.Who.post()
 			all = append(all, at)
 			continue
 		}

@@ -124,8 +124,19 @@ func TestWhatTheOrganisationHasOnNoDayIsFound(t *testing.T) {
 	want := []rules.Finding{{Kind: rules.FindingUnknown, Rule: id(1), Who: "0010"},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (sales)"}}
 	expect.Same(t, r.Findings(d, today, next)[:2], want)
+	filled := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptyUp)))
+	want[1].Kind = rules.FindingUnnamed
+	expect.Same(t, filled.Emptied(d, today, next), want)
 	d.unknown = []string{"sales"}
 	expect.Is(t, r.Findings(d, today, "")[1].Who, "sales")
+}
+
+// Without an organisation, what asks for it finds nobody, or is never met: whoever removes it is told.
+func TestWhatARemovedOrganisationEmptiesIsFound(t *testing.T) {
+	in := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
+	r := of(rule(1, in, people(1, refuse, "U1")), rule(2, writing(), manager(1, skip), head(up), group(1, refuse)))
+	expect.Same(t, r.Emptied(&company{}, today), []rules.Finding{{Kind: rules.FindingUnorganised, Rule: id(1)},
+		{Kind: rules.FindingUnorganised, Rule: id(2), Stage: 1}, {Kind: rules.FindingUnorganised, Rule: id(2), Stage: 2}})
 }
 
 // covering are the conditions of two rules, and whether the first is called wider.

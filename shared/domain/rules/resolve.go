@@ -10,6 +10,7 @@ import (
 const (
 	LeftVacant   = "vacant"   // nobody is found
 	LeftUnknown  = "unknown"  // the organisation has the post or department on no day: never left out
+	LeftAbove    = "above"    // the organisation doesn't say who is above the requester: never left out
 	LeftStanding = "standing" // too few of those who are found may stamp
 	LeftOwn      = "own"      // without the requester, too few are found
 	LeftAskers   = "askers"   // without the other askers, too few are found: never left out
@@ -148,6 +149,10 @@ func (r *resolving) whyFew(s *Stage, found []circulation.Person, need int) strin
 	named := r.named(s, found)
 	own := slices.ContainsFunc(found, r.facts.Requester.Is)
 	switch {
+	case len(found) == 0 && s.Who.lost(r.facts, r.d):
+		return LeftAbove
+	case len(found) == 0 && s.Who.unnamed(r.d):
+		return LeftUnknown
 	case len(found) == 0:
 		return LeftVacant
 	case len(named) >= need:
@@ -167,7 +172,7 @@ func (r *resolving) empty(i int, why string) error {
 	switch {
 	case why == LeftOwn, why == LeftAskers && of.Own == ThenUp:
 		then = of.Own
-	case why == LeftAskers:
+	case why == LeftAskers, why == LeftAbove:
 		then = ThenRefuse
 	}
 	switch then {
@@ -191,15 +196,16 @@ func (r *resolving) leaveOut(i int, why string) {
 }
 
 // twice does what the policy says with a stage all of whose people have to stamp at earlier ones. Askers count as if
-// they stamped: nobody makes a stage another's second by asking in a thread.
+// they stamped: nobody makes a stage another's second by asking in a thread. Nor does who takes the place of a post of
+// which the organisation hasn't the name: somebody else may hold it, so they stamp there and at their own.
 func (r *resolving) twice(i int) error {
 	out, then := &r.stages[i], r.policy.Stages[i].Empty.Twice
-	if out.LeftOut != "" || then == ThenAgain {
+	if out.LeftOut != "" || out.Filled == LeftUnknown || then == ThenAgain {
 		return nil
 	}
 	var sure, asked []circulation.Person
 	for _, s := range r.stages[:i] {
-		if asked = append(asked, s.People...); s.Need == len(s.People) {
+		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown {
 			sure = append(sure, s.People...)
 		}
 	}
@@ -264,7 +270,11 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 }
 
 func (r *resolving) refuse(i int, why string) error {
-	return &Unresolved{Stage: i + 1, Name: r.policy.Stages[i].Name, Why: why}
+	no := &Unresolved{Stage: i + 1, Name: r.policy.Stages[i].Name, Why: why}
+	if why == LeftUnknown {
+		no.What = r.policy.Stages[i].Who.post()
+	}
+	return no
 }
 
 // readers returns who is told after the decision.

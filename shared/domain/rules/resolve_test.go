@@ -188,10 +188,20 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		"up, above the top":      {policy(0, manager(4, up)), nil, "refused 1 vacant"},
 		"no manager refuses":     {policy(0, manager(4, refuse)), nil, "refused 1 vacant"},
 		"managers in a circle": {
-			policy(0, manager(3, up)), managers("R", "A", "A", "B", "B", "A"), "refused 1 vacant",
+			policy(0, manager(3, up)), managers("R", "A", "A", "B", "B", "A"), "refused 1 above",
 		},
-		"up in a circle through R": {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 vacant"},
-		"one's own manager":        {policy(0, manager(1, up)), managers("R", "R"), "refused 1 vacant"},
+		"up in a circle through R": {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 above"},
+		"one's own manager":        {policy(0, manager(1, up)), managers("R", "R"), "refused 1 above"},
+		"skip, above the top": {
+			policy(1, people(1, refuse, "A"), manager(4, skip)), nil, "A/1 -vacant hands 1",
+		},
+		"skip, where nobody knows who is above": {
+			policy(1, people(1, refuse, "A"), manager(4, skip)), func(c *company, _ *rules.Facts) { c.lost = []string{"D"} },
+			"refused 2 above",
+		},
+		"nobody knows who is above, and the manager stands": {
+			policy(0, manager(3, skip)), func(c *company, _ *rules.Facts) { c.lost = []string{"D"} }, "D/1 hands 1",
+		},
 		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "B,D/1 hands 1"},
 		"up over a vacant post":    {policy(0, head(up)), heads(), "P/1 hands 1"},
 		"up over it, above the holder": {
@@ -362,18 +372,6 @@ func TestARouteOfIDs(t *testing.T) {
 	}
 	p.Readers.Groups = []string{"S1"}
 	expect.That(t, !p.OfIDs(), "readers of a group")
-}
-
-// A tenant without an organisation has accounts and groups only.
-func TestWithoutAnOrganisation(t *testing.T) {
-	d := &company{group: []string{"G", "H"}, managers: map[string]string{"R": "A"}}
-	f := asked(writes(pay, yen("1")))
-	two := policy(0, group(1, rules.EmptyUp), people(1, rules.EmptyUp, "X"))
-	route := expect.Value(two.Resolve(f, rules.Floor{}, d))(t)
-	expect.Is(t, drawn(route), "G,H/1 X/1 hands 2")
-	expect.Is(t, route.Org, "")
-	expect.Is(t, resolved(policy(0, manager(1, rules.EmptyUp)), f, rules.Floor{}, d), "refused 1 vacant")
-	expect.Is(t, resolved(policy(0, people(1, rules.EmptyUp, "R")), f, rules.Floor{}, d), "refused 1 own")
 }
 
 func TestARouteHasItsBounds(t *testing.T) {

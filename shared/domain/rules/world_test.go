@@ -120,6 +120,7 @@ type company struct {
 	accounts map[string]string         // persons by account; others have the key of their account
 	empty    []string                  // channels that have nobody but askers
 	unknown  []string                  // posts and departments that the organisation has on no day
+	lost     []string                  // of whom it doesn't say who is above
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -153,6 +154,11 @@ func (c *company) Handle(group string) string { return "@" + group }
 func (c *company) Manager(p circulation.Person, _ string) (circulation.Person, bool) {
 	m, ok := c.managers[p.User]
 	return c.Person(m), ok && c.org != ""
+}
+
+func (c *company) Topmost(p circulation.Person, on string) bool {
+	_, below := c.Manager(p, on)
+	return c.org != "" && !below && !slices.Contains(c.lost, p.User)
 }
 
 func (c *company) Over(department, position, _ string) (circulation.Person, bool) {

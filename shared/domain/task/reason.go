@@ -69,8 +69,8 @@ const (
 	ReasonNoRowWords aggregate.Reason = "no_row_words"
 	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
 	ReasonAskersRoute aggregate.Reason = "askers_route"
-	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day; the detail has the name of
-	// the stage, or of the rule, and what it names.
+	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom it
+	// doesn't tell; the detail has the name of the stage, or of the rule, and what it names.
 	ReasonUnknownPost aggregate.Reason = "unknown_post"
 	ReasonManyAskers  aggregate.Reason = "many_askers" // it has words of more people than may ask along a route
 	// While an execution runs the first two are these, with the same details.
