@@ -33,12 +33,18 @@ type changed struct {
 const tombstone = "tombstone"
 
 // person returns the message that a person edited or deleted, as it was and as it is. ok is false for everything else
-// that changes a message: links that Slack unfolds, replies that it counts, and what apps change.
+// that changes a message: links that Slack unfolds, replies that it counts, and what apps change. Slack's published
+// example of an edit has no previous message. Then was is as the message is now, and what it said before is what its
+// rows have. Of a deletion without it nothing says whose message it was, so that is none.
 func (c changed) person(e envelope) (was, is message, deleted, ok bool) {
-	if c.Previous == nil {
+	switch {
+	case c.Previous != nil:
+		was = c.at(*c.Previous)
+	case c.Message != nil && c.Message.Edited != nil:
+		was = c.at(*c.Message)
+	default:
 		return was, is, false, false
 	}
-	was = c.at(*c.Previous)
 	deleted = c.Subtype == "message_deleted" || c.Message != nil && c.Message.Subtype == tombstone
 	switch {
 	case was.User == "" || was.automatic(e) || was.foreign(e) || !slices.Contains(personal, was.Subtype):
@@ -116,7 +122,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		if request, err = is.request(e, us); err != nil {
 			return inbound.Response{}, err
 		}
-		if request.Saying() == r.Saying() && !dropped {
+		if c.Previous != nil && request.Saying() == r.Saying() && !dropped {
 			return ignore(ctx, e, why)
 		}
 		if is.Edited != nil {

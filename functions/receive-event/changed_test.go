@@ -84,6 +84,8 @@ func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
 	}
 	bot := map[string]any{"type": "message", "user": "U0BOT", "bot_id": "B1", "team": "T0TEAM", "ts": reply, "thread_ts": root, "text": "x"}
 	other := map[string]any{"type": "message", "user": "U0BOB", "team": "T0OTHER", "ts": reply, "thread_ts": root, "text": "x"}
+	again := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": reply, "thread_ts": root,
+		"text": "y", "edited": map[string]any{"user": "U0ALICE", "ts": "1776675700.000000"}}
 	dead := map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": root, "text": "This message was deleted."}
 	for _, tt := range []struct {
 		name    string
@@ -102,7 +104,11 @@ func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
 		{"a stranger's edit", edit(reply, "x", "y", map[string]any{"message": other, "previous_message": other}), "", "", false},
 		{"an edit in a channel", edit(reply, "x", "y", map[string]any{"channel": "C0HR", "channel_type": "channel"}), "", "", false},
 		{"an edit in another thread", edit("1776671000.000100", "x", "y", map[string]any{"previous_message": map[string]any{"user": "U0ALICE", "team": "T0TEAM", "ts": "1776671000.000100", "text": "x"}}), "", "", false},
-		{"an edit without what was before", edit(reply, "x", "y", map[string]any{"previous_message": nil}), "", "", false},
+		{"an edit without what was before", edit(reply, "x", "y", map[string]any{"previous_message": nil,
+			"message": again}), reply, "y", false},
+		{"a link that Slack unfolds, without what was before", edit(reply, "x", "y", map[string]any{
+			"previous_message": nil}), "", "", false},
+		{"a deletion without whose it was", edit(reply, "x", "", map[string]any{"previous_message": nil}), "", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &kept{}

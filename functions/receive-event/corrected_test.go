@@ -61,6 +61,8 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 		{"a channel's message", "C0HR", messageChanged("C0HR", "channel", nil), "人事部", false},
 		{"a private channel's message", "G0HR", messageChanged("G0HR", "group", nil), "人事部", false},
 		{"a direct message", "D0DM", messageChanged("D0DM", "im", nil), "人事部", false},
+		{"an edit without what was before", "C0HR", messageChanged("C0HR", "channel", map[string]any{
+			"previous_message": nil}), "人事部", false},
 		{"a link that Slack unfolds", "C0HR", messageChanged("C0HR", "channel", same), "営業部", false},
 		{"a file that is added", "C0HR", messageChanged("C0HR", "channel", file), "営業部", false},
 		{"a file that is deleted", "C0HR", messageChanged("C0HR", "channel", removed), "営業部 名簿", false},
