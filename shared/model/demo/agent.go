@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/words/language"
 )
 
@@ -66,6 +67,20 @@ type talk struct {
 	words      map[string]string
 	now, asked heard    // the newest turn, and the newest in which a person says something
 	unread     []string // what a person says that the answer doesn't heed
+	said       string   // what a person asks for; see given
+	shown      *strings.Replacer
+}
+
+// given is what a person says themselves in a text: nothing that is struck through or quoted. Each piece of code but
+// a file's name is one rune, so that no phrase is found in it; shown writes the code again.
+func given(text string) (said string, shown *strings.Replacer) {
+	var code []string
+	text = form("%-coded").ReplaceAllString(text, "$1$2")
+	text = form("%-code").ReplaceAllStringFunc(text, func(s string) string {
+		code = append(code, string(rune(0xE100+len(code))), s)
+		return code[len(code)-2]
+	})
+	return seen.Message{Text: text}.Given(), strings.NewReplacer(code...)
 }
 
 // Say answers the last statement of a person, or says what became of an action.
@@ -87,7 +102,7 @@ func agentOf(r model.Request) talk {
 	t := talk{Request: r, locale: language.All[0]}
 	for _, m := range r.Messages {
 		if h := t.hear(m); m.Role == model.User && h.spoken {
-			text := cmp.Or(h.text, strings.Join(h.forwards, ""))
+			text, _ := given(cmp.Or(h.text, strings.Join(h.forwards, "")))
 			if at := form("%run").FindStringSubmatchIndex(text); at != nil {
 				text = text[:at[2]]
 			}
@@ -125,23 +140,24 @@ func (t talk) answer() model.Response {
 			return t.say(w[of])
 		}
 	}
-	text := h.text
-	if len(h.forwards) == 1 && h.files == nil && !says(text) { // the forwarded message is what the person says
-		text, t.asked.forwards = h.forwards[0], nil
+	t.said, t.shown = given(h.text)
+	if len(h.forwards) == 1 && h.files == nil && !says(t.said) { // the forwarded message is what the person says
+		t.said, t.shown = given(h.forwards[0])
+		t.asked.forwards = nil
 	}
 	for _, p := range phrases() {
-		m := p.form.FindStringSubmatchIndex(text)
-		if p.tag[0] == '%' && p.means != "" && m != nil && !form("%-not").MatchString(text[:m[0]]) {
-			said := string(p.form.ExpandString(nil, "$1$2$3$4", text, m))
-			return t.act(p, strings.TrimSpace(said), text[:m[0]], text[m[1]:])
+		m := p.form.FindStringSubmatchIndex(t.said)
+		if p.tag[0] == '%' && p.means != "" && m != nil {
+			said := string(p.form.ExpandString(nil, "$1$2$3$4", t.said, m))
+			return t.act(p, strings.TrimSpace(said), t.said[:m[0]], t.shown.Replace(t.said[m[1]:]))
 		}
 	}
-	t.unread, _ = strange(lex(normal(text), false))
+	t.unread = strange(lex(normal(t.shown.Replace(t.said)), false))
 	return t.say(w["lost"])
 }
 
-// act does what a phrase asks for, if a tool for it is offered; said is what the phrase names, before and rest what
-// stands beside it.
+// act does what a phrase asks for, if a tool for it is offered and nothing beside it denies or narrows it; said is what
+// the phrase names, before and rest what stands beside it.
 func (t talk) act(p phrase, said, before, rest string) model.Response {
 	does, value := p.tag[1:], any(strings.TrimRight(said, ".?!"))
 	// Each further proposal of files has one more empty line, so that it makes a change to approve.
@@ -150,6 +166,7 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 	case "run":
 		var all []object
 		for _, script := range form("%-next").Split(said, -1) {
+			script = form("%-whole").ReplaceAllString(t.shown.Replace(strings.TrimSpace(script)), "$1$2")
 			all = append(all, object{"script": strings.TrimSpace(script), "timeout_seconds": 60})
 		}
 		if value = all[0]; len(all) > 1 {
@@ -175,10 +192,15 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 			return t.say(t.words["noPull"])
 		}
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
-	case "hand_over":
-		value, before, rest = t.request(p.form), "", ""
+	case "hand_over": // what stands beside it is the request; only what goes on in the same words may deny it
+		value, before, rest = t.request(p.form), form("%-tail").FindString(before), form("%-head").FindString(said+rest)
 	}
-	t.unread, _ = strange(lex(normal(before+"\n"+rest), false))
+	t.unread = strange(lex(normal(t.shown.Replace(before)+"\n"+rest), false))
+	if form("%-but").MatchString(strings.Join(t.unread, "\n")) {
+		t.unread = strange(lex(normal(t.shown.Replace(t.said)), false))
+		return t.say(t.words["lost"])
+	}
+	t.unread = map[bool][]string{false: t.unread}[does == "hand_over"]
 	tool, call, _ := strings.Cut(strings.Replace(p.means, `"$1"`, string(encoded(value)), 1), "{")
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
 		return t.say(t.words["cant"])
@@ -198,13 +220,11 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 func (t *talk) request(form *regexp.Regexp) string {
 	for _, m := range slices.Backward(t.Messages) {
 		h := t.hear(m)
-		if m.Role != model.User {
-			continue
-		}
-		if text := strings.TrimSpace(form.ReplaceAllString(h.text, "")); text != "" {
+		switch text := strings.TrimSpace(form.ReplaceAllString(h.text, "")); {
+		case m.Role != model.User:
+		case text != "":
 			return text
-		}
-		if len(h.forwards) > 0 {
+		case len(h.forwards) > 0:
 			t.asked.forwards = nil
 			return strings.Join(h.forwards, "\n")
 		}

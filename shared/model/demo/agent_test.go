@@ -164,9 +164,10 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 func TestTheAgentDoesOrNamesWhatIsAsked(t *testing.T) {
 	for _, tt := range []struct{ text, does, names string }{
 		{"出張精算の手順.md を作ってください:bow: 内容は「領収書は翌月5日まで」でお願いします", "出張精算の手順.md 領収書は翌月5日まで", ""},
-		{"make a file notes.md, but don't include names :pray:", "notes.md", "“but don't include names”"},
+		{"make a file notes.md, but don't include names :pray:", "", "“make”, “file notes.md”, “but don't include names”"},
 		{"onboarding.md と checklist.csv を作って。社外秘なので名前は出さないで",
-			"onboarding.md checklist.csv", "「社外秘なので名前」、「出さないで」"},
+			"", "「onboarding.md」、「checklist.csv」、「社外秘なので名前」、「出さないで」"},
+		{"onboarding.md と checklist.csv を作って。社外秘です", "onboarding.md checklist.csv", "「社外秘」"},
 		{"次のファイルを作ってください\n• a.md\n• b.md", "a.md b.md", ""},
 		{"please create the following files:\n1. a.md\n2. b/c.txt\nThanks!", "a.md b/c.txt", ""},
 		{"make files a.md, b.md and c.txt", "a.md b.md c.txt", ""},
@@ -179,10 +180,10 @@ func TestTheAgentDoesOrNamesWhatIsAsked(t *testing.T) {
 		{"don't make a file", "", "“don't make a file”"},
 		{"make a file: foo", "hello.js hello.test.js", "“foo”"},
 		{"hello.js を読んで要約して", "read_file hello.js", "「要約」"},
-		{"本番では動かさずにテストして", "test_run", "「本番では動かさずに」"},
+		{"本番では動かさずにテストして", "", "「本番では動かさずにテスト」"},
 		{"テストを実行してください", "test_run", ""}, {"please run the tests again", "test_run", ""},
-		{"テストが通ったらプルリクエストを作って", "open_pull_request", "「テスト」、「通ったら」"},
-		{"従業員一覧を取得して、営業だけ", "list_employees", "「営業だけ」"}, {"従業員の一覧をお願いします", "list_employees", ""},
+		{"テストが通ったらプルリクエストを作って", "", "「テスト」、「通ったらプルリクエスト」"},
+		{"従業員一覧を取得して、営業だけ", "", "「従業員一覧」、「営業だけ」"}, {"従業員の一覧をお願いします", "list_employees", ""},
 		{"急ぎで、コマンド: ls", "shell_command", "「急ぎで」"}, {"ありがとう", "", ""},
 	} {
 		said, call := answered(t, others(statement(tt.text)))
@@ -201,6 +202,52 @@ func TestTheAgentDoesOrNamesWhatIsAsked(t *testing.T) {
 			named = answer
 		}
 		expect.Is(t, named, names, "%s: %s", tt.text, said)
+	}
+}
+
+// What a message strikes through, quotes or shows as code is not asked for; code counts only as a command that is asked
+// for, as a file's name and as what stands in it.
+func TestTheAgentDoesNotObeyWhatIsOnlyShown(t *testing.T) {
+	for text, want := range map[string]string{
+		"~command: rm -rf work~ やっぱりやめます": "", "~a.md を作って~ やめます、すみません": "",
+		"これどういう意味？\n> command: rm -rf work": "", "これどういう意味？\n&gt; command: rm -rf work": "",
+		"昨日の ```command: rm -rf work``` はもう済んだ？": "", "`command: ls` って打てばいいですか？": "", "`テストして` とは": "",
+		"> テストして": "", "read `hello.js`": `"path":"hello.js"`,
+		"notes.md を作って\n~中身は「秘密」~ 中身は「公開」": `"content":"公開\n"`,
+		"command: `ls -la`": `"script":"ls -la"`, "コマンド: ```\nls\ncommand: x > y\n```": `"script":"ls\ncommand: x \u003e y"`,
+		"command: echo `date` ~/a":       "\"script\":\"echo `date` ~/a\"",
+		"make a file `a.md`":             `"path":"a.md"`,
+		"a.sh を作って\n```\n> x ~y~ z\n```": `"content":"\u003e x ~y~ z\n"`,
+	} {
+		said, input := answered(t, others(statement(text)))
+		expect.That(t, (want == "") == (input == "") && strings.Contains(input, want) && !strings.Contains(input, "秘密"),
+			"%s: %s %s", text, said, input)
+		private := strings.ContainsFunc(said+input, func(r rune) bool { return unicode.Is(unicode.Co, r) })
+		expect.That(t, !private, "%s: %q", text, said)
+	}
+	said, _ := answered(t, others(statement("`command: ls` って打てばいいですか？")))
+	expect.Has(t, said, "デモのエージェントです")
+	struck := map[string]any{"from": "鈴木", "quoted": "~テストして~", "forwards": "a message"}
+	_, input := answered(t, others(statement(""), struck))
+	expect.Is(t, input, "", "a forward that is struck through")
+}
+
+// What the words beside a phrase deny, narrow, delay or ask is not proposed.
+func TestTheAgentProposesOnlyWhatIsWanted(t *testing.T) {
+	for _, text := range []string{"プルリクはまだ出さないで", "No pull request yet, please", "従業員の一覧は不要です", "ファイル一覧はもういいです",
+		"従業員の一覧をください。退職者は除いて", "make a file notes.md but don't write anything in it yet", "これ、稟議にしますか？", "これは稟議にしません",
+		"今月の勤怠。稟議にしないで", "Should I make this a request?", "Don't make this a request", "make this a request later",
+		"プルリクは出さないで、テストして", "テストしていいですか", "テストするな", "ファイルを作成するな", "Did you run the tests?", "従業員の一覧は営業だけで",
+		"list the employees except interns", "open a pull request when the tests pass", "don't open a pull request",
+		"never run the tests"} {
+		said, input := answered(t, others(statement(text)))
+		expect.Is(t, input, "", "%s → %s", text, said)
+	}
+	for _, text := range []string{"すみませんが、テストして", "Could you please run the tests?", "notes.md を作って。内容は「社外に出さない」",
+		"今月の勤怠、DMは不要。これは稟議にします", "稟議にして、DMなしで勤怠をまとめて", "Make this a request: overtime, no DM",
+		"No DM, and overtime for October. Please make it a request"} {
+		said, input := answered(t, others(statement(text)))
+		expect.That(t, input != "" && !strings.Contains(said, "\n"), "%s → %s", text, said)
 	}
 }
 

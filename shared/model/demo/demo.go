@@ -1,8 +1,6 @@
-// Package demo answers as a language model would, without one: deterministic, offline, in Japanese and English. The
-// text of a message decides the answer. Layers, Agent and Teams answer what the pipeline, a conversation and a contest
-// send to a model; nothing else of these is known here.
-//
-// A message may ask for failures by markers: phrases.txt says which.
+// Package demo answers as a language model would, without one: deterministic, offline, in Japanese and English, by the
+// text of a message alone. Layers, Agent and Teams answer what the pipeline, a conversation and a contest send to a
+// model. A message may ask for failures by markers: phrases.txt says which.
 package demo
 
 import (
@@ -108,7 +106,7 @@ func Answer(q Question) (string, error) {
 		w.follow(in.Policy)
 		w.heed(true)
 		steps, missing := plan(w)
-		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.remarks()}
+		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
 	case "summarize":
 		answer = map[string]string{"summary": summary(w)}
 	default:

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"cmp"
 	_ "embed"
 	"maps"
 	"regexp"
@@ -115,7 +114,8 @@ func lex(text string, remark bool) (all []token) {
 			continue
 		}
 		t, before := longest(text, at, remark), append(all, token{tag: "s"})[max(0, len(all)-1)]
-		if t.is("p") && before.is("p", "j", "s") || t.is("^") && len(all) > 0 && !(remark && before.is("s")) {
+		if t.is("p") && before.is("p", "j", "s", "q") || t.means == "bare" && before.means != "tells" ||
+			t.is("^") && len(all) > 0 && !(remark && before.is("s")) {
 			t = token{}
 		}
 		if t.tag == "" {
@@ -156,8 +156,8 @@ func torn(text string, end int) bool {
 }
 
 // strange names the tokens that were not taken up, each with those beside it and with the word before a particle or
-// behind a preposition, without which it would say nothing. in is where the first of them stands.
-func strange(all []token) (out []string, in string) {
+// behind a preposition, without which it would say nothing.
+func strange(all []token) (out []string) {
 	free := func(t token) bool { return !t.used && !t.quiet() }
 	end := token{tag: "s"}
 	all = append([]token{end}, append(slices.Clone(all), end)...)
@@ -179,9 +179,9 @@ func strange(all []token) (out []string, in string) {
 		if compound(last(all[i-1].text)) && compound(first(after.text)) {
 			said += after.text
 		}
-		out, in = add(out, strings.TrimSpace(said)), cmp.Or(in, all[begin].in)
+		out = add(out, strings.TrimSpace(said))
 	}
-	return out, in
+	return out
 }
 
 // joined is a sequence of tokens as it was said.
@@ -212,7 +212,7 @@ func normal(text string) string {
 }
 
 // fate is what became of a sentence of a remark: applied or unclear, which are words, too.
-type fate struct{ reason, form string }
+type fate struct{ Reason, Form string }
 
 // heed follows the reasons of rejections, each sentence by itself: what is understood of a reason is followed, and what
 // is not is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks for a check
@@ -220,15 +220,15 @@ type fate struct{ reason, form string }
 func (w *meant) heed(steps bool) {
 	for _, v := range w.in.Earlier {
 		fates := w.remark(v.Reason, steps)
-		if !slices.ContainsFunc(fates, func(f fate) bool { return f.form != fates[0].form }) && fates != nil {
-			fates = []fate{{strings.Join(strings.Fields(v.Reason), " "), fates[0].form}}
+		if !slices.ContainsFunc(fates, func(f fate) bool { return f.Form != fates[0].Form }) && fates != nil {
+			fates = []fate{{strings.Join(strings.Fields(v.Reason), " "), fates[0].Form}}
 		}
 		for _, f := range fates {
-			if steps || f.form != "applied" { // a policy is planned by what it says that it followed
-				f.reason = legible.Clip(oneLine(f.reason), 1600/len(w.in.Earlier))
+			if steps || f.Form != "applied" { // a policy is planned by what it says that it followed
+				f.Reason = legible.Clip(oneLine(f.Reason), 1600/len(w.in.Earlier))
 			}
-			if w.fates = append(w.fates, f); f.form == "applied" {
-				w.followed = len(w.fates)
+			if w.Fates = append(w.Fates, f); f.Form == "applied" {
+				w.FollowedTo = len(w.Fates)
 			}
 		}
 	}
@@ -281,10 +281,9 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 		t := &all[i]
 		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped && !told || t.is("set") && (scoped || told)
 	}
-	strange, _ := strange(all)
 	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
 	switch {
-	case len(strange) > 0, n.no != "", scoped && !slices.ContainsFunc(all, sets),
+	case len(strange(all)) > 0, n.no != "", scoped && !slices.ContainsFunc(all, sets),
 		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
 		steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
@@ -294,38 +293,18 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 	return "applied"
 }
 
-// of are the reasons of which the same became, each once.
-func of(fates []fate, form string) (reasons []string) {
-	for _, f := range fates {
-		if f.form == form {
-			reasons = add(reasons, f.reason)
+// Reasons are those of which the same became, each once, from one of the parts on.
+func (w *meant) Reasons(form string, from int) (reasons []string) {
+	for _, f := range w.Fates[from:] {
+		if f.Form == form {
+			reasons = add(reasons, f.Reason)
 		}
 	}
 	return reasons
 }
 
-// remarks are up to two lines: reasons of rejections that the plan follows, and those that were not understood. They
-// have space for fifty reasons.
-func (w *meant) remarks() string {
-	var lines []string
-	for _, form := range []string{"applied", "unclear"} {
-		if reasons := of(w.fates, form); len(reasons) > 0 {
-			lines = append(lines, w.Say(form, w.Quoted(reasons)))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Followed says what became of the reasons up to the newest that was followed.
-func (w *meant) Followed() (lines []string) {
-	for _, f := range w.fates[:w.followed] {
-		lines = append(lines, w.Say(f.form, w.words.quote(f.reason)))
-	}
-	return lines
-}
-
 // Open are the newest reasons after these: none was understood.
 func (w *meant) Open() []string {
-	reasons := of(w.fates[w.followed:], "unclear")
+	reasons := w.Reasons("unclear", w.FollowedTo)
 	return reasons[max(0, len(reasons)-maxUnread):]
 }

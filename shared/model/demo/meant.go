@@ -19,16 +19,16 @@ import (
 
 // meant is what a request asks for, with the remarks that people made on its versions. Templates read it.
 type meant struct {
-	in       input
-	words    *words
-	now      time.Time
-	pieces   []piece
-	text     string // all that a request says, in one line
-	priority string
-	no       string   // why nothing is planned
-	fates    []fate   // of each part of the remarks, in order
-	followed int      // how many of them there are up to the newest that was followed
-	People   []string // who is named to get a direct message; else the requester does
+	in         input
+	words      *words
+	now        time.Time
+	pieces     []piece
+	text       string // all that a request says, in one line
+	priority   string
+	no         string   // why nothing is planned
+	Fates      []fate   // of each part of the remarks, in order
+	FollowedTo int      // how many of them there are up to the newest that was followed
+	People     []string // who is named to get a direct message; else the requester does
 
 	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
 	Requester                   string
@@ -140,12 +140,11 @@ func (w *meant) take(all []token) {
 	for i := range all {
 		t := &all[i]
 		x, minutes := t.named, number(t.named["min"])+number(t.means)
-		if !uses(t.tag, w.Kind()) || w.Kind() == "list" && (t.is("month") && !w.takes("as_of") ||
-			t.is("dept") && !w.takes("department")) {
+		if !uses(t.tag, w.Kind()) || kinds[t.means] != "" && !uses(t.means, w.Kind()) || w.Kind() == "list" &&
+			(t.is("month") && !w.takes("as_of") || t.is("dept") && !w.takes("department")) {
 			continue
 		}
-		w.Is["nosheet"] = w.Is["nosheet"] || t.is("nodm") && t.means != ""
-		switch w.Is[t.tag], t.used = true, true; t.tag {
+		switch w.Is[t.tag], w.Is[t.means], t.used = true, true, true; t.tag {
 		case "month":
 			w.Month = t.month(w.This)
 		case "dept":
@@ -162,10 +161,7 @@ func (w *meant) take(all []token) {
 		case "day":
 			w.Start = w.Start.AddDate(0, 0, number(t.means)-1)
 		case "clock":
-			hour := number(x["h"])
-			if x["pm"] != "" {
-				hour = hour%12 + 12
-			}
+			hour := number(x["h"]) + map[bool]int{true: 12}[x["pm"] != "" && x["h"] != "12"]
 			w.Start = time.Date(w.Start.Year(), w.Start.Month(), w.Start.Day(), hour, minutes, 0, 0, w.now.Location())
 		case "length":
 			w.length = time.Duration(60*number(x["h"])+minutes) * time.Minute
@@ -175,15 +171,15 @@ func (w *meant) take(all []token) {
 	}
 	for i := range all { // what is left out is not asked for, too
 		t := &all[i]
-		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && t.is("sheet", "tab"))
+		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && (t.is("sheet", "tab") ||
+			t.is("rows") && w.Kind() == "records"))
 	}
 }
 
 // End is that of a meeting.
 func (w *meant) End() time.Time { return w.Start.Add(w.length) }
 
-// marks of quotations have to come in pairs.
-const marks = `「」『』“”"`
+const marks = `「」『』“”"＂` // of quotations: they have to come in pairs
 
 // has reports whether there is a token of one of these tags.
 func has(all []token, tags ...string) bool {
@@ -194,21 +190,30 @@ func has(all []token, tags ...string) bool {
 // maxTold keeps the steps within a card: nobody may stamp steps that they can't see in full.
 const maxTab, maxMessage, maxUnread, maxTold = 100, 3000, 4, 10
 
-// judge names what no phrase takes, and refuses texts without a subject.
+// judge names what no phrase takes, by the place where it stands, and refuses texts without a subject.
 func (w *meant) judge(all []token) {
 	w.Is["courtesy"] = !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
 	if w.helps() {
 		return
 	}
-	unread, in := strange(all)
-	names := w.Quoted(unread)
-	switch n := len(unread); {
-	case strings.ContainsAny(strings.Join(unread, ""), marks) && !form("$quoted").MatchString(strings.Join(unread, "")):
-		w.no = w.Say("noQuote") + in
-	case n > 0 && w.Topic == "" && has(all, "to"):
-		w.no = w.Say("noText", names)
-	case n > 0:
-		w.no = w.Say("noWords", names) + in + w.no
+	said := ""
+	for i, t := range all {
+		if i > 0 && t.in == all[i-1].in {
+			continue
+		}
+		unread := strange(slices.DeleteFunc(slices.Clone(all), func(x token) bool { return x.in != t.in }))
+		switch words := strings.Join(unread, ""); {
+		case strings.ContainsAny(words, marks) && !form("$quoted").MatchString(words):
+			said += w.Say("noQuote") + t.in
+		case words != "" && w.Topic == "" && has(all, "to"):
+			said += w.Say("noText", w.Quoted(unread)) + t.in
+		case words != "":
+			said += w.Say("noWords", w.Quoted(unread)) + t.in
+		}
+	}
+	switch {
+	case said != "":
+		w.no = said + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:
 		w.no += w.Say("longMessage", maxMessage)
 	case len(w.People) > maxTold:
@@ -264,10 +269,7 @@ func (t token) month(this time.Time) time.Time {
 	}
 	at, _ := time.Parse("Jan", mon[:min(3, len(mon))]) // a month has a number or a name
 	then := time.Date(cmp.Or(year, this.Year()), cmp.Or(time.Month(month), at.Month()), 1, 0, 0, 0, 0, this.Location())
-	if year == 0 && then.After(this) {
-		return then.AddDate(-1, 0, 0)
-	}
-	return then
+	return then.AddDate(map[bool]int{true: -1}[year == 0 && then.After(this)], 0, 0)
 }
 
 // order is what is to be ordered from whom. Price is that of one, in yen.
@@ -280,14 +282,16 @@ type order struct {
 // mostOrdered and mostPaid are the limits of the tool.
 const mostOrdered, mostPaid = 10_000, 100_000_000
 
-// buy takes up an order. One whose names say when something is to be done, or for whom, is none.
+// buy takes up an order. One whose names have a word with another meaning, which may be a condition, is none.
 func (w *meant) buy(t token) (topic string) {
 	x := t.named
-	o := order{Supplier: strings.Trim(x["from"], marks), Name: strings.TrimSpace(x["name"]),
+	o := order{Supplier: strings.Trim(x["from"], marks+" "), Name: strings.Trim(x["name"], marks+" "),
 		Quantity: number(cmp.Or(x["n"], "1")), Price: number(x["price"])}
-	for _, name := range []string{o.Supplier, o.Name} {
-		said := lex(normal(name), false)
-		if form("$due").MatchString(name) || has(said, "day", "month", "clock", "who", "to", "nodm", "nosheet") {
+	phrase := func(t token) bool { return t.tag != "" && strings.Trim(t.text, "., ") != "" }
+	for _, name := range []string{x["from"], x["name"]} {
+		bare := !strings.ContainsAny(name, marks)
+		if o.Supplier == "" || o.Name == "" || bare && (form("$due").MatchString(name) ||
+			slices.ContainsFunc(lex(normal(name), false), phrase)) {
 			return ""
 		}
 	}

@@ -238,6 +238,10 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		{"a month by a request", "8月の勤怠", "9月でお願いします", "期間: 2026年9月 (", "U0SANDSATO"},
 		{"a month alone", "10月の勤怠", "9月だけにして", "期間: 2026年9月 (", "U0SANDSATO"},
 		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に、2026年10月に在籍した", "U0SANDSATO"},
+		{"only a DM after none", "10月の残業。DMは不要", "DMだけにして", "スプレッドシートには書き込みません", "U0SANDSATO"},
+		{"only the sheet after none", "10月の残業。シートは不要", "シートだけにして", "スプレッドシート ringi-demo-sheet の", ""},
+		{"only a DM after none, in English", "overtime for October, no DM", "DM only", "Nothing is written", "U0SANDSATO"},
+		{"only the sheet after none, in English", "overtime for October, no sheet", "sheet only", "No DM is sent", ""},
 		{"a department of departments", "部署一覧をまとめて", "営業部だけにして", "対象: 営業部と、その下の部署", "U0SANDSATO"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -264,7 +268,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		{"10月の勤怠", "8月と9月にして"}, {"10月の勤怠", "営業部と人事部だけにして"}, {"attendance for October", "August and September instead"},
 		{"attendance for October", "Sales and HR only"}, {"10月の勤怠", "営業部と人事部だけにして、DMなしで"},
 		{"10月の勤怠", "9月までにして"}, {"従業員一覧", "データの検証を追加して"}, {"10月の勤怠", "私だけに教えて"},
-		{"会議室を明日15時に予約して", "明後日の11時、DMは不要"}, {"10月の勤怠", "至急、DMは不要"},
+		{"会議室を明日15時に予約して", "明後日の11時、DMは不要"}, {"10月の勤怠", "DMだけ、シートだけ"}, {"10月の勤怠", "至急、DMは不要"},
 		{"取引先アクメに PC 2台 298,000円を発注して", "取引先アクメに PC 3台 447,000円を発注して、DMは不要"},
 	} {
 		t.Run(tt[1]+" is not guessed", func(t *testing.T) {
@@ -315,7 +319,7 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 		r.heed(true)
 		steps := stepsOf(t, r)
 		expect.Is(t, len(steps), len(first), reason)
-		expect.Has(t, r.remarks(), "「"+reason+"」 → 内容が分からない")
+		expect.Has(t, r.words.text("remarks", r), "「"+reason+"」 → 内容が分からない")
 	}
 }
 

@@ -37,6 +37,20 @@ func TestAnOrderThatSaysMoreIsNotPlaced(t *testing.T) {
 		"アクメに PC 2台とマウス1個 300,000円を発注して", "在庫がなければアクメに PC 2台 298,000円を発注して",
 		"Order 2 PCs from Acme or Globex at 149,000 yen each", "Order 2 PCs from Acme if approved at 149,000 yen each",
 		"Order 2 PCs and 1 mouse from Acme at 149,000 yen each", "Order 2 to 3 PCs from Acme at 149,000 yen each",
+		"上司の承認を得たうえでアクメにPC 2台 298,000円を発注して", "OKならアクメにPC 2台 298,000円を発注して", "すぐアクメにPC 2台 298,000円を発注して",
+		"OK アクメに PC 2台 298,000円を発注して", "アクメに税込PC 2台 298,000円を発注して",
+		"アクメに金曜着でPCを2台298,000円で発注して", "アクメに金曜着PCを2台298,000円で発注して", "アクメに税抜でPCを2台298,000円で発注して",
+		"アクメに請求書払いでPCを2台298,000円で発注して", "アクメに月額でPCを2台298,000円で発注して", "アクメに至急PCを2台298,000円で発注して",
+		"アクメに中古のPCを約2台298,000円で発注して", "アクメにPC約2台 298,000円を発注して", "アクメに「」を2台298,000円で発注して",
+		"Order 2 PCs from Acme pending approval at 149,000 yen each",
+		"Order 2 PCs from Acme provided it is in stock at 149,000 yen each",
+		"Order 2 PCs from Acme on Friday at 149,000 yen each", "Order 2 PCs from Acme Friday at 149,000 yen each",
+		"Order 2 PCs from Acme in two weeks at 149,000 yen each", "Order 2 PCs from Acme plus tax at 149,000 yen each",
+		"Order 2 PCs a month from Acme at 149,000 yen each", "Order 2 PCs monthly from Acme at 149,000 yen each",
+		"Order 2 PCs from Acme ASAP at 149,000 yen each", "Order 2 PCs from Acme for Sales at 149,000 yen each",
+		"Order 2 PCs from Acme October at 149,000 yen each", "Order 2 PCs today from Acme at 149,000 yen each",
+		"Order 2 hundred pens from Acme for 200 yen", "Order 2 more PCs from Acme at 149,000 yen each",
+		"Order 2 PCs from stock at 149,000 yen each", "Order 2 PCs from Acme at 149,000 yen each for everyone",
 		"Order 2 dozen pens from Acme for 200 yen", "Order 2 PCs from Acme after the audit at 149,000 yen each"} {
 		r := understood(t, text)
 		expect.That(t, r.Cannot() != "", "%s: ordered %+v", text, r.Order)

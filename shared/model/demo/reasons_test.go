@@ -61,7 +61,7 @@ func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
 		examples := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(w.Form("feedback"), -1)
 		expect.That(t, len(examples) > 1, "%s: %q", text, w.Form("feedback"))
 		for _, m := range examples {
-			expect.Is(t, understood(t, text).remark(m[1]+m[2], false)[0].form, "applied", "%s: %s", text, m[0])
+			expect.Is(t, understood(t, text).remark(m[1]+m[2], false)[0].Form, "applied", "%s: %s", text, m[0])
 		}
 	}
 }
