@@ -13,15 +13,18 @@ import (
 
 // in90 is 90,000 of a currency beside an argument.
 func in90(currency, beside string) rules.Amount {
-	mark := rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/amount"}, Currency: currency}
-	return mark.Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
+	return mark90(currency).Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
+}
+
+func mark90(currency string) *rules.Mark {
+	return &rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/amount"}, Currency: currency}
 }
 
 // Each of these says that 90,000 isn't 90,000 yen, in the words in which people and vendors say it.
 func TestWordsOfAnotherCurrencyOrScaleMakeAnAmountUnknown(t *testing.T) {
 	for _, beside := range []string{
 		`"iso":"KWD"`, `"iso":"PLN"`, `"iso":"CZK"`, `"iso":"ILS"`, `"iso":"TRY"`, `"iso_code":"kwd"`,
-		`"iso4217":"840"`, `"iso4217":840`, `"money":"BTC"`, `"x":"KWD"`, `"x":"rmb"`, `"code":"TRY"`,
+		`"iso4217":"840"`, `"iso4217":840`, `"money":"BTC"`, `"kind":"KWD"`, `"x":"rmb"`, `"code":"KWD"`,
 		`"money":{"code":"TOP"}`, `"kind":"元"`, `"kind":"人民币"`, `"kind":"豪ドル"`, `"kind":"香港ドル"`, `"kind":"USドル"`,
 		`"kind":"dollars"`, `"kind":"US dollars"`, `"kind":"Hong Kong dollar"`, `"kind":"euros"`, `"kind":"pounds"`,
 		`"kind":"Euro (EUR)"`, `"kind":"ﾄﾞﾙ"`, `"kind":"ＵＳ＄"`, `"kind":"カナダドル"`, `"kind":"スイスフラン"`, `"kind":"韓国ウォン"`,
@@ -34,29 +37,87 @@ func TestWordsOfAnotherCurrencyOrScaleMakeAnAmountUnknown(t *testing.T) {
 		`"in_usd":"yes"`, `"in_usd":1`, `"in_usd":"1"`, `"外貨フラグ":1`, `"外貨":"有"`, `"in_thousands":true`,
 		`"千円表示":true`, `"isKwd":true`, `"in_jpy":false`, `"円建て":"いいえ"`, `"exchange_rate":155.2`,
 		`"exchangeRate":"155.2"`, `"fx_rate":155`, `"fx":155`, `"為替レート":155.2`, `"conversion_rate":0`,
-		`"memo":{"$ref":"step-1.result.text"}`, `"rows":[{"x":{"$ref":"step-1.result.code"}}]`,
+		`"kind":"サウジリヤル"`, `"kind":"UAEディルハム"`, `"kind":"アルゼンチンペソ"`, `"x":"ハンガリーフォリント"`, `"x":"ジャマイカドル"`,
+		`"x":"比ペソ"`, `"x":"トルコリラ"`, `"kind":"Colombian pesos"`, `"x":"Egyptian pounds"`, `"kind":"Jamaican dollar"`,
+		`"kind":"ドル決済"`, `"x":"ドル決済"`, `"kind":"ドル払い"`, `"kind":"米ドル（TTS）"`, `"kind":"USD(TTM)"`, `"x":"paid in USD"`,
+		`"kind":"USD wire"`, `"kind":"dólares"`, `"kind":"евро"`, `"display":"$600"`, `"表示":"単位：1,000円"`,
+		`"x":"1,000円単位"`, `"x":"JPY x1000"`, `"in":"1000s"`, `"表示":"単位は10億円"`, `"x":"千円（四捨五入）"`,
+		`"表示":"百万円以下は切捨て"`, `"x":"仟円"`, `"x":"KJPY"`, `"x":"JPYm"`, `"x":"Kyen"`, `"in":"000"`,
+		`"cost_usd":"true"`, `"usd_account":"yes"`, `"account_usd":1`, `"country_usd":"yes"`, `"in_cad":true`,
+		`"thousands_of_yen":true`, `"exchange_rate":1.01`, `"exchange_rate":{"rate":2}`,
+		`"price_id":{"$ref":"step-1.id"}`,
+		`"currency_id":{"$ref":"step-1.id"}`, `"memo":{"$ref":"step-1.result.text"}`,
+		`"rows":[{"x":{"$ref":"step-1.result.code"}}]`,
 	} {
 		expect.That(t, !in90("JPY", beside).Known(), "%s: known", beside)
 	}
 }
 
-// What requests usually have beside an amount leaves it as it is.
+// ordinary is what requests usually have beside an amount.
+var ordinary = []string{
+	`"unit":"円"`, `"currency":"JPY"`, `"currency":"jpy"`, `"x":"円"`, `"x":"JPY"`, `"x":"¥"`, `"x":"￥"`,
+	`"x":"JP¥"`, `"x":"yen"`, `"x":"日本円"`, `"x":"円 (税込)"`, `"x":"1"`, `"x":1`, `"n":"1,000円"`, `"kind":"税込"`,
+	`"表示":"税抜"`, `"tax_included":true`, `"tax_included":"yes"`, `"tax_rate":10`, `"rate":"monthly"`,
+	`"exchange":"東証"`, `"exchange_rate":1`, `"exchange_rate":null`, `"name":"Bob"`, `"name":"BOB"`,
+	`"name":"田中 恵"`, `"name":"元"`, `"name":"Mark"`, `"name":"Won"`, `"name":"Dong"`, `"title":"ドルチェ"`,
+	`"memo":"USD 900 を含む"`, `"memo":"10月分の経費です"`, `"note":"in total"`, `"note":"to the new unit"`, `"note":""`,
+	`"size":"M"`, `"grade":"K"`, `"status":"won"`, `"status":"ALL"`, `"plan":"TRY"`, `"position":"top"`,
+	`"format":"pdf"`, `"license":"BSD"`, `"country":"US"`, `"country":"日本"`, `"city":"香港"`,
+	`"region":"Hong Kong"`, `"kind":"ink"`, `"kind":"交通費"`, `"to":"経理部"`, `"id":"000"`, `"date":"2026-11-26"`,
+	`"rush":"1"`, `"amount_usd":1`, `"in_usd":"no"`, `"外貨":0`, `"in_jpy":1`, `"is_all":true`, `"svc":true`,
+	`"items":[{"name":"紙","count":3}]`, `"weight":"kg"`,
+	`"to":"HNL"`, `"destination":"GYD"`, `"destination_code":"MAD"`, `"to":"KWD"`, `"cabin_code":"M"`,
+	`"size_code":"M"`,
+	`"size":{"code":"M"}`, `"code":"TRY"`, `"code":"M"`, `"code":"000"`, `"iso_code":"JP-13"`, `"種類":"M"`,
+	`"id":"M000"`, `"item":"AED"`, `"種類":"AED"`, `"course":"PHP"`, `"category":"CAD"`,
+	`"category":"MRO"`, `"result":"NOK"`, `"shipping":{"country_code":"FR"}`, `"country_code":"KR"`,
+	`"address":{"country_code":"MM"}`, `"language_code":"fr"`, `"dept_code":"000"`, `"部門コード":"000"`,
+	`"use_thousands_separator":true`, `"exchange_rate":1.0`, `"exchangeRate":"1.00"`, `"exchange_rate":{"rate":1}`,
+	`"vendor_id":{"$ref":"step-1.result.id"}`, `"取引先ID":{"$ref":"step-1.result.id"}`,
+	`"invoice_number":{"$ref":"step-1.result.no"}`, `"ids":[{"$ref":"step-1.result.id"}]`,
+	`"display_name":"Won"`, `"display_name":"Rand"`, `"name":"K. Won"`, `"氏名":"万"`,
+	`"氏名":"千"`, `"送料":"元払い"`, `"種別":"元払い"`, `"item":"ハンドル"`, `"種類":"カップヌードル"`, `"item":"サフラン"`, `"city":"スウォン"`,
+	`"item":"万年筆"`, `"vendor":"Family Dollar"`, `"表示":"10万円"`, `"数量":"x1000"`, `"lot":"1,000単位"`, `"cad":true`,
+}
+
+// What requests usually have beside an amount leaves it as it is. Where a unit says the currency, only a scale makes it
+// unknown, and what is called like a currency or rate.
 func TestWhatIsUsuallyBesideAnAmountLeavesItKnown(t *testing.T) {
-	for _, beside := range []string{
-		`"unit":"円"`, `"currency":"JPY"`, `"currency":"jpy"`, `"x":"円"`, `"x":"JPY"`, `"x":"¥"`, `"x":"￥"`,
-		`"x":"JP¥"`, `"x":"yen"`, `"x":"日本円"`, `"x":"円 (税込)"`, `"x":"1"`, `"x":1`, `"n":"1,000円"`, `"kind":"税込"`,
-		`"表示":"税抜"`, `"tax_included":true`, `"tax_included":"yes"`, `"tax_rate":10`, `"rate":"monthly"`,
-		`"exchange":"東証"`, `"exchange_rate":1`, `"exchange_rate":null`, `"name":"Bob"`, `"name":"BOB"`,
-		`"name":"田中 恵"`, `"name":"元"`, `"name":"Mark"`, `"name":"Won"`, `"name":"Dong"`, `"title":"ドルチェ"`,
-		`"memo":"USD 900 を含む"`, `"memo":"10月分の経費です"`, `"note":"in total"`, `"note":"to the new unit"`, `"note":""`,
-		`"size":"M"`, `"grade":"K"`, `"status":"won"`, `"status":"ALL"`, `"plan":"TRY"`, `"position":"top"`,
-		`"format":"pdf"`, `"license":"BSD"`, `"country":"US"`, `"country":"日本"`, `"city":"香港"`,
-		`"region":"Hong Kong"`, `"kind":"ink"`, `"kind":"交通費"`, `"to":"経理部"`, `"id":"000"`, `"date":"2026-11-26"`,
-		`"rush":"1"`, `"amount_usd":1`, `"in_usd":"no"`, `"外貨":0`, `"in_jpy":1`, `"is_all":true`, `"svc":true`,
-		`"items":[{"name":"紙","count":3}]`, `"weight":"kg"`,
-	} {
+	said := mark90("JPY")
+	said.Units = []string{"/of"}
+	of := func(beside string) rules.Amount {
+		return said.Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,"of":"JPY",`+beside+`}`))
+	}
+	for _, beside := range ordinary {
 		is := in90("JPY", beside)
-		expect.That(t, is.Known(), "%s: %s", beside, is.Why)
+		expect.That(t, is.Known() && of(beside).Known(), "%s: %s, %s", beside, is.Why, of(beside).Why)
+	}
+	for _, beside := range []string{`"kind":"元"`, `"x":"USD"`, `"symbol":"ZZ$"`, `"in_usd":true`,
+		`"yen_only":false`,
+		`"email":{"$ref":"step-1.result.email"}`} {
+		expect.That(t, of(beside).Known() && !in90("JPY", beside).Known(), "%s: %s", beside, of(beside).Why)
+	}
+	for _, beside := range []string{`"x":"千円"`, `"in":"K"`, `"x":"USD thousands"`, `"in_thousands":true`,
+		`"exchange_rate":2`,
+		`"payout_currency":"USD"`, `"kind":{"$ref":"step-1.result.kind"}`, `"display_unit":{"$ref":"step-1.unit"}`} {
+		expect.That(t, !of(beside).Known(), "%s: known", beside)
+	}
+}
+
+// The units in which books are kept make of one number a thousand, ten thousand or a million times as much.
+func TestTheUnitsOfBooksAreScales(t *testing.T) {
+	for currency, words := range map[string]string{
+		"JPY": "千円,萬円,百万,JPY mn,USDbn,10億円単位,man-yen",
+		"KRW": "천원,만원,억원,백만원,천 원,백만 원",
+		"TWD": "新台幣仟元,仟元,萬元", "CNY": "仟元,万元,亿元",
+		"INR": "₹ Cr,INR Cr,Rs. Lacs,₹ lakh",
+		"EUR": "TEUR,Tsd. EUR,Mrd. €,MEUR,Mio. €,keur,Millionen Euro,milliers d'euros",
+		"SEK": "tkr,mkr,MSEK",
+		"RUB": "тыс. руб.,млн ₽", "USD": "USDm,USDbn,KUSD,USD x1000,$000s,US$m,M$", "GBP": "£k,GBPm",
+	} {
+		for word := range strings.SplitSeq(words, ",") {
+			expect.That(t, !in90(currency, `"x":"`+word+`"`).Known(), "%s beside %s", currency, word)
+		}
 	}
 }
 
@@ -68,7 +129,7 @@ func TestEachCurrencyHasItsOwnWords(t *testing.T) {
 		"HKD": "HK$,香港ドル,港币",
 	} {
 		for word := range strings.SplitSeq(words, ",") {
-			beside := `"x":"` + word + `"`
+			beside := `"kind":"` + word + `"`
 			for _, mark := range []string{"USD", "EUR", "GBP", "AUD", "CNY", "KRW", "KWD", "HKD", "JPY"} {
 				expect.Is(t, in90(mark, beside).Known(), mark == of, mark, word)
 			}

@@ -104,7 +104,8 @@ func TestDestinationsOfAPlanAreThoseOfItsCall(t *testing.T) {
 	})
 }
 
-// A reference may decide the amount wherever it stands, unless the mark says that this is beside it. A destination it
+// A reference may decide the amount wherever it stands, unless the mark says that this is beside it or it is called
+// like an id. A destination it
 // decides where one is marked, above that or below it.
 func TestWhatAMarkCovers(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/price", "/items/*/n"},
@@ -113,7 +114,8 @@ func TestWhatAMarkCovers(t *testing.T) {
 	for path, want := range map[string]bool{
 		"items": true, "items 3": true, "items 3 price": true, "items 3 price value": true, "items 3 title": false,
 		"items 3 title 0": false, "items 3 kind": true, "memo": true,
-		"to": true, "to 0": true, "cc": false, "": true,
+		"to": true, "to 0": true, "cc": false, "": true, "vendor_id": false,
+		"items 3 product_id": false, "items 3 price id": true, "currency_id": true, "currency id": true, "price_id": true,
 	} {
 		expect.Is(t, m.Covers("v1", strings.Fields(path)), want, path)
 	}

@@ -63,7 +63,8 @@ func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.J
 
 // Covers reports whether what stands at a path of the arguments may decide the amount or a destination of a call of one
 // version of the tool: it is at a pointer of a destination, above one or below one or, where an amount is marked,
-// anywhere but among the asides. What comes to stand beside an amount may be a currency.
+// anywhere but among the asides. What comes to stand beside an amount may be a currency, unless it is called like an
+// id.
 func (m *Mark) Covers(version string, path []string) bool {
 	if m == nil || m.Version != version {
 		return false
@@ -77,8 +78,9 @@ func (m *Mark) Covers(version string, path []string) bool {
 		return true
 	}
 	aside := func(pointer string) bool { return len(tokens(pointer)) <= len(path) && meets(pointer) }
-	amount := m.How == HowSum || m.How == HowProduct
-	return slices.ContainsFunc(m.Destinations, meets) || amount && !slices.ContainsFunc(m.Asides, aside)
+	marked := slices.ContainsFunc(m.Pointers, meets) || slices.ContainsFunc(m.Units, meets)
+	free := slices.ContainsFunc(m.Asides, aside) || !marked && underID(path)
+	return slices.ContainsFunc(m.Destinations, meets) || (m.How == HowSum || m.How == HowProduct) && !free
 }
 
 // total adds the values at the pointers or, of a product, those of each row's product.

@@ -35,7 +35,7 @@ func (m *Mark) called(v any, pointer string, as naming) Why {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, ref := v["$ref"]; ref {
-			if as == unnamed && slices.Contains(m.Destinations, pointer) {
+			if as == unnamed && m.harmless(pointer) {
 				return ""
 			}
 			return WhyReference
@@ -66,51 +66,136 @@ func (m *Mark) called(v any, pointer string, as naming) Why {
 	case unnamed:
 		return m.beside(v, pointer)
 	case rated:
-		if v == nil || v == "" || v == json.Number("1") || v == "1" {
+		if n, is := v.(json.Number); is {
+			v = n.String()
+		}
+		if text, is := v.(string); v == nil || is && (text == "" || one.Get().MatchString(text)) {
 			return ""
 		}
 	}
 	return m.says(v)
 }
 
+// one is the rate that changes nothing.
+var one = lazy.Regexp{Text: `^1(\.0*)?$`}
+
+// harmless reports whether what a reference will come to say at a pointer is no currency: a destination, what is called
+// like an id or, where a unit says the currency, whatever isn't called like money.
+func (m *Mark) harmless(pointer string) bool {
+	name, at := calledAt(tokens(pointer))
+	return slices.Contains(m.Destinations, pointer) || identifies(name) || len(m.Units) > 0 && at == elsewhere
+}
+
+// underID reports whether what stands at a path is called like an id, and neither it nor what it is part of like a
+// currency.
+func underID(path []string) bool {
+	as := unnamed
+	for _, name := range path {
+		as = as.below(name)
+	}
+	name, _ := calledAt(path)
+	return as == unnamed && identifies(name)
+}
+
+// identifies reports whether a name is one of ids or numbers: vendor_id, 取引先ID, invoice_number. One of money, such as
+// price_id, is none.
+func identifies(name []string) bool {
+	if len(name) == 0 || slices.ContainsFunc(name, func(word string) bool { return slices.Contains(moneyNames, word) }) {
+		return false
+	}
+	last := strings.TrimLeftFunc(name[len(name)-1], func(r rune) bool { return !cased(r) })
+	return slices.Contains([]string{"id", "ids", "no", "number"}, last) || strings.HasSuffix(name[len(name)-1], "番号")
+}
+
 // beside returns why what an argument says, whatever it is called, means another currency or a scale: the amount may be
-// meant in that. A place in a list, a cursor, may look like anything.
+// meant in that. Where money is expected one of its words is enough, elsewhere all have to be. A place in a list, a
+// cursor, may look like anything.
 func (m *Mark) beside(v any, pointer string) Why {
-	pointer = strings.TrimRight(pointer, "/"+rows)
-	name := wordsOf(pointer[strings.LastIndex(pointer, "/")+1:])
+	name, at := calledAt(tokens(pointer))
 	text, _ := v.(string)
-	switch all, only := moneyWords(text); {
+	runs, only := moneyWords(text)
+	switch {
 	case slices.Contains(name, "cursor"):
-	case only && another(m.Currency, all, ofMoney(name)), sign.Get().MatchString(legible.Narrow(text)) && !only:
+		return ""
+	case only && m.another(runs[0], at), !only && at != elsewhere && slices.ContainsFunc(runs, m.other):
 		return WhyCurrencies
-	case ofAmount(name) && v != true && v != false: // it has the value of something else, such as amount_usd
+	case len(m.Units) == 0 && !only && sign.Get().MatchString(legible.Narrow(text)):
+		return WhyCurrencies
+	case ofAmount(name) && number(v): // of something else, such as amount_usd: 1
+		return ""
 	case isYes(v) && m.foreign(name), isNo(v) && m.own(name):
 		return WhyCurrencies
 	}
 	return ""
 }
 
+// another reports whether words mean another currency than the mark's, or a scale. Where a unit says the currency, only
+// a scale is left to be said.
+func (m *Mark) another(all []moneyWord, at place) bool {
+	scaled, foreign := meaning(m.Currency, all, at)
+	return scaled || foreign && len(m.Units) == 0
+}
+
+func (m *Mark) other(all []moneyWord) bool { return m.another(all, elsewhere) }
+
 // sign matches a currency's sign behind letters that nobody knows.
 var sign = lazy.Regexp{Text: `^\pL{0,3}\p{Sc}$`}
 
-// moneyNames are words in the names of arguments that say something of money.
-var moneyNames = []string{"iso", "money", "in", "as", "kind", "symbol", "sign", "code", "fx", "format", "display",
-	"shown", "basis", "amount", "price", "cost", "表示", "記号", "種別", "種類", "建て"}
+// moneyNames are words in the names of arguments that say something of money, kindNames such that say it as often of
+// other things.
+var (
+	moneyNames = []string{"iso", "money", "in", "symbol", "sign", "fx", "shown", "basis", "amount", "price",
+		"cost", "表示", "記号", "建て"}
+	kindNames = []string{"as", "kind", "format", "display", "種別", "種類"}
+)
 
-func ofMoney(name []string) bool { return slices.ContainsFunc(name, in(moneyNames)) }
+// calledAt returns the words of the last name on a path, and the place that it is: of money if each word says so, so
+// not country_code. A code is one of what the name, or the one above, says.
+func calledAt(path []string) (name []string, at place) {
+	for i, part := range slices.Backward(path) {
+		if part == rows || len(wordsOf(part)) == 0 {
+			continue
+		}
+		name, at = wordsOf(part), ofMoney
+		if slices.Equal(name, []string{"code"}) {
+			above, of := calledAt(path[:i])
+			if at = of; len(above) == 0 {
+				at = ofKind
+			}
+			return name, at
+		}
+		for _, word := range name {
+			switch {
+			case word == "code":
+			case slices.Contains(kindNames, word):
+				at = min(at, ofKind)
+			case !slices.Contains(moneyNames, word):
+				return name, elsewhere
+			}
+		}
+		return name, at
+	}
+	return nil, elsewhere
+}
 
 // ofAmount reports whether an argument is called like an amount or a number of its own.
 func ofAmount(name []string) bool {
 	return slices.ContainsFunc(name, func(word string) bool {
-		return slices.ContainsFunc(amountNames, func(part string) bool { return strings.Contains(word, part) })
+		return slices.Contains(amountNames, word) ||
+			slices.ContainsFunc(amountParts, func(part string) bool { return strings.Contains(word, part) })
 	})
 }
 
-var amountNames = []string{"amount", "price", "total", "cost", "fee", "sum", "value", "balance", "count", "quantity",
-	"budget", "金額", "価格", "残高", "合計", "単価", "手数料", "予算"}
+var (
+	amountNames = []string{"amount", "amounts", "price", "prices", "total", "totals", "subtotal", "cost", "costs", "fee",
+		"fees", "sum", "value", "balance", "count", "quantity", "budget", "discount"}
+	amountParts = []string{"金額", "価格", "残高", "合計", "単価", "手数料", "予算"}
+)
 
-func in(list []string) func(string) bool {
-	return func(word string) bool { return slices.Contains(list, word) }
+// number reports whether a value is a number, or a text of one digit.
+func number(v any) bool {
+	_, is := v.(json.Number)
+	return is || v == "0" || v == "1"
 }
 
 // isYes and isNo report whether a value is one by which programs and people answer a question.
@@ -132,32 +217,45 @@ func answers(v any, words ...string) bool {
 	return false
 }
 
-// foreign reports whether an argument's name has another currency or a scale in it, such as in_usd: true says that it
-// is meant.
+// foreign reports whether an argument's name has another currency in it, such as in_usd, or a scale and at its end no
+// other thing, such as in_thousands but not thousands_separator: true says that it is meant.
 func (m *Mark) foreign(name []string) bool {
-	return slices.ContainsFunc(name, func(word string) bool {
-		return m.other(word) || m.other(strings.ToUpper(word)) ||
-			slices.ContainsFunc(otherWords, func(part string) bool { return strings.Contains(word, part) && m.other(part) })
-	})
+	_, scales := moneyWords(strings.Join(name[max(0, len(name)-1):], ""))
+	for i, word := range name {
+		at := ofFlag
+		if i > 0 && name[i-1] == "in" {
+			at = ofMoney
+		}
+		for _, word := range append(partsOf(word), word, strings.ToUpper(word)) {
+			runs, only := moneyWords(word)
+			scaled, foreign := meaning(m.Currency, runs[0], at)
+			if only && (foreign && len(m.Units) == 0 || scaled && scales) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // own reports whether an argument's name has the mark's currency in it, and nothing else of money: in_jpy: false says
 // that another is meant.
 func (m *Mark) own(name []string) bool {
-	return !m.foreign(name) && slices.ContainsFunc(name, func(word string) bool {
-		all, only := moneyWords(word)
-		return only && slices.ContainsFunc(all, func(w moneyWord) bool {
-			return w.code == m.Currency && (w.as == asName || w.as == asFamily) && !w.weak
+	return len(m.Units) == 0 && !m.foreign(name) && slices.ContainsFunc(name, func(word string) bool {
+		runs, only := moneyWords(word)
+		return only && slices.ContainsFunc(runs[0], func(w moneyWord) bool {
+			return w.code == m.Currency && (w.as == asName || w.as == asFamily) && w.from == elsewhere
 		})
 	})
 }
 
-// otherWords are parts of names that mean money or a scale.
-var otherWords = []string{"外貨", "ドル", "ユーロ", "ポンド", "ウォン", "人民元", "千円", "万円", "億円", "dollar", "euro"}
-
-func (m *Mark) other(word string) bool {
-	all, only := moneyWords(word)
-	return only && another(m.Currency, all, false)
+// partsOf returns the parts of a name, written without blanks, that mean money or a scale.
+func partsOf(word string) (all []string) {
+	for _, part := range []string{"外貨", "ドル", "ユーロ", "ポンド", "ウォン", "人民元", "千円", "万円", "億円", "dollar", "euro"} {
+		if strings.Contains(word, part) {
+			all = append(all, part)
+		}
+	}
+	return all
 }
 
 // says returns why a value isn't the text of the mark's currency, or "". Codes that are numbers, such as 840, and what
