@@ -239,7 +239,8 @@ func TestTheAgentProposesOnlyWhatIsWanted(t *testing.T) {
 		"今月の勤怠。稟議にしないで", "Should I make this a request?", "Don't make this a request", "make this a request later",
 		"プルリクは出さないで、テストして", "テストしていいですか", "テストするな", "ファイルを作成するな", "Did you run the tests?", "従業員の一覧は営業だけで",
 		"list the employees except interns", "open a pull request when the tests pass", "don't open a pull request",
-		"never run the tests"} {
+		"never run the tests", "ファイルを作って、と言われました", "従業員の一覧って見られる？", "I wonder whether to run the tests",
+		"従業員一覧の取得をやめて", "従業員の一覧を営業のみで", "これを稟議にします、よろしいですか？"} {
 		said, input := answered(t, others(statement(text)))
 		expect.Is(t, input, "", "%s → %s", text, said)
 	}

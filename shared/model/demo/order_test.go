@@ -51,6 +51,7 @@ func TestAnOrderThatSaysMoreIsNotPlaced(t *testing.T) {
 		"Order 2 PCs from Acme October at 149,000 yen each", "Order 2 PCs today from Acme at 149,000 yen each",
 		"Order 2 hundred pens from Acme for 200 yen", "Order 2 more PCs from Acme at 149,000 yen each",
 		"Order 2 PCs from stock at 149,000 yen each", "Order 2 PCs from Acme at 149,000 yen each for everyone",
+		"Check order 2 PCs from Acme at 149,000 yen each",
 		"Order 2 dozen pens from Acme for 200 yen", "Order 2 PCs from Acme after the audit at 149,000 yen each"} {
 		r := understood(t, text)
 		expect.That(t, r.Cannot() != "", "%s: ordered %+v", text, r.Order)
