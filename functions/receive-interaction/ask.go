@@ -69,8 +69,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
 		return outcome{note: card.NoteStranger}
 	}
-	if until, ends := said.Deadline(); ends && time.Until(until) < postWithin {
-		log.WarnContext(ctx, "nothing is posted, since Slack is slow")
+	if late(said) {
 		return outcome{note: card.NoteSlow}
 	}
 	if first, was, err := h.begin(ctx, tenant, w.once); err != nil {
@@ -117,6 +116,15 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		log.WarnContext(ctx, "the person has to ask anew", "err", err)
 	}
 	return outcome{note: cmp.Or(note, card.NoteFailed)}
+}
+
+// late reports whether too little time is left to post anything.
+func late(ctx context.Context) bool {
+	until, ends := ctx.Deadline()
+	if ends = ends && time.Until(until) < postWithin; ends {
+		slog.WarnContext(ctx, "nothing is posted, since Slack is slow")
+	}
+	return ends
 }
 
 // begin reports whether this request is the first of its kind. For a repeated one it waits briefly for the outcome of

@@ -153,16 +153,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		return problem(card.RequestAtBlock, card.NoteFailed)
 	}
 	at = names[0]
-	if at != "" && intake.ChannelType(at) != "im" { // the dialog also lists channels that the person is not in
-		sight, err := h.People.Sight(said, p.Team.ID, p.User.ID)
-		switch {
-		case err != nil:
-			slog.WarnContext(ctx, "not asked there: Slack does not say who is", "user", p.User.ID, "err", err)
-			return problem(card.RequestAtBlock, card.NoteFailed)
-		case !sight.In(at):
-			slog.WarnContext(ctx, "refused", "why", "not in the channel", "user", p.User.ID, "channel", at)
-			return problem(card.RequestAtBlock, card.NoteUnreachable)
-		}
+	if no := h.outside(said, p, at); no != "" {
+		return problem(card.RequestAtBlock, no)
 	}
 	once := strings.Join([]string{"view", p.View.ID, at, aggregate.HashOf(text)}, " ")
 	out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, channel: at, once: once}, workspace)
@@ -174,6 +166,26 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		return problem(card.RequestAtBlock, out.note)
 	}
 	return problem(card.RequestTextBlock, out.note)
+}
+
+// outside says why a person may not ask in a channel, or "": the dialog also lists channels that they are not in.
+func (h *Handler) outside(ctx context.Context, p payload, channel string) card.AskNote {
+	if channel == "" || intake.ChannelType(channel) == "im" {
+		return ""
+	}
+	sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
+	switch {
+	case err != nil:
+		slog.WarnContext(ctx, "not asked there: Slack does not say who is", "user", p.User.ID, "err", err)
+		if ctx.Err() != nil {
+			return card.NoteSlow
+		}
+		return card.NoteFailed
+	case !sight.In(channel):
+		slog.WarnContext(ctx, "refused", "why", "not in the channel", "user", p.User.ID, "channel", channel)
+		return card.NoteUnreachable
+	}
+	return ""
 }
 
 // filledOf handles a dialog for a request from a message. It returns the note for a dialog that stays open, or "" if

@@ -9,17 +9,18 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/seen"
+	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// late is Slack that takes long, and keeps by when a call of it must have ended. Where it stops at something, that is
+// slowly is Slack that takes long, and keeps by when a call of it must have ended. Where it stops at something, that is
 // not answered in time.
-type late struct {
+type slowly struct {
 	Slack
 	stops string
 	by    *[]time.Time
 }
 
-func (s late) call(ctx context.Context, what string) error {
+func (s slowly) call(ctx context.Context, what string) error {
 	until, ok := ctx.Deadline()
 	if !ok {
 		until = time.Now().Add(time.Hour)
@@ -31,21 +32,21 @@ func (s late) call(ctx context.Context, what string) error {
 	return nil
 }
 
-func (s late) Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error) {
+func (s slowly) Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error) {
 	if err := s.call(ctx, "seen"); err != nil {
 		return m, false, err
 	}
 	return s.Slack.Seen(ctx, channel, thread, ts)
 }
 
-func (s late) Reaches(ctx context.Context, channel, user string) (bool, error) {
+func (s slowly) Reaches(ctx context.Context, channel, user string) (bool, error) {
 	if err := s.call(ctx, "reaches"); err != nil {
 		return true, err
 	}
 	return s.Slack.Reaches(ctx, channel, user)
 }
 
-func (s late) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
+func (s slowly) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
 	if err := s.call(ctx, "note"); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func TestASubmissionIsAnsweredInTimeHoweverSlowSlackIs(t *testing.T) {
 			s := w.sent(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts,
 				"text": was})
 			by, begun := []time.Time{}, time.Now()
-			w.h.Slack = late{w.h.Slack, stops, &by}
+			w.h.Slack = slowly{w.h.Slack, stops, &by}
 			out := w.post(s)
 			expect.Is(t, out.StatusCode == 200 && out.Body == "", want == "", out.Body)
 			expect.Has(t, out.Body, want)
@@ -72,4 +73,16 @@ func TestASubmissionIsAnsweredInTimeHoweverSlowSlackIs(t *testing.T) {
 			}
 		}})
 	}
+}
+
+// What would be posted too late to keep it isn't posted: it would stand there without a request.
+func TestNothingIsPostedTooLate(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){"late": func(t *testing.T, w *world) {
+		ctx, cancel := context.WithTimeout(t.Context(), keepWithin+postWithin-time.Millisecond)
+		defer cancel()
+		of := wanted{team: slacktest.Team, user: workspace.Sato, text: "残業をまとめて", channel: workspace.HR, once: "x"}
+		expect.Is(t, w.h.request(ctx, of, "ja").note, card.NoteSlow)
+		expect.Is(t, w.messages(workspace.HR, of.text), 0)
+		expect.Is(t, w.h.request(t.Context(), of, "ja").note, card.NoteAccepted)
+	}})
 }
