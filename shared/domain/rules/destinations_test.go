@@ -105,8 +105,7 @@ func TestDestinationsOfAPlanAreThoseOfItsCall(t *testing.T) {
 }
 
 // A reference may decide the amount wherever it stands, unless the mark says that this is beside it or it is called
-// like an id. A destination it
-// decides where one is marked, above that or below it.
+// like an id. A destination it decides where one is marked, above that or below it.
 func TestWhatAMarkCovers(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/price", "/items/*/n"},
 		Currency: "JPY", Destinations: []string{"/to"},
