@@ -137,7 +137,7 @@ func (c *Pages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	t := texts{v.Texts("organisation")}
 	none := directory.Of(nil, listing{more: true})
-	data := removal{row.Rev, t.emptied("stages_removed", x, none, c.today().String())}
+	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.today().String())}
 	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation-remove.html")
 }

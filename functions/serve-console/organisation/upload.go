@@ -79,7 +79,7 @@ func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.O
 		days = append(days, day.String())
 	}
 	d := directory.Of(&directory.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
-	return t.emptied("stages", x, d, days...)
+	return t.emptied(t.Say("stages"), x, d, days...)
 }
 
 // emptied lists what a directory makes of the rules' conditions and stages on some days, under a title.
@@ -99,7 +99,7 @@ func (t texts) emptied(title string, x *rules.Rules, d *directory.Directory, day
 		}
 		return t.In("stage_kinds", kind, "rule", rule, "n", f.Stage, "what", legible.OneLine(f.Who), "day", f.From)
 	}
-	return filled(listOf("stages", t.Say(title), t.Say("stages_note"), x.Emptied(d, days...), line))
+	return filled(listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line))
 }
 
 // mailless reports whether Slack gave no address of anybody.
