@@ -18,7 +18,7 @@ import (
 const (
 	reader = "ReadFileFunction"
 	// layPoints is how many crash points of the process that lays attachments are tried.
-	layPoints = 5
+	layPoints = 3
 )
 
 // attaches has somebody write to the agent with two files, and then again with one. Kills are of what comes after the

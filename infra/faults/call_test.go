@@ -10,7 +10,7 @@ import (
 )
 
 // callPoints is how many crash points of a call are tried.
-const callPoints = 6
+const callPoints = 4
 
 // asked counts how often call-tool asked freee for employees.
 func (k *talk) asked() (n int) {

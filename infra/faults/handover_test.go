@@ -15,7 +15,7 @@ import (
 )
 
 // handOverPoints is how many crash points of a hand-over are tried.
-const handOverPoints = 5
+const handOverPoints = 3
 
 // TestACrashInAHandOverMakesOneTask kills processes between the agent's answer that makes a request, the task, and the
 // notice of how that ended.

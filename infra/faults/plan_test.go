@@ -15,7 +15,7 @@ import (
 const (
 	runner = "RunActionFunction"
 	// planPoints is how many crash points of the process that runs a plan are tried.
-	planPoints = 6
+	planPoints = 4
 	// plan is three commands, each of which leaves a trace in the files.
 	plan = "run: echo one >> log.txt\ncommand: sleep 0.5; echo two >> log.txt\ncommand: echo three >> log.txt; cat log.txt"
 )

@@ -23,7 +23,7 @@ import (
 )
 
 // pullPoints is how many crash points of the process that opens a pull request are tried.
-const pullPoints = 6
+const pullPoints = 4
 
 // pulls has files written in a conversation that began from a repository, and then a pull request approved.
 func (b *harness) pulls(t driver.T, before func(k *talk), kills ...point) (*talk, *conversation.Action) {

@@ -25,7 +25,7 @@ const (
 	share    = "POST /api/files.completeUploadExternal"
 	fileInfo = "POST /api/files.info"
 	// sendPoints is how many crash points of the process that sends files are tried.
-	sendPoints = 5
+	sendPoints = 3
 	// otherPoints is how many crash points of other functions than the one in question are tried.
 	otherPoints = 2
 )

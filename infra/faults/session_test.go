@@ -26,7 +26,7 @@ import (
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.
-const sessionPoints = 6
+const sessionPoints = 4
 
 // talk is one conversation: somebody asks for a command, approves it, and the agent reports the result.
 type talk struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // sourcePoints is how many crash points of a fetch are tried.
-const sourcePoints = 6
+const sourcePoints = 4
 
 // TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins with
 // the files of one commit, or says that it has none, and says either once.

@@ -22,7 +22,7 @@ import (
 var (
 	long   = flag.Bool("long", false, "try every point, not a sample")
 	seed   = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
-	points = flag.Int("points", 10, "how many points are tried without -long")
+	points = flag.Int("points", 6, "how many points are tried without -long")
 	pairs  = flag.Int("pairs", 2, "how many pairs of points are tried")
 	only   = flag.String("only", "", "try only points whose name contains this")
 	beside = flag.Int("beside", 4, "how many scenarios run side by side")
