@@ -109,7 +109,7 @@ func begin(text string, mark int) int {
 // that begins with >, or in code that is indented.
 func inQuote(text string, at int) bool {
 	line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
-	if strings.HasPrefix(strings.TrimSpace(line), ">") {
+	if strings.HasPrefix(strings.TrimLeft(line, " \t"), ">") {
 		return true
 	}
 	line = line[max(0, len(line)-near):]
@@ -131,7 +131,7 @@ func indented(text string, at int) bool {
 		begin := strings.LastIndexByte(text[:end], '\n') + 1
 		line := text[begin:end]
 		switch {
-		case end < at && strings.TrimSpace(line) == "":
+		case end < at && strings.TrimSpace(line) == "", at-begin > 10*near: // so much is code
 			return true
 		case begin == 0 || !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "\t"):
 			return false
