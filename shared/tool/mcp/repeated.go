@@ -73,9 +73,12 @@ func (s sums) whole(text []byte) (uint64, error) {
 }
 
 func (s sums) value(dec *json.Decoder, depth int) (uint64, error) {
+	if depth > deepest {
+		return 0, fmt.Errorf("a value over %d deep", deepest)
+	}
 	token, err := dec.Token()
-	if err != nil || depth > deepest {
-		return 0, fmt.Errorf("a value %d deep: %w", depth, err)
+	if err != nil {
+		return 0, err
 	}
 	var sum uint64
 	text, is := token.(string)
