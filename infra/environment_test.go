@@ -130,10 +130,6 @@ func TestTheTableOfVariables(t *testing.T) {
 		if docs[name].optional {
 			doc += "; may be empty"
 		}
-		if len(by) > mostCell {
-			end := strings.LastIndex(by[:mostCell], ", ") + len(",")
-			by = by[:end] + " |\n| | |" + by[end:]
-		}
 		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, doc, by)
 	}
 	path := filepath.Join(repository, "functions", "README.md")

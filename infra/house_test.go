@@ -163,13 +163,11 @@ func TestNoImportRunsBack(t *testing.T) {
 	}
 }
 
-// Each area's doc.go says in ten lines what the area is for, what it may import and where to begin.
+// Each area's doc.go says what the area is for, what it may import and where to begin.
 func TestEachAreaSaysWhatItIsFor(t *testing.T) {
 	for _, area := range areas {
 		text := textOf(t, filepath.Join(repository, "shared", area, "doc.go"))
-		n := strings.Count(text, "\n")
-		expect.That(t, n <= 10 && strings.HasPrefix(text, "// Package "+area+" "),
-			"shared/%s/doc.go has %d lines and begins %.40q", area, n, text)
+		expect.That(t, strings.HasPrefix(text, "// Package "+area+" "), "shared/%s/doc.go begins %.40q", area, text)
 		for _, part := range []string{"It imports ", "Begin with "} {
 			expect.That(t, strings.Contains(strings.Join(strings.Fields(text), " "), part),
 				"shared/%s/doc.go does not say %q", area, part)

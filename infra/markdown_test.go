@@ -1,7 +1,6 @@
 package infra_test
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
 )
@@ -46,50 +44,6 @@ func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
 		}
 	}
 	expect.That(t, links >= 20, "%d links", links)
-}
-
-const (
-	mostLine   = 120 // characters of a line, but for rows of tables, literals and addresses
-	mostCell   = 200 // characters of a table's cell; whatever is longer is a list
-	mostReadme = 150 // lines: details belong next to their code
-)
-
-var address = regexp.MustCompile(`https?://\S+`)
-
-// misshapen returns the lines and cells of a page that are too long. The bench's tables don't count.
-func misshapen(page string) (out []string) {
-	literal, measured := false, false
-	for i, line := range strings.Split(page, "\n") {
-		switch text := strings.TrimSpace(line); {
-		case strings.HasPrefix(text, "```"):
-			literal = !literal
-		case strings.HasPrefix(text, "<!--"):
-			measured = text == "<!-- bench -->"
-		case literal || measured:
-		case strings.HasPrefix(text, "|"):
-			for _, cell := range strings.Split(strings.ReplaceAll(text, `\|`, ""), "|") {
-				if n := utf8.RuneCountInString(strings.TrimSpace(cell)); n > mostCell {
-					out = append(out, fmt.Sprintf("%d: a cell of %d characters", i+1, n))
-				}
-			}
-		case utf8.RuneCountInString(address.ReplaceAllString(line, "")) > mostLine:
-			out = append(out, fmt.Sprintf("%d: %d characters", i+1, utf8.RuneCountInString(line)))
-		}
-	}
-	return out
-}
-
-func TestPagesFitAScreen(t *testing.T) {
-	for path, text := range pages(t) {
-		for _, line := range misshapen(text) {
-			t.Errorf("%s:%s", path, line)
-		}
-		n := strings.Count(text, "\n")
-		expect.That(t, path != filepath.Join(repository, "README.md") || n <= mostReadme, "%s has %d lines", path, n)
-	}
-	long := strings.Repeat("a ", 101)
-	page := long + "\n| " + long + "|\n```\n" + long + "\n```\n<!-- bench -->\n| " + long + "|\n<!-- /bench -->\nhttps://" + strings.Repeat("a", 200)
-	expect.Is(t, len(misshapen(page)), 2, "found of a line, a cell, a literal, a measurement and an address")
 }
 
 // README's map has a line for each area, in their order.

@@ -55,9 +55,6 @@ func edits(t *testing.T) map[string][][2]string {
 		"functions/README.md": {
 			before("| `OPENAI_BASE_URL` |", "variables.md"),
 		},
-		"infra/design.md": {
-			before("- **pace**: `PACE#<workspace>`", "rows.md"),
-		},
 		"template.yaml": {
 			after("          STATE_MACHINE_ARN: !Ref Pipeline\n", "          NOTES_ARN: !Ref Notes\n"),
 			before("  # ---- from rows to effects", "resources.yaml"),
