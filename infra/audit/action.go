@@ -111,8 +111,6 @@ func (p *acting) approved(hash string) {
 func (p *acting) sealedGate() {
 	for _, e := range slices.Concat(p.all("action.cancelled", p.ID), p.all("action.expired", p.ID)) {
 		switch g := e.details.Gate; {
-		case g == nil:
-			p.lacks("no entry seals whether people were asked under a rule: it is of an earlier release")
 		case g.RouteHash == "":
 			p.wrongIf(p.Gate != nil, "people are said to have been asked under a rule, and %s names no gate", e.Action)
 		case p.Gate == nil:
@@ -134,26 +132,19 @@ func (p *acting) started() {
 	}
 	p.wrongIf(len(p.all("action.approved", p.ID)) == 0, "the action was started, and nobody approved it")
 	last := all[len(all)-1]
-	switch base := last.details.BaseVersion; {
-	case base == nil:
-		p.lacks("no entry seals the files that it began with: it is of an earlier release")
-	case *base != p.BaseVersion:
-		p.wrong("the action is said to begin with the files %q, its entry says %q", p.BaseVersion, *base)
-	default:
-		p.say("  started at %s, with the files %q", last.Timestamp, *base)
-		p.stamped(*base)
+	if base := last.details.BaseVersion; base != p.BaseVersion {
+		p.wrong("the action is said to begin with the files %q, its entry says %q", p.BaseVersion, base)
+	} else {
+		p.say("  started at %s, with the files %q", last.Timestamp, base)
+		p.stamped(base)
 	}
 }
 
 // stamped compares the files that the action began with to those that its payload names, on which people decided.
 func (p *acting) stamped(began string) {
 	var payload map[string]any
-	if err := json.Unmarshal([]byte(p.Payload), &payload); err != nil || payload["base"] == nil {
-		p.say("  the payload names no files: it is of an earlier release")
-		return
-	}
-	base, isText := payload["base"].(string)
-	p.wrongIf(!isText || base != began, "the payload is stamped for the files %v, the action began with %q",
+	_ = json.Unmarshal([]byte(p.Payload), &payload) // what is no payload names no files
+	p.wrongIf(payload["base"] != began, "the payload is stamped for the files %v, the action began with %q",
 		payload["base"], began)
 }
 
@@ -206,7 +197,7 @@ func (p *acting) ran(status string, end entry) {
 	var payload struct {
 		Commands []json.RawMessage `json:"commands"`
 	}
-	_ = json.Unmarshal([]byte(p.Payload), &payload) // stamped names what is no payload
+	_ = json.Unmarshal([]byte(p.Payload), &payload) // stamped finds what is no payload
 	var ended []string
 	if end.details.Commands != "" {
 		ended = strings.Split(end.details.Commands, ", ")

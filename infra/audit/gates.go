@@ -63,12 +63,7 @@ func (p *executed) gates() {
 // sealedGates compares the gates that are shown with those that the entry of the end names: no other entry need be in
 // the receipt. It compares hashes of what walk has read.
 func (p *executed) sealedGates() {
-	sealed := p.end.details.Gates
-	if sealed == nil {
-		p.lacks("no entry seals at which gates people were asked: it is of an earlier release")
-		return
-	}
-	shown := p.shownGates()
+	sealed, shown := p.end.details.Gates, p.shownGates()
 	for _, key := range slices.Sorted(maps.Keys(sealed)) {
 		g, w := sealed[key], shown[key]
 		name := cmp.Or(g.Step, "the gate "+key)

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -20,7 +21,10 @@ func TestTheGateOfAStepThatWasNotCalledIsShown(t *testing.T) {
 	gate := circulate(t, "step", execution, taskID, began().Add(6500*time.Millisecond), map[string]any{"step": "step-6",
 		"arguments_hash": hash}, denied, "step", taskID, "1", "1", "step-6", hash)
 	old := theEntries()
-	r := newSealer(t).seal(t, slices.Concat(old[:4], steps.rows, step.rows, old[6:7], gate.rows, old[7:]), 5).receipt()
+	named := onRoutes(steps, step)
+	named[task.GateKey(1, 1, 6)] = gate
+	r := newSealer(t).seal(t, naming(t, slices.Concat(old[:4], steps.rows, step.rows, old[6:7], gate.rows, old[7:]),
+		namedGates(named)), 5).receipt()
 	r.Execution = provedOnRoutes(t, steps, step).Execution
 	r.Execution.Gates = []stepGate{{"step-6", walkOf(&gate.Gate, gate.asked)}}
 	r = r.part()

@@ -32,7 +32,8 @@ func withNumber(t *testing.T, claim, begun, ended string) Receipt {
 		end["details"].(map[string]any)["number"] = ended
 	}
 	old[7].Content = expect.Value(chain.Canonical(end))(t)
-	rows := slices.Concat(old[:4], steps.rows, []chain.Row{started}, step.rows, old[6:])
+	rows := naming(t, slices.Concat(old[:4], steps.rows, []chain.Row{started}, step.rows, old[6:]),
+		namedGates(onRoutes(steps, step)))
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
 	r.Execution.Number = claim

@@ -164,12 +164,8 @@ func (p *executed) stamp(what, action string, s stamped) {
 		return
 	}
 	e, hash := all[0], aggregate.HashOf(s.Text)
-	switch {
-	case e.details.Hash == "":
-		p.lacks("the entry of the %s has no hash: it is of an earlier release", what)
-	case e.details.Hash != hash:
-		p.wrong("the %s is not what was stamped: its hash is %s, the entry's %s", what, hash, e.details.Hash)
-	}
+	p.wrongIf(e.details.Hash != hash,
+		"the %s is not what was stamped: its hash is %s, the entry's %s", what, hash, e.details.Hash)
 	p.wrongIf(e.details.number() != s.Version,
 		"the %s is said to be version %d, its entry says %d", what, s.Version, e.details.number())
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
@@ -182,13 +178,10 @@ func (p *executed) picked(what string, s stamped, e entry) {
 		"the %s is said to be the draft of team %q, its entry says %q", what, s.Team, e.details.Team)
 	var by entry
 	for _, by = range p.all("prompt.picked", s.ID) {
-		if by.details.Hash == "" {
-			p.lacks("the entry of the pick has no hash: it is of an earlier release")
-		} else if by.details.Hash != aggregate.HashOf(s.Text) {
-			p.wrong("the %s is not the draft that was picked: the entry's hash is %s", what, by.details.Hash)
-		}
+		p.wrongIf(by.details.Hash != aggregate.HashOf(s.Text),
+			"the %s is not the draft that was picked: the entry's hash is %s", what, by.details.Hash)
 	}
-	p.wrongIf(by.ActorID != s.Picked || e.details.PickedBy != "" && e.details.PickedBy != s.Picked,
+	p.wrongIf(by.ActorID != s.Picked || e.details.PickedBy != s.Picked,
 		"the %s is said to be picked by %q, its entry says %q", what, s.Picked, cmp.Or(e.details.PickedBy, by.ActorID))
 	if s.Team != "" {
 		p.say("  the draft of team %s of a contest", s.Team)
@@ -232,22 +225,15 @@ func (p *executed) write(w writeCall) {
 
 // called compares a write with the entry of the end: whether it was called, with which arguments, and how it ended.
 func (p *executed) called(w writeCall, hash string) {
-	d := p.end.details
-	switch sealed, ok := d.Writes[w.Step]; {
-	case ok && sealed != hash:
-		p.wrong("%s was called with other arguments: the sealed hash is %s", w.Step, sealed)
-	case !ok && d.listsWrites():
+	sealed, ok := p.end.details.Writes[w.Step]
+	if !ok {
 		p.wrong("%s was not called: the entry of the end lists every write that was, and not this one", w.Step)
 		return
-	case !ok:
-		p.lacks("no entry seals that %s was called, and with which arguments: it is of an earlier release", w.Step)
 	}
-	switch status := p.endOf(w.Step); {
-	case status == "" && d.Ends == nil:
-		p.lacks("no entry seals how %s ended: it is of an earlier release", w.Step)
-	case status != w.Status:
-		p.wrong("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute", w.Step, w.Status, status)
-	}
+	p.wrongIf(sealed != hash, "%s was called with other arguments: the sealed hash is %s", w.Step, sealed)
+	status := p.endOf(w.Step)
+	p.wrongIf(status != w.Status,
+		"%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute", w.Step, w.Status, status)
 }
 
 // endOf returns how a write ended by the latest sealed entry, or "" if none says so.
@@ -271,27 +257,19 @@ func (p *executed) reused() {
 		p.say("write %s: an earlier attempt made it, and this one did not", step)
 	}
 	sealed := p.end.details.Reused
-	if p.end.details.Ends == nil && sealed == nil && len(p.Reused) > 0 {
-		p.lacks("no entry seals which writes an earlier attempt made: it is of an earlier release")
-		return
-	}
 	p.wrongIf(!slices.Equal(slices.Sorted(slices.Values(sealed)), slices.Sorted(slices.Values(p.Reused))),
 		"the writes of earlier attempts are said to be %q, the entry says %q", p.Reused, sealed)
 }
 
 // handed compares a request that an agent made with its conversation's entry.
 func (p *executed) handed() {
-	h, sealed := p.Request, p.end.details.HandedOver
+	h, of := p.Request, p.end.details.HandedOver.Session
 	if h == nil {
-		if sealed == nil {
-			p.lacks("no entry seals whether an agent made the request: it is of an earlier release")
-		} else if of := sealed["session_id"]; of != "" {
-			p.wrong("an agent made the request in the conversation %s, and that is left out", of)
-		}
+		p.wrongIf(of != "", "an agent made the request in the conversation %s, and that is left out", of)
 		return
 	}
-	p.wrongIf(sealed != nil && sealed["session_id"] != h.Session,
-		"the request is said to be made in the conversation %s, the entry of the end says %q", h.Session, sealed["session_id"])
+	p.wrongIf(of != h.Session,
+		"the request is said to be made in the conversation %s, the entry of the end says %q", h.Session, of)
 	hash := aggregate.HashOf(h.Text)
 	p.say("the request was made in the conversation %s for %s", h.Session, h.User)
 	p.say("  request %s", h.Text)
@@ -304,8 +282,6 @@ func (p *executed) handed() {
 		p.wrong("no entry %s of the conversation %s names the task", handOverAction, h.Session)
 	case p.entries[at].details.AskedBy != h.User:
 		p.wrong("the request is said to be made for %s, its entry says %s", h.User, p.entries[at].details.AskedBy)
-	case p.entries[at].details.Hash == "":
-		p.lacks("the entry of the request has no hash: it is of an earlier release")
 	case p.entries[at].details.Hash != hash:
 		p.wrong("the request has other words than the agent's: the sealed hash is %s", p.entries[at].details.Hash)
 	default:

@@ -176,26 +176,27 @@ type details struct {
 	Writes        map[string]string   `json:"writes"`
 	Ends          map[string][]string `json:"ends"` // steps by status
 	Reused        []string            `json:"reused"`
-	HandedOver    map[string]string   `json:"handed_over"` // empty: no agent made the request; nil: the entry is of an earlier release
-	PickedBy      string              `json:"picked_by"`
-	Was           string              `json:"was"`
-	Status        string              `json:"status"`
-	Team          string              `json:"team"`
-	Task          string              `json:"task"`
-	AskedBy       string              `json:"asked_by"`
-	Type          string              `json:"type"`
-	Rule          json.RawMessage     `json:"rule"` // a text: it let the action go unasked; an object: it chose the route
-	Asked         string              `json:"asked"`
-	RouteHash     string              `json:"route_hash"`
-	ActsHash      string              `json:"acts_hash"`
-	Stage         int                 `json:"stage"`
-	Stamps        int                 `json:"stamps"`
-	BaseVersion   *string             `json:"base_version"`
-	Commands      string              `json:"commands"`
-	// Gates, by key, are those at which people were asked about an execution; Gate is that of an action. Nil: the entry
-	// is of an earlier release, or has no need to say.
+	HandedOver    struct {
+		Session string `json:"session_id"`
+	} `json:"handed_over"` // empty: no agent made the request
+	PickedBy    string          `json:"picked_by"`
+	Was         string          `json:"was"`
+	Status      string          `json:"status"`
+	Team        string          `json:"team"`
+	Task        string          `json:"task"`
+	AskedBy     string          `json:"asked_by"`
+	Type        string          `json:"type"`
+	Rule        json.RawMessage `json:"rule"` // a text: it let the action go unasked; an object: it chose the route
+	Asked       string          `json:"asked"`
+	RouteHash   string          `json:"route_hash"`
+	ActsHash    string          `json:"acts_hash"`
+	Stage       int             `json:"stage"`
+	Stamps      int             `json:"stamps"`
+	BaseVersion string          `json:"base_version"`
+	Commands    string          `json:"commands"`
+	// Gates, by key, are those at which people were asked about an execution; Gate is that of an action.
 	Gates map[string]sealedGate `json:"gates"`
-	Gate  *sealedGate           `json:"gate"`
+	Gate  sealedGate            `json:"gate"`
 }
 
 // sealedGate is what the entry of an end says of a gate. Without hashes it is under no rule.
@@ -204,9 +205,6 @@ type sealedGate struct {
 	RouteHash string `json:"route_hash"`
 	ActsHash  string `json:"acts_hash"`
 }
-
-// listsWrites reports whether an end's entry lists every write. Those of earlier releases list none.
-func (d details) listsWrites() bool { return d.Writes != nil || d.Ends != nil || d.Reused != nil }
 
 // unasked returns the rule that let an action go without a person, or "".
 func (d details) unasked() (rule string) {

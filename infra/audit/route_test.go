@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -124,11 +125,22 @@ func ofStep(t testing.TB, acts []circulation.Act) *circulated {
 		acts, "step", taskID, "1", "1", "step-3", hash)
 }
 
+// onRoutes are the gates of provedOnRoutes.
+func onRoutes(steps, step *circulated) map[string]*circulated {
+	return map[string]*circulated{task.ProcessKey(1): steps, task.GateKey(1, 1, 3): step}
+}
+
 // provedOnRoutes is proved, with its steps and the third step stamped along routes.
 func provedOnRoutes(t *testing.T, steps, step *circulated) Receipt {
 	t.Helper()
+	return provedOn(t, steps, step, steps.rows, onRoutes(steps, step))
+}
+
+// provedOn is provedOnRoutes with these entries of the steps, and these gates in the entry of the end.
+func provedOn(t *testing.T, steps, step *circulated, ofSteps []chain.Row, named map[string]*circulated) Receipt {
+	t.Helper()
 	old := theEntries()
-	rows := slices.Concat(old[:4], steps.rows, step.rows, old[6:])
+	rows := naming(t, slices.Concat(old[:4], ofSteps, step.rows, old[6:]), namedGates(named))
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
 	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate,
@@ -164,8 +176,9 @@ func TestAnAttemptThatWasAskedAgainIsProved(t *testing.T) {
 		steps, step := ofSteps(t, settling()), ofStep(t, settling())
 		again := circulate(t, "process", execution, taskID, began().Add(4*time.Second), map[string]any{"version": 1,
 			"attempt": 1, "hash": hash}, settling(), what...)
-		steps.rows = append(steps.rows, again.rows...)
-		r := provedOnRoutes(t, steps, step)
+		named := onRoutes(steps, step)
+		named[task.AgainKey(1, 1)] = again
+		r := provedOn(t, steps, step, slices.Concat(steps.rows, again.rows), named)
 		r.Execution.Again = walkOf(&again.Gate, again.asked)
 		return r, again
 	}

@@ -470,8 +470,6 @@ class Execution(Claims):
         self.end = ended[0]["details"] if ended else {}
         self.sealed = self.end.get("writes") or {}
         self.steps = json.loads(claim["steps"]["text"])
-        # An end names every write that was called. Earlier releases left that out where there was none.
-        self.lists = any(self.end.get(member) is not None for member in ("writes", "ends", "reused"))
         writes, reused = claim["writes"] or [], claim.get("reused") or []
         for write in writes:
             self.write(write)
@@ -518,10 +516,6 @@ class Execution(Claims):
 
     def sealed_gates(self, writes, gates):
         """Compares the gates that are shown with those that the entry of the end names: no other entry need be there."""
-        sealed = self.end.get("gates")
-        if sealed is None:
-            self.lacks.append("no entry seals at which gates people were asked: it is of an earlier release")
-            return
         shown, version, order = {}, self.claim["steps"]["version"], {s["stepId"]: s.get("order") or 0 for s in self.steps}
         if self.claim["steps"].get("gate"):
             shown["PROCESS#%04d" % version] = self.claim["steps"]["gate"]
@@ -530,7 +524,7 @@ class Execution(Claims):
         for g in [w for w in writes if w["gated"]] + gates:
             if g["step"] in order:
                 shown["GATE#%04d#%03d#%02d" % (version, self.claim["attempt"], order[g["step"]])] = g.get("gate")
-        for key, gate in sorted(sealed.items()):
+        for key, gate in sorted((self.end.get("gates") or {}).items()):
             step, walked = gate.get("step") or "", shown.get(key)
             name = step or "the gate " + key
             if step and not gate.get("route_hash"):
@@ -551,9 +545,7 @@ class Execution(Claims):
     def reused(self, claimed):
         for step in claimed:
             self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
-        if self.end.get("ends") is None and self.end.get("reused") is None and claimed:
-            self.lacks.append("no entry seals which writes an earlier attempt made: it is of an earlier release")
-        elif sorted(claimed) != sorted(self.end.get("reused") or []):
+        if sorted(claimed) != sorted(self.end.get("reused") or []):
             self.found.append("the writes of earlier attempts are said to be %s, the entry says %s" % (claimed, self.end.get("reused") or []))
 
     def listed(self, writes, reused):
@@ -565,15 +557,12 @@ class Execution(Claims):
                 self.found.append("%s is said to be called %d times: an attempt makes a write once, or takes it over" % (step, times))
 
     def handed(self, h):
-        sealed = self.end.get("handed_over")
-        of = (sealed or {}).get("session_id") or ""
+        of = (self.end.get("handed_over") or {}).get("session_id") or ""
         if not h:
-            if sealed is None:
-                self.lacks.append("no entry seals whether an agent made the request: it is of an earlier release")
-            elif of:
+            if of:
                 self.found.append("an agent made the request in the conversation %s, and that is left out" % of)
             return
-        if sealed is not None and of != h["session_id"]:
+        if of != h["session_id"]:
             self.found.append("the request is said to be made in the conversation %s, the entry of the end says %r" % (h["session_id"], of))
         digest = sha256(h["text"])
         self.said += ["the request was made in the conversation %s for %s" % (h["session_id"], h["user"]), "  request " + h["text"], "  sha256 " + digest]
@@ -588,9 +577,7 @@ class Execution(Claims):
         d = entries[0]["details"]
         if d.get("asked_by") != h["user"]:
             self.found.append("the request is said to be made for %s, its entry says %s" % (h["user"], d.get("asked_by")))
-        elif not d.get("hash"):
-            self.lacks.append("the entry of the request has no hash: it is of an earlier release")
-        elif d["hash"] != digest:
+        elif d.get("hash") != digest:
             self.found.append("the request has other words than the agent's")
         else:
             self.said.append("  these very words: %s at %s" % (entries[0].get("actor_id"), entries[0]["timestamp"]))
@@ -601,10 +588,7 @@ class Execution(Claims):
             self.found.append("no entry %s is of the %s %s" % (action, what, stamped["id"]))
             return
         d = entries[0]["details"]
-        want = d.get("hash")
-        if not want:
-            self.lacks.append("the entry of the %s has no hash: it is of an earlier release" % what)
-        elif want != sha256(stamped["text"]):
+        if d.get("hash") != sha256(stamped["text"]):
             self.found.append("the %s is not what was stamped" % what)
         if d.get("version") != stamped["version"]:
             self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
@@ -616,12 +600,9 @@ class Execution(Claims):
         if team != (approved.get("team") or ""):
             self.found.append("the %s is said to be the draft of another team than its entry says" % what)
         for by in self.of("prompt.picked", stamped["id"]):
-            want = by["details"].get("hash")
-            if not want:
-                self.lacks.append("the entry of the pick has no hash: it is of an earlier release")
-            elif want != sha256(stamped["text"]):
+            if by["details"].get("hash") != sha256(stamped["text"]):
                 self.found.append("the %s is not the draft that was picked" % what)
-        if (by.get("actor_id") or "") != picker or (approved.get("picked_by") or picker) != picker:
+        if (by.get("actor_id") or "") != picker or (approved.get("picked_by") or "") != picker:
             self.found.append("the %s is said to be picked by another person than its entry says" % what)
         if team:
             self.said.append("  the draft of team %s of a contest" % team)
@@ -655,19 +636,14 @@ class Execution(Claims):
 
     def called(self, w, digest):
         step = w["step"]
-        if step in self.sealed:
-            if self.sealed[step] != digest:
-                self.found.append("%s was called with other arguments" % step)
-        elif self.lists:
+        if step not in self.sealed:
             self.found.append("%s was not called: the entry of the end lists every write that was, and not this one" % step)
             return
-        else:
-            self.lacks.append("no entry seals that %s was called, and with which arguments: it is of an earlier release" % step)
+        if self.sealed[step] != digest:
+            self.found.append("%s was called with other arguments" % step)
         ends = [status for status, steps in (self.end.get("ends") or {}).items() if step in steps]
         ends += [e["details"].get("status") for e in self.of("execution.late", self.claim["id"]) if e["details"].get("step") == step]
-        if not ends and self.end.get("ends") is None:
-            self.lacks.append("no entry seals how %s ended: it is of an earlier release" % step)
-        elif ends[-1:] != [w["status"]]:
+        if ends[-1:] != [w["status"]]:
             found = ends[-1] if ends else ""
             self.found.append("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (step, w["status"], found))
 
@@ -765,10 +741,8 @@ class Action(Claims):
     def sealed_gate(self, walked):
         """Compares the gate with the entry of an end that no act on it brought about."""
         for e in self.of("action.cancelled", self.id) + self.of("action.expired", self.id):
-            gate = e["details"].get("gate")
-            if gate is None:
-                self.lacks.append("no entry seals whether people were asked under a rule: it is of an earlier release")
-            elif not gate.get("route_hash"):
+            gate = e["details"].get("gate") or {}
+            if not gate.get("route_hash"):
                 if walked:
                     self.found.append("people are said to have been asked under a rule, and %s names no gate" % e["action"])
             elif not walked:
@@ -785,9 +759,7 @@ class Action(Claims):
         if not self.of("action.approved", self.id):
             self.found.append("the action was started, and nobody approved it")
         sealed = entries[-1]["details"].get("base_version")
-        if sealed is None:
-            self.lacks.append("no entry seals the files that it began with: it is of an earlier release")
-        elif sealed != base:
+        if sealed != base:
             self.found.append("the action is said to begin with the files %r, its entry says %r" % (base, sealed))
         else:
             self.said.append("  started at %s, with the files %r" % (entries[-1]["timestamp"], base))
@@ -796,13 +768,11 @@ class Action(Claims):
     def stamped(self, began):
         """Compares the files that the action began with to those that its payload names, on which people decided."""
         try:
-            payload = json.loads(self.claim["payload"])
-        except ValueError:
-            payload = None
-        if not isinstance(payload, dict) or payload.get("base") is None:
-            self.said.append("  the payload names no files: it is of an earlier release")
-        elif payload["base"] != began:
-            self.found.append("the payload is stamped for the files %r, the action began with %r" % (payload["base"], began))
+            named = json.loads(self.claim["payload"]).get("base")
+        except (AttributeError, ValueError):
+            named = None
+        if named != began:
+            self.found.append("the payload is stamped for the files %r, the action began with %r" % (named, began))
 
     def ended(self):
         ends = [(as_, e) for action, as_ in self.ENDS.items() for e in self.of("action." + action, self.id)]
@@ -883,7 +853,7 @@ def person_bytes(person):
 class Walk:
     """What stands of a gate under a rule after its acts: each must be one that could be made then.
 
-    If one could not, or the route is a later release's, refused says which act (0: the route) and why, and nothing
+    If one could not, or the route's form is unknown, refused says which act (0: the route) and why, and nothing
     stands.
     """
 
