@@ -195,7 +195,10 @@ func ended(t *testing.T, details map[string]any) Receipt {
 // An end with an empty list of writes proves that there were none.
 func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 	expect.Patience(t)
-	nothing := map[string]any{"attempt": 1, "writes": map[string]any{}, "ends": map[string]any{}, "handed_over": map[string]any{}, "gates": map[string]any{}}
+	nothing := map[string]any{"attempt": 1}
+	for _, member := range []string{"writes", "ends", "handed_over", "gates"} {
+		nothing[member] = map[string]any{}
+	}
 	both := maps.Clone(nothing)
 	both["writes"] = map[string]any{"step-2": aggregate.HashOf(rowsWritten)}
 	both["ends"], both["reused"] = map[string]any{"completed": []string{"step-2"}}, []string{"step-2"}
@@ -208,11 +211,13 @@ func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 		want   string
 		holds  bool
 	}{
-		"none":              {nothing, func(r *Receipt) { claim(r, nil) }, "", true},
-		"a write":           {nothing, func(r *Receipt) { claim(r, r.Execution.Writes[:1]) }, "step-2 was not called", false},
-		"a reused one":      {nothing, func(r *Receipt) { claim(r, nil, "step-4") }, "the writes of earlier attempts", false},
-		"a conversation":    {nothing, func(r *Receipt) { r.Execution.Writes, r.Execution.Reused = nil, nil }, "the entry of the end says", false},
-		"called and reused": {both, func(r *Receipt) { claim(r, r.Execution.Writes[:1], "step-2") }, "step-2 is said to be called 2 times", false},
+		"none":         {nothing, func(r *Receipt) { claim(r, nil) }, "", true},
+		"a write":      {nothing, func(r *Receipt) { claim(r, r.Execution.Writes[:1]) }, "step-2 was not called", false},
+		"a reused one": {nothing, func(r *Receipt) { claim(r, nil, "step-4") }, "the writes of earlier attempts", false},
+		"a conversation": {nothing, func(r *Receipt) { r.Execution.Writes, r.Execution.Reused = nil, nil },
+			"the entry of the end says", false},
+		"called and reused": {both, func(r *Receipt) { claim(r, r.Execution.Writes[:1], "step-2") },
+			"step-2 is said to be called 2 times", false},
 	} {
 		r := ended(t, tt.end)
 		tt.change(&r)
