@@ -3,7 +3,7 @@
 
     verify.py [--key FINGERPRINT[,FINGERPRINT...]] receipt.json
     verify.py --lines < receipts        one a line; findings as JSON, one a line
-    verify.py --walks < gates           under a rule, one a line; what stands of each as JSON, one a line
+    verify.py --walks < gates           one a line; what stands of each as JSON, one a line
 
 It needs Python 3.9 and nothing else, and shares no code with what made the
 receipts. README.md says what a receipt proves. Exit codes: 0 it holds, 1 it
@@ -817,7 +817,7 @@ def by(entry):
     return "stamped by %s at %s" % (entry["actor_id"], entry["timestamp"])
 
 
-# ---- a gate under a rule ----
+# ---- a gate ----
 
 FORM = 1
 KINDS = ("stamp", "take_back", "send_back", "deny", "stand")
@@ -911,25 +911,28 @@ class Walk:
     def open(self):
         route, gate = self.route, self.gate
         since = when(gate["asked_at"])
-        if route.get("form") != FORM or route.get("hands", 0) < 1 or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
+        ruled, hands, asks = gate.get("rule") is not None, route.get("hands", 0), route.get("stages") or []
+        sound = hands > 0 if ruled else len(asks) <= 1 and (hands > 0 or not asks)
+        if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
         askers, readers = gate.get("askers") or [], route.get("readers") or []
-        self.meet(*askers, *(p for s in route.get("stages") or [] for p in s.get("people") or []))
+        self.meet(*askers, *(p for s in asks for p in s.get("people") or []))
         self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
-        for s in route.get("stages") or []:
+        for s in asks:
             named = s.get("people") or []
             self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + sum(person_bytes(p) for p in named)
             counted = self.distinct([p for p in named if self.counts(p)])
             people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
             need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
-            fits = mode == "people" and 1 <= need <= len(people) or mode == "channel" and need == 1 and not named
+            fits = mode == ("channel" if ruled else "settings") and need == 1 and not named
+            fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
             if not out and not fits:
                 raise Refused("unknown")
             self.stages.append({
                 "mode": mode, "out": out, "people": [] if out else people, "aside": [] if out else aside,
                 "owed": 0 if out else need, "stamps": [], "opened": None
             })
-        if not 0 < self.owed() <= MOST_STAMPS:
+        if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
             raise Refused("unknown")
         self.enter(since)
         if not self.room() or self.missing():
@@ -952,7 +955,8 @@ class Walk:
                     s["opened"] = at
 
     def until(self, s):
-        return min(s["opened"] + timedelta(hours=self.gate["hours"]), when(self.gate["asked_at"]) + MOST_TIME)
+        until = s["opened"] + timedelta(hours=self.gate["hours"])
+        return until if self.gate.get("rule") is None else min(until, when(self.gate["asked_at"]) + MOST_TIME)
 
     # -- one act --
 
@@ -994,6 +998,8 @@ class Walk:
 
     def never(self, act):
         """Why an act of any kind could not be made."""
+        if not self.stages:  # it asks nobody
+            return "settled"
         hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
         known = act.get("form") == FORM and act["kind"] in KINDS and self.counts(hand) and self.counts(principal)
         if act["kind"] == "stand":
@@ -1018,9 +1024,16 @@ class Walk:
             return "settled"
         if len(act.get("text") or "") > MOST_TEXT or act["kind"] not in ("stamp", "take_back") and not act.get("text"):
             return "text"
-        if not self.objects(act) and (self.asks(act["hand"]) or self.asks(act["principal"])):
+        if not self.lets_askers(act) and (self.asks(act["hand"]) or self.asks(act["principal"])):
             return "self"
         return None
+
+    def lets_askers(self, act):
+        """Whether a stage lets an asker act: by the settings they may send back, and stamp if these allow it."""
+        allowed = (act.get("found") or {}).get("allowed") or {}
+        if self.stages[act["stage"] - 1]["mode"] == "settings":
+            return act["kind"] == "send_back" or bool(allowed.get("self"))
+        return self.objects(act)
 
     def objects(self, act):
         """Whether an asker ends the gate at a stage that names them: they may not stamp, but are not silenced."""
@@ -1050,6 +1063,8 @@ class Walk:
         if act["kind"] == "stand":
             admin, resolved = found.get("admin") or {}, found.get("resolved")
             return bool(admin.get("key") and admin.get("rev", 0) > 0 and resolved and resolved == act["to"].get("via"))
+        if mode == "settings":
+            return hand == principal and bool((found.get("allowed") or {}).get("as"))
         if mode == "channel":
             home = self.gate.get("home")
             return hand == principal and bool(found.get("channel")) and home in (None, "", found["channel"])
@@ -1062,6 +1077,8 @@ class Walk:
         if act["stage"] != self.present:
             return "stage"
         s, principal = self.stages[self.present - 1], self.id(act["principal"])
+        if s["mode"] == "settings" and act["kind"] == "deny":
+            return "unknown"
         if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
             elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
             return "turn" if elsewhere else "not_on_route"
@@ -1102,6 +1119,7 @@ class Walk:
         found = act.get("found") or {}
         self.bytes += ACT_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(found, "org", "channel", "resolved")
         self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
+        self.bytes += text_bytes(found.get("allowed") or {}, "as")
         self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
         if act["kind"] in ("send_back", "deny"):
             self.end, self.present = act, 0
@@ -1134,7 +1152,7 @@ class Walk:
         hands = {self.who(given)[0] for s in self.stages for given in s["stamps"]}
         still, seats = self.route["hands"] - len(hands), []
         for s in self.stages:
-            if s["mode"] == "channel":
+            if s["mode"] != "people":
                 still -= s["owed"]
             elif s["owed"]:
                 free = set(self.all_ids(s["people"])) - set(self.stamped(s))

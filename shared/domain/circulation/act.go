@@ -38,15 +38,23 @@ type Found struct {
 	Delegation *Delegation `json:"delegation,omitempty"` // by which the hand stands in for the principal
 	Org        string      `json:"org,omitempty"`        // version of the organisation in which both have a row
 	// Channel is the Slack id of the channel of which the hand is a member: the gate's Home, else the request's.
-	Channel  string `json:"channel,omitempty"`
-	Admin    *Admin `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
-	Resolved string `json:"resolved,omitempty"` // of Stand: how the successor was found today: what To.Via says
+	Channel  string   `json:"channel,omitempty"`
+	Allowed  *Allowed `json:"allowed,omitempty"`  // of a stage by the settings: how they allow it
+	Admin    *Admin   `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
+	Resolved string   `json:"resolved,omitempty"` // of Stand: how the successor was found today: what To.Via says
 }
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
 type Delegation struct {
 	Key string `json:"key"` // <hand>#<principal>#<from>, each by person where an organisation stands
 	Rev int    `json:"rev"`
+}
+
+// Allowed is how the settings allowed a hand to act at the time of the act.
+type Allowed struct {
+	Rev  int    `json:"rev"`            // revision of the settings
+	As   string `json:"as"`             // a member of the channel, or listed
+	Self bool   `json:"self,omitempty"` // askers may stamp
 }
 
 // Admin is the row that lists a hand among the tenant's administrators, as it was read.
@@ -82,6 +90,8 @@ func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
 		return LackSuccessor
 	case act.Kind == Stand:
 		return ""
+	case mode == ModeSettings && (!own || f.Allowed == nil || f.Allowed.As == ""):
+		return LackSettings
 	case mode == ModeChannel && (!own || f.Channel == "" || g.Home != "" && f.Channel != g.Home):
 		return LackChannel
 	case own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.key(&act.Hand)+"#"+r.key(&act.Principal)+"#"):

@@ -2,6 +2,9 @@ package circulation
 
 // common checks what holds of acts of every kind.
 func (st *State) common(g *Gate, act *Act) Why {
+	if st.Settled && len(st.Stages) == 0 { // it asks nobody
+		return WhySettled
+	}
 	if st.Refused != nil || !act.known(g.Route) || act.Stage < 1 || act.Stage > len(st.Stages) {
 		return WhyUnknown
 	}
@@ -19,10 +22,19 @@ func (st *State) common(g *Gate, act *Act) Why {
 		return WhyEnded
 	case !act.worded():
 		return WhyText
-	case !st.objects(act) && (st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal)):
+	case !st.letsAskers(act) && (st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal)):
 		return WhySelf
 	}
 	return ""
+}
+
+// letsAskers reports whether a stage lets one of the askers act. By the settings they may always send back, and stamp
+// if these allow it; else see objects.
+func (st *State) letsAskers(act *Act) bool {
+	if a := act.Found.Allowed; st.Stages[act.Stage-1].Mode == ModeSettings {
+		return act.Kind == SendBack || a != nil && a.Self
+	}
+	return st.objects(act)
 }
 
 // repeats reports whether the very same was done, and still stands.
@@ -62,6 +74,8 @@ func (st *State) own(g *Gate, act *Act) Why {
 	switch {
 	case act.Stage != st.Present:
 		return WhyStage
+	case s.Mode == ModeSettings && act.Kind == Deny:
+		return WhyUnknown // it can only be sent back
 	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0 && !st.objects(act):
 		return st.elsewhere(act)
 	case st.lacks(g, act, s.Mode) != "":

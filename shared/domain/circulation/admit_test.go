@@ -292,12 +292,36 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 			r.Stages[0] = channel("C")
 			r.Stages[0].Need = 2
 		}),
-		"no hash":          route(func(g *gate, r *circulation.Route) { g.Asked = "" }),
-		"never asked":      route(func(g *gate, r *circulation.Route) { g.AskedAt = time.Time{} }),
-		"no time":          route(func(g *gate, r *circulation.Route) { g.Hours = 0 }),
-		"too many stamps":  route(func(g *gate, r *circulation.Route) { r.Stages = crowd(101) }),
-		"too many bytes":   route(func(g *gate, r *circulation.Route) { r.Stages[0].Name = strings.Repeat("a", 100<<10) }),
-		"an act of nobody": after(gateOf(1, desk("one", 1, "A")), of(stamp, "Z", 1)),
+		"a channel without a rule": route(func(g *gate, r *circulation.Route) { g.Rule, r.Stages[0] = nil, channel("C") }),
+		"people without a rule":    route(func(g *gate, r *circulation.Route) { g.Rule = nil }),
+		"settings under a rule": route(func(g *gate, r *circulation.Route) {
+			r.Stages = circulation.BySettings(true).Stages
+		}),
+		"settings of people": route(func(g *gate, r *circulation.Route) {
+			g.Rule, r.Stages[0].Mode = nil, circulation.ModeSettings
+		}),
+		"settings twice": route(func(g *gate, r *circulation.Route) {
+			g.Rule, r.Stages = nil, append(circulation.BySettings(true).Stages, circulation.BySettings(true).Stages...)
+		}),
+		"two stamps by the settings": route(func(g *gate, r *circulation.Route) {
+			*r = circulation.BySettings(true)
+			g.Rule, r.Stages[0].Need = nil, 2
+		}),
+		"nobody, of two hands": route(func(g *gate, r *circulation.Route) {
+			*r = circulation.BySettings(false)
+			g.Rule, r.Hands = nil, 2
+		}),
+		"a stage that needs no hand": route(func(g *gate, r *circulation.Route) {
+			*r = circulation.BySettings(true)
+			g.Rule, r.Hands = nil, 0
+		}),
+		"nobody under a rule": route(func(g *gate, r *circulation.Route) { *r = circulation.BySettings(false) }),
+		"no hash":             route(func(g *gate, r *circulation.Route) { g.Asked = "" }),
+		"never asked":         route(func(g *gate, r *circulation.Route) { g.AskedAt = time.Time{} }),
+		"no time":             route(func(g *gate, r *circulation.Route) { g.Hours = 0 }),
+		"too many stamps":     route(func(g *gate, r *circulation.Route) { r.Stages = crowd(101) }),
+		"too many bytes":      route(func(g *gate, r *circulation.Route) { r.Stages[0].Name = strings.Repeat("a", 100<<10) }),
+		"an act of nobody":    after(gateOf(1, desk("one", 1, "A")), of(stamp, "Z", 1)),
 		"acts of a later release": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1),
 			of("question", "A", 1)),
 	} {

@@ -65,6 +65,9 @@ func (act *Act) bytes() int {
 	f := &act.Found
 	n := actBytes + stored(act.Hash, act.Surface, act.Text, f.Org, f.Channel, f.Resolved)
 	n += act.Hand.bytes() + act.Principal.bytes()
+	if f.Allowed != nil {
+		n += stored(f.Allowed.As)
+	}
 	if f.Delegation != nil {
 		n += stored(f.Delegation.Key)
 	}

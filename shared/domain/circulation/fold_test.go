@@ -34,6 +34,8 @@ func gates() map[string]circulation.Gate {
 		"a channel, then a person":        gateOf(2, channel("one"), desk("two", 1, "A", "B", "C")),
 		"a stage that was left out first": gateOf(1, left, desk("two", 1, "A", "B", "C")),
 		"A has a second account, D":       two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "C", "D"))),
+		"by the settings":                 bySettings(true),
+		"nobody is asked":                 bySettings(false),
 		"B's account was C's":             two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "B", "C"))),
 	}
 }
@@ -63,6 +65,7 @@ func everyActOn(g circulation.Gate) (acts []circulation.Act) {
 func everyAct() (acts []circulation.Act) {
 	for stage := 1; stage <= 2; stage++ {
 		for _, hand := range []string{"A", "B", "C", "D", "Q"} {
+			acts = append(acts, allowed(stamp, hand, stage == 1), allowed(sendBack, hand, false), allowed(deny, hand, true))
 			for _, kind := range []circulation.Kind{stamp, back, sendBack, deny} {
 				acts = append(acts, inChannel(kind, hand, stage))
 				for _, principal := range []string{"A", "B", "C", "Q"} {
@@ -222,6 +225,10 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		return act
 	}
 	act := inChannel(kind, hand, stage)
+	if s := st.Asked(); s != nil && s.Mode == circulation.ModeSettings {
+		act = allowed(kind, one(hand, "Q"), r.IntN(2) == 0)
+		act.Stage = stage
+	}
 	if r.IntN(4) == 0 {
 		act = instead(kind, hand, one("A", "B", "C", "D", "E"), stage)
 		act.Found.Channel = one("", "C1")
@@ -279,9 +286,13 @@ func organisedAt(r *rand.Rand, g circulation.Gate) (circulation.Gate, func(act c
 
 // walkAt draws the walk with a number; ok is false if nobody could settle its gate.
 func walkAt(n uint64, steps int,
-	tried func(g circulation.Gate, st circulation.State, act circulation.Act, err error)) (g circulation.Gate, ok bool) {
+	tried func(g circulation.Gate, st circulation.State, act circulation.Act, err error)) (_ circulation.Gate, ok bool) {
 	r := rand.New(rand.NewPCG(*seed, n))
-	g, tell := organisedAt(r, drawn(r))
+	g := drawn(r)
+	if n%12 == 0 {
+		g = bySettings(n%96 > 0)
+	}
+	g, tell := organisedAt(r, g)
 	st := circulation.Walk(g)
 	if st.Refused != nil {
 		return g, false
@@ -331,7 +342,7 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 // sensible says whether a drawn gate has people who can settle it.
 func sensible(g circulation.Gate) bool {
 	asks := slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool { return s.LeftOut == "" })
-	return asks && counted(g, nil).completable(1, nil)
+	return (asks || g.Rule == nil) && counted(g, nil).completable(1, nil)
 }
 
 func saidAllOf(acts []*circulation.Act) (all []string) {

@@ -11,7 +11,7 @@ import (
 // Of a gate with a home only the home's members stamp for the channel, and the hash of how it opened covers the home.
 func TestAGateWithAHomeAsksItsMembers(t *testing.T) {
 	at := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
-	g := Gate{AskedAt: at, Hours: 24, Asked: "hash", Askers: []Person{{User: "SATO"}}, Home: "CHOME",
+	g := Gate{Rule: &Rule{ID: "r"}, AskedAt: at, Hours: 24, Asked: "hash", Askers: []Person{{User: "SATO"}}, Home: "CHOME",
 		Route: &Route{Form: Form, Hands: 1, Stages: []Stage{{Name: "みんな", Mode: ModeChannel, Need: 1}}}}
 	for name, c := range map[string]struct {
 		home, found string

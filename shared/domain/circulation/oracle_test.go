@@ -183,7 +183,7 @@ func (o *oracle) completable(i int, hands map[string]bool) bool {
 		return o.completable(i+1, hands)
 	}
 	owed, n := o.stage(i).Need-len(o.at[name(i)]), name(i)
-	if o.stage(i).Mode == circulation.ModeChannel {
+	if o.stage(i).Mode != circulation.ModePeople {
 		return o.completable(i+1, with(hands, "somebody at stage "+n))
 	}
 	var free []string
@@ -228,6 +228,11 @@ func admits(g circulation.Gate, before *oracle, act circulation.Act) bool {
 func (o *oracle) lets(act circulation.Act, present int) bool {
 	n, hand, principal := name(act.Stage), o.known(act.Hand), o.known(act.Principal)
 	own, d := hand == principal, act.Found.Delegation
+	if s := o.stage(act.Stage); s.Mode == circulation.ModeSettings && act.Kind != circulation.Stand && act.Kind != back {
+		by := act.Found.Allowed
+		return by != nil && by.As != "" && own && act.Stage == present &&
+			(act.Kind == sendBack || act.Kind == stamp && (by.Self || !asks(hand)))
+	}
 	if asks(hand) || asks(principal) {
 		return act.Ends() && own && act.Stage == present && o.aside(act.Stage, hand) && !o.in[n][hand]
 	}

@@ -11,15 +11,15 @@ type seats struct {
 }
 
 // missing returns how many stamps or hands would be missing in the end if from this state on people stamped with their
-// own hands only, each where it helps most. Above 0 the gate could rest for ever. A channel is taken to have somebody
-// whose hand has not stamped.
+// own hands only, each where it helps most. Above 0 the gate could rest for ever. A channel, or whom the settings
+// allow, is taken to have somebody whose hand has not stamped.
 func (st *State) missing(r *Route) int {
 	used, open := st.hands(), []*seats{}
 	more := r.Hands - len(used)
 	for i := range st.Stages {
 		switch s := &st.Stages[i]; {
 		case s.Owed == 0:
-		case s.Mode == ModeChannel:
+		case s.Mode != ModePeople:
 			more -= s.Owed
 		default:
 			free, in := &seats{free: s.Owed}, st.who.in(s)

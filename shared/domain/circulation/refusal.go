@@ -60,6 +60,7 @@ const (
 	LackOthers     Lack = "others"       // a delegation that none of the askers set: never Walk's
 	LackBelow      Lack = "below"        // a hand that doesn't report to who asks: never Walk's
 	LackEmployee   Lack = "employee"     // a hand who is an employee today: never Walk's
+	LackSettings   Lack = "settings"     // what lets the hand act where the settings say who may
 	LackAdmin      Lack = "admin"        // the row that makes the hand an administrator
 	LackSuccessor  Lack = "successor"    // how the stage, or who stands above, leads to the successor
 )

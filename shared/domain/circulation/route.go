@@ -6,13 +6,13 @@ import "time"
 // kind or mode raises it: what has another form settles nothing and offers nothing.
 const Form = 1
 
-// Gate is what Walk needs of a gate under a rule.
+// Gate is what Walk needs of a gate.
 type Gate struct {
 	AskedAt time.Time `json:"asked_at"`
 	Hours   int       `json:"hours"` // for each stage
 	Askers  []Person  `json:"askers"`
 	Asked   string    `json:"asked"` // hash of what is asked, the rule and the route
-	Rule    *Rule     `json:"rule"`  // by which it opened; Walk doesn't look at it, nor at Days
+	Rule    *Rule     `json:"rule"`  // by which it opened; nil: by the settings alone. Walk doesn't look at Days
 	Days    int       `json:"days"`  // for how long its settlement lets calls begin
 	Route   *Route    `json:"route"`
 	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
@@ -51,8 +51,9 @@ type Stage struct {
 type Mode string
 
 const (
-	ModePeople  Mode = "people"
-	ModeChannel Mode = "channel" // anybody in the channel who is no asker; one stamp
+	ModePeople   Mode = "people"
+	ModeChannel  Mode = "channel"  // anybody in the channel who is no asker; one stamp
+	ModeSettings Mode = "settings" // whoever the settings allow when they act: of a gate without a rule; one stamp
 )
 
 // Person is an account, and where an organisation stands, whose it is.
@@ -78,10 +79,40 @@ func (r *Route) key(p *Person) string {
 	return p.Person
 }
 
+// BySettings is the route of a gate without a rule: one stamp of whoever the settings allow, or nobody's.
+func BySettings(required bool) Route {
+	if !required {
+		return Route{Form: Form, Stages: []Stage{}}
+	}
+	return Route{Form: Form, Stages: []Stage{{Mode: ModeSettings, Need: 1}}, Hands: 1}
+}
+
+// sound reports whether a route makes sense: without a rule it has one stage at the most, and only without stages it
+// needs no hands.
+func (r *Route) sound(rule *Rule) bool {
+	if rule != nil {
+		return r.Hands > 0
+	}
+	return len(r.Stages) <= 1 && (r.Hands > 0 || len(r.Stages) == 0)
+}
+
+// sound reports whether a stage makes sense. One of people needs stamps of theirs, any other one stamp of somebody whom
+// it doesn't name; without a rule the settings alone say who.
+func (s *Stage) sound(rule *Rule) bool {
+	mode := ModeChannel
+	if rule == nil {
+		mode = ModeSettings
+	}
+	if s.Mode == ModePeople {
+		return rule != nil && s.Need >= 1
+	}
+	return s.Mode == mode && len(s.People) == 0 && s.Need == 1
+}
+
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
 func open(g *Gate) (st State, ok bool) {
 	r := g.Route
-	if r == nil || r.Form != Form || r.Hands < 1 || g.Asked == "" || g.AskedAt.IsZero() || g.Hours < 1 {
+	if r == nil || r.Form != Form || !r.sound(g.Rule) || g.Asked == "" || g.AskedAt.IsZero() || g.Hours < 1 {
 		return State{}, false
 	}
 	stamps := 0
@@ -95,7 +126,7 @@ func open(g *Gate) (st State, ok bool) {
 			s.People = nil
 			continue
 		}
-		if s.Need < 1 || s.Mode != ModePeople && (s.Mode != ModeChannel || len(s.People) > 0 || s.Need > 1) {
+		if !s.sound(g.Rule) {
 			return State{}, false
 		}
 		s.People, s.Aside = st.asked(g, s.People)

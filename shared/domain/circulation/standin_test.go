@@ -33,7 +33,7 @@ func stoodGate(acts ...Act) Gate {
 		}
 		return s
 	}
-	return Gate{AskedAt: june, Hours: 1000, Asked: "h", Askers: []Person{{User: "Q"}}, Acts: acts,
+	return Gate{Rule: &Rule{ID: "r"}, AskedAt: june, Hours: 1000, Asked: "h", Askers: []Person{{User: "Q"}}, Acts: acts,
 		Route: &Route{Form: Form, Hands: 2, Stages: []Stage{desk("first", 2, "A", "B"), desk("last", 1, "C")}}}
 }
 

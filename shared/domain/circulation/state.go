@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MostTime is how long all stages of a gate may take together.
+// MostTime is how long all stages of a gate under a rule may take together.
 const MostTime = 300 * 24 * time.Hour
 
 // State is where a gate stands.
@@ -134,7 +134,7 @@ func (st *State) enter(g *Gate, by *Act) {
 				continue
 			}
 			decideBy := at.Add(time.Duration(g.Hours) * time.Hour)
-			if last := g.AskedAt.Add(MostTime); decideBy.After(last) {
+			if last := g.AskedAt.Add(MostTime); decideBy.After(last) && g.Rule != nil {
 				decideBy = last
 			}
 			s.OpenedAt, s.DecideBy = &at, &decideBy

@@ -173,10 +173,57 @@ func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
 	expect.That(t, circulation.Hash(same) != circulation.Hash(acts) && circulation.Hash(acts[:1]) != circulation.Hash(acts), "two have one hash")
 }
 
+// Without a rule the settings say who may act, at the time of the act, which says how they allowed it.
+func TestAGateBySettingsAsksWhomTheyAllow(t *testing.T) {
+	g, none := bySettings(true), bySettings(false)
+	stamped := after(g, allowed(stamp, "A", false))
+	unlisted := allowed(stamp, "A", true)
+	unlisted.Found.Allowed.As = ""
+	standIn := instead(stamp, "A", "B", 1)
+	standIn.Found.Allowed = allowed(stamp, "A", true).Found.Allowed
+	for name, c := range map[string]struct {
+		gate circulation.Gate
+		act  act
+		why  circulation.Why
+	}{
+		"a stamp":                        {g, allowed(stamp, "A", false), ""},
+		"a stamp that nobody looked up":  {g, of(stamp, "A", 1), circulation.WhyFound},
+		"a stamp by nothing":             {g, unlisted, circulation.WhyFound},
+		"a stamp for somebody else":      {g, standIn, circulation.WhyFound},
+		"an asker's":                     {g, allowed(stamp, "Q", false), circulation.WhySelf},
+		"an asker's, who may":            {g, allowed(stamp, "Q", true), ""},
+		"an asker sends back":            {g, allowed(sendBack, "Q", false), ""},
+		"sent back, nobody looked it up": {g, of(sendBack, "A", 1), circulation.WhyFound},
+		"a denial":                       {g, allowed(deny, "A", true), circulation.WhyUnknown},
+		"a take-back of nothing":         {g, allowed(back, "A", true), circulation.WhyNothing},
+		"a take-back":                    {stamped, allowed(back, "A", true), circulation.WhySettled},
+		"a successor":                    {g, successor("X", "A", "B", 1), circulation.WhyStage},
+		"a second stamp":                 {stamped, allowed(stamp, "B", true), circulation.WhySettled},
+		"the same again":                 {stamped, allowed(stamp, "A", false), circulation.WhyAgain},
+		"a stamp after a rejection": {after(g, allowed(sendBack, "Q", false)), allowed(stamp, "A", true),
+			circulation.WhyEnded},
+		"nobody is asked":            {none, allowed(stamp, "A", true), circulation.WhySettled},
+		"nobody is asked, sent back": {none, allowed(sendBack, "A", true), circulation.WhySettled},
+	} {
+		err := circulation.Admit(c.gate, circulation.Walk(c.gate), c.act)
+		refused, _ := errors.AsType[*circulation.Refusal](err)
+		expect.That(t, c.why == "" && err == nil || refused != nil && refused.Why == c.why, "%s: %v, not %q", name, err,
+			c.why)
+	}
+	st := circulation.Walk(stamped)
+	expect.That(t, st.Settled && st.Last.Hand == person("A") && len(st.Stamps()) == 1, "%+v", st)
+	st = circulation.Walk(none)
+	expect.That(t, st.Settled && st.Last == nil && st.Present == 0, "%+v", st)
+	g.Hours = 364 * 24
+	st = circulation.Walk(g)
+	expect.Is(t, *st.Stages[0].DecideBy, opened.AddDate(0, 0, 364))
+}
+
 // A field of the rows is a form of its own: who adds one raises Form, since an earlier release would not see it.
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
 	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{},
-		circulation.Delegation{}, circulation.Admin{}),
+		circulation.Delegation{}, circulation.Admin{}, circulation.Allowed{}),
 		"form stages hands readers org name mode people need left_out filled user person via form kind hand principal at stage hash "+
-			"surface text found for to delegation org channel admin resolved key rev key rev", "are these fields those of form %d?", circulation.Form)
+			"surface text found for to delegation org channel allowed admin resolved key rev key rev rev as self",
+		"are these fields those of form %d?", circulation.Form)
 }

@@ -29,7 +29,7 @@ type stands struct {
 	Present    *int         `json:"present,omitempty"`
 	Owed       *int         `json:"owed,omitempty"`
 	Owes       []string     `json:"owes,omitzero"`
-	Times      []*[2]string `json:"times,omitempty"` // when each stage was opened and is to be decided
+	Times      []*[2]string `json:"times,omitzero"`  // when each stage was opened and is to be decided
 	Stamps     [][3]any     `json:"stamps,omitzero"` // stage, hand and principal
 	Successors [][3]any     `json:"successors,omitzero"`
 	As         string       `json:"as,omitempty"` // settled, send_back or deny
@@ -49,7 +49,8 @@ func standsOf(g circulation.Gate) stands {
 	if st.Refused != nil {
 		return stands{Refused: &refused{st.Refused.Act, st.Refused.Why}}
 	}
-	out := stands{Present: &st.Present, Owed: new(int), Owes: []string{}, Stamps: [][3]any{}, Successors: [][3]any{}}
+	out := stands{Present: &st.Present, Owed: new(int), Owes: []string{}, Times: []*[2]string{}, Stamps: [][3]any{},
+		Successors: [][3]any{}}
 	if s := st.Asked(); s != nil {
 		out.Owed = &s.Owed
 	}
@@ -97,9 +98,13 @@ func drawnWalk(r *rand.Rand, seen map[circulation.Why]int) circulation.Gate {
 		g, tell = replacedOften(), func(act circulation.Act) circulation.Act { return act }
 	case 18:
 		return full(g, r)
+	case 19, 20, 21, 22:
+		g.Rule = nil
+	case 23, 24, 25, 26, 27, 28, 29, 30:
+		g, tell = organisedAt(r, bySettings(r.IntN(8) > 0))
 	}
 	if r.IntN(8) == 0 {
-		g.Hours = 200 * 24
+		g.Hours = 350 * 24
 	}
 	st := circulation.Walk(g)
 	for range 2 + r.IntN(12) {
@@ -187,7 +192,8 @@ func TestWalksStandAsTheyAreWritten(t *testing.T) {
 	expect.Is(t, n, 500)
 	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled", "self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
-		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room", "an asker's end"} {
+		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
+		"an asker's end", "by the settings", "an asker's stamp", "nobody is asked", "the rule is gone"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
 	t.Log(seen)
@@ -199,6 +205,18 @@ func covered(g circulation.Gate, is stands) (what []string) {
 		what = append(what, is.As)
 	} else {
 		what = append(what, string(is.Refused.Why))
+	}
+	switch {
+	case g.Rule != nil || g.Route == nil:
+	case is.Refused != nil && is.Refused.Act == 0:
+		what = append(what, "the rule is gone")
+	case len(g.Route.Stages) == 0:
+		what = append(what, "nobody is asked")
+	default:
+		what = append(what, "by the settings")
+		if is.As == "settled" && slices.ContainsFunc(g.Askers, g.Acts[0].Hand.Is) {
+			what = append(what, "an asker's stamp")
+		}
 	}
 	if len(is.Successors) > 0 {
 		what = append(what, "a successor")

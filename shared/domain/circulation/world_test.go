@@ -44,8 +44,22 @@ func channel(name string) circulation.Stage {
 
 // gateOf returns a gate that Q asks.
 func gateOf(hands int, stages ...circulation.Stage) circulation.Gate {
-	return circulation.Gate{AskedAt: opened, Hours: 72, Askers: people("Q"), Asked: asked,
-		Route: &circulation.Route{Form: circulation.Form, Stages: stages, Hands: hands}}
+	return circulation.Gate{Rule: &circulation.Rule{ID: "r"}, AskedAt: opened, Hours: 72, Askers: people("Q"),
+		Asked: asked, Route: &circulation.Route{Form: circulation.Form, Stages: stages, Hands: hands}}
+}
+
+// bySettings returns a gate without a rule that Q asks.
+func bySettings(required bool) circulation.Gate {
+	route, g := circulation.BySettings(required), gateOf(1)
+	g.Rule, g.Route = nil, &route
+	return g
+}
+
+// allowed returns an act of a hand whom the settings allow it, self also as an asker.
+func allowed(kind circulation.Kind, hand string, self bool) circulation.Act {
+	act := of(kind, hand, 1)
+	act.Found.Allowed = &circulation.Allowed{Rev: 3, As: "channel", Self: self}
+	return act
 }
 
 // of returns an act of a hand for itself.

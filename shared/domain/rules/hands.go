@@ -89,7 +89,8 @@ func (r *resolving) route(stages []circulation.Stage, hands int) circulation.Rou
 // walkable reports whether a gate can be settled by this route: by as many different people as it needs, within the
 // bounds of a gate. The fold that later counts the stamps says so.
 func walkable(route circulation.Route, f *Facts) bool {
-	g := circulation.Gate{AskedAt: time.Unix(0, 0).UTC(), Hours: 1, Asked: "-", Route: &route, Askers: f.Askers}
+	g := circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1, Asked: "-",
+		Route: &route, Askers: f.Askers}
 	st := circulation.Walk(g)
 	return st.Refused == nil
 }

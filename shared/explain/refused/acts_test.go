@@ -47,7 +47,8 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		}
 		return s
 	}
-	gate := circulation.Gate{AskedAt: at, Hours: 1, Asked: "h", Askers: []circulation.Person{person("U1"), person("U9")},
+	gate := circulation.Gate{Rule: &circulation.Rule{ID: "r"}, AskedAt: at, Hours: 1, Asked: "h",
+		Askers: []circulation.Person{person("U1"), person("U9")},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
 			desk("課長", 1, "U2"), desk("経理", 2, "U3", "U4"), desk("部長", 1, "U5")}}}
 	act := func(kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act)) circulation.Act {
