@@ -30,7 +30,7 @@ import (
 type account struct {
 	mu      sync.Mutex
 	change  url.Values
-	objects int
+	objects []string
 	has     []string // the stack's parameters, if it exists
 }
 
@@ -50,14 +50,15 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if strings.HasPrefix(r.URL.Path, "/managed-bucket") {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		object, err := io.ReadAll(r.Body)
+		if err != nil {
 			return
 		}
 		if r.Method == http.MethodHead {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		a.objects++
+		a.objects = append(a.objects, string(object))
 		w.Header().Set("ETag", `"0"`)
 		return
 	}
@@ -117,13 +118,14 @@ var parametersOf = regexp.MustCompile(`(?s)\nParameters:\n.*?\n\n`)
 func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *account {
 	t.Helper()
 	folder := t.TempDir()
-	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
-		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
-		if !whole && name == templateFile { // packaging the whole template takes seconds
-			text = slices.Concat(parametersOf.Find(text), []byte("\nResources: { Topic: { Type: AWS::SNS::Topic } }\n"))
-		}
+	texts := files(t)
+	texts["samconfig.toml"] = textOf(t, filepath.Join(repository, "samconfig.toml"))
+	if !whole { // packaging the whole template takes seconds
+		texts[templateFile] = parametersOf.FindString(texts[templateFile]) + "\nResources: { Topic: { Type: AWS::SNS::Topic } }\n"
+	}
+	for name, text := range texts {
 		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
-		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	a := &account{has: has}
 	server := httptest.NewServer(a)
@@ -165,14 +167,32 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 			expect.Is(t, a.change.Get("StackName"), tt.stack, "the stack")
 			expect.That(t, parameters["Stage"] == tt.stage && parameters["Model"] == tt.model,
 				"Stage=%q Model=%q, wanted %q and %q", parameters["Stage"], parameters["Model"], tt.stage, tt.model)
-			got := a.change.Get("Capabilities.member.1")
-			expect.That(t, got == "CAPABILITY_IAM" && !a.change.Has("Capabilities.member.2"),
-				"capabilities begin with %q: the template names no roles", got)
-			expect.That(t, strings.Contains(a.change.Get("TemplateURL"), "managed-bucket/"+tt.stack+"/") && a.objects != 0,
-				"the template is at %q, and %d objects were put", a.change.Get("TemplateURL"), a.objects)
+			got := []string{a.change.Get("Capabilities.member.1"), a.change.Get("Capabilities.member.2")}
+			expect.That(t, slices.Equal(got, []string{"CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"}) && !a.change.Has("Capabilities.member.3"),
+				"capabilities are %q: the template names no roles, and has nested stacks", got)
+			at := a.change.Get("TemplateURL")
+			expect.That(t, strings.Contains(at, "managed-bucket/"+tt.stack+"/"), "the template is at %q", at)
+			checkTemplates(t, whole, a.objects)
 			expect.Is(t, rules.refuse(t, parameters), tt.refused, "the template's rules refuse it")
 		})
 	}
+}
+
+// checkTemplates looks for the template and, in the whole one, its nested stacks among the uploaded objects. CloudFormation
+// knows no aliases or merges of YAML.
+func checkTemplates(t *testing.T, whole bool, objects []string) {
+	t.Helper()
+	uploaded, want := 0, 1
+	if whole {
+		want += len(nested(textOf(t, filepath.Join(repository, templateFile))))
+	}
+	for _, o := range objects {
+		if strings.Contains(o, "\nResources:\n") {
+			uploaded++
+			expect.Is(t, regexp.MustCompile(`(?m)(^| )(<<:|[*&]\w+$)`).FindString(o), "", "an alias, a merge")
+		}
+	}
+	expect.Is(t, uploaded, want, "templates were put")
 }
 
 // A stack keeps its parameters if a later deployment names only others, or none.

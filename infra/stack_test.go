@@ -4,6 +4,7 @@ package infra_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,9 +18,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// stack is template.yaml read twice: as written, with its intrinsics, and resolved as the local stack resolves them.
+// stack is template.yaml read twice: as written, with its intrinsics and what its nested stacks have, and resolved as
+// the local stack resolves it.
 type stack struct {
-	text       string
+	text       string // the template, then those of its nested stacks
 	resources  map[string]resource
 	globals    map[string]any // of functions
 	parameters map[string]bool
@@ -67,18 +69,28 @@ func (wrong report) where(broken bool, format string, args ...any) {
 }
 
 const (
-	templateFile   = "template.yaml"
-	definitionFile = "infra/pipeline.asl.json"
+	templateFile      = "template.yaml"
+	observabilityFile = "infra/observability.yaml"
+	sandboxFile       = "infra/sandbox-template.yaml"
+	definitionFile    = "infra/pipeline.asl.json"
 )
 
-// files returns the template and the state machines of the repository, by path.
+// files returns the template, those of its nested stacks and the state machines of the repository, by path.
 func files(t *testing.T) map[string]string {
 	t.Helper()
-	texts := map[string]string{}
-	for _, name := range append(definitions(t), templateFile) {
+	texts := map[string]string{templateFile: textOf(t, filepath.Join(repository, templateFile))}
+	for _, name := range append(definitions(t), nested(texts[templateFile])...) {
 		texts[name] = textOf(t, filepath.Join(repository, name))
 	}
 	return texts
+}
+
+// nested returns the paths of the nested stacks' templates.
+func nested(text string) (names []string) {
+	for _, m := range regexp.MustCompile(`TemplateURL: (\S+)`).FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
 }
 
 // definitions returns the paths of all state machines.
@@ -109,10 +121,20 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(resolved.Tables) != 1 || len(resolved.Machines) != len(texts)-1 {
-		return nil, fmt.Errorf("there are %d tables, one is wanted, and %d state machines of %d files", len(resolved.Tables), len(resolved.Machines), len(texts)-1)
+	s := &stack{text: texts[templateFile], files: texts, said: map[string][]statement{},
+		functions: map[string]template.Function{}, queues: map[string]template.Queue{}, machines: map[string]machine{}}
+	for name, text := range texts {
+		if filepath.Ext(name) == ".json" {
+			if s.machines[name], err = parseMachine(text); err != nil {
+				return nil, err
+			}
+		}
 	}
-	s := &stack{text: texts[templateFile], files: texts, said: map[string][]statement{}, functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
+	if len(resolved.Tables) != 1 || len(resolved.Machines) != len(s.machines) {
+		return nil, fmt.Errorf("there are %d tables, one is wanted, and %d state machines of %d files",
+			len(resolved.Tables), len(resolved.Machines), len(s.machines))
+	}
+	s.table, s.pipeline = resolved.Tables[0], s.machines[definitionFile]
 	for _, f := range resolved.Functions {
 		s.functions[f.ID] = f
 	}
@@ -135,35 +157,105 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	}
 	s.resources = map[string]resource{}
 	for id, n := range d.Resources {
-		m, _ := plain(&n).(map[string]any)
-		s.resources[id] = resource{
-			Type: text(m["Type"]), Condition: text(m["Condition"]), DeletionPolicy: text(m["DeletionPolicy"]),
-			UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]), Properties: object(m["Properties"]),
+		s.add(id, plain(&n))
+	}
+	for _, id := range s.of("AWS::CloudFormation::Stack") {
+		if err := s.unfold(id, texts[text(s.resources[id].Properties["TemplateURL"])]); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 	}
-	s.machines = map[string]machine{}
-	for name, text := range texts {
-		if name == templateFile {
-			continue
-		}
-		if s.machines[name], err = parseMachine(text); err != nil {
-			return nil, err
-		}
-	}
-	s.pipeline = s.machines[definitionFile]
 	return s, nil
+}
+
+func (s *stack) add(id string, v any) {
+	m := object(v)
+	s.resources[id] = resource{
+		Type: text(m["Type"]), Condition: text(m["Condition"]), DeletionPolicy: text(m["DeletionPolicy"]),
+		UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]), Properties: object(m["Properties"]),
+	}
+}
+
+// unfold replaces a nested stack by what its template has, as if that were part of the template itself.
+func (s *stack) unfold(id, part string) error {
+	var d struct {
+		Parameters map[string]any       `yaml:"Parameters"`
+		Resources  map[string]yaml.Node `yaml:"Resources"`
+		Outputs    map[string]any       `yaml:"Outputs"`
+	}
+	if err := yaml.Unmarshal([]byte(part), &d); err != nil {
+		return err
+	}
+	stack, whole := s.resources[id], s.text
+	given := object(stack.Properties["Parameters"])
+	for name := range d.Parameters {
+		if given[name] == nil {
+			return fmt.Errorf("it is not given %s", name)
+		}
+	}
+	for _, m := range regexp.MustCompile(`\b`+id+`\.Outputs\.(\w+)`).FindAllStringSubmatch(whole, -1) {
+		if d.Outputs[m[1]] == nil {
+			return fmt.Errorf("it has no output %s", m[1])
+		}
+	}
+	s.text += part
+	delete(s.resources, id)
+	for id, n := range d.Resources {
+		if s.add(id, bind(plain(&n), given)); !slices.ContainsFunc(ofParts, func(service string) bool { return strings.HasPrefix(s.resources[id].Type, service) }) {
+			return fmt.Errorf("the local stack looks for %s in the template itself", id)
+		}
+		r := s.resources[id]
+		r.Condition = stack.Condition
+		s.resources[id] = r
+	}
+	return nil
+}
+
+// ofParts are the services whose resources nested stacks may have: those that nobody but AWS reads.
+var ofParts = []string{"AWS::CloudWatch::", "AWS::EC2::", "AWS::Route53Resolver::"}
+
+// bind puts what a nested stack is given into a value.
+func bind(v any, given map[string]any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = bind(v[i], given)
+		}
+	case map[string]any:
+		if of, ok := given[text(v["Ref"])]; ok {
+			return of
+		}
+		for name := range v {
+			v[name] = bind(v[name], given)
+		}
+		if said, ok := v["Fn::Sub"].(string); ok {
+			v["Fn::Sub"] = regexp.MustCompile(`\$\{(\w+)\}`).ReplaceAllStringFunc(said, func(name string) string {
+				if of, ok := given[bare.Replace(name)]; ok {
+					return "${" + target(of) + "}"
+				}
+				return name
+			})
+		}
+	}
+	return v
 }
 
 // plain turns a node into maps, lists and scalars, and its tags into the long form.
 func plain(n *yaml.Node) any {
 	var v any
 	switch n.Kind {
+	case yaml.AliasNode:
+		return plain(n.Alias)
 	case yaml.MappingNode:
 		m := map[string]any{}
 		for i := 0; i < len(n.Content); i += 2 {
 			m[n.Content[i].Value] = plain(n.Content[i+1])
 		}
-		v = m
+		all := object(m["<<"])
+		if delete(m, "<<"); all == nil {
+			all = map[string]any{}
+		}
+		maps.Copy(all, m)
+		v = all
 	case yaml.SequenceNode:
 		list := []any{}
 		for _, c := range n.Content {

@@ -100,7 +100,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 
 // An operator finds the alarms that the table names.
 func TestAlarmsOfTheTableExist(t *testing.T) {
-	template := string(expect.Value(os.ReadFile("../../template.yaml"))(t))
+	template := string(expect.Value(os.ReadFile("../observability.yaml"))(t))
 	named := slices.Compact(regexp.MustCompile(`\w+Alarm\b`).FindAllString(stored(t).breaks(), -1))
 	expect.That(t, len(named) >= 2, "it names %v", named)
 	for _, alarm := range named {

@@ -82,7 +82,7 @@ func (s *stacks) deploySlack(ctx context.Context) error {
 func (s *stacks) deploy(ctx context.Context, name string, more ...string) error {
 	s.begun = append(s.begun, name)
 	args := []string{"deploy", "--stack-name", name, "--region", s.cfg.Region, "--resolve-s3", "--s3-prefix", name,
-		"--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--tags", "stage=smoke"}
+		"--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND", "--no-confirm-changeset", "--tags", "stage=smoke"}
 	_, err := s.run(ctx, "sam", append(args, more...)...)
 	return err
 }

@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -68,18 +69,21 @@ func (r *resolver) mapping(n *yaml.Node) (any, error) {
 			return r.intrinsic(short, n.Content[1])
 		}
 	}
-	m := map[string]any{}
+	all, own := map[string]any{}, map[string]any{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i].Value
 		v, err := r.value(n.Content[i+1])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		if v != (noValue{}) {
-			m[key] = v
+		if merged, ok := v.(map[string]any); ok && key == "<<" {
+			all = merged
+		} else if v != (noValue{}) {
+			own[key] = v
 		}
 	}
-	return m, nil
+	maps.Copy(all, own)
+	return all, nil
 }
 
 func (r *resolver) sequence(n *yaml.Node) (any, error) {
