@@ -171,7 +171,8 @@ func (s *stack) add(id string, v any) {
 	m := object(v)
 	s.resources[id] = resource{
 		Type: text(m["Type"]), Condition: text(m["Condition"]), DeletionPolicy: text(m["DeletionPolicy"]),
-		UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]), Properties: object(m["Properties"]),
+		UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]),
+		Properties: object(m["Properties"]),
 	}
 }
 
@@ -200,10 +201,11 @@ func (s *stack) unfold(id, part string) error {
 	s.text += part
 	delete(s.resources, id)
 	for id, n := range d.Resources {
-		if s.add(id, bind(plain(&n), given)); !slices.ContainsFunc(ofParts, func(service string) bool { return strings.HasPrefix(s.resources[id].Type, service) }) {
+		s.add(id, bind(plain(&n), given))
+		r := s.resources[id]
+		if !ofParts.MatchString(r.Type) {
 			return fmt.Errorf("the local stack looks for %s in the template itself", id)
 		}
-		r := s.resources[id]
 		r.Condition = stack.Condition
 		s.resources[id] = r
 	}
@@ -211,7 +213,7 @@ func (s *stack) unfold(id, part string) error {
 }
 
 // ofParts are the services whose resources nested stacks may have: those that nobody but AWS reads.
-var ofParts = []string{"AWS::CloudWatch::", "AWS::EC2::", "AWS::Route53Resolver::"}
+var ofParts = regexp.MustCompile(`^AWS::(CloudWatch|EC2|Route53Resolver)::`)
 
 // bind puts what a nested stack is given into a value.
 func bind(v any, given map[string]any) any {
