@@ -52,15 +52,19 @@ const (
 	counted, transaction = 2.0, 10 * time.Millisecond
 )
 
-// breaks returns the table of what breaks first.
-func (m *Measured) breaks() string {
+// firstMet is how many of the limits that are met first the page shows.
+const firstMet = 12
+
+// breaks returns the table of what breaks first, of the first n limits.
+func (m *Measured) breaks(n int) string {
 	if m.Load == nil {
 		return ""
 	}
 	var t table
 	t.row("limit", "tasks a minute", "of", "formula", "the limit's number", "then")
 	t.row(strings.Split(strings.Repeat("--- ", 6), " ")[:6]...)
-	for _, b := range m.bounds() {
+	all := m.bounds()
+	for _, b := range all[:min(n, len(all))] {
 		t.row(b.name, atRate(b.perMinute), b.of, b.formula, b.from, b.then)
 	}
 	return t.String()

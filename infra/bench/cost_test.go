@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,35 +53,11 @@ func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 	} {
 		expect.Has(t, bill, row+"\n", "the bill")
 	}
-	expect.Has(t, m.limits(), "`CardConcurrency` 250, 0.25 s each, 1000 a second | 20 | 200 | **2,000** |", "cards")
-	expect.Has(t, m.limits(), "| 400 | 4,000 (warm it) | 40,000 | **400,000** |",
-		"of 40,000 write units only more is over the limit")
 }
 
 // A function that has fewer clients than any bare handler starts in less time than the nearest.
 func TestTheFrontPageSaysWhatStartsAreComparedWith(t *testing.T) {
 	expect.Has(t, stored(t).sentence(), "a bare Go handler with the nearest clients", "the sentence of starts")
-}
-
-// The page says how often each amount of its table was measured, and which units are added.
-func TestThePageSaysHowAmountsAreMeasured(t *testing.T) {
-	page := strings.Join(strings.Fields(string(expect.Value(os.ReadFile("README.md"))(t))), " ")
-	for _, said := range []string{
-		fmt.Sprintf("of %d requests one after another", whole.pipelines),
-		fmt.Sprintf("of %d requests, four at a time", whole.disturbed),
-		fmt.Sprintf("of %d contests and %[1]d conversations", min(3, whole.pipelines)),
-		"*12 + 4 write units* are those of the table and of its indexes",
-	} {
-		expect.Has(t, page, said, "the page")
-	}
-}
-
-// The page's sentences say of the updater what its table says.
-func TestTheFastestUpdaterIsThatOfTheTable(t *testing.T) {
-	page := strings.Join(strings.Fields(string(expect.Value(os.ReadFile("cost.md"))(t))), " ")
-	fastest := 1000 / round(stored(t).Calls.Quiet.cardSeconds())
-	expect.Has(t, page, fmt.Sprintf("its highest value, 1,000, draws about %s cards a second",
-		thousands(100*int(math.Round(fastest/100)))), "the page")
 }
 
 // The page names each price's source; the program uses no other prices.

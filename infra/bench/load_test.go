@@ -73,7 +73,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 	}
 	m.Load.Uses = m.Calls.Quiet.uses()
 	s := tenancy.DefaultSettings()
-	table := m.breaks()
+	table := m.breaks(len(m.bounds()))
 	for _, row := range []string{
 		fmt.Sprintf("| `max_open_tasks`, decided within 4 h | %.3g | a workspace |", float64(s.MaxOpenTasks.Tenant)/240),
 		fmt.Sprintf("told at %s open", thousands(s.MaxOpenTasks.Nearly())),
@@ -101,7 +101,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 // An operator finds the alarms that the table names.
 func TestAlarmsOfTheTableExist(t *testing.T) {
 	template := string(expect.Value(os.ReadFile("../observability.yaml"))(t))
-	named := slices.Compact(regexp.MustCompile(`\w+Alarm\b`).FindAllString(stored(t).breaks(), -1))
+	named := slices.Compact(regexp.MustCompile(`\w+Alarm\b`).FindAllString(stored(t).printed(nil), -1))
 	expect.That(t, len(named) >= 2, "it names %v", named)
 	for _, alarm := range named {
 		expect.Has(t, template, "\n  "+alarm+":\n", "the template's alarms")

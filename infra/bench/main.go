@@ -97,11 +97,13 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	e.seed = *seed
 	m := &Measured{}
-	if *write {
+	if *write || len(chosen) == 0 {
 		var err error
 		if m, err = load("."); err != nil {
 			return err
 		}
+	}
+	if *write {
 		if err := m.keep("."); err != nil { // the pages follow the program even if nothing is measured
 			return err
 		}
@@ -130,9 +132,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return err
 }
 
-// printed returns the measurements; after the loads alone, those.
+// printed returns the measurements; after the loads alone, those; if nothing was measured, all of the baseline.
 func (m *Measured) printed(chosen []string) string {
-	if slices.Equal(chosen, []string{"load"}) {
+	switch {
+	case len(chosen) == 0:
+		return m.markdown() + "\n" + m.Load.markdown(m.Calls) + "\n" + m.breaks(len(m.bounds()))
+	case slices.Equal(chosen, []string{"load"}):
 		return m.Load.markdown(m.Load.of)
 	}
 	return m.markdown()

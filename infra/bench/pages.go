@@ -16,6 +16,33 @@ import (
 // seedWrites is how many rows the original description of the pipeline writes for a successful request.
 const seedWrites = 21
 
+// summary returns the few figures that the page shows.
+func (m *Measured) summary() string {
+	var t table
+	t.row("measured "+m.At+" on "+m.On, "")
+	t.row("---", "---")
+	for _, x := range []struct {
+		name string
+		of   Pipeline
+	}{{"one request, five steps, two stamps", m.Calls.Quiet}, {"the same, while 1 % of all calls fail", m.Calls.Faulty},
+		{"one contest, three teams, two rounds", m.Contest.Pipeline}, {"one conversation, one action", *m.Conversation}} {
+		t.row(x.name, inShort(x.of.total()))
+	}
+	var ratios []float64
+	for _, f := range m.Cold.Functions {
+		ratios = append(ratios, f.Ratio)
+	}
+	t.row("rows and state transitions of that request", num(sum(m.Calls.Quiet.kinds()))+"; "+
+		num(m.Calls.Quiet.Transitions))
+	t.row("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))
+	t.row("starts, against a bare handler with the nearest clients", num(slices.Min(ratios))+" to "+num(slices.Max(ratios))+"×")
+	for _, x := range m.Latency.waits() {
+		t.row(x.name+", locally: p50, p90, p99", fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)))
+	}
+	t.row(fmt.Sprintf("%d requests at once in one channel, locally", m.Throughput.Tasks), m.Throughput.Wall.Round(time.Second).String())
+	return t.String()
+}
+
 // markdown returns the table of all measurements.
 func (m *Measured) markdown() string {
 	var t table
@@ -152,10 +179,7 @@ func (m *Measured) coldRows(t *table) {
 func (m *Measured) timeRows(t *table) {
 	if l := m.Latency; l != nil {
 		t.part(fmt.Sprintf("Latency in the local stack, %d requests one after another", l.FirstCard.Count), "p50, p90, p99", "")
-		for _, x := range []struct {
-			name string
-			s    Spread
-		}{{"message → first card", l.FirstCard}, {"click → card changed", l.Changed}, {"click → run goes on", l.Resumed}} {
+		for _, x := range l.waits() {
 			t.row(x.name, fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)), "")
 		}
 		var parts []string
@@ -174,6 +198,16 @@ func (m *Measured) timeRows(t *table) {
 		t.row(fmt.Sprintf("Slack's limits at %s times their pace", num(x.Pace)), amounts(x.Writes),
 			fmt.Sprintf("%d turned away and tried later; %d events delivered again", x.RateLimited, x.Redelivered))
 	}
+}
+
+// wait is how long people wait for something.
+type wait struct {
+	name string
+	s    Spread
+}
+
+func (l *Latency) waits() []wait {
+	return []wait{{"message → first card", l.FirstCard}, {"click → card changed", l.Changed}, {"click → run goes on", l.Resumed}}
 }
 
 func num(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }
@@ -218,8 +252,8 @@ type section struct{ page, name, text string }
 
 func (m *Measured) sections() []section {
 	return []section{
-		{readme, "bench", m.markdown()}, {costs, "bill", m.bill()}, {costs, "limits", m.limits()},
-		{readme, "load", m.Load.markdown(m.Calls)}, {readme, "breaks", m.breaks()}, {front, "figures", m.sentence()},
+		{readme, "bench", m.summary()}, {costs, "bill", m.bill()}, {readme, "breaks", m.breaks(firstMet)},
+		{front, "figures", m.sentence()},
 	}
 }
 
