@@ -1,6 +1,27 @@
-// Package effect carries out the effects of committed rows: it starts and wakes runs and redraws cards. The relay calls
-// it after a change, the sweeper when something is due. Both may act at once because carrying out an effect twice does
-// no harm.
+// Package effect carries out the effects of committed rows: it starts and wakes runs, asks for cards to be drawn, and
+// tells other aggregates. The relay calls it after a change, the sweeper when something is due. Both may act at once
+// because carrying out an effect twice does no harm.
+//
+// A run is started under the name <id>-<run> with the same bytes each time. If Step Functions says that this name
+// exists, the run has ended: it is asked how. After NoRoom the head pauses, and no restart counts, for nothing failed.
+// Otherwise a commit adds one to run and restarts, on condition that the head still has the run that was tried.
+//
+// A run that waits has its token in a WAIT row. If its gate is decided, expired or cancelled, or the run isn't the
+// head's any more, the token is answered with nothing; the run reads the rows. The row is then dropped, unless the
+// head's run has work: only that run's next commit proves that it has left the gate. An invocation of an earlier state
+// may commit late and proves nothing, so until then the token is sent again. A refused token says nothing about the run
+// either.
+//
+// Cards are asked for by one message with the head's revision. A drawing counts as shown only what the head had before
+// its message was sent, because a Query may return a head that is newer than its rows. Revisions that only show how far
+// an execution has come are asked for once in three seconds, in a lane of their own, so that what asks people and what
+// is final waits behind none of them.
+//
+// A message says how many led to it. Lambda ends a chain of about sixteen invocations as a loop, so a message is moved
+// a few times at most; afterwards the sweeper begins a new chain.
+//
+// What another aggregate must do is an effect too: a hand-over's task, a draft's contest, the end of a task that its
+// conversation is told. Each is noted on the one that asked, once, after the other has it.
 package effect
 
 import (

@@ -1,6 +1,24 @@
-// Package pipeline is the contract between the state machine and its functions: their input and output, and the names
-// of their errors. Only ids, versions and outcomes are passed, never content, because the execution history is not
-// secret.
+// Package pipeline is the contract between the state machines and their functions: input and output, and the names of
+// their errors. Only ids, versions and outcomes are passed, never content, because the execution history is not secret.
+// At a handler's edge every error and panic becomes a named type with a fixed sentence: Retry and Catch see the type
+// alone.
+//
+// The head's run is the fence. Whatever starts a run adds one to it, and every commit of a worker names its own; a
+// loser returns superseded and ends. StopExecution and timeouts stop no Lambda that is running; the fence does. A
+// step's result is the one commit without it: late truth is recorded, whatever the run.
+//
+// A worker returns next, computed from the rows. The usual way skips ResumeTask: a state whose name ends in AtOnce
+// first asks whether it is due (Input.Due), and otherwise changes nothing. Steps are planned at once only if the rows
+// prove that somebody may approve them.
+//
+// Waiting costs no tries. While Slack doesn't say who asks, or a vendor puts a call off, or people are looked up, the
+// head has paused_until and the run is at Pause. A function for which Lambda has no room has not failed: after some
+// twelve minutes the run ends as NoRoom, and the sweeper begins another. None of that counts against a time limit or a
+// restart.
+//
+// What a commit that failed had paid models for is put alone before the error goes up (Paid), so that budgets count
+// every try. Budgets are looked at before each generation; what is under way in that moment may go beyond them. A
+// generation that fails parks the head with its layer and a sentence, and a person may try again, ten times.
 package pipeline
 
 import (

@@ -1,4 +1,33 @@
-// Package circulation says where a gate under a rule stands: Walk folds what people did along the gate's route, and
-// Admit says whether somebody may do more. Cards, lists, claims and proofs use nothing else. It knows no task, reads no
-// clock and imports only the standard library; infra/audit/verify.py has the same fold in Python.
+// Package circulation says where a gate stands: Walk folds what people did along the gate's route, and Admit says
+// whether somebody may do more. Cards, lists, claims and proofs use nothing else. It knows no task, reads no clock and
+// imports only the standard library; infra/audit/verify.py has the same fold in Python, and testdata/walks.json holds
+// both.
+//
+// The row of a gate has a route that never changes and acts that are only added: stamp, take back, send back, deny, and
+// stand, by which an administrator puts somebody in the place of one who has not stamped. No act lowers what is owed,
+// adds somebody else to a stage, or changes people: a stamp by one who owes it is all that counts.
+//
+// What is only known outside (a delegation, Slack's word on a channel, an administrator's row) the decision looks up
+// and writes into the act as Found. Walk asks that it is there and fits, never whether it still holds. So a gate can be
+// folded again at any time, by anybody.
+//
+//   - People are the same by account or by key of the organisation, also by way of others whom the gate names. Who
+//     stands in one of a stage's stamps, as hand or principal, stands in no other of that stage. Over all stages so
+//     many different hands must have pressed as the route says; hand and principal are no askers.
+//
+//   - No walk gets stuck. An act is refused if afterwards the people of the route could no longer give all stamps with
+//     enough different hands; a matching of people and stamps says so (missing). A gate that could be settled when it
+//     opened can be until it ends. A channel's stage is taken to have somebody.
+//
+//   - A take-back opens its stage again and closes the one after it. Sending back makes another version, denying ends.
+//
+//   - Each stage has the hours of its gate from when it opened, 300 days together at most. Time never approves.
+//
+//   - Bounds keep a gate within one row: 120 acts, 20 of stand, texts of 1,000 characters, 96 KiB. An act is refused if
+//     what is owed and an end would no longer fit beside it.
+//
+//   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves
+//     nothing standing.
+//
+// Admit gives a Refusal, of which people are told the stage, the names and the number of stamps missing.
 package circulation

@@ -1,6 +1,23 @@
 // Package round plays one round of one team of a contest. A leader, who delegates to members, submits a text. An
 // evaluator scores it, and a judge decides whether another round is worthwhile. Each answer of a model is saved
 // immediately, so that a round that was interrupted continues where it stopped and nothing is paid for twice.
+//
+// The leader's model is offered one tool for each member. What it calls in one answer runs side by side; what a member
+// could not do is the result of its call. The evaluator is asked by each metric at once, and again, twice, for an
+// answer that can't be used. A scored round is saved before its judge is asked, so that no wait for the judge's vendor
+// hides it. A judge that gives no answer ends nothing: the team plays on, and the round's row says why.
+//
+// Before each call of a model the contest's head is read (is it over?) and the team's own rows (is something left of
+// its part of the budget?). What goes beyond is at most what is in flight. While a round lasts the head is read every
+// five seconds, and calls in flight are cancelled once the contest is over.
+//
+// A rate limit is none of a call's retries: it is waited for as long as the vendor says, else in growing pauses, varied
+// so that teams with one key don't ask again together, and only within the team's time.
+//
+// Members act before anybody has approved anything. So they read only with tools that an administrator allowed as
+// reading and then listed for contests, unchanged since; the permission is read again before each call. Scripts run
+// isolated, without files, and nothing of them is kept. The vendor's web search is a call of its own with fixed rules,
+// priced and counted in every budget. What comes is data for everyone, and the judge sees neither names nor ranking.
 package round
 
 import (

@@ -3,6 +3,25 @@
 //
 // It is pure: it turns an aggregate into a message that Slack accepts, whatever the rows contain. The folder texts has
 // its texts, one file for each language.
+//
+// What people stamp is drawn whole, or the card has no approve button and a dialog shows it page by page, with the
+// button on the last. Two different contents are drawn differently: values are spelled where characters can't be seen,
+// look alike or turn around, and nothing is folded or struck out. Lines about steps are made by their tools from the
+// arguments, never by a model.
+//
+// Other people's text is escaped first and cut then, by characters, to Slack's limits, never within an entity. It never
+// becomes a link, a mention of everybody, or one of Ringi's marks; it mentions twenty people at most. Results alone may
+// be links.
+//
+// Code in an agent's answer reaches people as it is: words/markdown finds it as CommonMark does, and it is written in
+// one form that Slack takes for nothing else. Three backticks in a row are kept apart by U+2060. What nobody sees
+// stands in code as its number. A stream has the card's characters.
+//
+// Masked is only what came from results of our own tools; where a call goes, what was planned, and all that a server is
+// given stand there as they are.
+//
+// A card is in the language of its request; dialogs and notes are in the person's. Buttons carry ids, and name the
+// stage that the person sees in their block_id.
 package card
 
 import (
