@@ -4,8 +4,11 @@
 // both.
 //
 // The row of a gate has a route that never changes and acts that are only added: stamp, take back, send back, deny, and
-// stand, by which an administrator puts somebody in the place of one who has not stamped. No act lowers what is owed,
-// adds somebody else to a stage, or changes people: a stamp by one who owes it is all that counts.
+// stand, by which an administrator puts somebody in the place of one who has not stamped. No act adds a place to a stage
+// or lowers what is owed, but a stamp by one who owes it or was put in their place.
+//
+// A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
+// one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more.
 //
 // What is only known outside (a delegation, Slack's word on a channel, an administrator's row) the decision looks up
 // and writes into the act as Found. Walk asks that it is there and fits, never whether it still holds. So a gate can be
