@@ -35,11 +35,13 @@ func (m *Measured) summary() string {
 	t.row("rows and state transitions of that request", num(sum(m.Calls.Quiet.kinds()))+"; "+
 		num(m.Calls.Quiet.Transitions))
 	t.row("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))
-	t.row("starts, against a bare handler with the nearest clients", num(slices.Min(ratios))+" to "+num(slices.Max(ratios))+"×")
+	t.row("starts, against a bare handler with the nearest clients",
+		num(slices.Min(ratios))+" to "+num(slices.Max(ratios))+"×")
 	for _, x := range m.Latency.waits() {
 		t.row(x.name+", locally: p50, p90, p99", fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)))
 	}
-	t.row(fmt.Sprintf("%d requests at once in one channel, locally", m.Throughput.Tasks), m.Throughput.Wall.Round(time.Second).String())
+	t.row(fmt.Sprintf("%d requests at once in one channel, locally", m.Throughput.Tasks),
+		m.Throughput.Wall.Round(time.Second).String())
 	return t.String()
 }
 
@@ -207,7 +209,8 @@ type wait struct {
 }
 
 func (l *Latency) waits() []wait {
-	return []wait{{"message → first card", l.FirstCard}, {"click → card changed", l.Changed}, {"click → run goes on", l.Resumed}}
+	return []wait{{"message → first card", l.FirstCard}, {"click → card changed", l.Changed},
+		{"click → run goes on", l.Resumed}}
 }
 
 func num(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }

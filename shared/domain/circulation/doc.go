@@ -4,8 +4,8 @@
 // both.
 //
 // The row of a gate has a route that never changes and acts that are only added: stamp, take back, send back, deny, and
-// stand, by which an administrator puts somebody in the place of one who has not stamped. No act adds a place to a stage
-// or lowers what is owed, but a stamp by one who owes it or was put in their place.
+// stand, by which an administrator puts somebody in the place of one who has not stamped. No act adds a place to a
+// stage, and nothing lowers what is owed but a stamp by one who owes it or was put in their place.
 //
 // A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
 // one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more.
