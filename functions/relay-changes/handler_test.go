@@ -29,7 +29,6 @@ func TestRelay(t *testing.T) {
 		"a task that can't be read for a moment is handled":                  testReadsAgain,
 		"what its time does not suffice for goes back":                       testTimeUp,
 		"a task that can't be handled holds up no other":                     testPoisonous,
-		"a token that arrives too late is answered":                          testLateToken,
 		"what is shown already is not drawn":                                 testShown,
 		"progress is drawn once in three seconds, and all else at once":      testProgress,
 		"what a pending request for cards will show is not even loaded":      testAlike,
@@ -159,18 +158,6 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, err == nil && out.BatchItemFailures == nil, "a panic gave back %v, %v", out.BatchItemFailures, err)
 }
 
-func testLateToken(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	token := w.Open()
-	w.Wait(token)
-	w.Approve()
-	r := record("1", w.Ref.ID, "WAIT#PROMPT#0001", nil, wait(token))
-	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + w.Ref.Tenant + "#" + w.Ref.ID)
-	handle(t, w, r)
-	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	expect.Same(t, 0, w.Drawn())
-}
-
 func testShown(t *testing.T, w *pipelinetest.World) {
 	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
@@ -234,13 +221,13 @@ func testAlike(t *testing.T, w *pipelinetest.World) {
 		expect.Same(t, want, store.loads)
 	}
 	was, is, next, last := fmt.Sprint(rev-2), fmt.Sprint(rev-1), fmt.Sprint(rev), fmt.Sprint(rev+1)
-	loaded(1, running(was, was), running(is, is)) // nothing is requested yet
-	loaded(2, running(is, is), running(next, next))
+	loaded(1, running(was), running(is)) // nothing is requested yet
+	loaded(2, running(is), running(next))
 	h.asked.Keep(w.Ref, requested{now.Add(time.Second), rev - 1}, now, time.Minute)
-	loaded(2, running(next, next), running(last, last))
-	loaded(3, running(next, next), head(last, "1", "3"))
+	loaded(2, running(next), running(last))
+	loaded(3, running(next), head(last, "1", "3"))
 	now = now.Add(time.Second)
-	loaded(4, running(next, next), running(last, last))
+	loaded(4, running(next), running(last))
 }
 
 func testAccepted(t *testing.T, w *pipelinetest.World) {
@@ -270,10 +257,10 @@ func head(rev, run, shown string) image {
 	return m
 }
 
-// running is the head of an execution that runs, as of the revision noted.
-func running(rev, noted string) image {
+// running is the head of an execution that runs.
+func running(rev string) image {
 	m := head(rev, "1", "3")
-	m["status"], m["noted"] = events.NewStringAttribute("running"), events.NewNumberAttribute(noted)
+	m["status"] = events.NewStringAttribute("running")
 	return m
 }
 
@@ -281,10 +268,6 @@ func redrawn(times string) image {
 	m := head("3", "1", "")
 	m["redraws"] = events.NewNumberAttribute(times)
 	return m
-}
-
-func wait(token string) image {
-	return image{"type": events.NewStringAttribute("wait"), "task_token": events.NewStringAttribute(token)}
 }
 
 func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord {
@@ -321,26 +304,11 @@ func TestMoves(t *testing.T) {
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", redrawn("1"), redrawn("2"))},
 			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
 		{"a running execution goes on",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3", "3"), running("4", "4"))},
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3"), running("4"))},
 			[]move{{ref: ref("A"), cards: true, alike: true, event: "1", first: "s1"}}},
-		{"an early release's commit may be anything",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3", "3"), running("4", "3"))},
-			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
 		{"a stamp before a step is more than going on",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), running("4", "4"))},
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), running("4"))},
 			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
-		{"so is a token that arrives with it",
-			[]events.DynamoDBEventRecord{
-				record("1", "A", "HEAD", running("3", "3"), running("4", "4")), record("2", "A", "WAIT#PROMPT#0001", nil, wait("x")),
-			},
-			[]move{{ref: ref("A"), cards: true, event: "2", first: "s1"}}},
-		{"a token that arrives is looked at, and draws nothing",
-			[]events.DynamoDBEventRecord{record("1", "A", "WAIT#PROMPT#0001", nil, wait("x"))},
-			[]move{{ref: ref("A"), event: "1", first: "s1"}}},
-		{"the same token again moves nothing",
-			[]events.DynamoDBEventRecord{record("1", "A", "WAIT#PROMPT#0001", wait("x"), wait("x"))}, nil},
-		{"a token that goes moves nothing",
-			[]events.DynamoDBEventRecord{record("1", "A", "WAIT#PROMPT#0001", wait("x"), nil)}, nil},
 		{"one task is looked at once, in the order of first records",
 			[]events.DynamoDBEventRecord{
 				record("1", "A", "HEAD", head("1", "1", ""), head("2", "1", "")),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -53,16 +52,10 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	return out
 }
 
-// changed returns what a record changed, and reports whether that can have effects. A wait that arrives can, where an
-// earlier release's mapping still passes it: request-approval itself looks at the task once more.
+// changed returns what a record changed, and reports whether that can have effects.
 func changed(r events.DynamoDBEventRecord) (is move, moved bool) {
 	now, before := r.Change.NewImage, r.Change.OldImage
-	switch sk := text(r.Change.Keys, "SK"); {
-	case len(now) == 0:
-		return move{}, false
-	case strings.HasPrefix(sk, "WAIT#"):
-		return move{}, text(now, "task_token") != text(before, "task_token")
-	case sk != aggregate.HeadKey:
+	if len(now) == 0 || text(r.Change.Keys, "SK") != aggregate.HeadKey {
 		return move{}, false
 	}
 	is.run = number(now, "run") != number(before, "run")
@@ -73,9 +66,9 @@ func changed(r events.DynamoDBEventRecord) (is move, moved bool) {
 	return is, is.run || is.cards
 }
 
-// runs reports whether a head notes that its execution runs. After an early release's commit it notes nothing.
+// runs reports whether a head notes that its execution runs.
 func runs(head map[string]events.DynamoDBAttributeValue) bool {
-	return text(head, "status") == string(task.StatusRunning) && number(head, "noted") == number(head, "rev")
+	return text(head, "status") == string(task.StatusRunning)
 }
 
 func text(image map[string]events.DynamoDBAttributeValue, name string) string {
