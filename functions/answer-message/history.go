@@ -78,9 +78,6 @@ func (t *answering) older(ctx context.Context) (turn.Message, error) {
 		return out, fmt.Errorf("read the summary: %w", err)
 	}
 	out.Text = summary.Content
-	if summary.Content != "" && len(summary.Spoke) == 0 {
-		summary.Spoke = []string{""} // rows of earlier releases don't say: somebody whom nothing lists
-	}
 	for _, user := range summary.Spoke {
 		t.summed = append(t.summed, spoken{user, out.Key, out.At})
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -10,7 +9,6 @@ import (
 	sample "ringi/infra/local/contests"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -119,21 +117,4 @@ func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
 	expect.Has(t, x.Detail, "nobody.knows-its-price")
-}
-
-// unread has contests whose configurations can't be read.
-type unread struct{ Contests }
-
-func (unread) Config(context.Context, *contest.Aggregate) (json.RawMessage, error) {
-	return json.RawMessage(`{"teams": "of another form"}`), nil
-}
-
-// A release may no longer read how an earlier one saved a contest's teams. Then all teams draft, and nothing waits.
-func TestATeamThatCantBeReadMakesNoDraftAnew(t *testing.T) {
-	w, h := scored(t)
-	reject(w)
-	h.Contests = unread{h.Contests}
-	next, err := h.Handle(t.Context(), w.In())
-	expect.That(t, err == nil && next.State == task.StateAwaitContest, "%+v, %v", next, err)
-	expect.Is(t, len(ordered(t, w.Load().Prompt()).Teams), 3)
 }

@@ -178,10 +178,8 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 	case err != nil:
 		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
 	}
-	if err := json.Unmarshal(text, &c); err != nil { // an earlier release saved them
-		slog.ErrorContext(ctx, "the teams of an earlier contest can't be read", "tenant", a.Head.TenantID,
-			"task_id", a.Head.TaskID, "err", err)
-		return nil, c, -1, nil
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
 	}
 	i = slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID })
 	if i < 0 {

@@ -166,7 +166,7 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// unreadablePermission has a permission that a later release saved.
+// unreadablePermission has a permission with a constraint that the tool doesn't know.
 type unreadablePermission struct{ Store }
 
 func (o unreadablePermission) ToolPermission(ctx context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {

@@ -191,8 +191,7 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 		return j.start(ctx, a)
 	}
 	limit := j.settings.MaxCost()
-	// Costs of other invocations don't change the head, so they are read again. The head has costs that earlier
-	// releases charged.
+	// Costs of other invocations don't change the head, so they are read again.
 	if limit > 0 {
 		uses, err := j.Store.Uses(ctx, a.Ref())
 		if err != nil {

@@ -44,7 +44,7 @@ func (j *job) permit(step task.Step, permission tenancy.ToolPermission) (found, 
 		return found{}, task.StopError{Reason: task.ReasonToolNotAllowed, Detail: step.Tool}
 	case errors.Is(err, tool.ErrOther):
 		return found{}, task.StopError{Reason: task.ReasonToolChanged, Detail: step.Tool}
-	case isUnbound: // a later release saved constraints that this one doesn't know
+	case isUnbound: // constraints that can't be read are never left out
 		return found{}, j.constraint(unbound.Problem, unbound.Args...)
 	}
 	return found{spec: t.Spec, catalog: t.Catalog, permission: permission}, nil

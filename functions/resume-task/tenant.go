@@ -26,8 +26,8 @@ const (
 )
 
 // ensureTenant creates the tenant's row at the first request from a workspace that Ringi serves: the deployment's own,
-// or one that has connected Slack itself. It refuses a request from any other workspace, even if an earlier release
-// created a tenant for it; then only the request's own rows remain.
+// or one that has connected Slack itself. It refuses a request from any other workspace, also from one that has
+// disconnected Slack since its tenant was created; then only the request's own rows remain.
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()

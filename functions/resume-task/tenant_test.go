@@ -42,7 +42,7 @@ func bootstrapped(t *testing.T, w *pipelinetest.World) {
 }
 
 // Ringi serves a workspace that has connected Slack itself, whatever token this function has. An existing tenant proves
-// nothing: an earlier release created one at anybody's first request.
+// nothing: the workspace may have disconnected Slack since.
 func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	server := pipelinetest.Start(t)
 	unknown := server.World(t)
@@ -66,9 +66,8 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	}
 }
 
-// A request from any workspace saves which one is the deployment's own. That one is never counted as another workspace,
-// even if an earlier release created its tenant and nobody has asked since. While Slack doesn't say, the saved one
-// stays.
+// A request from any workspace saves which one is the deployment's own. That one is never counted as another workspace.
+// While Slack doesn't say, the saved one stays.
 func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 	server := pipelinetest.Start(t)
 	w, other := server.World(t), aggregate.TenantID("T0ELSEWHERE")
@@ -103,7 +102,7 @@ func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
 func TestARequestNotesTheOrganization(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, before := range map[string]func(w *pipelinetest.World){
-		"first contact": func(*pipelinetest.World) {}, "a tenant of an earlier release": func(w *pipelinetest.World) { bootstrapped(t, w) },
+		"first contact": func(*pipelinetest.World) {}, "a later request": func(w *pipelinetest.World) { bootstrapped(t, w) },
 	} {
 		w := server.World(t)
 		before(w)

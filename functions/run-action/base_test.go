@@ -55,12 +55,6 @@ func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
 		}, conversation.ReasonUnread},
 		"the row names none": {func(x *conversation.Action, _ *conversation.Conversation) { x.Base = nil },
 			conversation.ReasonUnread},
-		"an earlier release approved it": {func(x *conversation.Action, _ *conversation.Conversation) {
-			x.Base = nil
-			old := hello.JSON()
-			x.Payload = aggregate.Blob{JSON: aggregate.JSON(old), Bytes: len(old)}
-			x.Gate.Stamps[0].Hash = x.Payload.Hash()
-		}, conversation.ReasonOutdated},
 	} {
 		w := approved(t, server, conversation.CodeGenerate, hello)
 		w.forged(tt.change)

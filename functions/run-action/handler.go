@@ -123,11 +123,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return j.refuse(ctx, in, *why)
 	}
 	if err := j.claim(ctx, in.Run); errors.Is(err, conversation.ErrBase) {
-		r := j.says(conversation.ReasonBase, "", err)
-		if x.Base == nil {
-			r.Error = conversation.ReasonOutdated
-		}
-		return j.refuse(ctx, in, r)
+		return j.refuse(ctx, in, j.says(conversation.ReasonBase, "", err))
 	} else if errors.Is(err, conversation.ErrAged) {
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.ExpireAged(in.Run, h.Now())

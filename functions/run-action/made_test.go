@@ -36,7 +36,7 @@ func TestWhoMadeEachChangeIsKnown(t *testing.T) {
 		"a": {{Action: 1, Seen: true}, {Action: 2}, {Action: 4, Seen: true}},
 		"b": {{Action: 1, Seen: true}, {Action: 4, Seen: true}}, "c": {{Action: 2}}}}, made)
 
-	clear(w.archives.made) // as for files of an earlier release
+	clear(w.archives.made) // they could not be stored
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"c"}})
 	expect.Same(t, [][]conversation.Maker{{{}}}, a.Actions[4].Changed.Makers)
 }

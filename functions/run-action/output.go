@@ -34,7 +34,6 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.Now().UTC()
-	line.Number = max(line.Number, l.next+1)
 	at := line.Number - 1
 	l.held = append(l.held, conversation.LogEntry{
 		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, at), ActionID: l.action.ActionID, Order: at, Text: line.Text,

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -104,15 +103,4 @@ func lengths(all []string) (out []int) {
 		out = append(out, len(s))
 	}
 	return out
-}
-
-// A line that a sandbox of an earlier release sends has no number.
-func TestLinesWithoutNumbersAreCounted(t *testing.T) {
-	now := time.Now()
-	l := &lines{job: &job{Handler: &Handler{Now: func() time.Time { return now }, FlushEvery: time.Hour},
-		action: &conversation.Action{ActionID: "A"}}, flushed: now}
-	for _, n := range []int{0, 0, 5, 0, 2} {
-		expect.NoError(t, l.add(t.Context(), isolated.Line{Number: n}))
-	}
-	expect.Same(t, []int{0, 1, 4, 5, 6}, l.kept)
 }

@@ -46,7 +46,7 @@ func (in *inside) layAttached() error {
 	if err := in.root.Mkdir(above, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := in.root.RemoveAll(conversation.AttachedFolder); err != nil { // of an earlier release's files
+	if err := in.root.RemoveAll(conversation.AttachedFolder); err != nil { // the files' own
 		return err
 	}
 	return in.root.Symlink(folder, conversation.AttachedFolder)

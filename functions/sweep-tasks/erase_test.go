@@ -106,8 +106,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	return k
 }
 
-// archives adds actions that have left the conversation's partition: one that was stamped by a release that copied no
-// payload, and one that was not.
+// archives adds actions that have left the conversation's partition: one that was stamped, and one that was not.
 func (k *talk) archives(t *testing.T) {
 	t.Helper()
 	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3), nil))(t)

@@ -155,7 +155,7 @@ func testAnnouncedLost(t *testing.T, w *world) {
 	w.told(1)
 }
 
-// An early release's message for copies is handled between this drawing's load and its message.
+// A message for copies is handled between this drawing's load and its message.
 func testAnnouncedByAnother(t *testing.T, w *world) {
 	w.cancelled()
 	head := w.Load().Head

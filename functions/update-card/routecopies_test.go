@@ -30,7 +30,7 @@ func desk(name string, need int, users ...string) circulation.Stage {
 	return s
 }
 
-// changed commits another gate of the process, as the decisions of a later release will.
+// changed commits another gate of the process.
 func (w *world) changed(change func(g *aggregate.Gate)) {
 	w.T.Helper()
 	w.Later(time.Minute)
