@@ -214,8 +214,6 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
 		{"another parameter of production", map[string]string{"Stage": "prod"}, []string{"--config-env", "prod", "--parameter-overrides", "AlarmEmail=a@example.com"},
 			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
-		{"production that an earlier release called dev", map[string]string{"Stage": "dev", "AlarmEmail": "a@example.com"}, []string{"--config-env", "prod"},
-			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
 		{"production by another name", map[string]string{"Stage": "prod", "Canary": "Linear10PercentEvery1Minute"}, []string{"--stack-name", "ringi-other", "--s3-prefix", "ringi-other"},
 			map[string]string{"Stage": "prod", "Canary": "Linear10PercentEvery1Minute"}},
 	} {

@@ -190,7 +190,7 @@ func (m *Measured) boundsOfTable() []bound {
 		partition("`QUOTA#<tenant>`, each row twice in a transaction", "a workspace", 2*kinds["QUOTA"], split),
 		partition("`AUDIT#<tenant>#<month>`, likewise", "a workspace", 2*kinds["AUDIT"], split),
 		partition(fmt.Sprintf("`DUE#0` to `DUE#%d`", store.Shards-1), "all", m.Calls.Quiet.due()/store.Shards,
-			"raise `store.Shards` (with care: the sweeper of the earlier release looks at fewer)"),
+			"raise `store.Shards`"),
 		{"DynamoDB, transactions on one counter", "a workspace", 60 / (counted * transaction.Seconds()),
 			fmt.Sprintf("60 s / (%s × %s)", num(counted), transaction),
 			"assumed", "conflicts are tried again; they begin far below that", false},

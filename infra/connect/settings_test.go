@@ -7,26 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/tenancy/tenancytest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
-
-// constrain writes a tool's constraints in a form that this release never writes.
-func (w *workspace) constrain(t *testing.T, tool, constraints string) {
-	t.Helper()
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	expect.Value(w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: &w.table, Key: map[string]types.AttributeValue{"PK": text("TENANT#" + w.tenant), "SK": text("TOOL#" + tool)},
-		UpdateExpression: aws.String("SET #c = :c"), ExpressionAttributeNames: map[string]string{"#c": "constraints"}, ExpressionAttributeValues: map[string]types.AttributeValue{":c": text(constraints)},
-	}))(t)
-}
 
 // entries returns the audit entries of an action, oldest first.
 func (w *workspace) entries(t *testing.T, action aggregate.Action) []aggregate.AuditEntry {

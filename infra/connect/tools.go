@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,13 +64,11 @@ func tools(ctx context.Context, rows *tasks.Store, o order, args []string, out i
 	return known(ctx, rows, o, out)
 }
 
-// bound applies arguments to a permission's constraints. Constraints that can't be read, such as a later release's, can
-// only be replaced by arguments that name every constraint; until then no step can call the tool.
+// bound applies arguments to a permission's constraints.
 func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) (aggregate.JSON, error) {
 	c, err := x.Bounds(knows)
-	if err != nil && !namesAll(knows, args) {
-		return "", fmt.Errorf("nothing calls %s, since its constraints can't be read: %s; they stay until `tool allow` names all that it knows (%s): %w",
-			x.ToolName, visible(string(x.Constraints)), names(knows), err)
+	if err != nil {
+		return "", fmt.Errorf("read the constraints of %s: %w", x.ToolName, err)
 	}
 	err = assign(tenancy.Members(&c), args, func(name string) error {
 		return aggregate.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + names(knows)}
@@ -81,15 +78,6 @@ func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) 
 	}
 	b, err := json.Marshal(c)
 	return aggregate.JSON(b), err
-}
-
-func namesAll(knows []tenancy.Constraint, args []string) bool {
-	for _, c := range knows {
-		if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, string(c)+"=") }) {
-			return false
-		}
-	}
-	return true
 }
 
 func names(knows []tenancy.Constraint) string {

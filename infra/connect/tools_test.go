@@ -55,17 +55,3 @@ func TestTools(t *testing.T) {
 	n := len(w.entries(t, tenancy.AuditToolPermissionUpdated))
 	expect.That(t, n == len(log), "%d entries after refusals, want %d", n, len(log))
 }
-
-// A later release's constraints stay in force although this release can't read them.
-func TestConstraintsThatCannotBeReadStay(t *testing.T) {
-	w := deciding(t)
-	const unread = `{"departments":["営業部"],"from_a_later_release":1}`
-	w.must(t, "tool", "allow", "list_attendance", "departments=営業部")
-	w.constrain(t, "list_attendance", unread)
-	for _, args := range []string{"forbid list_attendance", "allow list_attendance", "allow list_attendance max_rows=5"} {
-		w.refused(t, "nothing calls list_attendance", append([]string{"tool"}, strings.Fields(args)...)...)
-		p, _, err := w.rows.ToolPermission(t.Context(), w.tenant, "list_attendance")
-		expect.Must(t, err == nil && string(p.Constraints) == unread, "%s: %s, %v", args, p.Constraints, err)
-	}
-	expect.Has(t, w.must(t, "tool", "allow", "list_attendance", "departments=人事部", "max_rows=0"), "list_attendance: allowed departments=人事部")
-}

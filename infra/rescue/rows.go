@@ -200,14 +200,9 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table,
 			Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
 	}
-	awakened := awake(restored, table.IntOf(head, "rev")+1, table.IntOf(head, "run")+1)
-	for _, name := range []string{"usage", "charged"} { // what earlier releases summed up of what was spent
-		if head[name] != nil {
-			awakened[name] = head[name]
-		}
-	}
 	writes = append(writes, types.TransactWriteItem{Put: &types.Put{
-		TableName: &r.table, Item: awakened, ConditionExpression: aws.String("#rev = :rev"),
+		TableName: &r.table, Item: awake(restored, table.IntOf(head, "rev")+1, table.IntOf(head, "run")+1),
+		ConditionExpression:      aws.String("#rev = :rev"),
 		ExpressionAttributeNames: map[string]string{"#rev": "rev"}, ExpressionAttributeValues: item{":rev": head["rev"]},
 	}})
 	if len(writes) > maxWrites {
