@@ -233,24 +233,13 @@ func placeRule(s *stack, wrong report) {
 	}
 }
 
-// atOnceRule: a state that skips ResumeTask has no run in its payload, so that a function of an earlier release, which
-// doesn't know that it may not be due, refuses it. The run then goes by ResumeTask.
+// atOnceRule: a gate leads to a state that asks whether it is due.
 func atOnceRule(s *stack, wrong report) {
 	for name, st := range s.pipeline.States {
-		at := strings.HasSuffix(name, "AtOnce")
-		if st.Type != "Task" || !at && !st.waits() {
-			continue
-		}
-		if !at {
-			skips := strings.HasSuffix(st.Next, "AtOnce")
-			wrong.where(!skips && st.Next != "ResumeTask", "%s leads to %s, which does not ask whether it is due", name, st.Next)
-			continue
-		}
+		asks := strings.HasSuffix(st.Next, "AtOnce") || st.Next == "ResumeTask"
+		wrong.where(st.Type == "Task" && st.waits() && !asks, "%s leads to %s, which does not ask whether it is due", name, st.Next)
 		_, run := st.Parameters.Payload["run.$"]
-		wrong.where(run, "%s: a function of an earlier release would work without being asked", name)
-		wrong.where(!slices.ContainsFunc(st.Catch, func(c catcher) bool {
-			return slices.Equal(c.ErrorEquals, []string{pipeline.BadInput}) && c.Next == "ResumeTask"
-		}), "%s: what a function of an earlier release refuses goes by ResumeTask", name)
+		wrong.where(run && strings.HasSuffix(name, "AtOnce"), "%s works without asking whether it is due", name)
 	}
 }
 

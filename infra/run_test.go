@@ -199,21 +199,6 @@ var journeys = []journey{
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
-		"functions of an earlier release refuse what skips ResumeTask",
-		map[string][]answer{
-			"resume-task":      {prompt, to(task.StatePlanProcess), to(task.StateExecuteProcess)},
-			"plan-process":     {{fails: pipeline.BadInput}, process},
-			"execute-process":  {{fails: pipeline.BadInput}, to(task.StateFinish)},
-			"request-approval": {wake, wake},
-		},
-		[]call{
-			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process", RunAtOnce: true}, {Function: "resume-task"},
-			{Function: "plan-process"}, gate("PROCESS#0001"), {Function: "execute-process", RunAtOnce: true}, {Function: "resume-task"},
-			{Function: "execute-process"},
-		},
-		types.ExecutionStatusSucceeded, "",
-	},
-	{
 		"what heals is tried again",
 		map[string][]answer{
 			"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
@@ -247,7 +232,7 @@ var journeys = []journey{
 		types.ExecutionStatusFailed, "TaskFailed",
 	},
 	{
-		"a state from another release",
+		"a state that the definition does not have",
 		map[string][]answer{"resume-task": {to("RunContest")}},
 		[]call{{Function: "resume-task"}},
 		types.ExecutionStatusFailed, "UnknownRoute",
