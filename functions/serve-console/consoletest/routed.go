@@ -28,7 +28,7 @@ func Desk(name string, need int, users ...string) circulation.Stage {
 	return s
 }
 
-// Routed puts a gate under a rule with these stages, as a later release opens it.
+// Routed puts a gate under a rule with these stages.
 func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 	return func(g *aggregate.Gate) {
 		at := w.Now()

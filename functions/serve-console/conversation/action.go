@@ -24,7 +24,6 @@ type actionRow struct {
 	ID, Type, Badge, Status string
 	Summary, By             string
 	At, DecideBy            time.Time
-	Files                   []writtenFile // of an earlier release
 	Changes                 []changedFile
 	Changed                 string        // what it changed, once it has ended
 	Became                  []changedFile // the same, path by path
@@ -59,11 +58,6 @@ type actionRow struct {
 	LogPath                 string       // address that shows the output; empty if it is shown already or there is none
 	OpenPath                string       // address that shows the complete payload, if this page doesn't
 	Route                   *route.Route // nil: no rule chose one
-}
-
-type writtenFile struct {
-	Path    string
-	Content writtenText
 }
 
 // writtenText is a text that people stamp: spelled, so that nothing in it hides, and the address of it as it is.
@@ -194,8 +188,6 @@ func (t *loaded) does(x *conversation.Action, p conversation.Payload, path strin
 		spelled := legible.Spelled(text)
 		is := writtenText{spelled, asItIs(path, x.Number, i+1), spelled != text}
 		switch {
-		case len(p.Files) > 0:
-			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
 		case len(p.Changes) > 0:
@@ -212,8 +204,7 @@ func (t *loaded) does(x *conversation.Action, p conversation.Payload, path strin
 	}
 }
 
-// printed fills in an action's output. Rows of earlier releases don't know the numbers of lines that came after others
-// had been dropped.
+// printed fills in an action's output.
 func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 	var kept []int
 	for i, l := range t.log {
@@ -225,12 +216,6 @@ func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
 	}
 	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)
-	if n := len(kept); n > 0 && x.Missing == nil && kept[n-1]+1 < x.Lines {
-		out.Missing = x.NotKept()
-		for i := range out.Lines {
-			out.Lines[i].Number = 0
-		}
-	}
 }
 
 // decided fills in the person who decided about an action, or the rule.

@@ -16,16 +16,9 @@ func asItIs(path string, action, text int) string {
 	return fmt.Sprintf("%s/actions/%d/%d", path, action, text)
 }
 
-// payloadTexts lists the texts of a payload: the script or scripts, or the files' contents or changes, or the words of a
-// command.
+// payloadTexts lists the texts of a payload: the script or scripts, or the files' changes, or the words of a command.
 func payloadTexts(p conversation.Payload) []string {
 	switch {
-	case len(p.Files) > 0:
-		out := make([]string, len(p.Files))
-		for i, f := range p.Files {
-			out[i] = f.Content
-		}
-		return out
 	case len(p.Argv) > 0:
 		return p.Argv
 	case len(p.Changes) > 0:

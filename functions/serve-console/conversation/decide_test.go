@@ -27,8 +27,9 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
 	}
 
-	x = k.Proposes(conversation.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
-	sato.Get(k.Page()).Holds(t, "a.txt", "一行目\n二行目")
+	x = k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
+		Files: []conversation.File{{Path: "b.txt", Content: "一行目\n二行目"}}}), "")
+	sato.Get(k.Page()).Holds(t, "b.txt", plus("+一行目"), plus("+二行目"))
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
 
 	x = k.Proposes(conversation.ShellCommand, consoletest.Script, "")

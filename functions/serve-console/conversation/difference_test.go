@@ -57,7 +57,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 		plus("削除 · +0 −1 行 · 以前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
 }
 
-// What can't be read to its end, or doesn't say its files, has no button, and no click approves it.
+// What can't be read to its end has no button, and no click approves it.
 func refusesDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(workspace.Sato)
 	text := strings.Repeat("x", conversation.MaxChangedLine+1)
@@ -70,19 +70,4 @@ func refusesDifferences(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "✅ 承認</button>")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).Says(t, 400)
 	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "it is approved")
-	sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, ""))
-
-	y := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // an earlier release has left it
-		row, head := *a.Current(), a.Head
-		row.Base = nil
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row}}, nil
-	})
-	page = sato.Get(k.Page())
-	page.Holds(t, "Ringi が更新されたため、承認できません")
-	page.Lacks(t, "✅ 承認</button>")
-	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
-	row := k.Load().Action(y.ActionID)
-	expect.That(t, row.Status == conversation.ActionCancelled && row.CancelReason == conversation.ReasonOutdated, "%+v", row)
-	sato.Get(k.Page()).Holds(t, "提案された後に Ringi が更新されたため")
 }

@@ -95,7 +95,7 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", markup)
 	rev := expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev
 	by := w.Now().Add(time.Hour)
-	payload := `{"files":[{"path":"a.txt","content":"` + strings.ReplaceAll(markup, `"`, `\"`) + ` \u202e"}]}`
+	payload := completed(t, conversation.Payload{Files: []conversation.File{{Path: "a.txt", Content: markup + " \u202e"}}})
 	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{
 		Type: conversation.CodeGenerate, Payload: consoletest.Inline(payload), Summary: markup, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
 	}})

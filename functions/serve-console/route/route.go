@@ -35,7 +35,7 @@ type Route struct {
 	Round    int    // from 1; 0: it isn't counted
 	Carried  string // a sentence about the stamps of the round before
 	Note     string // a sentence in the place of the stages
-	Unknown  bool   // of a later release: nobody can tell here where it stands
+	Unknown  bool   // it can't be walked: nobody can tell where it stands
 	Stages   []Stage
 	Hands    int // how many different people have to stamp; 0: the stages say it
 	Readers  []string

@@ -164,8 +164,8 @@ func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	expect.That(t, route.Until(&g).Equal(r.Now.DecideBy), "another end")
 }
 
-// What this release can't walk has no stage, and no line names anybody.
-func TestALaterReleasesRouteIsSaidToBeOne(t *testing.T) {
+// What can't be walked has no stage, and no line names anybody.
+func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 	for name, change := range map[string]func(g *aggregate.Gate){
 		"form":     func(g *aggregate.Gate) { g.Route.Form++ },
 		"mode":     func(g *aggregate.Gate) { g.Route.Stages[0].Mode = "together" },
@@ -175,7 +175,7 @@ func TestALaterReleasesRouteIsSaidToBeOne(t *testing.T) {
 		g := three()
 		change(&g)
 		r := reader("ja").Route(&g, false)
-		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "この版の Ringi では扱えない"), "%s: %+v", name, r)
+		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "Ringi が読み取れない"), "%s: %+v", name, r)
 		who, until := reader("en").Waits(&g)
 		expect.That(t, strings.Contains(who, "can't show where it stands") && until.IsZero(), "%s: %s", name, who)
 	}
@@ -213,7 +213,7 @@ func TestHowSomebodyWasFound(t *testing.T) {
 		"manager 1 of U1 as of 2026-11-22": {"@U1さんの上長(2026-11-22 時点)", "manager of @U1 as of 2026-11-22"},
 		"manager 2 of U1 as of 2026-11-22": {"@U1さんの 2 段上の上長(2026-11-22 時点)", "manager 2 levels above @U1 as of 2026-11-22"},
 		"head of sales as of 2026-11-22":   {"sales の head(2026-11-22 時点)", "head of sales as of 2026-11-22"},
-		"a later release's way\u202e":      {"a later release's way⟨U+202E⟩", "a later release's way⟨U+202E⟩"},
+		"an unknown way\u202e":             {"an unknown way⟨U+202E⟩", "an unknown way⟨U+202E⟩"},
 		"stamped the steps":                {"ステップを承認した人", "approved the steps"},
 		"":                                 {"", ""},
 	} {

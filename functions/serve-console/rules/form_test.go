@@ -76,7 +76,7 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 	form.Holds(t, `name="stages.0.name" value="経理"`, `name="stages.1.name" value="部長"`)
 }
 
-// A rule that a file made, or a later release's form, keeps what this form doesn't offer.
+// A rule that a file made keeps what this form doesn't offer.
 func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	was := rules.Rule{ID: aggregate.NewID(), Name: "営業部", Outcome: rules.Outcome{Numbered: true, Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1, Empty: rules.EmptyUp, Others: true},

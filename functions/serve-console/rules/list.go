@@ -35,7 +35,6 @@ type listData struct {
 	Rev       int
 	None      bool // there are no rules, and no draft of any
 	Unsaved   bool
-	Later     bool // a later release made them
 	Stand     bool // some are saved
 	NoSlack   bool
 	Unread    bool // an organisation stands, and can't be read
@@ -74,7 +73,7 @@ func (a *asked) list(state listState) error {
 	d := listData{Draft: packed(a.draft), Rev: a.draft.Rev, None: x == nil, Stand: saved.Rules != nil,
 		Unsaved: !same(saved.Rules, x), NoSlack: a.members == nil, Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
 	if x != nil {
-		d.Later, d.Actions = x.Form != rules.Form, x.Actions()
+		d.Actions = x.Actions()
 		a.rows(&d, x)
 		if d.Try, err = a.trying(state.try); err != nil {
 			return err

@@ -30,8 +30,7 @@ func formOf(s tenancy.Settings) url.Values {
 	return form
 }
 
-// typed applies a form to settings and returns all problems. Settings that the form lacks stay as they are: a page of
-// an earlier release doesn't have every input.
+// typed applies a form to settings and returns all problems. Settings that the form lacks stay as they are.
 func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.Problem) {
 	s := over
 	unread := map[string]tenancy.Rule{}

@@ -250,20 +250,9 @@ func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Member
 	t := settingsTexts{v.Texts("settings")}
 	var out []settingsEntry
 	for _, e := range page.Items {
-		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID), Changes: t.changes(m, e.Details)})
+		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID), Changes: t.differences(m, tenancy.ReadDifferences(e.Details))})
 	}
 	return out, nil
-}
-
-// changes lists the changes in a log entry; entries of earlier releases have only the settings' names.
-func (t settingsTexts) changes(m *people.Members, details aggregate.JSON) (all []change) {
-	diff, fields := tenancy.ReadDifferences(details)
-	if diff == nil {
-		for _, name := range fields {
-			all = append(all, change{t.label(name), t.Say("earlier"), ""})
-		}
-	}
-	return append(all, t.differences(m, diff)...)
 }
 
 func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference) (all []change) {

@@ -68,9 +68,6 @@ func files(p conversation.Payload, words web.Texts) (out []string) {
 			changed = append(changed, c.Path)
 		}
 	}
-	for _, f := range p.Files { // an earlier release proposed whole files
-		changed = append(changed, f.Path)
-	}
 	if deleted != nil {
 		out = append(out, words.Say("deleted", "n", len(deleted), "names", some(deleted)))
 	}

@@ -23,7 +23,7 @@ func TestAGateUnderARule(t *testing.T) {
 		"a department has its name of today":                     testDepartmentOnRoute,
 		"how it ends stays on the page":                          testEndsOfRoutes,
 		"another round says whose stamps don't count":            testNextRound,
-		"what a later release made is said to be so":             testLaterRoute,
+		"a route that can't be walked is said to be one":         testUnreadableRoute,
 		"a check before a step has its own route":                testStepsRoute,
 		"whoever is on the route reads it, wherever they are":    testReadersOfRoute,
 		"it waits for who owes its stage, not for the approvers": testWaitsAlong,
@@ -106,7 +106,7 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "1巡目の承認(鈴木 一郎)は引き継がれません。", "課長 いまここ", "経理 差し戻し")
 }
 
-func testLaterRoute(t *testing.T, w *consoletest.World) {
+func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
 	b := w.As(workspace.Suzuki)

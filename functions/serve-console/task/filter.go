@@ -22,20 +22,11 @@ type taskFilter struct {
 	cursor                           string
 }
 
-// formerStatuses are the data model's statuses, by which earlier releases filtered, with those that replaced them: a
-// bookmark leads there. An extracted task was drafted or waited; most waited.
-var formerStatuses = map[string]task.Status{
-	string(task.TaskExtracted): task.StatusWaits, string(task.TaskCompleted): task.StatusDone,
-}
-
 // readTaskFilter reads an address. Invalid values are reported and not used.
 func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	f := taskFilter{
 		Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
 		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"),
-	}
-	if now, was := formerStatuses[f.Status]; was {
-		f.Status, f.cursor = string(now), "" // the cursor is of the former list
 	}
 	bad := web.BadFilter{}
 	refuse := func(field string, value *string) { bad[field], *value = true, "" }

@@ -103,14 +103,6 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 		expect.That(t, len(got.Titles()) == 0, "%s: requests are listed all the same", query)
 	}
 	b.Get("/console/tasks?status=x&from=x").Says(t, 400, "状態:", "開始日:")
-	w.Draft(tenancy.DefaultSettings())
-	for former, now := range map[string]string{"extracted": "waits", "completed": "done"} { // as bookmarks of earlier releases say it
-		was := b.Get("/console/tasks?cursor=x&status=" + former)
-		was.Says(t, 200)
-		expect.That(t, strings.Contains(was.Body, `<option value="`+now+`" selected>`), "%s is not shown as %s", former, now)
-		expect.Same(t, b.Get("/console/tasks?status="+now).Titles(), was.Titles())
-		expect.That(t, (len(was.Titles()) == 1) == (now == "waits"), "%s: %q", former, was.Titles())
-	}
 	got := b.Get("/console/tasks?status=cancelled&person=" + workspace.Sato)
 	for _, chosen := range []string{`<option value="cancelled" selected>`, `<option value="` + workspace.Sato + `" selected>`} {
 		expect.That(t, strings.Contains(got.Body, chosen), "the form does not keep %s", chosen)

@@ -83,21 +83,19 @@ func detailsOf(all []Difference) map[string]any {
 	return map[string]any{"fields": fields, "changes": changes}
 }
 
-// ReadDifferences reads detailsOf's output, sorted by name. Entries of earlier releases name only the fields; for
-// those, and for other actions, there are no differences.
-func ReadDifferences(details aggregate.JSON) (all []Difference, fields []string) {
+// ReadDifferences reads detailsOf's output, sorted by name. Details of other actions have no differences.
+func ReadDifferences(details aggregate.JSON) (all []Difference) {
 	var d struct {
-		Fields  []string `json:"fields"`
 		Changes map[string]struct {
 			Was json.RawMessage `json:"was"`
 			Is  json.RawMessage `json:"is"`
 		} `json:"changes"`
 	}
 	if json.Unmarshal([]byte(details), &d) != nil {
-		return nil, nil
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Changes)) {
 		all = append(all, Difference{Field: name, Was: aggregate.JSON(d.Changes[name].Was), Is: aggregate.JSON(d.Changes[name].Is)})
 	}
-	return all, d.Fields
+	return all
 }
