@@ -178,8 +178,9 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
 // message or what it forwards asks, too, however the text was edited: a full stop makes nobody an approver of their own
 // words. Its files go with the request, and their owners ask. Where Ringi can read the message, nothing is made of one
-// that has changed since the dialog showed it: the person is shown it anew.
-func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, typed, person, locale string,
+// that has changed since the dialog showed it: the person is shown it anew. said is ctx for calls of Slack.
+func (h *Handler) fromMessage(
+	ctx, said context.Context, p payload, of card.RequestOf, text, typed, person, locale string,
 ) outcome {
 	names, err := intake.Names(ctx, h.Store, p.Team.ID, of.Channel)
 	if err != nil {
@@ -187,8 +188,6 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		return outcome{note: card.NoteFailed}
 	}
 	of.Channel = names[0]
-	said, cancel := sleep.Sparing(ctx, keepWithin)
-	defer cancel()
 	reaches, err := h.Slack.Reaches(said, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)

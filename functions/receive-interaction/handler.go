@@ -346,7 +346,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// malformed answers a form whose private_metadata can't be read, since another release made it.
+// malformed answers a form whose private_metadata can't be read.
 func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, error) {
 	metric.Count(metric.InteractionOdd, 1)
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")

@@ -21,7 +21,7 @@ const (
 )
 
 // payload has the members of an interaction that Ringi reads. Slack signed all of it, but the ids in block_id, value
-// and private_metadata may come from another release or app, so they must match a row.
+// and private_metadata may come from another app, so they must match a row.
 type payload struct {
 	Type       string    `json:"type"`
 	AppID      string    `json:"api_app_id"`

@@ -135,7 +135,6 @@ func testActionReadAlong(t *testing.T, db *storetest.Server) {
 
 func testActionAsksSomethingElse(t *testing.T, db *storetest.Server) {
 	k := newOnRoute(t, db, "make", workspace.Suzuki)
-	// The hash of the payload is what an earlier release's button has.
 	for _, hash := range []string{k.x.Payload.Hash(), strings.Repeat("0", 64), ""} {
 		for _, action := range []string{card.ApproveAction, card.RejectAction, "takeback_action"} {
 			k.told(k.post(at(k.click(workspace.Suzuki, action, k.x.ActionID+"/"+hash), k.of.ID+"/1")), workspace.Suzuki,

@@ -40,7 +40,7 @@ func TestRejectionsOnARoute(t *testing.T) {
 		"a form without a choice stays open":       testNoChoice,
 		"a reason that won't do stays in the form": testReasonOnRoute,
 		"of something else than was seen":          testRejectedSomethingElse,
-		"of a form that an earlier release drew":   testFormWithoutStage,
+		"of a form that names no stage":            testFormWithoutStage,
 		"told in direct messages outside":          testRejectedLateOutside,
 		"of a message that would be the reason":    testNoReasonOnRoute,
 	})

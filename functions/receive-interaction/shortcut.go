@@ -133,7 +133,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		if aggregate.HashOf(text) != of.Shown {
 			typed = strings.TrimSpace(typed + "\n\n" + text)
 		}
-		switch left, anew := h.filledOf(ctx, p, of, text, typed, person, workspace); {
+		switch left, anew := h.filledOf(ctx, said, p, of, text, typed, person, workspace); {
 		case anew != nil:
 			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(anew)), nil
 		case left != "":
@@ -190,9 +190,10 @@ func (h *Handler) outside(ctx context.Context, p payload, channel string) card.A
 
 // filledOf handles a dialog for a request from a message. It returns the note for a dialog that stays open, or "" if
 // the dialog closes; anew is the dialog that takes its place, because the message changed while it was open. A note of
-// one that closes is for the time that is left: Lambda makes no call after the answer.
-func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, text, typed, person, workspace string) (
-	left card.AskNote, anew *slack.ModalViewRequest) {
+// one that closes is for the time that is left: Lambda makes no call after the answer. said is ctx for calls of Slack.
+func (h *Handler) filledOf(
+	ctx, said context.Context, p payload, of card.RequestOf, text, typed, person, workspace string,
+) (left card.AskNote, anew *slack.ModalViewRequest) {
 	var err error
 	for _, id := range slices.Concat(of.Authors, of.Files, of.Owners) {
 		if id != "" {
@@ -203,12 +204,10 @@ func (h *Handler) filledOf(ctx context.Context, p payload, of card.RequestOf, te
 		of.User != "" && inbound.CheckID("user", of.User) != nil {
 		return card.NoteFailed, nil
 	}
-	out := h.fromMessage(ctx, p, of, text, typed, person, workspace)
+	out := h.fromMessage(ctx, said, p, of, text, typed, person, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteRepeated:
 		if out.note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
-			said, cancel := sleep.Sparing(ctx, keepWithin)
-			defer cancel()
 			h.note(said, of, p.User.ID, out.note, person)
 		}
 	case card.NoteElsewhere: // the message in their direct messages informs the person
