@@ -179,12 +179,12 @@ func testDiedAt(t *testing.T, w *world, after bool) {
 	over := make(chan bool)
 	go func() {
 		defer close(over)
-		_ = h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{})
+		_ = h.draw(t.Context(), w.Ref, w.head(), &receipt{})
 	}()
 	<-over
 	c := w.Load().Copies[0]
 	expect.Must(t, c.State == aggregate.CardPosting && c.ClaimedBy != "" && c.ClaimedAt != nil, "left %+v", c)
-	expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{doubts: true}))
+	expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), &receipt{doubts: true}))
 	expect.That(t, !w.send(w.asked()), "what another has claimed was posted at once")
 	w.Later(stale + time.Second)
 	expect.Must(t, w.send(w.asked()), "it was given back")

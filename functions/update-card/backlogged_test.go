@@ -23,11 +23,6 @@ func (b *backlogged) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggre
 	return &a, nil
 }
 
-func (b *backlogged) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
-	a, err := b.Load(ctx, ref)
-	return a.Root(), err
-}
-
 func (b *backlogged) Opened(_ context.Context, a *task.Aggregate, _ string) (*task.Aggregate, error) {
 	return a, nil
 }

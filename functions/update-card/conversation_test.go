@@ -69,10 +69,16 @@ func (k *inConversation) says(text string, p *conversation.Proposal) *conversati
 	})
 }
 
+// asking is the message about the cards as they are.
+func (k *inConversation) asking() string {
+	k.T.Helper()
+	return asking(k.ref, *expect.Value(k.rows.Of.Load(k.T.Context(), k.ref))(k.T).Root().Common())
+}
+
 // drawn draws, and checks these texts in the thread in this order, and the agent's status in Slack.
 func (k *inConversation) drawn(status string, texts ...string) {
 	k.T.Helper()
-	expect.Must(k.T, k.send(fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)),
+	expect.Must(k.T, k.send(k.asking()),
 		"given back for %v s", k.queue.hidden)
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
 	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)

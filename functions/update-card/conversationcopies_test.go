@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -48,8 +47,7 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 func (k *inConversation) shown() (asked bool) {
 	k.T.Helper()
 	k.queue.sent = nil
-	body := fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)
-	expect.Must(k.T, k.send(body), "given back for %v s", k.queue.hidden)
+	expect.Must(k.T, k.send(k.asking()), "given back for %v s", k.queue.hidden)
 	for _, m := range k.queue.sent {
 		if strings.Contains(*m.MessageBody, `"copies":true`) {
 			asked = true

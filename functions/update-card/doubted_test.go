@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	k.says(strings.Repeat("答えの一行。\n", 8000), nil)
-	body := fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)
+	body := k.asking()
 	expect.Must(t, k.send(body), "given back for %v s", k.queue.hidden)
 	n := len(expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t).Cards)
 	expect.Must(t, n > updates, "%d cards", n)

@@ -17,7 +17,6 @@ import (
 )
 
 type Store interface {
-	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
@@ -177,22 +176,13 @@ func (d *drawing) show(ctx context.Context) error {
 
 // load begins the drawing of an aggregate, and reports whether the place of its cards is known. A query may return a
 // head that is newer than the rows, and that head must not be recorded as shown: only one that was there before the
-// query, which the message names or load reads. A later commit sends its own message.
+// query, which the message names. A later commit sends its own message.
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (
 	d *drawing, known bool, err error,
 ) {
 	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), blocked: map[string]short{},
 		paid: map[string]string{}}
-	if before.Rev == 0 {
-		var root aggregate.Root
-		if root, err = h.Store.Head(ctx, ref); err == nil {
-			before = *root.Common()
-		}
-	}
-	if err == nil {
-		d.a, err = h.Store.Load(ctx, ref)
-	}
-	if err != nil {
+	if d.a, err = h.Store.Load(ctx, ref); err != nil {
 		return nil, false, fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
 	head := *d.a.Root().Common()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -124,12 +123,12 @@ func testBegun(_ *testing.T, w *world) {
 }
 
 func testRepeated(t *testing.T, w *world) {
-	results := make(chan bool, 8)
+	results, body := make(chan bool, 8), asking(w.Ref, w.head())
 	for range cap(results) {
 		h := w.handler()
 		go func() {
 			out, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-				MessageId: "m", Body: fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.Ref.Tenant, w.Ref.ID),
+				MessageId: "m", Body: body,
 			}}})
 			results <- err == nil && len(out.BatchItemFailures) == 0
 		}()

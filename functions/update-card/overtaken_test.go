@@ -58,9 +58,6 @@ type earlier struct {
 	was *task.Aggregate
 }
 
-func (s earlier) Head(context.Context, aggregate.Ref) (aggregate.Root, error) {
-	return s.was.Root(), nil
-}
 func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
 	return s.was, nil
 }
@@ -90,7 +87,7 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	})
 	w.h.Rows = between{w.Store, func() {
 		w.h.Store, w.h.Rows = older, w.Store
-		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{}))
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), &receipt{}))
 		w.h.Store = store
 	}}
 	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
@@ -122,10 +119,10 @@ func (w *world) together(store Store, r *receipt, then func()) error {
 	other := w.handler()
 	other.Store = store
 	other.Slack = beforeUpdate{w.slack.Client, func() {
-		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}, &receipt{}))
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), &receipt{}))
 		then()
 	}}
-	return other.draw(w.T.Context(), w.Ref, aggregate.Head{}, r)
+	return other.draw(w.T.Context(), w.Ref, w.head(), r)
 }
 
 // receipts are those of a message that is received for the first time, and for the second.

@@ -35,11 +35,7 @@ type broken struct {
 	loads  []aggregate.Ref
 }
 
-func (b *broken) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
-	return nil, b.err
-}
-
-func (b *broken) Head(_ context.Context, ref aggregate.Ref) (aggregate.Root, error) {
+func (b *broken) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	b.loads = append(b.loads, ref)
 	if b.panics {
 		panic("text of a person")
@@ -67,7 +63,7 @@ func records(bodies ...string) events.SQSEvent {
 }
 
 func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
-	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
+	good := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, aggregate.NewID(), aggregate.NewID())
 	for _, tt := range []struct {
 		name string
 		body string
@@ -76,7 +72,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 	}{
 		{"no JSON", "x", &broken{}, nil},
 		{"no ids", "{}", &broken{}, nil},
-		{"ids that are none", `{"tenant":"a","task":"b"}`, &broken{}, nil},
+		{"ids that are none", `{"tenant":"a","kind":"task","id":"b"}`, &broken{}, nil},
 		{"no such task", good, &broken{err: fmt.Errorf("load: %w", aggregate.ErrNotFound)}, nil},
 		{"the table is down", good, &broken{err: errors.New("throttled")}, []string{"m0"}},
 		{"a panic", good, &broken{panics: true}, []string{"m0"}},
@@ -98,7 +94,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 }
 
 func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
-	good := fmt.Sprintf(`{"tenant":%q,"task":%q}`, aggregate.NewID(), aggregate.NewID())
+	good := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
 	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")},
 		NewID: aggregate.NewID, Now: time.Now}

@@ -37,7 +37,7 @@ func (w *world) drawsUntilItDies(r *receipt) {
 	over, came := make(chan bool), false
 	go func() {
 		defer close(over)
-		_ = h.draw(w.T.Context(), w.Ref, aggregate.Head{}, r)
+		_ = h.draw(w.T.Context(), w.Ref, w.head(), r)
 		came = true
 	}()
 	<-over
@@ -66,7 +66,7 @@ func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 				now := w.Load() // the rows of its cards are as they are
 				was.Cards = now.Cards
 				w.h.Store = earlier{w.h.Store, was}
-				expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r))
+				expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), &r))
 			}
 			w.shows("受け付けました")
 		})
@@ -84,13 +84,13 @@ func TestDoubtOutlivesAWait(t *testing.T) {
 	w.useUp()
 	was.Cards = w.Load().Cards
 	w.h.Store = earlier{w.h.Store, was}
-	_ = w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{doubts: true})
+	_ = w.h.draw(t.Context(), w.Ref, w.head(), &receipt{doubts: true})
 	w.shows("勤怠")
 	w.Later(updateWindow)
 	w.h = w.handler()
 	was.Cards = w.Load().Cards
 	w.h.Store = earlier{w.h.Store, was}
-	expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{}))
+	expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), &receipt{}))
 	w.shows("受け付けました")
 }
 
@@ -114,7 +114,7 @@ func TestWhatLeavesNoUpdateUnsaved(t *testing.T) {
 			w.Extracted()
 			fails.how(w)
 			r := fails.first
-			err := w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r)
+			err := w.h.draw(t.Context(), w.Ref, w.head(), &r)
 			expect.That(t, r.open == fails.open, "after %v: %+v", err, r)
 		})
 	}
@@ -150,7 +150,7 @@ func TestAnotherCardEndsNoDoubt(t *testing.T) {
 	rows := &unsavedOnce{Rows: w.h.Rows}
 	w.h.Rows = rows
 	r := receipt{}
-	err := w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r)
+	err := w.h.draw(t.Context(), w.Ref, w.head(), &r)
 	expect.Must(t, err != nil && rows.saves > 1, "%d saves: %v", rows.saves, err)
 	expect.That(t, r.open, "nobody doubts the first card: %+v", r)
 }
@@ -223,7 +223,7 @@ func TestDoubtDoesNotWaitForSlack(t *testing.T) {
 	w.use("answers", 1, probeEvery)
 	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
 	r := receipt{doubts: true, open: true}
-	_ = w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r)
+	_ = w.h.draw(t.Context(), w.Ref, w.head(), &r)
 	c := w.Load().Card("CARD#task")
 	expect.That(t, c.Hash == "" && !r.open, "hash %q, %+v", c.Hash, r)
 }

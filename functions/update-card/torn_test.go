@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -20,14 +19,6 @@ type tornOnce struct {
 	was *task.Aggregate
 }
 
-// Head returns the head from before the gate opened until the torn load has happened.
-func (s *tornOnce) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
-	if s.was != nil {
-		return s.was.Root(), nil
-	}
-	return s.Store.Head(ctx, ref)
-}
-
 func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	a, err := s.Store.Load(ctx, ref)
 	if s.was == nil || err != nil {
@@ -40,17 +31,6 @@ func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggre
 }
 
 func TestATornReadIsNotNotedAsShown(t *testing.T) {
-	for name, deliver := range map[string]func(w *world, was task.Head) bool{
-		"the message names a revision": (*world).deliverAt,
-		"an early release's message": func(w *world, _ task.Head) bool {
-			return w.send(fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.Ref.Tenant, w.Ref.ID))
-		},
-	} {
-		t.Run(name, func(t *testing.T) { testATornRead(t, deliver) })
-	}
-}
-
-func testATornRead(t *testing.T, deliver func(*world, task.Head) bool) {
 	w := newWorld(t, storetest.Start(t))
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"x"}`)
 	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
@@ -61,7 +41,7 @@ func testATornRead(t *testing.T, deliver func(*world, task.Head) bool) {
 			aggregate.HashOf(string(arguments)), w.Now())
 	})
 	w.h.Store = &tornOnce{w.h.Store, was} // the message about StartExecution is drawn just as the gate opens
-	expect.Must(t, deliver(w, was.Head), "given back for %v s", w.queue.hidden)
+	expect.Must(t, w.deliverAt(was.Head), "given back for %v s", w.queue.hidden)
 	a := w.Load()
 	for _, c := range a.Cards {
 		if c.State == aggregate.CardNone && !a.Effects(w.Now()).Cards {

@@ -106,11 +106,19 @@ func (w *world) deliver() bool {
 	return w.deliverAt(w.Load().Head)
 }
 
+// head is the task's head, as a message names it.
+func (w *world) head() aggregate.Head { return *w.Load().Root().Common() }
+
 // deliverAt delivers the message that was sent when the head was h.
 func (w *world) deliverAt(h task.Head) bool {
 	w.T.Helper()
-	return w.send(fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":%d,"redraws":%d}`,
-		w.Ref.Tenant, w.Ref.ID, h.Rev, h.Redraws))
+	return w.send(asking(w.Ref, h.Head))
+}
+
+// asking is the message about an aggregate's cards that was sent when its head was h.
+func asking(ref aggregate.Ref, h aggregate.Head) string {
+	return fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"rev":%d,"redraws":%d}`,
+		ref.Tenant, ref.Kind, ref.ID, h.Rev, h.Redraws)
 }
 
 func (w *world) send(body string) bool {

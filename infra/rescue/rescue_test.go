@@ -29,7 +29,7 @@ func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
 	for i := range 2 { // the same card may be in the dead letters twice
 		expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(t.Context(), &sqs.SendMessageInput{
 			QueueUrl: &dead, MessageGroupId: &r.Ref.ID, MessageDeduplicationId: aws.String(fmt.Sprint(i)),
-			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"task":%q}`, r.Ref.Tenant, r.Ref.ID)),
+			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, r.Ref.Tenant, r.Ref.ID)),
 		}))(t)
 	}
 	for _, args := range runbook(t, "cards", map[string]string{"CardDeadLettersUrl": dead, "CardQueueUrl": running.QueueURL("CardQueue")}) {

@@ -1,10 +1,8 @@
 package effect
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,15 +56,18 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 	if !m.in(group, "-") {
 		return nil, false
 	}
-	numbers := how.fields(now)
-	group = m.own()
-	switch {
-	case m.Tab(): // its time says whether it was just opened
-		numbers = map[string]int64{}
-	case how.Wait > 0:
-		group = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, numbers["after"]/slot)
+	to, out := m.own(), m.said
+	if !m.Tab() { // its time says whether it was just opened
+		out.After, out.Doubted = 0, 0
+		if how.Doubted {
+			out.Doubted = 1
+		}
+		if how.Wait > 0 {
+			out.After = now.Add(how.Wait).Unix()
+			to = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, out.After/slot)
+		}
 	}
-	return m.move(queueURL, group, id, numbers), true
+	return out.move(queueURL, to, id), true
 }
 
 // Alone reports whether the message is in a group of its own, where nothing waits behind it.
@@ -85,18 +86,6 @@ type Moved struct {
 	Doubted bool          // a receipt may have updated a card and not saved that
 }
 
-// fields are what the moved message says of it.
-func (how Moved) fields(now time.Time) map[string]int64 {
-	out := map[string]int64{"after": 0, "doubted": 0}
-	if how.Wait > 0 {
-		out["after"] = now.Add(how.Wait).Unix()
-	}
-	if how.Doubted {
-		out["doubted"] = 1
-	}
-	return out
-}
-
 // Back returns a message that waited as one for its lane. ok is false if it didn't wait.
 func (m Message) Back(queueURL, group, id string) (in *sqs.SendMessageInput, ok bool) {
 	if !m.in(group, waits) {
@@ -106,12 +95,14 @@ func (m Message) Back(queueURL, group, id string) (in *sqs.SendMessageInput, ok 
 	if m.Copies {
 		to = m.Ref.Tenant + copies
 	}
-	return m.move(queueURL, to, id, map[string]int64{"after": 0}), true
+	out := m.said
+	out.After = 0
+	return out.move(queueURL, to, id), true
 }
 
 // Anew returns the message as a new one of its group, which the queue has not received yet.
 func (m Message) Anew(queueURL, group, id string) *sqs.SendMessageInput {
-	return m.move(queueURL, group, id, map[string]int64{})
+	return m.said.move(queueURL, group, id)
 }
 
 // in reports whether group is one of the tenant's whose names go on like this.
@@ -119,26 +110,8 @@ func (m Message) in(group, suffix string) bool {
 	return aggregate.ValidID(m.Ref.Tenant) && m.Ref.ID != "" && strings.HasPrefix(group, m.Ref.Tenant+suffix)
 }
 
-// move sends the message to a group, with other numbers.
-func (m Message) move(queueURL, group, id string, numbers map[string]int64) *sqs.SendMessageInput {
-	numbers["hops"] = int64(m.Hops + 1)
-	body := with(m.body, numbers)
-	return &sqs.SendMessageInput{
-		QueueUrl: &queueURL, MessageBody: &body, MessageGroupId: &group, MessageDeduplicationId: &id,
-	}
-}
-
-// with returns a message with other numbers, 0 for none. It keeps what a later release wrote into it.
-func with(body string, numbers map[string]int64) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(body), &fields) != nil {
-		return body
-	}
-	for name, n := range numbers {
-		if fields[name] = strconv.AppendInt(nil, n, 10); n == 0 {
-			delete(fields, name)
-		}
-	}
-	out, _ := json.Marshal(fields) // they were just read
-	return string(out)
+// move returns the message for another group, after one more invocation.
+func (m message) move(queueURL, group, id string) *sqs.SendMessageInput {
+	m.Hops++
+	return m.to(queueURL, group, id)
 }

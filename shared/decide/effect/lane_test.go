@@ -71,21 +71,16 @@ func TestAMessageIsMovedAside(t *testing.T) {
 		wantGroup, want   string // empty: it stays
 	}{
 		{"a card", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","rev":3,"redraws":1,"hops":1}`,
-			"%s-waits-450000000", `{"after":1800000000,"hops":2,"id":"X","kind":"task","redraws":1,"rev":3,"tenant":"%s"}`},
-		{"an early release's", "%s-cards-0", `{"tenant":"%s","task":"X"}`,
-			"%s-waits-450000000", `{"after":1800000000,"hops":1,"task":"X","tenant":"%s"}`},
-		{"what a later release wrote is kept", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","later":{"a":1}}`,
-			"%s-waits-450000000", `{"after":1800000000,"hops":1,"id":"X","kind":"task","later":{"a":1},"tenant":"%s"}`},
+			"%s-waits-450000000", `{"tenant":"%s","kind":"task","id":"X","after":1800000000,"rev":3,"redraws":1,"hops":2}`},
 		{"progress whose time has come", "%s-progress", `{"tenant":"%s","kind":"task","id":"X","after":1}`,
-			"%s-waits-450000000", `{"after":1800000000,"hops":1,"id":"X","kind":"task","tenant":"%s"}`},
+			"%s-waits-450000000", `{"tenant":"%s","kind":"task","id":"X","after":1800000000,"hops":1}`},
 		{"copies", "%s-copies", `{"tenant":"%s","kind":"task","id":"X","copies":true}`,
-			"%s-waits-450000000", `{"after":1800000000,"copies":true,"hops":1,"id":"X","kind":"task","tenant":"%s"}`},
+			"%s-waits-450000000", `{"tenant":"%s","kind":"task","id":"X","after":1800000000,"copies":true,"hops":1}`},
 		{"a tab that was just opened still is", "%s-opened", `{"tenant":"%s","kind":"home","id":"U1"}`,
-			"U1", `{"hops":1,"id":"U1","kind":"home","tenant":"%s"}`},
+			"U1", `{"tenant":"%s","kind":"home","id":"U1","hops":1}`},
 		{"one that follows still does", "%s-homes", `{"tenant":"%s","kind":"home","id":"U1","after":1}`,
-			"U1", `{"after":1,"hops":1,"id":"U1","kind":"home","tenant":"%s"}`},
+			"U1", `{"tenant":"%s","kind":"home","id":"U1","after":1,"hops":1}`},
 		{"one that is alone", "X", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
-		{"an early release's progress, alone as well", "X-progress", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
 		{"one without a group", "", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
 		{"no JSON", "%s-cards-0", "x", "", ""},
 	} {
@@ -104,7 +99,7 @@ func TestAMessageIsMovedAside(t *testing.T) {
 	}
 }
 
-// A message returns to the lane that it left, unless it was moved for good or an early release sent it to where it is.
+// A message returns to the lane that it left, unless it was moved for good.
 func TestAMessageReturnsToItsLane(t *testing.T) {
 	sent := &sqs.SendMessageInput{}
 	r := effect.Runner{Queue: last{sent}, Now: time.Now}
@@ -126,9 +121,6 @@ func TestAMessageReturnsToItsLane(t *testing.T) {
 		_, ok = saying(*forGood.MessageBody).Aside("q", *forGood.MessageGroupId, "n", time.Now(), effect.Moved{Wait: time.Minute})
 		expect.That(t, !ok, "one that was moved for good is moved again")
 	}
-	early := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"after":1}`, ref.Tenant, ref.ID)
-	_, ok := saying(early).Back("q", ref.ID+"-progress", "m")
-	expect.That(t, !ok, "an early release's progress is in a lane")
 }
 
 // saying reads a message; one that is no JSON says nothing.

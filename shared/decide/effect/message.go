@@ -10,18 +10,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 )
 
-// message names an aggregate whose cards are to be drawn. An early release wrote a task's id as task and no kind.
+// message names an aggregate whose cards are to be drawn, or a Home tab.
 type message struct {
 	Tenant string `json:"tenant"`
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
-	Task   string `json:"task,omitempty"`
 	After  int64  `json:"after,omitempty"`  // not before, in seconds
 	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
-	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
+	// Rev and Redraws are the head's, as they were before the message was sent.
 	Rev     int `json:"rev,omitempty"`
 	Redraws int `json:"redraws,omitempty"`
 	Hops    int `json:"hops,omitempty"`    // invocations of the card updater that led to this message
@@ -46,12 +44,12 @@ func Copies(queueURL string, ref aggregate.Ref, rev, redraws, hops int) *sqs.Sen
 // Message is what a message of the card queue says.
 type Message struct {
 	Ref     aggregate.Ref
-	Head    aggregate.Head // Rev and Redraws before the message was sent; a Rev of 0 if it says none
+	Head    aggregate.Head // Rev and Redraws before the message was sent
 	After   time.Time      // it must not be handled before; zero for none
 	Copies  bool           // it asks for copies
 	Hops    int            // how many invocations of the card updater led to it
 	Doubted bool           // it was moved, and a receipt may have updated a card without saving that
-	body    string
+	said    message
 }
 
 // Tab reports whether the message asks for Home tabs, and not for cards.
@@ -59,19 +57,13 @@ func (m Message) Tab() bool { return m.Ref.Kind == Home || m.Ref.Kind == Homes }
 
 // ReadMessage reads a message of the card queue. Its error says that the message names no aggregate.
 func ReadMessage(body string) (out Message, err error) {
-	var m message
-	out.body = body
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
+	m := &out.said
+	if err := json.Unmarshal([]byte(body), m); err != nil {
 		return out, fmt.Errorf("read a message of the card queue: %w", err)
 	}
 	out.Ref = aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID}
 	out.Copies, out.Hops, out.Doubted = m.Copies, m.Hops, m.Doubted != 0
-	if m.Kind == "" {
-		out.Ref = task.RefOf(m.Tenant, m.Task)
-	}
-	if m.Rev > 0 {
-		out.Head.Rev, out.Head.Redraws = m.Rev, m.Redraws
-	}
+	out.Head.Rev, out.Head.Redraws = m.Rev, m.Redraws
 	if m.After > 0 {
 		out.After = time.Unix(m.After, 0)
 	}
