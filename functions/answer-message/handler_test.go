@@ -36,7 +36,7 @@ func TestAnswers(t *testing.T) {
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "T1/D1"}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Place: "D1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionApproved) })
 	run("an agent that is gone is said to be", conversation.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
 	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)

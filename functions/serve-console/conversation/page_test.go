@@ -138,10 +138,10 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 			{ID: "docs", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code}, AuthRef: "docs-key", IsDefault: true, Metadata: map[string]string{"label": "書類係"}},
 			{ID: "near", Provider: agent.Local, Endpoint: "http://10.0.0.1/v1", Capabilities: []agent.Capability{agent.Code}},
 		}
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Workspace: "main"}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"}}
 	})
 	admin, member := w.As(workspace.Suzuki).Get("/console/agents"), w.As(workspace.Sato).Get("/console/agents")
-	member.Holds(t, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "main")
+	member.Holds(t, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "D1")
 	member.Lacks(t, "docs-key", "bot.example.com", "near")
 	admin.Holds(t, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
 }

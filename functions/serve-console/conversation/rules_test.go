@@ -14,7 +14,7 @@ import (
 // Administrators are told that a saved rule no longer lets anything begin.
 func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 	s, ja := tenancy.DefaultSettings(), web.TextsOf("settings", "ja")
-	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Workspace: "main"}, {Type: agent.TestRun, Argv: []string{"npx", "*"}, Workspace: "main"}}
+	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"npx", "*"}, Place: "D1"}}
 	for _, admin := range []bool{true, false} {
 		p := agentsPage{}
 		p.define(&Pages{}, &web.Viewer{Admin: admin, Locale: "ja"}, s)
@@ -23,7 +23,7 @@ func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 			told = []agentWarning{{Row: 2, Field: ja.In("columns", "auto_actions.argv"), Limit: ruleText(ja, agent.RuleAutoStar)}}
 		}
 		expect.Same(t, told, p.Warnings)
-		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "main"}}, p.Rules)
+		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "D1"}}, p.Rules)
 	}
 }
 

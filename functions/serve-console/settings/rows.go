@@ -33,7 +33,7 @@ var rowsLists = map[string][]column{
 	},
 	"auto_actions": {
 		{key: "argv", example: "go test ./*"}, {key: "source", example: "shop"}, {key: "place", example: "C0123456789"},
-		{key: "changed", options: []string{"false", "true"}}, {key: "workspace"},
+		{key: "changed", options: []string{"false", "true"}},
 	},
 	"listed_reads": {
 		{key: "agent", example: "claude"}, {key: "tool", example: "list_employees"}, {key: "version"},
@@ -99,7 +99,7 @@ func addRows(f url.Values, s tenancy.Settings) {
 		)
 	}
 	for _, r := range s.AutoActions {
-		add("auto_actions", agent.Line(r.Argv), r.Source, r.Place, fmt.Sprint(r.Changed), r.Workspace)
+		add("auto_actions", agent.Line(r.Argv), r.Source, r.Place, fmt.Sprint(r.Changed))
 	}
 	for _, r := range s.ListedReads {
 		add("listed_reads", r.Agent, r.Tool, r.Version, strings.Join(r.People, ", "))
@@ -166,8 +166,8 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{}
 		for _, row := range rows {
 			s.AutoActions = append(s.AutoActions, agent.AutoRule{
-				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Workspace: row["workspace"],
-				Source: row["source"], Place: row["place"], Changed: row["changed"] == "true",
+				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Source: row["source"], Place: row["place"],
+				Changed: row["changed"] == "true",
 			})
 		}
 	}

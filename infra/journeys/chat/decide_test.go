@@ -173,9 +173,9 @@ func TestAConversationHandsOver(t *testing.T) {
 
 // Only the tests that an administrator's rule names begin without a person.
 func TestATestBeginsByARule(t *testing.T) {
-	folder := running.Sandbox.TeamID() + "/" + workspace.DirectMessage(workspace.Sato)
+	place := workspace.DirectMessage(workspace.Sato)
 	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Workspace: folder}}
+		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Place: place}}
 	})
 	d := begin(t, "codex: テストして")
 	d.Shows("しました: 終了コード")

@@ -13,11 +13,9 @@ import (
 type AutoRule struct {
 	Type ActionType `json:"type"` // test_run
 	// Argv has one pattern for each word of the command, where * stands for one or more of A-Z, a-z, 0-9 and _./:@-
-	Argv []string `json:"argv"`
-	// Workspace is a team and a channel, as earlier releases name conversations without a source. Others name a Place.
-	Workspace string `json:"workspace"`
-	Source    string `json:"source,omitempty"` // name of a source in the settings; empty: conversations without one
-	Place     string `json:"place,omitempty"`  // Slack's id of a channel or of direct messages
+	Argv   []string `json:"argv"`
+	Source string   `json:"source,omitempty"` // name of a source in the settings; empty: conversations without one
+	Place  string   `json:"place"`            // Slack's id of a channel or of direct messages
 	// Changed says that the rule also holds once the files are no longer the source's, or attachments lie beside them.
 	// Until then what the test reads as its configuration is what the repository's people wrote. A rule without a source
 	// never holds beside attachments: what anybody in the conversation attaches would run.
@@ -26,20 +24,16 @@ type AutoRule struct {
 
 // Where is what rules know of a conversation.
 type Where struct {
-	Workspace string   // team and channel; empty if it has a source
-	Source    string   // name of its source, if the settings still list that for it; empty: it has none
-	Sourced   bool     // it began from a source, also if that is not listed any more
-	Place     string   // Slack's id of the channel
-	Also      []string // other ids that Slack has called it by
-	Changed   bool     // its files are not the source's any more
-	Attached  bool     // what people attached lies beside its files, and nobody has approved that
+	Source   string   // name of its source, if the settings still list that for it; empty: it has none
+	Sourced  bool     // it began from a source, also if that is not listed any more
+	Place    string   // Slack's id of the channel
+	Also     []string // other ids that Slack has called it by
+	Changed  bool     // its files are not the source's any more
+	Attached bool     // what people attached lies beside its files, and nobody has approved that
 }
 
 // Where names where a rule holds, for people.
 func (r AutoRule) Where() string {
-	if r.Workspace != "" {
-		return r.Workspace
-	}
 	return strings.TrimSpace(r.Source + " " + r.Place)
 }
 
@@ -48,10 +42,6 @@ func (r AutoRule) holds(w Where) bool {
 	switch {
 	case w.Attached && !r.Changed:
 		return false
-	case r.Workspace != "":
-		team, place, _ := strings.Cut(r.Workspace, "/")
-		in, _, _ := strings.Cut(w.Workspace, "/")
-		return r.Workspace == w.Workspace || w.Workspace != "" && team == in && slices.Contains(w.Also, place)
 	case r.Source == "":
 		return r.at(w) && !w.Sourced
 	}
@@ -65,16 +55,14 @@ var placeForm = lazy.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
 
 // Rules for the fields of an AutoRule.
 const (
-	RuleAutoType      Rule = "auto_type"
-	RuleAutoArgv      Rule = "auto_argv"
-	RuleAutoShell     Rule = "auto_shell"
-	RuleAutoStar      Rule = "auto_star"
-	RuleAutoOption    Rule = "auto_option"
-	RuleAutoWorkspace Rule = "auto_workspace"
-	RuleAutoWhere     Rule = "auto_where"
-	RuleAutoSource    Rule = "auto_source"
-	RuleAutoPlace     Rule = "auto_place"
-	RuleAutoChanged   Rule = "auto_changed"
+	RuleAutoType    Rule = "auto_type"
+	RuleAutoArgv    Rule = "auto_argv"
+	RuleAutoShell   Rule = "auto_shell"
+	RuleAutoStar    Rule = "auto_star"
+	RuleAutoOption  Rule = "auto_option"
+	RuleAutoSource  Rule = "auto_source"
+	RuleAutoPlace   Rule = "auto_place"
+	RuleAutoChanged Rule = "auto_changed"
 )
 
 // shells are programs that read commands or start another program. The list can't be complete, and security does not
@@ -128,18 +116,15 @@ func (r AutoRule) Faults() (all []Fault) {
 	return append(all, r.whereFaults()...)
 }
 
-// whereFaults returns what is wrong with the place: it is a workspace, or a place, with a source or without.
+// whereFaults returns what is wrong with the place, which has a source or none.
 func (r AutoRule) whereFaults() (all []Fault) {
 	add := func(wrong bool, field string, rule Rule) {
 		if wrong {
 			all = append(all, Fault{field, rule})
 		}
 	}
-	named := r.Source != "" || r.Place != ""
-	add(!named && r.Workspace == "" || len(r.Workspace) > 200, "workspace", RuleAutoWorkspace)
-	add(named && r.Workspace != "", "workspace", RuleAutoWhere)
 	add(r.Source != "" && !sourceForm.Get().MatchString(r.Source), "source", RuleAutoSource)
-	add(named && !placeForm.Get().MatchString(r.Place), "place", RuleAutoPlace)
+	add(!placeForm.Get().MatchString(r.Place), "place", RuleAutoPlace)
 	add(r.Changed && r.Source == "", "changed", RuleAutoChanged)
 	return all
 }

@@ -12,10 +12,10 @@ import (
 )
 
 func rule(argv ...string) agent.AutoRule {
-	return agent.AutoRule{Type: agent.TestRun, Argv: argv, Workspace: "w"}
+	return agent.AutoRule{Type: agent.TestRun, Argv: argv, Place: "D1"}
 }
 
-var inW = agent.Where{Workspace: "w"}
+var inD1 = agent.Where{Place: "D1"}
 
 // What people attach lies beside the files, and nobody has approved it.
 func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
@@ -28,12 +28,9 @@ func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 		where agent.Where
 		want  bool
 	}{
-		"by team and channel": {agent.AutoRule{Workspace: "w"}, agent.Where{Workspace: "w"}, false},
-		"by a former id":      {agent.AutoRule{Place: "C1"}, agent.Where{Place: "C2", Also: []string{"C1", "C2"}}, false},
-		"by the present id":   {agent.AutoRule{Place: "C2"}, agent.Where{Place: "C1", Also: []string{"C1", "C2"}}, false},
-		"team and former id": {agent.AutoRule{Workspace: "T/C1"},
-			agent.Where{Workspace: "T/C2", Place: "C2", Also: []string{"C1", "C2"}}, false},
-		"by a place": {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
+		"by a former id":    {agent.AutoRule{Place: "C1"}, agent.Where{Place: "C2", Also: []string{"C1", "C2"}}, false},
+		"by the present id": {agent.AutoRule{Place: "C2"}, agent.Where{Place: "C1", Also: []string{"C1", "C2"}}, false},
+		"by a place":        {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
 		"by a source": {agent.AutoRule{Source: "shop", Place: "D1"},
 			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
 		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
@@ -54,7 +51,7 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 	shop := agent.Where{Source: "shop", Sourced: true, Place: "D1"}
 	changed, unlisted, elsewhere := shop, shop, shop
 	changed.Changed, unlisted.Source, elsewhere.Place = true, "", "D2"
-	none := agent.Where{Workspace: "T1/D1", Place: "D1"}
+	none := agent.Where{Place: "D1"}
 	for name, tt := range map[string]struct {
 		rule  agent.AutoRule
 		holds []agent.Where
@@ -63,7 +60,6 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 		"changed files, too": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, []agent.Where{shop, changed}},
 		"another source":     {agent.AutoRule{Source: "pay", Place: "D1"}, nil},
 		"a place alone":      {agent.AutoRule{Place: "D1"}, []agent.Where{none}},
-		"an earlier release": {agent.AutoRule{Workspace: "T1/D1"}, []agent.Where{none}},
 	} {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
 		expect.Must(t, len(tt.rule.Faults()) == 0, "%s: %v", name, tt.rule.Faults())
@@ -77,10 +73,7 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 		rule agent.AutoRule
 		want agent.Fault
 	}{
-		{agent.AutoRule{}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWorkspace}},
-		{agent.AutoRule{Workspace: "w", Place: "D1"}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
-		{agent.AutoRule{Workspace: "w", Source: "shop", Place: "D1"},
-			agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
+		{agent.AutoRule{}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
 		{agent.AutoRule{Source: "Shop!", Place: "D1"}, agent.Fault{Field: "source", Rule: agent.RuleAutoSource}},
 		{agent.AutoRule{Source: "shop"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
 		{agent.AutoRule{Place: "#general"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
@@ -127,24 +120,24 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 		{rule("pytest", "\xff*"), []string{"pytest", "\xffa"}, false},
 		{rule("pytest", "a b(*"), []string{"pytest", "a b(c"}, true},
 	} {
-		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, inW), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
+		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, inD1), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
 	}
 	ok := rule("go", "test")
 	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
-		expect.That(t, !ok.Allows(other, []string{"go", "test"}, inW), "%s is allowed", other)
+		expect.That(t, !ok.Allows(other, []string{"go", "test"}, inD1), "%s is allowed", other)
 	}
-	if ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Workspace: "v"}) ||
+	if ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Place: "D2"}) ||
 		ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}) {
 		t.Error("another workspace's command is allowed")
 	}
-	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inW), 1)
+	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inD1), 1)
 }
 
 // A * in a rule matches letters of names only. It doesn't match signs like @ or -, which make a program read more.
 func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 	for c := rune(0); c < 0x3000; c++ {
 		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))
-		got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, inW)
+		got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, inD1)
 		expect.Is(t, got, want, "%q is let", c)
 	}
 }
@@ -178,7 +171,7 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 		if tt.want != "" {
 			want = []agent.Fault{{Field: "argv", Rule: tt.want}}
 		}
-		if faults := r.Faults(); !slices.Equal(faults, want) || r.Allows(agent.TestRun, argv, inW) != (tt.want == "") {
+		if faults := r.Faults(); !slices.Equal(faults, want) || r.Allows(agent.TestRun, argv, inD1) != (tt.want == "") {
 			t.Errorf("%q: %v, want %v", tt.rule, faults, want)
 		}
 	}
@@ -197,10 +190,10 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 	} {
 		r := rule(argv...)
 		expect.That(t, len(r.Faults()) != 0, "%q is no fault", argv)
-		expect.That(t, !r.Allows(agent.TestRun, argv, inW), "%q is allowed", argv)
+		expect.That(t, !r.Allows(agent.TestRun, argv, inD1), "%q is allowed", argv)
 	}
-	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Workspace: r.Workspace}),
+	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
+		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}),
 			"%+v", r)
 	}
 }

@@ -202,10 +202,9 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	}
 }
 
-// Two conversations of one channel have different files, so neither is named after the channel. Rules of earlier releases
-// still hold for the channel.
+// Two conversations of one channel have different files, so neither is named after the channel. Rules name the channel.
 func TestFilesWithoutASourceAreNamedAfterNoChannel(t *testing.T) {
 	s := opened(t).load().Conversation
 	expect.Is(t, s.WorkspacePath, "files")
-	expect.Is(t, s.Where(nil).Workspace, s.TeamID+"/"+s.Channel)
+	expect.Is(t, s.Where(nil).Place, s.Channel)
 }

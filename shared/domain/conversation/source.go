@@ -86,7 +86,7 @@ func (s *Conversation) wants() bool { return s.Source != nil && s.Source.State =
 // the commands of a conversation with a source do depends on the repository, so rules have to name that.
 func (s *Conversation) Where(sources []agent.Source) agent.Where {
 	if s.Source == nil {
-		return agent.Where{Workspace: s.TeamID + "/" + s.Channel, Place: s.Channel}
+		return agent.Where{Place: s.Channel}
 	}
 	w := agent.Where{Sourced: true, Place: s.Channel}
 	if s.Source.State == SourceThere && s.Lists(sources) {

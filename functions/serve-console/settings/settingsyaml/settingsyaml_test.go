@@ -30,7 +30,7 @@ func full() tenancy.Settings {
 		},
 		AISessions: tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}}, SessionIdleDays: 3, ActionTimeoutHours: 2, MaxSessionCostUSD: 0.5, MaxAgentsCostDayUSD: 7.25, MaxMessagesPerHour: 9,
 		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
-		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Workspace: "main"}},
+		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
 	}
 }
 

@@ -17,7 +17,7 @@ var rows = map[string]string{
 	"agents":       `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],"is_default":true}]`,
 	"listed_reads": `[{"agent":"docs","tool":"list_employees","version":"0000000000000000000000000000000000000000000000000000000000000000","people":["U012"]}]`,
 	"sources":      `[{"name":"shop","repository":"acme/shop","ref":"heads/main","people":["everybody"],"agents":["docs"],"ci":"skip"}]`,
-	"auto_actions": `[{"type":"test_run","argv":["go","test","./..."],"workspace":"*"}]`,
+	"auto_actions": `[{"type":"test_run","argv":["go","test","./..."],"place":"D1"}]`,
 }
 
 // Changed returns valid settings that all differ from their defaults.
