@@ -135,11 +135,11 @@ var mistakes = []struct {
 	{"a contest whose usual files must be there", templateFile,
 		"TellWhatIsNotThere, Effect: Allow, Action: s3:ListBucket,\n",
 		"TellWhatIsNotThere, Effect: Allow, Action: s3:GetObjectTagging,\n", "is not told which are not there"},
-	{"a card that can't read older keys", templateFile,
+	{"a card that can't read payloads", templateFile,
 		"ShowLargeArguments, Effect: Allow, Action: s3:GetObject,\n                  Resource: !Sub " +
 			"\"${ResultsBucket.Arn}/*\"",
 		"ShowLargeArguments, Effect: Allow, Action: s3:GetObject,\n                  Resource: !Sub " +
-			"\"${ResultsBucket.Arn}/arguments/*\"", "under older keys"},
+			"\"${ResultsBucket.Arn}/arguments/*\"", "may not get what waits for a person"},
 	{"a card that reads results", templateFile, "KeepResultsFromCards, Effect: Deny",
 		"KeepResultsFromCards, Effect: Allow", "may get results"},
 	{"a function that thinks and forgets what it asked", templateFile,
@@ -174,7 +174,7 @@ var mistakes = []struct {
 	{"a sweeper that deletes arguments", templateFile, "KeepArguments, Effect: Deny", "KeepArguments, Effect: Allow",
 		"may delete arguments that people approved"},
 	{"results that stay for ever", templateFile, `s3:DeleteObject, Resource: !Sub "${ResultsBucket.Arn}/*"`,
-		`s3:DeleteObject, Resource: !Sub "${ResultsBucket.Arn}/results/*"`, "kept under older keys"},
+		`s3:DeleteObject, Resource: !Sub "${ResultsBucket.Arn}/results/*"`, "may not find and delete results"},
 	{"a vendor's credentials for members of a contest", templateFile, `"kms:EncryptionContext:provider": "mcp:*"`, `"kms:EncryptionContext:provider": "*"`, "nobody approved what members of a contest read"},
 	{"credentials of anybody", templateFile, ",\n                \"kms:EncryptionContext:provider\": \"false\"", "",
 		"without saying whose"},

@@ -6,8 +6,8 @@ import (
 )
 
 // objectRule checks who reads the bucket and deletes from it. Without the right to list the bucket, a missing object
-// gives 403 AccessDenied instead of 404 NoSuchKey (API reference, GetObject, "Permissions"). Arguments that wait for a
-// person may have keys of an earlier release, which don't begin with arguments/.
+// gives 403 AccessDenied instead of 404 NoSuchKey (API reference, GetObject, "Permissions"). What waits for a person
+// may also be a conversation's payload, whose key doesn't begin with arguments/.
 func objectRule(s *stack, wrong report) {
 	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
@@ -28,7 +28,7 @@ func objectRule(s *stack, wrong report) {
 		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(s.talkers(), id) {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
-				"%s may not find and delete results that were kept under older keys", id)
+				"%s may not find and delete results", id)
 		}
 		// Contest files are in a bucket outside the stack, which a parameter names.
 		elsewhere := func(st statement) bool {
@@ -58,7 +58,7 @@ func objectRule(s *stack, wrong report) {
 			"%s may get prompts, which the console alone shows", id)
 		wrong.where(!has("Allow", "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
 		wrong.where(!has("Allow", "s3:GetObject", bucket+"/*"),
-			"%s may not get arguments that were kept under older keys", id)
+			"%s may not get what waits for a person", id)
 		wrong.where(!keepsResults && !console && !has("Deny", "s3:GetObject", results),
 			"%s may get results; cards show arguments only", id)
 	}
