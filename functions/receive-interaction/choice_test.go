@@ -131,8 +131,8 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Ephemerals(workspace.Suzuki)))
 }
 
-// If the same words were already given as the reason, by the form, the same person can end the message with a click, and
-// nobody else can.
+// If the same words were already given as the reason, by the form, the same person can end the message with a click,
+// and nobody else can.
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

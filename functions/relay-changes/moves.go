@@ -1,7 +1,6 @@
 package main
 
 import (
-
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/decide/effect"

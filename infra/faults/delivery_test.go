@@ -93,7 +93,8 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 	queue := sqs.NewFromConfig(running.AWS)
 	url := running.QueueURL("CardQueue")
 	running.runHappy(t, func(d *scenarioRun) {
-		for _, body := range []string{"no JSON", `{"tenant":1}`, `{"tenant":"` + d.Ref.Tenant + `","kind":"task","id":"` + aggregate.NewID() + `"}`} {
+		nobody := `{"tenant":"` + d.Ref.Tenant + `","kind":"task","id":"` + aggregate.NewID() + `"}`
+		for _, body := range []string{"no JSON", `{"tenant":1}`, nobody} {
 			for _, group := range []string{d.Ref.ID, "another"} {
 				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
 					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(aggregate.NewID()),

@@ -14,7 +14,8 @@ import (
 // Administrators are told that a saved rule no longer lets anything begin.
 func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 	s, ja := tenancy.DefaultSettings(), web.TextsOf("settings", "ja")
-	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"npx", "*"}, Place: "D1"}}
+	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"},
+		{Type: agent.TestRun, Argv: []string{"npx", "*"}, Place: "D1"}}
 	for _, admin := range []bool{true, false} {
 		p := agentsPage{}
 		p.define(&Pages{}, &web.Viewer{Admin: admin, Locale: "ja"}, s)

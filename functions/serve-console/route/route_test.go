@@ -175,7 +175,8 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 		g := three()
 		change(&g)
 		r := reader("ja").Route(&g, false)
-		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "Ringi が読み取れない"), "%s: %+v", name, r)
+		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "Ringi が読み取れない"),
+			"%s: %+v", name, r)
 		who, until := reader("en").Waits(&g)
 		expect.That(t, strings.Contains(who, "can't show where it stands") && until.IsZero(), "%s: %s", name, who)
 	}

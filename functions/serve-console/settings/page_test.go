@@ -90,14 +90,16 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	row := func(change ...string) url.Values {
 		return opened(w, append([]string{"agents.id", "|doc-bot|", "agents.label", "|書類|", "agents.provider", "openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
-			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false", "auto_actions.argv", `go test "./a b/*"|`, "auto_actions.place", "D1|",
+			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false",
+			"auto_actions.argv", `go test "./a b/*"|`, "auto_actions.place", "D1|",
 			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
 	}
 	b.Post("/console/settings", row()).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
 	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
-	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}}, s.AutoActions)
+	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}},
+		s.AutoActions)
 	expect.That(t, s.AISessions.Cache.Enabled && s.SessionIdleDays == 3 && s.DMDefault == "agent", "%+v", s)
 	page := b.Get("/console/settings")
 	for _, want := range []string{`value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`, `<option value="http" selected>`, "doc-bot 書類 http"} {

@@ -250,7 +250,8 @@ func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Member
 	t := settingsTexts{v.Texts("settings")}
 	var out []settingsEntry
 	for _, e := range page.Items {
-		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID), Changes: t.differences(m, tenancy.ReadDifferences(e.Details))})
+		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID),
+			Changes: t.differences(m, tenancy.ReadDifferences(e.Details))})
 	}
 	return out, nil
 }
