@@ -117,7 +117,8 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		ja.Rule(tenancy.Rule(agent.RuleAutoShell)):                                                {"auto_actions.argv", "bash *|"},
 		ja.Rule(tenancy.Rule(agent.RuleAutoStar)):                                                 {"auto_actions.argv", "python3 -c *|"},
 		ja.Rule(tenancy.Rule(agent.RuleAutoOption)):                                               {"auto_actions.argv", "go test -exec *|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoPlace)):                                                {"auto_actions.place", "|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoPlace)): {
+			"auto_actions.place", "|"},
 	} {
 		b.Post("/console/settings", row(change...)).Says(t, http.StatusUnprocessableEntity, says)
 	}

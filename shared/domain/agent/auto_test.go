@@ -192,7 +192,8 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 		expect.That(t, len(r.Faults()) != 0, "%q is no fault", argv)
 		expect.That(t, !r.Allows(agent.TestRun, argv, inD1), "%q is allowed", argv)
 	}
-	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
+	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Place: "D1"},
+		{Type: agent.CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
 		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}),
 			"%+v", r)
 	}

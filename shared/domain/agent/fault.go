@@ -57,11 +57,13 @@ var Limits = map[Rule]string{
 	RuleListedOther:   "must be the version that the tool has now",
 	RuleListedFree:    "must be a tool that only reads and, of a server, takes no free text",
 
-	RuleAutoType:    "must be test_run: nothing else is ever approved by a rule",
-	RuleAutoArgv:    "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
-	RuleAutoShell:   "must not begin with a shell, or with a program that starts what it is given",
-	RuleAutoStar:    "may have * only for names that these commands are given: " + OpenCommands() + "; every other command is spelled without *",
-	RuleAutoOption:  "must have beside * only options like -run, -k or -Dtest, spelled whole, that choose tests or what is printed",
+	RuleAutoType:  "must be test_run: nothing else is ever approved by a rule",
+	RuleAutoArgv:  "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
+	RuleAutoShell: "must not begin with a shell, or with a program that starts what it is given",
+	RuleAutoStar: "may have * only for names that these commands are given: " + OpenCommands() +
+		"; every other command is spelled without *",
+	RuleAutoOption: "must have beside * only options like -run, -k or -Dtest, spelled whole, " +
+		"that choose tests or what is printed",
 	RuleAutoSource:  "must be the name of a source in these settings",
 	RuleAutoPlace:   "must be Slack's id of a channel or direct message, and is required beside a source",
 	RuleAutoChanged: "is for rules that name a source",

@@ -105,7 +105,8 @@ var bounds = []struct {
 		s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local, Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
 	}, []int{0}, []int{1, 2}},
 	{"auto_actions[0].type", func(s *Settings, n int) {
-		s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Place: "D1"}}
+		types := []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}
+		s.AutoActions = []agent.AutoRule{{Type: types[n], Argv: []string{"go"}, Place: "D1"}}
 	}, []int{0}, []int{1, 2, 3}},
 	{"auto_actions[0].source", func(s *Settings, n int) {
 		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{"U1"},
@@ -114,7 +115,8 @@ var bounds = []struct {
 			Source: []string{"shop", "pay", "No!"}[n], Place: "D1"}}
 	}, []int{0}, []int{1, 2}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}[n], Place: "D1"}}
+		all := [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: all[n], Place: "D1"}}
 	}, []int{0}, []int{1, 2, 3, 4}},
 }
 
