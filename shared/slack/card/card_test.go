@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -174,16 +173,10 @@ func TestElapsed(t *testing.T) {
 }
 
 func TestRejectionModalOfEveryKind(t *testing.T) {
-	for _, locale := range language.All {
-		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-			v := card.RejectionModal(card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}, locale)
-			err := cardtest.CheckView(v)
-			expect.That(t, err == nil, "%s %s: %v", locale, kind, err)
-			var got card.Rejection
-			expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &got))
-			diff := cmp.Diff(card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}, got)
-			expect.That(t, diff == "", "%s %s: (-want +got)\n%s", locale, kind, diff)
-			golden(t, "testdata/golden/"+locale+"/modal_"+string(kind)+".json", v)
-		}
+	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
+		want := card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}
+		var got card.Rejection
+		expect.NoError(t, json.Unmarshal([]byte(card.RejectionModal(want, "ja").PrivateMetadata), &got))
+		expect.Same(t, want, got)
 	}
 }

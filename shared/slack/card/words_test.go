@@ -3,7 +3,6 @@ package card
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -100,12 +99,13 @@ func TestACardIsInOneLanguage(t *testing.T) {
 		data = append(data, string(expect.Value(os.ReadFile(path))(t)))
 	}
 	for _, locale := range language.All {
-		files := expect.Value(filepath.Glob("testdata/golden/" + locale + "/*.json"))(t)
-		expect.Must(t, len(files) >= 60, "%d cards", len(files))
-		for _, path := range files {
-			found := ours.Foreign(locale, string(expect.Value(os.ReadFile(path))(t)), data...)
-			meant := locale != "ja" && slices.Contains(stored, strings.TrimSuffix(filepath.Base(path), ".json"))
-			expect.That(t, meant == (len(found) > 0), "%s says %q", path, found)
+		cards := strings.Split("\n"+string(expect.Value(os.ReadFile("testdata/golden/"+locale+".txt"))(t)), "\n== ")[1:]
+		expect.Must(t, len(cards) >= 200, "%d cards", len(cards))
+		for _, text := range cards {
+			found := ours.Foreign(locale, text, data...)
+			name := strings.Fields(text)[0]
+			meant := locale != "ja" && slices.Contains(stored, name)
+			expect.That(t, meant == (len(found) > 0), "%s says %q", name, found)
 		}
 	}
 	for locale, said := range map[string]string{"en": "承認・却下できる人: x", "ja": "Until: You can't approve your own request."} {
