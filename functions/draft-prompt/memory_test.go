@@ -20,6 +20,7 @@ import (
 // The longest request, with an answer longer than a model may write, fits into the function's memory. The answer goes
 // back to the model.
 func TestTheLongestDraftFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t)
 	peak.Fits(t, "DraftPromptFunction", nil, func() {
 		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 32<<10)}
 		receive(w)
@@ -31,6 +32,7 @@ func TestTheLongestDraftFitsIntoTheMemory(t *testing.T) {
 
 // So does a contest with the largest files.
 func TestTheLargestContestFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t)
 	peak.Fits(t, "DraftPromptFunction", nil, func() {
 		w := pipelinetest.Start(t).World(t)
 		w.Extracted()

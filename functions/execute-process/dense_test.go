@@ -56,6 +56,7 @@ func beside(members string) func(string) string {
 // A server that answers with as many small values as an answer can hold, or as are decoded at all, does not end the
 // function after its write was made.
 func TestADenseAnswerFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t) // TestTheLargestResultsFitIntoTheMemory is a sample
 	const most = 7900 << 10
 	of := func(value string, bytes int) string {
 		return strings.TrimSuffix(strings.Repeat(value+",", bytes/(len(value)+1)), ",")

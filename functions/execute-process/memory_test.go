@@ -51,6 +51,7 @@ func numbered() *httptest.Server {
 
 // So does a step that refers to as many of the largest results, each with a content of its own.
 func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t) // TestTheLargestResultsFitIntoTheMemory is a sample
 	const reads = 5
 	s := numbered()
 	defer s.Close()
@@ -75,6 +76,7 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 
 // The summary of many such results needs no more than one of them at a time.
 func TestTheSummaryOfManyLargestResultsFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t) // TestTheLargestResultsFitIntoTheMemory is a sample
 	s := numbered()
 	defer s.Close()
 	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
@@ -95,6 +97,7 @@ func TestTheSummaryOfManyLargestResultsFitsIntoTheMemory(t *testing.T) {
 // Neither do arguments take more than it has that refer to much, several times or of many small values: they are too
 // large to be called with.
 func TestReferencesToMuchFitIntoTheMemory(t *testing.T) {
+	expect.AtNight(t) // TestTheLargestResultsFitIntoTheMemory is a sample
 	small := strings.TrimSuffix(strings.Repeat(`{"id":123456},`, (3500<<10)/14), ",")
 	for name, tt := range map[string]struct {
 		result string

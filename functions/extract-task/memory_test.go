@@ -26,6 +26,7 @@ func (longest) Before(_ context.Context, _, _, _ string, n int) (out []slackapi.
 // The longest request in a thread of such messages, with an answer longer than a model may write, fits into the
 // function's memory. The answer goes back to the model.
 func TestTheLongestRequestFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t)
 	peak.Fits(t, "ExtractTaskFunction", nil, func() {
 		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 16<<10)}
 		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",

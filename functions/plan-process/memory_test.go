@@ -18,6 +18,7 @@ import (
 // The longest request, with an answer of the most steps that is longer than a model may write, fits into the function's
 // memory. The answer goes back to the model.
 func TestTheLargestPlanFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t)
 	peak.Fits(t, "PlanProcessFunction", nil, func() {
 		var steps []model.StepData
 		for i := range task.MaxSteps {

@@ -90,6 +90,9 @@ for call in (
 END`, want: refused},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if tt.code != 3 {
+				expect.AtNight(t) // each start takes seconds
+			}
 			t.Parallel()
 			o := newStore(t).order(begin + tt.script)
 			o.TimeoutSeconds = 150 // it starts in 4 s, and in a minute where others compute
@@ -103,6 +106,7 @@ END`, want: refused},
 
 // A contest member's script may be in Python where there is nothing but Lambda's package.
 func TestAMembersScriptInPython(t *testing.T) {
+	expect.AtNight(t)
 	t.Parallel()
 	members := round.Isolated(boxOf{t, machine}, "")
 	expect.Has(t, members.About(), "python3")

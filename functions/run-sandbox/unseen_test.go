@@ -114,6 +114,7 @@ func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 
 // Open files count even if no folder contains them.
 func TestADiskIsNotFilledUnseen(t *testing.T) {
+	expect.AtNight(t) // TestADiskIsNotFilled is a sample
 	t.Parallel()
 	expect.Patience(t)
 	const fill = `i=0; while [ $i -lt 8 ]; do head -c 100M /dev/zero > $d/f$i || exit 9; i=$((i+1)); done; sleep 15; echo GOT 800 MiB`

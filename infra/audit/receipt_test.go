@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,12 +19,6 @@ import (
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
-)
-
-// Flags of the tests: go test ./infra/audit -long -seed 7.
-var (
-	long = flag.Bool("long", false, "tamper with a log of 100,000 rows, not of 500")
-	seed = flag.Uint64("seed", 9, "of what is drawn at random")
 )
 
 const tenant = "00000000006KYFXYRCTT23PT5E"
@@ -246,21 +239,21 @@ func findings(t *testing.T, r Receipt) (all [][2]string) {
 	return all
 }
 
-// Both verifiers find every change. verify.py gets one receipt in five; with -long, when it reads 30 MB for each, one
+// Both verifiers find every change. verify.py gets one receipt in five; at night, when it reads 30 MB for each, one
 // in fifty.
 func TestBothVerifiersFindEveryTampering(t *testing.T) {
 	expect.Patience(t)
-	rows, per, of := 500, 25, 5
-	if *long {
-		rows, per, of = 100_000, 500, 50
+	rows, per, of, times := 500, 25, 5, 200
+	if expect.Long() {
+		rows, per, of, times = 100_000, 500, 50, 1000
 	}
 	whole := sealed(t, rows, per).receipt()
-	by := rand.New(rand.NewPCG(*seed, 9))
+	by := rand.New(rand.NewPCG(expect.Seed(), 9))
 	var lines bytes.Buffer
 	var want [][][2]string
 	var names []string
 	here, there := time.Duration(0), time.Duration(0)
-	for n := range 1000 {
+	for n := range times {
 		r, name := tampered(whole, n, by)
 		second := n%(10*of) < 10
 		if second {

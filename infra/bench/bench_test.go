@@ -77,7 +77,7 @@ func differences(c *Calls, before map[string]float64) []string {
 const coldRatio = 1.5
 
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
-	expect.Patience(t)
+	expect.AtNight(t)
 	r := expect.Value(coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
 	expect.Must(t, len(r.Functions) == 2, "measured %+v", r.Functions)
 	now := map[string]float64{}
@@ -119,7 +119,7 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 }
 
 func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
-	expect.Patience(t)
+	expect.AtNight(t) // TestAPipelineCostsWhatItDid is a sample
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	where, err := measureShares(ctx, 3)
@@ -130,7 +130,7 @@ func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
 }
 
 func TestContestsAndConversationsAreMeasured(t *testing.T) {
-	expect.Patience(t)
+	expect.AtNight(t) // TestAPipelineCostsWhatItDid is a sample
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var m Measured

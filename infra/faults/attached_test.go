@@ -18,7 +18,7 @@ import (
 const (
 	reader = "ReadFileFunction"
 	// layPoints is how many crash points of the process that lays attachments are tried.
-	layPoints = 3
+	layPoints = 1
 )
 
 // attaches has somebody write to the agent with two files, and then again with one. Kills are of what comes after the
@@ -108,5 +108,5 @@ func TestACrashWhileAttachmentsAreLaidLaysEachOnce(t *testing.T) {
 		never.count(t, k.trace, kills)
 	})
 	never.few(t, len(trials))
-	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
+	t.Logf("%d of %d points; seed %d", len(trials), len(all), seed)
 }

@@ -22,12 +22,13 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
 )
 
 // contestPoints is how many crash points are tried for each function that takes part in a drafting contest.
-var contestPoints = map[string]int{"DraftPromptFunction": 2, "RunRoundFunction": 2, "CloseContestFunction": 2, "RelayChangesFunction": 1, "ReceiveInteractionFunction": 1}
+var contestPoints = map[string]int{"DraftPromptFunction": 1, "RunRoundFunction": 1, "CloseContestFunction": 1}
 
 // drafting is a scenario in which three teams draft a policy and an approver picks another team's draft.
 func drafting() scenario {
@@ -150,17 +151,17 @@ func TestACrashInADraftingContestLosesNothing(t *testing.T) {
 	running.survivesContests(t, want, all, contestPoints)
 }
 
-// survivesContests tries crash points of a contest, of each function as many as most says, and with -long all.
+// survivesContests tries crash points of a contest, of each function as many as most says, and at night all.
 func (b *harness) survivesContests(t *testing.T, want competed, all []trial, most map[string]int) {
 	trials := all
 	switch {
 	case *only != "":
 		trials = slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return !strings.Contains(x.String(), *only) })
-	case !*long:
+	case !expect.Long():
 		trials = nil
 		for _, name := range slices.Sorted(maps.Keys(most)) {
 			of := slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return x.kills[0].function != name })
-			trials = append(trials, sampleOf(of, most[name], *seed)...)
+			trials = append(trials, sampleOf(of, most[name], seed)...)
 		}
 	}
 	t.Logf("%d of %d points", len(trials), len(all))
@@ -186,7 +187,7 @@ func (b *harness) survivesContests(t *testing.T, want competed, all []trial, mos
 func (b *harness) drafts(t *testing.T) {
 	driver.Leave(t, b.Stack)
 	driver.Settings(t, b.Stack, func(s *tenancy.Settings) {
-		if s.DraftContest.Enabled = true; !*long {
+		if s.DraftContest.Enabled = true; !expect.Long() {
 			s.DraftContest.MaxRounds = 3 // one judge is asked
 		}
 	})
@@ -252,6 +253,7 @@ func (d *scenarioRun) cameTo(want competed) error {
 // TestRunsThatAreSupersededLoseNothingOfAContest: while teams play, and one has its first score, the task's run and the
 // contest's are stopped. The next runs continue, concurrently with calls still in flight.
 func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
+	expect.AtNight(t)
 	b := running
 	want, _ := b.undisturbedContest(t)
 	s := drafting()
@@ -324,6 +326,7 @@ func (d *scenarioRun) paidOnce(cost aggregate.MicroUSD) error {
 // TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds: no record of the table's stream arrives. The sweeper makes and
 // starts the contest, tells the task its result and wakes the task's run.
 func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
+	expect.AtNight(t) // the scenario "swept" is a sample
 	b := running
 	want, _ := b.undisturbedContest(t)
 	s := drafting()

@@ -65,14 +65,14 @@ func (d *scenarioRun) deliver(l *callInFlight) (status int, said string) {
 }
 
 // TestAFunctionHangsPastItsTime: a process hangs in the middle of a write until Lambda kills it at its timeout. Its
-// successor does the work, and the write, which arrives after that, is refused. With -long more functions hang, and no
+// successor does the work, and the write, which arrives after that, is refused. At night more functions hang, and no
 // timeout is shortened.
 func TestAFunctionHangsPastItsTime(t *testing.T) {
 	t.Parallel()
 	const commit = "DynamoDB.TransactWriteItems"
 	for i, tt := range []struct {
 		at   point
-		left time.Duration // how much of its time the function has without -long; an hour leaves the template's limit
+		left time.Duration // how much of its time the function has by day; an hour leaves the template's limit
 	}{
 		{point{function: "ReceiveEventFunction", kind: commit, ordinal: 1}, time.Hour},
 		{point{function: execute, kind: commit, ordinal: 3}, time.Second}, // the result of a read
@@ -80,14 +80,14 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 		{point{function: "DraftPromptFunction", kind: commit, ordinal: 2}, 0},
 		{point{function: "UpdateCardFunction", kind: "DynamoDB.UpdateItem", ordinal: 1}, 0},
 	} {
-		if i > 1 && !*long {
+		if i > 1 && !expect.Long() {
 			break
 		}
 		t.Run(tt.at.moment(), func(t *testing.T) {
 			t.Parallel()
 			want := running.happyEnd(t)
 			limit := running.timeout(t, tt.at.function)
-			if *long || tt.left > limit {
+			if expect.Long() || tt.left > limit {
 				tt.left = limit
 			}
 			s := scenarios()[0]

@@ -45,14 +45,14 @@ type kept struct {
 }
 
 // TestANewKindNeedsFewFiles adds a kind to a copy of this module, with its own prefix, state machine, function and
-// card. With -long it compiles the copy and kills the kind's processes as a task's.
+// card. At night it compiles the copy and kills the kind's processes as a task's.
 func TestANewKindNeedsFewFiles(t *testing.T) {
 	root, edited := withNewKind(t)
 	t.Logf("a new kind touches %d files that are there: %v", len(edited), edited)
 	if len(edited) > mostEdited {
 		t.Errorf("more than %d", mostEdited)
 	}
-	if !*long {
+	if !expect.Long() {
 		return
 	}
 	rulesHold(t, root)
@@ -85,7 +85,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 		}
 	})
 	t.Run("deliveries that are repeated, late and in another order", func(t *testing.T) {
-		over := b.delivery.disturb(*seed)
+		over := b.delivery.disturb(seed)
 		b.notesSurvive(t, base, make([]trial, 6), 6)
 		if n := over(); n == 0 {
 			t.Error("every delivery was as it should be")
@@ -105,7 +105,7 @@ func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) 
 		}
 		never.count(t, k.trace, kills)
 	})
-	t.Logf("%d of %d points; %s; seed %d", len(trials), of, time.Since(begun).Round(time.Second), *seed)
+	t.Logf("%d of %d points; %s; seed %d", len(trials), of, time.Since(begun).Round(time.Second), seed)
 	never.few(t, len(trials))
 }
 

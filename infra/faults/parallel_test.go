@@ -19,9 +19,15 @@ import (
 	"ringi/shared/store/contests"
 )
 
-const parallelTeams = 10
+// parallelTeams is how many teams play at once: ten at night.
+func parallelTeams() int {
+	if expect.Long() {
+		return 10
+	}
+	return 3
+}
 
-// parallel begins a contest of ten teams with faults from disturb.
+// parallel begins a contest of so many teams with faults from disturb.
 func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func(*trace)) *scenarioRun {
 	t.Helper()
 	id, tenant := contest.NewID(), aggregate.TenantID(b.Sandbox.TeamID())
@@ -35,7 +41,7 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 	}
 	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds, MinRounds: order.MinRounds, Judgment: teamconfig.Judgment{Model: "demo"}}
 	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5}, {Name: "Relevance", Model: "demo", Weight: 0.5}}}
-	for i := range parallelTeams {
+	for i := range parallelTeams() {
 		x := teamconfig.Team{TeamID: fmt.Sprintf("team-%02d", i), TeamName: fmt.Sprint("Team ", i), MaxConcurrentMembers: 2, Leader: teamconfig.Leader{Model: "demo"}}
 		x.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"}}
 		config.Teams = append(config.Teams, x)
@@ -60,11 +66,11 @@ func (d *scenarioRun) settledContest(t *testing.T) (k *contest.Aggregate, teams 
 	return k, teams
 }
 
-// TestTenTeamsLoseNoRound plays ten teams at once through the state machine: undisturbed, and with one write in ten
+// TestTenTeamsLoseNoRound plays all teams at once through the state machine: undisturbed, and with one write in ten
 // refused and one process in twenty killed before or after its write. The rows are the same.
 func TestTenTeamsLoseNoRound(t *testing.T) {
 	rounds := 2
-	if *long {
+	if expect.Long() {
 		rounds = 5
 	}
 	var want map[string]map[string]any
@@ -95,7 +101,8 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 		}
 		board := expect.Value(d.contests().Board(t.Context(), d.Ref.Tenant, contests.Filter{Execution: d.Ref.ID}, "", 100))(t)
 		t.Logf("disturbed %v: %s, %d rounds, %d calls of models, %d processes killed", disturbed, time.Since(began).Round(time.Second), scored, calls, len(d.dead()))
-		if scored != rounds*parallelTeams || len(board.Items) != scored || k.Summary.Status != contest.SummaryCompleted || disturbed && len(d.dead()) < 4*rounds {
+		if scored != rounds*parallelTeams() || len(board.Items) != scored ||
+			k.Summary.Status != contest.SummaryCompleted || disturbed && 10*len(d.dead()) < 4*rounds*len(teams) {
 			t.Errorf("%d rounds, %d on the board, %s", scored, len(board.Items), k.Summary.Status)
 		}
 		if want == nil {
@@ -110,9 +117,7 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 // TestAContestTakesAsLongAsItsSlowestTeamThroughItsMachine measures a round of ten teams whose models take 3 s for each
 // answer.
 func TestAContestTakesAsLongAsItsSlowestTeamThroughItsMachine(t *testing.T) {
-	if !*long {
-		t.Skip("with -long")
-	}
+	expect.AtNight(t)
 	running.parallel(t, 1, "", func(*trace) {}).settledContest(t) // processes are there
 	d := running.parallel(t, 1, "demo: slow 3", func(*trace) {})
 	k, teams := d.settledContest(t)
@@ -122,7 +127,8 @@ func TestAContestTakesAsLongAsItsSlowestTeamThroughItsMachine(t *testing.T) {
 		slowest, sum = max(slowest, took), sum+took
 	}
 	ratio := wall.Seconds() / slowest.Seconds()
-	t.Logf("%d teams, a round each: %.1f s, the slowest team %.1f s, ratio %.3f, one after the other %.1f s", parallelTeams, wall.Seconds(), slowest.Seconds(), ratio, sum.Seconds())
+	t.Logf("%d teams, a round each: %.1f s, the slowest team %.1f s, ratio %.3f, one after the other %.1f s", len(teams),
+		wall.Seconds(), slowest.Seconds(), ratio, sum.Seconds())
 	if ratio > 1.15 {
 		t.Errorf("%v, the slowest team took %v", wall, slowest)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // sourcePoints is how many crash points of a fetch are tried.
-const sourcePoints = 4
+const sourcePoints = 1
 
 // TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins with
 // the files of one commit, or says that it has none, and says either once.
@@ -29,8 +29,8 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	}
 	all := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "FetchSourceFunction" })
 	trials := trialsOf(all)
-	if !*long {
-		trials = sampleOf(trials, sourcePoints, *seed)
+	if !expect.Long() {
+		trials = sampleOf(trials, sourcePoints, seed)
 	}
 	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
 		k := begin(t, kills...)
@@ -50,5 +50,5 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 			driver.Failf("where the files are from is said %d times", said)
 		}
 	})
-	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
+	t.Logf("%d of %d points; seed %d", len(trials), len(all), seed)
 }

@@ -16,17 +16,17 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox"
+	"ringi/shared/runtime/expect"
 )
 
-// Flags of the tests: go test ./infra/faults -long -seed 7.
-var (
-	long   = flag.Bool("long", false, "try every point, not a sample")
-	seed   = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
-	points = flag.Int("points", 6, "how many points are tried without -long")
-	pairs  = flag.Int("pairs", 2, "how many pairs of points are tried")
-	only   = flag.String("only", "", "try only points whose name contains this")
-	beside = flag.Int("beside", 4, "how many scenarios run side by side")
-)
+// only chooses points: go test ./infra/faults -run ACrashAnywhere -only UpdateCard.
+var only = flag.String("only", "", "try only points whose name contains this")
+
+// seed is of all that is drawn at random.
+var seed = expect.Seed()
+
+// beside is how many scenarios run side by side.
+const beside = 4
 
 // running is the only stack of this package's tests, and places bounds how many trials run on it at once.
 var (
@@ -36,12 +36,9 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	places = make(chan struct{}, *beside)
+	places = make(chan struct{}, beside)
 	// Parallel tests, which mostly wait and don't affect others' scenarios, run after the rest.
-	if err := flag.Set("test.parallel", strconv.Itoa(*beside)); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(beside)); err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(func() int {

@@ -50,6 +50,7 @@ func (d *scenarioRun) puts(to, instead string, acts int) {
 
 // Whatever dies while somebody is put in another's place and denies, it happens once.
 func TestACrashInASuccessionChangesNothing(t *testing.T) {
+	expect.AtNight(t) // TestACrashAlongARouteChangesNothing is a sample
 	b := running
 	t.Cleanup(func() { driver.SaveRules(t, b.Stack) })
 	s := handedOver()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
+	"ringi/shared/runtime/expect"
 )
 
 // trialsOf returns a trial for each point.
@@ -18,7 +19,7 @@ func trialsOf(all []point) (out []trial) {
 }
 
 // sample draws n trials: first as many kinds of calls and moments as possible, then any.
-func sample(trials []trial, n int) []trial { return sampleOf(trials, n, *seed) }
+func sample(trials []trial, n int) []trial { return sampleOf(trials, n, seed) }
 
 func sampleOf(trials []trial, n int, seed uint64) []trial {
 	lot := rand.New(rand.NewPCG(seed, 0))
@@ -36,9 +37,9 @@ func sampleOf(trials []trial, n int, seed uint64) []trial {
 	return append(first, rest...)[:min(n, len(trials))]
 }
 
-// trialsIn returns trials for some points in a function and for some of the others; with -long for all.
+// trialsIn returns trials for some points in a function and for some of the others; at night for all.
 func trialsIn(function string, all []point, most, others int) []trial {
-	if *long {
+	if expect.Long() {
 		return trialsOf(all)
 	}
 	own, rest := []point{}, []point{}

@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
 	"slices"
@@ -70,13 +69,11 @@ func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string)
 	return m
 }
 
-var long = flag.Bool("long", false, "look at pages of ten thousand requests, not of a thousand")
-
 // TestPagesNeedNoMoreCallsForManyRequests prints the calls, the time and the weight of the pages of requests at a hundred
 // and at a thousand of them.
 func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 	sizes := []int{100, 1000}
-	if *long {
+	if expect.Long() {
 		sizes = []int{100, 10_000}
 	}
 	db := storetest.Start(t)

@@ -4,7 +4,6 @@ package aws
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -14,12 +13,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/stack"
-)
-
-// Flags of the tests: go test ./infra/faults/aws -long -seed 7.
-var (
-	long = flag.Bool("long", false, "many rounds of every scenario, not one")
-	seed = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
+	"ringi/shared/runtime/expect"
 )
 
 var (
@@ -47,18 +41,14 @@ func (p *printedLines) String() string {
 }
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	faulty = newServiceFaults(*seed)
+	faulty = newServiceFaults(expect.Seed())
 	o := driver.Options()
 	o.Faults, o.FunctionLog, o.SigningSecret = faulty, printed, signingSecret
 	o.Sandbox.AnswerTime = 10 * time.Second // longer than Slack's 3 s, because the machine may be busy
 	o.BotToken = botToken
 	code := driver.Run(m, o, func(s *stack.Stack) { running = s })
 	if code != 0 {
-		log.Printf("the seed was %d", *seed)
+		log.Printf("the seed was %d", expect.Seed())
 	}
 	os.Exit(code)
 }

@@ -98,7 +98,7 @@ func completed(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status =
 func TestCallsToAWSFailAtRandom(t *testing.T) {
 	s := start(t)
 	rounds := 1
-	if *long {
+	if expect.Long() {
 		rounds = 10
 	}
 	calls := s.Vendors.Calls("write_rows_to_google_sheet")

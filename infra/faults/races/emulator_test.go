@@ -22,7 +22,7 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
 	rounds := 20
-	if *long {
+	if expect.Long() {
 		rounds = 100
 	}
 	for i := range rounds {

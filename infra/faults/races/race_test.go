@@ -82,16 +82,16 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
 	rounds := 40
-	if *long {
+	if expect.Long() {
 		rounds = 200
 	}
-	t.Logf("seed %d", *seed)
+	t.Logf("seed %d", expect.Seed())
 	began, changes := time.Now(), 0
 	for i := range rounds {
 		r := race(t, st, i)
 		changes += r.changes
 		if len(r.wrong) > 0 {
-			t.Fatalf("seed %d, round %d, %s:\n%s", *seed, i, r.stage, strings.Join(r.wrong, "\n"))
+			t.Fatalf("seed %d, round %d, %s:\n%s", expect.Seed(), i, r.stage, strings.Join(r.wrong, "\n"))
 		}
 	}
 	t.Logf("%d rounds of %d clients, %d changes, in %s", rounds, clients, changes, time.Since(began).Round(time.Millisecond))
@@ -147,7 +147,7 @@ type move struct {
 func race(t *testing.T, st *tasks.Store, round int) result {
 	t.Helper()
 	stage := stages[round%len(stages)]
-	draw := rand.New(rand.NewPCG(*seed, uint64(round)))
+	draw := rand.New(rand.NewPCG(expect.Seed(), uint64(round)))
 	s := begin(t, st)
 	stage.reach(t, s)
 	before := s.load(t)

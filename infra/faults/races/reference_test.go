@@ -167,7 +167,7 @@ func seen(t fataler, s *scenario) *reference {
 // TestTheStoreDoesWhatTheReferenceDoes tries random acts in random order.
 func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 	checks := "35"
-	if *long {
+	if expect.Long() {
 		checks = "300"
 	}
 	expect.NoError(t, flag.Set("rapid.checks", checks))

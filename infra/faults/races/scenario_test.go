@@ -5,12 +5,9 @@ package races
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -22,20 +19,6 @@ import (
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
-
-// Flags of the tests: go test ./infra/faults/races -long -seed 7.
-var (
-	long = flag.Bool("long", false, "200 rounds, not 40")
-	seed = flag.Uint64("seed", 1, "of what is drawn at random; 0 takes the time")
-)
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	os.Exit(m.Run())
-}
 
 const team = "T0RACES"
 

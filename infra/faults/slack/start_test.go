@@ -3,7 +3,6 @@ package slack
 
 import (
 	"context"
-	"flag"
 	"os"
 	"slices"
 	"testing"
@@ -19,12 +18,9 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// long is set with go test ./infra/faults/slack -long.
-var long = flag.Bool("long", false, "every kind of fault everywhere, not the first few")
-
-// first returns all faults of a list with -long, else the first n.
+// first returns all faults of a list at night, else the first n.
 func first[T any](n int, faults []T) []T {
-	if *long {
+	if expect.Long() {
 		return faults
 	}
 	return faults[:n]
@@ -34,7 +30,6 @@ func first[T any](n int, faults []T) []T {
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -302,8 +301,7 @@ func toSettings(v *visitor) {
 	console.Clean()
 }
 
-// TestInTheBrowser: Japanese on a phone and English on a desktop; if RINGI_SCREENSHOTS names a folder, both languages on
-// both devices.
+// TestInTheBrowser: Japanese on a phone and English on a desktop; at night both languages on both devices.
 func TestInTheBrowser(t *testing.T) {
 	s := start(t)
 	b := browser.Start(t)
@@ -313,7 +311,7 @@ func TestInTheBrowser(t *testing.T) {
 			for name, window := range map[string]browser.Window{
 				"desktop": {Width: 1440, Height: 900, Calm: true}, "phone": {Width: 390, Height: 844, Phone: true, Calm: true},
 			} {
-				if os.Getenv("RINGI_SCREENSHOTS") == "" && window.Phone != (w.locale == "ja") {
+				if !expect.Long() && window.Phone != (w.locale == "ja") {
 					continue
 				}
 				t.Run(name, func(t *testing.T) {

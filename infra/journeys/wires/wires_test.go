@@ -17,6 +17,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -149,6 +150,9 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			"it does not accept": {fails: []llm.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
 		} {
 			t.Run(name, func(t *testing.T) {
+				if vendor == "openai" && name != "a broken stream" && name != "a limit" {
+					expect.AtNight(t) // both wires go the same way from there
+				}
 				before := vendors.Calls(vendor)
 				vendors.Fail(test.fails...)
 				vendors.Scripted(test.scripts...)
@@ -170,6 +174,7 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 // If a vendor is down for long, the conversation and the console say so; nothing is lost, and one message is enough
 // once it is back.
 func TestAVendorThatIsDownLosesNothing(t *testing.T) {
+	expect.AtNight(t) // it waits; "overloaded" above is a sample
 	driver.Leave(t, running)
 	vendors.Fail(slices.Repeat([]llm.Failure{{Status: 503}}, 5)...)
 	d := begin(t, "codex", "最初のお願いです")

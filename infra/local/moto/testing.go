@@ -19,6 +19,7 @@ var shared = sync.OnceValues(func() (*process.Server, error) { return Start(cont
 // and fails if CI is set.
 func ForTests(t testing.TB) string {
 	t.Helper()
+	expect.Patience(t)
 	s, err := shared()
 	ready(t, err)
 	return s.URL
@@ -28,6 +29,7 @@ func ForTests(t testing.TB) string {
 // suitable Python the test is skipped on a laptop and fails if CI is set.
 func StartForTest(t testing.TB) string {
 	t.Helper()
+	expect.Patience(t)
 	s, err := Start(context.Background(), Options{})
 	ready(t, err)
 	t.Cleanup(s.Stop)

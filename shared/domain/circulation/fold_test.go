@@ -1,7 +1,6 @@
 package circulation_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -13,13 +12,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Flags of the tests: go test ./shared/domain/circulation -long -seed 7.
-var (
-	long   = flag.Bool("long", false, "ten million random walks, not a hundred thousand")
-	walks  = flag.Uint64("walks", 0, "how many random walks")
-	seed   = flag.Uint64("seed", 1, "of random walks")
-	update = flag.Bool("update", false, "write testdata/walks.json")
-)
+var update = flag.Bool("update", false, "write testdata/walks.json")
 
 // gates are what the tests walk along: two stages of the same three people, and routes where hands, channels and stages
 // that were left out come in.
@@ -111,14 +104,18 @@ func stateOf(st circulation.State) string {
 	return b.String()
 }
 
-// Every act is tried in every state of every gate, up to six acts deep; what is admitted goes on. The oracle must admit
-// the same acts, and call the same states settled.
+// Every act is tried in every state of every gate, up to six acts deep, by day four; what is admitted goes on. The
+// oracle must admit the same acts, and call the same states settled.
 func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
+	most := 4
+	if expect.Long() {
+		most = 6
+	}
 	for name, g := range gates() {
 		acts := everyActOn(g)
 		states, tried := map[string]bool{}, 0
 		level := []circulation.Gate{g}
-		for depth := 0; depth <= 6; depth++ {
+		for depth := 0; depth <= most; depth++ {
 			var next []circulation.Gate
 			for _, g := range level {
 				st := circulation.Walk(g)
@@ -136,7 +133,7 @@ func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
 					if (err == nil) != admits(g, before, act) {
 						t.Fatalf("%s: %s, after %v: %v", name, said(act), saidAll(g.Acts), err)
 					}
-					if err == nil && depth < 6 {
+					if err == nil && depth < most {
 						next = append(next, then(g, act))
 					}
 				}
@@ -287,7 +284,7 @@ func organisedAt(r *rand.Rand, g circulation.Gate) (circulation.Gate, func(act c
 // walkAt draws the walk with a number; ok is false if nobody could settle its gate.
 func walkAt(n uint64, steps int,
 	tried func(g circulation.Gate, st circulation.State, act circulation.Act, err error)) (_ circulation.Gate, ok bool) {
-	r := rand.New(rand.NewPCG(*seed, n))
+	r := rand.New(rand.NewPCG(expect.Seed(), n))
 	g := drawn(r)
 	if n%12 == 0 {
 		g = bySettings(n%96 > 0)
@@ -311,19 +308,19 @@ func walkAt(n uint64, steps int,
 
 // Nobody settles a gate that the oracle doesn't, and nobody is refused whom it admits, on walks at random.
 func TestRandomWalksAsTheOracleSays(t *testing.T) {
-	times, settled, ended := cmp.Or(*walks, 100_000), 0, 0
-	if *long {
+	times, settled, ended := uint64(20_000), 0, 0
+	if expect.Long() {
 		times = 10_000_000
 	}
 	for n := range times {
 		g, ok := walkAt(n, 12, func(g circulation.Gate, st circulation.State, act circulation.Act, err error) {
 			before := counted(g, g.Acts)
 			if (err == nil) != admits(g, before, act) {
-				t.Fatalf("seed %d, walk %d: %s, after %v: %v", *seed, n, said(act), saidAll(g.Acts), err)
+				t.Fatalf("seed %d, walk %d: %s, after %v: %v", expect.Seed(), n, said(act), saidAll(g.Acts), err)
 			}
 		})
 		if ok != sensible(g) {
-			t.Fatalf("seed %d, walk %d: the route %+v is walked: %v", *seed, n, g.Route, ok)
+			t.Fatalf("seed %d, walk %d: the route %+v is walked: %v", expect.Seed(), n, g.Route, ok)
 		}
 		if ok {
 			st := circulation.Walk(g)
@@ -335,7 +332,7 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("seed %d: of %d walks %d are settled, %d ended", *seed, times, settled, ended)
+	t.Logf("seed %d: of %d walks %d are settled, %d ended", expect.Seed(), times, settled, ended)
 	expect.That(t, settled > int(times)/20 && ended > int(times)/50, "few walks come to an end")
 }
 

@@ -172,7 +172,7 @@ func TestWalksStandAsTheyAreWritten(t *testing.T) {
 		var out bytes.Buffer
 		why := map[circulation.Why]int{}
 		for n := range uint64(500) {
-			g := drawnWalk(rand.New(rand.NewPCG(*seed, n)), why)
+			g := drawnWalk(rand.New(rand.NewPCG(1, n)), why)
 			out.Write(expect.Value(json.Marshal(walk{g, standsOf(g)}))(t))
 			out.WriteByte('\n')
 		}

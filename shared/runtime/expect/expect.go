@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -109,8 +110,8 @@ func Eventually(t T, what string, holds func() bool) {
 	Must(t, Holds(t.Context(), time.Minute, 40*time.Millisecond, holds), "not within a minute: %s", what)
 }
 
-// Holds polls until a claim holds: first often, then once per pause, and after a long time only four times a second,
-// because a check may be many calls to the emulator. It returns false after most, or when ctx ends.
+// Holds polls until a claim holds: first often, then once per pause, and the longer it takes the more rarely, down to
+// four times a second: a check may be many calls to the emulator. It returns false after most, or when ctx ends.
 func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bool {
 	wait := min(2*time.Millisecond, pause)
 	for begun := time.Now(); !holds(); {
@@ -118,7 +119,7 @@ func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bo
 		if waited > most || sleep.For(ctx, wait) != nil {
 			return false
 		}
-		wait = min(2*wait, max(pause, min(waited/10, 250*time.Millisecond)))
+		wait = min(2*wait, max(pause, min(waited/5, 250*time.Millisecond)))
 	}
 	return true
 }
@@ -133,6 +134,27 @@ func Within(t T, most time.Duration, do func()) {
 		}
 	}
 	t.Errorf("it takes longer than %s", most)
+}
+
+// Long reports whether tests try everything: each crash point, look and language, many rounds. Otherwise they try a
+// fixed sample of it. RINGI_LONG=1 asks for all, which takes a night: .ci/nightly sets it.
+func Long() bool { return os.Getenv("RINGI_LONG") != "" }
+
+// Seed is the seed of all that tests draw at random: RINGI_SEED, or 1. .ci/nightly takes another each time.
+func Seed() uint64 {
+	seed, err := strconv.ParseUint(os.Getenv("RINGI_SEED"), 10, 64)
+	if err != nil {
+		return 1
+	}
+	return seed
+}
+
+// AtNight skips a test of which another has a sample, unless Long.
+func AtNight(t testing.TB) {
+	t.Helper()
+	if !Long() {
+		t.Skip("left out without RINGI_LONG=1: .ci/nightly has it")
+	}
 }
 
 // Patience skips a test in short mode because it takes seconds.

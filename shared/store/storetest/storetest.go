@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -32,6 +33,15 @@ const region, accessKey = "us-east-1", "local"
 // tables numbers the tables of all tests, since they share the server.
 var tables atomic.Int32
 
+// described is what template.yaml describes, read once: that takes longer than most tests.
+var described = sync.OnceValues(func() (*template.Template, error) {
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	return template.Read(filepath.Join(root, "template.yaml"), template.Names{}, map[string]string{"Stage": "dev"})
+})
+
 // Start starts the server unless an earlier test did. The server is shared with other tests.
 func Start(t testing.TB) *Server {
 	t.Helper()
@@ -46,8 +56,7 @@ func Start(t testing.TB) *Server {
 // Store returns a store over a new table that is created as template.yaml describes it, and the table's name.
 func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
-	root := expect.Value(process.ModuleRoot())(t)
-	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{}, map[string]string{"Stage": "dev"}))(t)
+	described := expect.Value(described())(t)
 	name := fmt.Sprintf("rows-%d", tables.Add(1))
 	expect.Value(s.DB.CreateTable(t.Context(), described.Tables[0].Input(name)))(t)
 	return tasks.New(s.DB, name), name
