@@ -236,9 +236,11 @@ func placeRule(s *stack, wrong report) {
 // atOnceRule: a gate leads to a state that asks whether it is due.
 func atOnceRule(s *stack, wrong report) {
 	for name, st := range s.pipeline.States {
+		if st.Type != "Task" {
+			continue
+		}
 		asks := strings.HasSuffix(st.Next, "AtOnce") || st.Next == "ResumeTask"
-		wrong.where(st.Type == "Task" && st.waits() && !asks,
-			"%s leads to %s, which does not ask whether it is due", name, st.Next)
+		wrong.where(st.waits() && !asks, "%s leads to %s, which does not ask whether it is due", name, st.Next)
 		_, run := st.Parameters.Payload["run.$"]
 		wrong.where(run && strings.HasSuffix(name, "AtOnce"), "%s works without asking whether it is due", name)
 	}
