@@ -143,9 +143,4 @@ func TestWhatHangsOnACallIsForWhereItCameFromAndBounded(t *testing.T) {
 	expect.That(t, !o.Read("a n", &got) && !o.Read("", &got), "another model reads it")
 	expect.That(t, !(*model.Opaque)(nil).Read("a m", &got), "nothing is read")
 	expect.That(t, model.Hang("a m", make([]byte, model.MaxOpaque)) == nil, "too much is kept")
-	var old model.Call // of a row of an earlier release
-	expect.NoError(t, json.Unmarshal([]byte(`{"ID":"c","Name":"n","Input":{}}`), &old))
-	expect.That(t, old.ID == "c" && old.Opaque == nil, "%+v", old)
-	again := string(expect.Value(json.Marshal(old))(t))
-	expect.Is(t, again, `{"ID":"c","Name":"n","Input":{}}`)
 }

@@ -127,7 +127,7 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effe
 				start, open = start || refused, open || !refused
 			}
 			// If the run has work, its next commit proves that it has left the gate, and the row expires.
-			if refused || !current || e.Run == nil || w.DeleteAfter == 0 {
+			if refused || !current || e.Run == nil {
 				err = r.Store.DropWait(ctx, a.Ref(), w)
 			}
 		}

@@ -35,7 +35,7 @@ func TestWhatRulesKnowOfAnAction(t *testing.T) {
 		"a write":                          {action(agent.ToolCall, write), true, write.Amount},
 		"a read":                           {action(agent.ToolCall, read), false, rules.Nothing()},
 		"a call of which nothing is known": {action(agent.ToolCall), true, rules.Unknown(rules.WhyUnmarked)},
-		"a type of a later release":        {action("move_money"), true, rules.Unknown(rules.WhyUnmarked)},
+		"an unknown type":                  {action("move_money"), true, rules.Unknown(rules.WhyUnmarked)},
 	} {
 		f := c.x.facts(&rules.Rules{}, ids{})
 		expect.Same(t, []any{name, f.Kind, f.Writes(), f.Amount(), f.Requester.User, len(f.Askers), f.Place.Channel},

@@ -142,7 +142,7 @@ func TestARequestMayBeRefusedBeforeItsStepsAreKnown(t *testing.T) {
 		"asks somebody else, too":               {of(in(asks(refuse, "SATO", "TANAKA"))), ids{}, ""},
 		"asks whom only Slack knows":            {of(in(group)), ids{}, ""},
 		"asks somebody else if it writes":       {strict(writing(tanaka)), ids{}, ""},
-		"a later release's rules":               {&rules.Rules{Form: rules.Form + 1}, ids{}, "rule_refuses "},
+		"rules of another form":                 {&rules.Rules{Form: rules.Form + 1}, ids{}, "rule_refuses "},
 		"a department where none stands":        {strict(by(tanaka, []string{"sales"})), ids{}, "no_department rule"},
 		"the requester's department":            {strict(by(tanaka, []string{"hq"})), sales, ""},
 		"another department":                    {strict(by(tanaka, []string{"it"})), sales, "rule_refuses last"},

@@ -158,12 +158,12 @@ func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
 		in   pipeline.Input
 		want time.Time
 	}{
-		"the first":                          {aggregate.Head{Run: 2}, pipeline.Input{Run: 2, Entered: early}, early},
-		"a later state":                      {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, later},
-		"an earlier state":                   {aggregate.Head{Run: 2, Entered: &later}, pipeline.Input{Run: 2, Entered: early}, later},
-		"a commit that begins another run":   {aggregate.Head{Run: 3, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, early},
-		"nothing, of an earlier release":     {aggregate.Head{Run: 2}, pipeline.Input{Run: 2}, time.Time{}},
-		"a definition of an earlier release": {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2}, early},
+		"the first":                        {aggregate.Head{Run: 2}, pipeline.Input{Run: 2, Entered: early}, early},
+		"a later state":                    {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, later},
+		"an earlier state":                 {aggregate.Head{Run: 2, Entered: &later}, pipeline.Input{Run: 2, Entered: early}, later},
+		"a commit that begins another run": {aggregate.Head{Run: 3, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, early},
+		"no time":                          {aggregate.Head{Run: 2}, pipeline.Input{Run: 2}, time.Time{}},
+		"no time, after one":               {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2}, early},
 	} {
 		c, err := tt.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 			return aggregate.Change{Head: &a.Head}, nil
@@ -176,8 +176,7 @@ func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
 	expect.That(t, err == nil && none.Empty(), "%+v, %v", none, err)
 }
 
-// A worker to which a run came without ResumeTask knows its run, and sends what drafts a version by ResumeTask. Under a
-// definition of an earlier release, which has no such route, it names the state itself.
+// A worker to which a run came without ResumeTask knows its run, and sends what drafts a version by ResumeTask.
 func TestWhatSkippedResumeTaskGoesThereBeforeADraft(t *testing.T) {
 	for _, state := range task.NextStates {
 		w := func(_ context.Context, in pipeline.Input) (aggregate.Next, error) {

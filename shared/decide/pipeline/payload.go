@@ -39,8 +39,7 @@ type Input struct {
 	Run    int    `json:"run"`
 
 	// RunAtOnce is set in the place of Run where a gate's state led to the worker without ResumeTask. Then the worker
-	// does nothing unless the rows say that its state is due. A worker of an earlier release finds no run and refuses
-	// the input, and the run goes by ResumeTask.
+	// does nothing unless the rows say that its state is due.
 	RunAtOnce int `json:"at_once"`
 	// Next is what the worker before answered, if its state leads to this one without Route.
 	Next string `json:"next"`
@@ -67,7 +66,7 @@ func (in Input) Ref() aggregate.Ref {
 }
 
 // Entering wraps a decision so that it also notes on the head when the run entered this state, which proves that the
-// run has left the gates before. Under an earlier release's definition there is nothing to note.
+// run has left the gates before. A state before the first gate says no time, and there is nothing to note.
 func (in Input) Entering(decide task.Decision) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := decide(a)

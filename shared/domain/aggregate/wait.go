@@ -9,7 +9,7 @@ type Wait struct {
 	Run     int       `json:"run"`
 	Entered time.Time `json:"entered"`
 	Retry   int       `json:"retry"`
-	// DeleteAfter is when no run that waits can be open any more. Rows of an early release never expire.
+	// DeleteAfter is when no run that waits can be open any more.
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
 

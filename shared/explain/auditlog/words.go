@@ -57,7 +57,7 @@ func (w Words) Actions() []aggregate.Action {
 	})
 }
 
-// Action describes an action. An unknown action of a later release is described by its code.
+// Action describes an action. An unknown action is described by its code.
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
 // Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure.
@@ -76,7 +76,7 @@ func (w Words) Resource(typ string) string { return cmp.Or(w.Resources[typ], typ
 // Subject returns the name of the entry's integration or tool. It is empty for other resources.
 func (w Words) Subject(x aggregate.AuditEntry) string {
 	var about struct{ Provider, Tool string }
-	_ = json.Unmarshal([]byte(x.Details), &about) // entries of earlier releases have other details or none
+	_ = json.Unmarshal([]byte(x.Details), &about) // other entries have other details or none
 	switch x.ResourceType {
 	case "integration":
 		if about.Provider == "" && x.Action == tenancy.AuditSettingsUpdated {

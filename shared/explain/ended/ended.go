@@ -32,7 +32,7 @@ type words struct {
 	NoSources       string
 	SourceUnnamed   string
 	NoneUnnamed     string // the same where there is no source
-	Meant, MeantOf  string // the agents that may be meant; the second doesn't know the word that was typed
+	Meant           string // the agents that may be meant
 	MeantOr         string
 	OtherAgent      string
 	Step            string
@@ -194,9 +194,6 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 			text = w.NoneUnnamed
 		}
 		return language.Fill(text, "names", limit)
-	case r == task.ReasonAgentMeant && strings.Contains(detail, ":"): // of an earlier release
-		ids := strings.ReplaceAll(strings.ReplaceAll(detail, ":", ""), " / ", w.MeantOr)
-		return language.Fill(w.MeantOf, "ids", ids)
 	case r == task.ReasonAgentMeant && sums:
 		return language.Fill(w.Meant, "name", spent, "ids", strings.ReplaceAll(limit, ", ", w.MeantOr))
 	case r == task.ReasonOtherAgent && sums:

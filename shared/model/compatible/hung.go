@@ -58,7 +58,7 @@ func (h *hearing) detail(pieces []detail) {
 }
 
 // unsigned is Google's substitute for the signature of a call that Gemini did not make, such as one that another model
-// made before, or that an earlier release kept.
+// made before.
 var unsigned = map[string]any{"google": map[string]string{"thought_signature": "skip_thought_signature_validator"}}
 
 // from names where what hangs on a call comes from.

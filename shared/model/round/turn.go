@@ -56,7 +56,7 @@ type keptAnswer struct {
 type call struct {
 	Name   string          `json:"name"`
 	Input  json.RawMessage `json:"input"`
-	Opaque *model.Opaque   `json:"opaque,omitempty"` // of the vendor; calls of earlier releases have none
+	Opaque *model.Opaque   `json:"opaque,omitempty"` // of the vendor, if it hung anything on the call
 }
 
 // turn asks a model, or returns the answer that was saved under the key. An answer that was cut off is asked for again

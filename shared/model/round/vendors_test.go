@@ -1,7 +1,6 @@
 package round_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -162,28 +161,6 @@ func TestSignaturesAreSavedWithAnswers(t *testing.T) {
 			expect.That(t, strings.Contains(strings.Join(m.Asked(), ""), "sig+"), "nothing was signed")
 		})
 	}
-}
-
-// Answers that an earlier release saved have no signatures. Google has a substitute for them, and the others' models
-// think without what they thought before.
-func TestAnswersOfAnEarlierReleaseAreReadWithoutSignatures(t *testing.T) {
-	m, r, p, _ := strict(t, "gemini", llm.Rules{Signed: true})
-	k := &kept{crash: 6}
-	r.Kept = k
-	if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
-		t.Fatal(err)
-	}
-	var was struct {
-		Calls []map[string]json.RawMessage `json:"calls"`
-		Stop  string                       `json:"stop"`
-	}
-	expect.NoError(t, json.Unmarshal(k.answers["02/leader/1"], &was))
-	expect.That(t, len(was.Calls) == 2 && was.Calls[0]["opaque"] != nil && was.Calls[1]["opaque"] == nil, "%s", k.answers["02/leader/1"])
-	delete(was.Calls[0], "opaque")
-	k.answers["02/leader/1"], k.crash = expect.Value(json.Marshal(was))(t), 0
-	out := expect.Value(r.Round(t.Context(), p))(t)
-	expect.Is(t, out.Result.SubmissionContent, "できた案")
-	expect.That(t, strings.Contains(strings.Join(m.Asked(), ""), "skip_thought_signature_validator"), "no substitute was sent")
 }
 
 func TestNoOtherModelIsSentASignature(t *testing.T) {

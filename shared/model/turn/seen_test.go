@@ -69,7 +69,7 @@ func TestNobodySpeaksInTheSystemsPart(t *testing.T) {
 			Payload: `{"script":"` + evil + ` script"}`, Summary: evil + " purpose"}},
 		{Sender: turn.FromSystem, ActionID: "A", At: noon, Pieces: []turn.Piece{{Text: "Action #1 is done."},
 			{Text: evil + " output", Quoted: true}}},
-		{Sender: turn.FromSystem, ActionID: "B", Text: evil + " of an earlier release"},
+		{Sender: turn.FromSystem, ActionID: "B", Text: evil + " outcome"},
 		person,
 	}
 	for _, v := range vendors {

@@ -40,7 +40,7 @@ func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	expect.Same(t, end, got)
 }
 
-// Numbers of lines come from the sandbox. An earlier release of it sends none.
+// Numbers of lines come from the sandbox, which may send any.
 func TestNumbersOfLinesAscend(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"begun":{"held":[]}}` + "\n")

@@ -164,8 +164,8 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 	stamped := expect.Value(people.Acted(circulation.Act{
 		Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at, Stage: 1, Hash: "hash",
 	}))(t)
-	over, later := people, of(stage)
-	over.Status, later.Route.Form = aggregate.Cancelled, circulation.Form+1
+	over, unknown := people, of(stage)
+	over.Status, unknown.Route.Form = aggregate.Cancelled, circulation.Form+1
 	here := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}
 	elsewhere, direct := here, aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
 	elsewhere.Channel = "C2"
@@ -178,7 +178,7 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 		who  string
 	}{
 		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here, "UB"}, "over": {&over, here, ""},
-		"a later release's": {&later, here, ""}, "a channel": {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
+		"no route that can be walked": {&unknown, here, ""}, "a channel": {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
 		"a direct message": {&channel, direct, ""}, "of who opened it and doesn't ask": {&channel, opened, "UA UB"},
 	} {
 		var owe []string
