@@ -153,17 +153,18 @@ func TestModelName(t *testing.T) {
 
 func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
 	early, later := time.UnixMilli(1), time.UnixMilli(2)
+	at := func(entered time.Time) pipeline.Input { return pipeline.Input{Run: 2, Entered: entered} }
 	for name, tt := range map[string]struct {
 		head aggregate.Head
 		in   pipeline.Input
 		want time.Time
 	}{
-		"the first":                        {aggregate.Head{Run: 2}, pipeline.Input{Run: 2, Entered: early}, early},
-		"a later state":                    {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, later},
-		"an earlier state":                 {aggregate.Head{Run: 2, Entered: &later}, pipeline.Input{Run: 2, Entered: early}, later},
-		"a commit that begins another run": {aggregate.Head{Run: 3, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, early},
-		"no time":                          {aggregate.Head{Run: 2}, pipeline.Input{Run: 2}, time.Time{}},
-		"no time, after one":               {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2}, early},
+		"the first":           {aggregate.Head{Run: 2}, at(early), early},
+		"a later state":       {aggregate.Head{Run: 2, Entered: &early}, at(later), later},
+		"an earlier state":    {aggregate.Head{Run: 2, Entered: &later}, at(early), later},
+		"no time":             {aggregate.Head{Run: 2}, at(time.Time{}), time.Time{}},
+		"no time, after one":  {aggregate.Head{Run: 2, Entered: &early}, at(time.Time{}), early},
+		"another run's begin": {aggregate.Head{Run: 3, Entered: &early}, at(later), early},
 	} {
 		c, err := tt.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 			return aggregate.Change{Head: &a.Head}, nil

@@ -178,7 +178,8 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 		who  string
 	}{
 		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here, "UB"}, "over": {&over, here, ""},
-		"no route that can be walked": {&unknown, here, ""}, "a channel": {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
+		"no route that can be walked": {&unknown, here, ""},
+		"a channel":                   {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
 		"a direct message": {&channel, direct, ""}, "of who opened it and doesn't ask": {&channel, opened, "UA UB"},
 	} {
 		var owe []string
