@@ -113,7 +113,9 @@ func TestNothingElseReadsTheEnvironment(t *testing.T) {
 func TestTheTableOfVariables(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	groups, docs, readers := structs(t, "shared/runtime/config"), map[string]setting{}, map[string][]string{}
+	var all []string
 	for _, f := range s.inOrder() {
+		all = append(all, f.Folder)
 		for name, v := range settings(t, structs(t, "functions/"+f.Folder)["environment"], groups) {
 			other, ok := docs[name]
 			expect.That(t, !ok || other == v, "%s is described in two ways", name)
@@ -124,8 +126,10 @@ func TestTheTableOfVariables(t *testing.T) {
 	table := "| variable | what it says | read by |\n|---|---|---|\n"
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
 		by := strings.Join(slices.Sorted(slices.Values(readers[name])), ", ")
-		if len(readers[name]) == len(s.functions) {
-			by = "every function"
+		if len(readers[name]) > len(s.functions)/2 {
+			by = "all but " + strings.Join(slices.DeleteFunc(slices.Clone(all), func(f string) bool {
+				return slices.Contains(readers[name], f)
+			}), ", ")
 		}
 		doc := docs[name].doc
 		if docs[name].optional {

@@ -68,10 +68,6 @@ func codeBelow(t *testing.T, roots ...string) map[string]string {
 	return code
 }
 
-func joined(texts map[string]string) string {
-	return strings.Join(slices.Collect(maps.Values(texts)), "\n")
-}
-
 // listed is a package of this module as go list prints it; Deps includes indirect imports.
 type listed struct {
 	ImportPath, Dir                                   string

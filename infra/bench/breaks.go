@@ -53,7 +53,7 @@ const (
 )
 
 // firstMet is how many of the limits that are met first the page shows.
-const firstMet = 12
+const firstMet = 8
 
 // breaks returns the table of what breaks first, of the first n limits.
 func (m *Measured) breaks(n int) string {

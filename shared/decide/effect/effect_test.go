@@ -14,6 +14,18 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+// Runs that found no room come back five minutes later, spread over a quarter of that.
+func TestRunsThatFoundNoRoomDontComeBackTogether(t *testing.T) {
+	now := time.Now()
+	least, most := time.Hour, time.Duration(0)
+	for range 10_000 {
+		d := effect.RoomAt(now).Sub(now)
+		least, most = min(least, d), max(most, d)
+	}
+	expect.That(t, least >= 300*time.Second && least < 301*time.Second && most <= 375*time.Second && most > 374*time.Second,
+		"%s to %s", least, most)
+}
+
 func TestEffects(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
 		"one name is one run, however often it is started":         testOneName,
