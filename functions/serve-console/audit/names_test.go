@@ -55,6 +55,9 @@ func (unlisted) Users(context.Context) iter.Seq2[slackapi.User, error] {
 func TestTheFilterTellsPeopleOfOneNameApart(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
-	all := audit.Actors(&audit.Pages{Site: &w.Console.Site}, httptest.NewRequest("GET", "/console/audit", nil), &web.Viewer{Locale: "ja"}, "", map[string]string{"U1": "Ringi", "U2": "佐藤", "U3": "佐藤", "U4": "田中"})
-	expect.Same(t, []audit.Choice{{"system", "Ringi"}, {"U1", "Ringi (U1)"}, {"U2", "佐藤 (U2)"}, {"U3", "佐藤 (U3)"}, {"U4", "田中"}}, all)
+	r := httptest.NewRequest("GET", "/console/audit", nil)
+	all := audit.Actors(&audit.Pages{Site: &w.Console.Site}, r, &web.Viewer{Locale: "ja"}, "U4",
+		map[string]string{"U1": "Ringi", "U2": "佐藤", "U3": "佐藤", "U4": "田中"})
+	expect.Same(t, []web.Choice{{Value: "system", Text: "Ringi"}, {Value: "U1", Text: "Ringi (U1)"},
+		{Value: "U2", Text: "佐藤 (U2)"}, {Value: "U3", Text: "佐藤 (U3)"}, {Value: "U4", Text: "田中", Chosen: true}}, all)
 }

@@ -84,6 +84,20 @@ func (f auditForm) filter() (auditlog.Filter, error) {
 	return out, nil
 }
 
+// auditPath is the address of the log.
+const auditPath = "/console/audit"
+
+// narrowing is the filter as people fill it in.
+func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
+	return web.Filter{Path: auditPath, Submit: words.Say("show"), Links: web.Cleared(auditPath, words.Say("clear"), true),
+		Fields: []web.Field{
+			web.Select("action", words.Say("action"), words.Say("any_action"), actionChoices(words.Locale(), f.Action)),
+			web.Select("actor", words.Say("actor"), words.Say("anybody"), actors),
+			{Name: "resource", Label: words.Say("resource"), Value: f.Resource, Most: 64, HintID: "resource-hint"},
+			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To),
+		}}
+}
+
 // with returns the address of the first page with one filter value replaced.
 func (f auditForm) with(name, value string) string {
 	q := url.Values{}
@@ -91,20 +105,17 @@ func (f auditForm) with(name, value string) string {
 		q.Set(x[0], x[1])
 	}
 	q.Set(name, value)
-	return "/console/audit?" + q.Encode()
+	return auditPath + "?" + q.Encode()
 }
 
 type auditData struct {
-	Filter      auditForm
-	Actions     []choice
-	People      []choice // options of the filter: Ringi, the workspace's people, and the actors on this page
+	Form        auditForm
+	Filter      web.Filter
 	Rows        []auditRow
 	Newest      string // address of the first page, on a later page
 	Older       string
 	ExportAbout string
 }
-
-type choice struct{ Value, Text string }
 
 type auditRow struct {
 	ID            string
@@ -125,10 +136,10 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	form, f := auditFormOf(r.URL.Query(), c.Now())
 	words := v.Texts("audit")
 	about := words.Say("export_about", "n", web.Count(auditlog.MaxRows))
-	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: about}
-	d.People = c.actors(r, v, form.Actor, nil)
+	d := auditData{Form: form, ExportAbout: about}
 	doc := web.Document{Title: v.Texts("layout").Say("audit"), Here: "audit"}
 	if form.Problem != "" {
+		d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, nil))
 		doc.Data, doc.Status = d, http.StatusBadRequest
 		return c.Show(w, r, v, doc, "audit.html")
 	}
@@ -138,7 +149,8 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	d.People = c.actors(r, v, form.Actor, c.fillAudit(r, v, &d, page.Items))
+	named := c.fillAudit(r, v, &d, page.Items)
+	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
 	if page.Next != "" {
 		d.Older = form.with("cursor", page.Next)
 	}
@@ -154,7 +166,7 @@ const mostActors = 500
 
 // actors returns the filter's options: Ringi first, then the workspace's people and the actors on this page, sorted by
 // name. If Slack can't list the people, only the actors on this page are offered.
-func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[string]string) []choice {
+func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[string]string) []web.Choice {
 	all := map[string]string{}
 	if m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now()); err == nil {
 		for _, u := range m.People {
@@ -176,17 +188,15 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 	for _, name := range all {
 		called[name]++
 	}
-	var out []choice
+	var out []web.Choice
 	for id, name := range all {
 		if called[name] > 1 || name == ringi { // anyone may choose a name that is taken
 			name += " (" + id + ")"
 		}
-		out = append(out, choice{id, cmp.Or(name, id)})
+		out = append(out, web.Choice{Value: id, Text: cmp.Or(name, id), Chosen: id == chosen})
 	}
-	slices.SortFunc(
-		out, func(a, b choice) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Value, b.Value)) },
-	)
-	return slices.Insert(out, 0, choice{system, ringi})
+	slices.SortFunc(out, web.Choice.Compare)
+	return slices.Insert(out, 0, web.Choice{Value: system, Text: ringi, Chosen: chosen == system})
 }
 
 // fillAudit turns entries into rows and returns the actors' names by id.
@@ -200,14 +210,14 @@ func (c *Pages) fillAudit(
 			ids = append(ids, id)
 		}
 	}
-	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, append(ids, actorID(d.Filter.Actor))...)
+	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, append(ids, actorID(d.Form.Actor))...)
 	for _, x := range entries {
 		row := auditRow{
 			ID: x.ID, At: x.Timestamp, Who: texts.Ringi,
-			ByWho: d.Filter.with("actor", x.FoundBy()),
+			ByWho: d.Form.with("actor", x.FoundBy()),
 			What:  texts.Did(x), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x),
 			Task: x.AggregateID, ResourceID: x.ResourceID,
-			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)),
+			ByResource: d.Form.with("resource", cmp.Or(x.AggregateID, x.ResourceID)),
 			Details:    texts.Details(x, func(id string) string { return names[id] }),
 		}
 		if conversation.ValidID(x.AggregateID) {
@@ -233,10 +243,10 @@ func actorID(filter string) string {
 }
 
 // actionChoices returns all actions, sorted by their labels.
-func actionChoices(locale string) (all []choice) {
+func actionChoices(locale, chosen string) (all []web.Choice) {
 	texts := auditlog.WordsIn(locale)
 	for _, a := range texts.Actions() {
-		all = append(all, choice{string(a), texts.Action(a)})
+		all = append(all, web.Choice{Value: string(a), Text: texts.Action(a), Chosen: string(a) == chosen})
 	}
 	return all
 }

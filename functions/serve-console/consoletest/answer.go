@@ -34,20 +34,25 @@ func (a Answer) Leads(t *testing.T, to string) Answer {
 	return a
 }
 
-// Holds checks that the page's source has these texts.
+// between is the white space between the elements of a page.
+var between = regexp.MustCompile(`>\s+<`)
+
+func tight(source string) string { return between.ReplaceAllString(source, "><") }
+
+// Holds checks that the page's source has these texts, whatever white space is between its elements.
 func (a Answer) Holds(t *testing.T, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
-		expect.That(t, strings.Contains(a.Body, text), "lacks %q: %v", text, a)
+		expect.That(t, strings.Contains(tight(a.Body), tight(text)), "lacks %q: %v", text, a)
 	}
 	return a
 }
 
-// Lacks checks that the page's source has none of these texts.
+// Lacks checks that the page's source has none of these texts, whatever white space is between its elements.
 func (a Answer) Lacks(t *testing.T, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
-		expect.That(t, !strings.Contains(a.Body, text), "has %q: %v", text, a)
+		expect.That(t, !strings.Contains(tight(a.Body), tight(text)), "has %q: %v", text, a)
 	}
 	return a
 }

@@ -2,16 +2,17 @@ package contest
 
 import (
 	"net/http"
+	"slices"
 
 	"ringi/functions/serve-console/web"
 )
 
 type comparePage struct {
-	Path          string
-	Sides         []*draftView // left and right; empty: there are fewer than two submissions
-	Lefts, Rights []web.Choice
-	Lines         []web.Line
-	Same          bool
+	Path   string
+	Filter web.Filter
+	Sides  []*draftView // left and right; empty: there are fewer than two submissions
+	Lines  []web.Line
+	Same   bool
 }
 
 // compareDrafts shows two rounds of a contest side by side. Without a choice it shows the two best.
@@ -40,10 +41,15 @@ func (c *Pages) compareDrafts(w http.ResponseWriter, r *http.Request, v *web.Vie
 		}
 		p.Sides = append(p.Sides, x)
 	}
-	for _, x := range board.Drafts {
-		p.Lefts = append(p.Lefts, web.Choice{Value: x.Value, Text: x.Text, Chosen: x.Value == left})
-		p.Rights = append(p.Rights, web.Choice{Value: x.Value, Text: x.Text, Chosen: x.Value == right})
+	side := func(name, label, chosen string) web.Field {
+		drafts := slices.Clone(board.Drafts)
+		for i := range drafts {
+			drafts[i].Chosen = drafts[i].Value == chosen
+		}
+		return web.Select(name, label, "", drafts)
 	}
+	p.Filter = web.Filter{Path: p.Path + "/compare", Class: "drafted", Submit: words.Say("show_compare"),
+		Fields: []web.Field{side("a", words.Say("left"), left), side("b", words.Say("right"), right)}}
 	if p.Same = p.Sides[0].Text == p.Sides[1].Text; !p.Same {
 		p.Lines = web.Diff(p.Sides[0].Text, p.Sides[1].Text)
 	}

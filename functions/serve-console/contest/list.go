@@ -53,10 +53,8 @@ func (c *Pages) Routes() []web.Route {
 type contestTexts struct{ web.Texts }
 
 type contestsPage struct {
-	Bad               []string
-	Rows              []contestRow
-	Next, Prev, First string
-	Live              string
+	web.List
+	Rows []contestRow
 }
 
 type contestRow struct {
@@ -70,30 +68,25 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 	words, cursor := contestTexts{v.Texts("contests")}, r.URL.Query().Get("cursor")
 	page, err := c.Contests.Contests(r.Context(), v.Tenant, cursor, contestsOfPage)
 	p := contestsPage{}
-	d := web.Document{Title: words.Say("title"), Here: "contests"}
-	if web.BadCursor(err) {
-		web.Refuse(r, v, err.Error())
-		p.Bad, p.First, d.Status = []string{v.Texts("layout").Say("bad_cursor")}, "/console/contests", http.StatusBadRequest
-	} else if err != nil {
+	at := func(cursor string) string { return web.At(contestsPath, map[string]string{"cursor": cursor}) }
+	if err := p.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
 		return err
 	}
-	at := func(cursor string) string {
-		if cursor == "" {
-			return ""
-		}
-		return "/console/contests?cursor=" + url.QueryEscape(cursor)
-	}
-	p.Next, p.Prev = at(page.Next), at(page.Prev)
-	if cursor == "" {
-		p.Live = "/console/contests"
-	} else {
-		p.First = "/console/contests"
-	}
+	p.Views = words.views(false)
 	for _, k := range page.Items {
 		p.Rows = append(p.Rows, contestInList(k, words))
 	}
-	d.Data = p
+	d := web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "contests.html")
+}
+
+// contestsPath is the address of the history.
+const contestsPath = "/console/contests"
+
+// views are the history and the board.
+func (t contestTexts) views(board bool) []web.View {
+	return []web.View{{Path: contestsPath, Text: t.Say("history"), Here: !board},
+		{Path: contestsPath + "/board", Text: t.Say("board"), Here: board}}
 }
 
 // asked returns a one-line title: that of the request whose policy the contest drafts, or else the start of its prompt.
@@ -144,6 +137,7 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 
 // boardPage is the leader board of all contests or of one team.
 type boardPage struct {
+	Views []web.View
 	Most  int // how many rounds the board shows
 	Team  string
 	Name  string
@@ -173,7 +167,9 @@ type teamStats struct {
 }
 
 func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	words, p := contestTexts{v.Texts("contests")}, boardPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
+	words := contestTexts{v.Texts("contests")}
+	p := boardPage{Views: words.views(true), Most: mostOnBoard,
+		Team: r.URL.Query().Get("team")}
 	board, err := c.Contests.Board(r.Context(), v.Tenant, contests.Filter{Team: p.Team}, "", mostOnBoard)
 	if err == nil && p.Team != "" {
 		p.Name = legible.OneLine(p.Team)

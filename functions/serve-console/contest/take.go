@@ -1,7 +1,6 @@
 package contest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -51,13 +50,13 @@ func (c *Pages) draftedBy(ctx context.Context, v *web.Viewer, k *contest.Contest
 	d.version = a.Prompts[i]
 	person := func(id string) string { return c.person(ctx, v, id) }
 	channel := func(string) string { return c.ChannelOf(ctx, v, a.Origin(), v.Texts("task").Say("that_channel")) }
-	d.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(person, channel)}
+	d.surface = subject.SurfaceOf(v, person, channel)
 	return d, nil
 }
 
 // person returns a person's name, or the id if the name is unknown.
 func (c *Pages) person(ctx context.Context, v *web.Viewer, id string) string {
-	return cmp.Or(card.OneLine(c.Names(ctx, v, id)[id]), id)
+	return c.Called(ctx, v, id)(id)
 }
 
 // takeForm is the button that ends a contest with its best draft so far.

@@ -89,7 +89,7 @@ func TestAnUnknownPriceIsNoZero(t *testing.T) {
 		})
 		return k
 	}
-	spent := regexp.MustCompile(`費用</dt><dd>([^<]*) <|data-label="費用">([^<]*)</td>`)
+	spent := regexp.MustCompile(`費用</dt>\s*<dd>([^<]*)\s<|data-label="費用">([^<]*)</td>`)
 	for _, test := range []struct {
 		cost     aggregate.MicroUSD
 		unpriced int

@@ -75,14 +75,13 @@ func (c *Pages) Routes() []web.Route {
 
 type agentsPage struct {
 	web.List
-	Status, Person string
-	Rows           []listedRow
-	Agents         []agentRow
-	Warnings       []agentWarning
-	Rules          []autoRule
-	Example        string
-	Unknown        bool // whether agents can answer could not be found out
-	Demo           bool // the demo model answered the newest conversation, whatever the settings say
+	Rows     []listedRow
+	Agents   []agentRow
+	Warnings []agentWarning
+	Rules    []autoRule
+	Example  string
+	Unknown  bool // whether agents can answer could not be found out
+	Demo     bool // the demo model answered the newest conversation, whatever the settings say
 }
 
 type listedRow struct {
@@ -116,27 +115,36 @@ type autoRule struct {
 
 type filter struct{ status, person, cursor string }
 
+// statuses are what the list can be narrowed to.
+var statuses = []conversation.Status{conversation.Open, conversation.Executing, conversation.Failing,
+	conversation.Closed}
+
 func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
-	if _, known := conversation.Moves[conversation.Status(f.status)]; f.status != "" && !known {
-		f.status, bad["status"] = "", true
-	}
-	if f.person != "" && !web.PersonForm.Get().MatchString(f.person) {
-		f.person, bad["person"] = "", true
-	}
+	_, known := conversation.Moves[conversation.Status(f.status)]
+	bad.Refuse("status", &f.status, !known)
+	bad.Person(&f.person)
 	return f, bad
 }
 
+// agentsPath is the address of the list.
+const agentsPath = "/console/agents"
+
 // at returns the address of the page at a cursor.
 func (f filter) at(cursor string) string {
-	return web.At("/console/agents", map[string]string{"status": f.status, "person": f.person, "cursor": cursor})
+	return web.At(agentsPath, map[string]string{"status": f.status, "person": f.person, "cursor": cursor})
 }
 
-func (f filter) opener(viewer string) string {
-	if f.person == web.Myself {
-		return viewer
-	}
-	return f.person
+// narrows reports whether the filter excludes anything.
+func (f filter) narrows() bool { return f.status != "" || f.person != "" }
+
+// form is the filter as people fill it in.
+func (f filter) form(words web.Texts, people []web.Choice) web.Filter {
+	return web.Filter{Path: agentsPath, Search: true, Submit: words.Say("filter"),
+		Links: web.Cleared(agentsPath, words.Say("clear"), f.narrows()),
+		Fields: []web.Field{web.Select("status", words.Say("status"), words.Say("anything"),
+			web.Choices(words, "statuses", f.status, statuses...)),
+			web.Select("person", words.Say("person"), words.Say("anybody"), people)}}
 }
 
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -146,8 +154,10 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	p := agentsPage{Status: f.status, Person: f.person}
-	p.Bad, p.Narrowed = web.Problems(words, bad), f.status != "" || f.person != ""
+	p := agentsPage{}
+	p.Bad, p.Narrowed = web.Problems(words, bad), f.narrows()
+	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: f.person == ""},
+		{Path: filter{person: web.Myself}.at(""), Text: words.Say("mine"), Here: f.person == web.Myself}}
 	defs := p.define(c, v, settings)
 	p.answering(r.Context(), c.Who, v)
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
@@ -158,10 +168,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		return err
 	}
 	p.fill(c, r, v, f, page, reach, defs)
-	d := web.Document{Title: words.Say("title"), Here: "agents", Data: p}
-	if len(p.Bad) > 0 {
-		d.Status = http.StatusBadRequest
-	}
+	d := web.Document{Title: words.Say("title"), Here: "agents", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "agents.html")
 }
 
@@ -170,7 +177,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
 ) (store.Page[conversation.Conversation], error) {
-	of := conversations.Filter{Status: conversation.Status(f.status), Opener: f.opener(v.User)}
+	of := conversations.Filter{Status: conversation.Status(f.status), Opener: web.Whom(f.person, v)}
 	var keep func(conversation.Conversation) bool
 	if !v.Admin && of.Opener != v.User {
 		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
@@ -269,7 +276,7 @@ func (p *agentsPage) fill(
 ) {
 	words := v.Texts("agents")
 	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
-	ids := []string{v.User, f.opener(v.User)}
+	ids := []string{v.User, web.Whom(f.person, v)}
 	for _, x := range page.Items {
 		ids = append(ids, x.Opener)
 	}
@@ -283,10 +290,7 @@ func (p *agentsPage) fill(
 			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt,
 		})
 	}
-	p.Statuses = web.Statuses(
-		words, f.status, conversation.Open, conversation.Executing, conversation.Failing, conversation.Closed,
-	)
-	p.People = web.PeopleToChoose(v, words, names, f.opener(v.User))
+	p.Filter = f.form(words, web.PeopleToChoose(v, words, names, web.Whom(f.person, v)))
 }
 
 // waitsFor is the status shown while an action waits for a person.

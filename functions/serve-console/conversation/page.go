@@ -238,7 +238,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, v.Texts("task").Say("system")) }
 	t.named = c.Departments(ctx, v)
 	channel := c.ChannelsOf(ctx, v, s.Origin(), v.Texts("conversation").Say("that_channel"))
-	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(t.person, channel)}
+	t.surface = subject.SurfaceOf(v, t.person, channel)
 }
 
 func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

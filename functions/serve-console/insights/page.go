@@ -1,12 +1,12 @@
 package insights
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -29,8 +29,8 @@ func (c *Pages) Routes() []web.Route {
 }
 
 type insightsData struct {
-	From, To string
-	Ranges   []dayRange
+	Views    []web.View
+	Filter   web.Filter
 	Problem  string
 	Missing  int // days that were not counted in time
 	Empty    bool
@@ -43,12 +43,6 @@ type insightsData struct {
 	Cost     chart
 	Days     []dayRow
 	Unpriced bool // the price of some calls is unknown
-}
-
-// dayRange is a range that the page offers.
-type dayRange struct {
-	Path, Text string
-	Here       bool
 }
 
 // Number is a figure at the top of a page. Path is of the list of what it counts, and may be empty.
@@ -88,23 +82,26 @@ type dayRow struct {
 	Unpriced              int
 }
 
+// insightsPath is the address of the page.
+const insightsPath = "/console/insights"
+
 func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("insights")
 	doc := web.Document{Title: v.Texts("layout").Say("insights"), Here: "insights"}
 	today := daily.Day(c.Now())
-	d := insightsData{From: r.URL.Query().Get("from"), To: r.URL.Query().Get("to")}
-	if d.To == "" {
-		d.To = today
-	}
-	if d.From == "" {
-		d.From = daysBefore(d.To, insightDays-1)
-	}
+	var d insightsData
+	last := cmp.Or(r.URL.Query().Get("to"), today)
+	first := cmp.Or(r.URL.Query().Get("from"), daysBefore(last, insightDays-1))
+	d.Filter = web.Filter{Path: insightsPath, Submit: words.Say("show"),
+		Fields: []web.Field{web.Day("from", words.Say("from"), first), web.Day("to", words.Say("to"), last)}}
+	d.Filter.Fields[0].Required, d.Filter.Fields[1].Required = true, true
 	for _, n := range []int{7, insightDays, 90} {
 		from := daysBefore(today, n-1)
-		path := "/console/insights?" + url.Values{"from": {from}, "to": {today}}.Encode()
-		d.Ranges = append(d.Ranges, dayRange{path, words.Say("last_days", "n", n), from == d.From && d.To == today})
+		path := web.At(insightsPath, map[string]string{"from": from, "to": today})
+		here := from == first && last == today
+		d.Views = append(d.Views, web.View{Path: path, Text: words.Say("last_days", "n", n), Here: here})
 	}
-	days, err := daily.Days(d.From, d.To)
+	days, err := daily.Days(first, last)
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
 		d.Problem, doc.Status = words.Say("bad_range", "n", daily.MaxDays), http.StatusBadRequest
 		doc.Data = d

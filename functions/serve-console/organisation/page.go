@@ -7,12 +7,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/directory"
-	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/remember"
 	"ringi/shared/store/organisations"
 )
@@ -40,9 +37,6 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/organisation/remove", c.remove),
 	}
 }
-
-// today returns the tenant's day.
-func (c *Pages) today() organisation.Date { return organisation.DateOf(c.Now().In(tenancy.Zone())) }
 
 // standing reads what stands. Unread says that it can't be read, though it is there.
 func (c *Pages) standing(ctx context.Context, v *web.Viewer) (is organisations.Standing, unread bool, err error) {
@@ -89,7 +83,7 @@ func filled(all ...list) (out []list) {
 // pageData is what stands.
 type pageData struct {
 	Stands, Unread bool
-	Today          string
+	Filter         web.Filter
 	Facts          []fact
 	Lists          []list
 }
@@ -100,18 +94,18 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	t := texts{v.Texts("organisation")}
-	data := pageData{Stands: is.Stands(), Unread: unread, Today: c.today().String()}
+	data := pageData{Stands: is.Stands(), Unread: unread, Filter: t.resolve("", c.Today().String())}
 	if is.Organisation != nil {
-		chart := is.Organisation.Chart(c.today())
+		chart := is.Organisation.Chart(c.Today())
 		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
-		if next, ok := is.Organisation.NextChange(c.today()); ok {
+		if next, ok := is.Organisation.NextChange(c.Today()); ok {
 			data.Facts = append(data.Facts, fact{t.Say("next_change"), next.String()})
 		}
 		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
-			fact{t.Say("saved_at"), is.SavedAt.In(tenancy.Zone()).Format("2006-01-02 15:04")},
+			fact{t.Say("saved_at"), web.Minute(is.SavedAt)},
 			fact{"SHA-256", is.SHA256})
 		data.Lists = append(filled(listOf("without", t.Say("without"), t.Say("without_note"),
-			is.Accounts.Without(chart), t.person)), t.gaps(is.Organisation, c.today())...)
+			is.Accounts.Without(chart), t.person)), t.gaps(is.Organisation, c.Today())...)
 	}
 	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "organisation", Data: data}, "organisation.html")
 }
@@ -137,14 +131,14 @@ func (c *Pages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	t := texts{v.Texts("organisation")}
 	none := directory.Of(nil, listing{more: true})
-	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.today().String())}
+	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.Today().String())}
 	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation-remove.html")
 }
 
 // remove removes what stood when the question was shown. It refuses what was saved since.
 func (c *Pages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	rev, _ := strconv.Atoi(r.PostForm.Get("rev")) // 0 is a revision that nothing which stands has
+	rev := web.RevisionOf(r.PostForm)
 	if err := c.Organisations.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
 		return err
 	}

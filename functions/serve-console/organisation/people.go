@@ -10,11 +10,9 @@ import (
 	"ringi/shared/store/organisations"
 )
 
-// mostFound bounds the people that a search shows.
-const mostFound = 20
-
 // peopleData is who was looked for, on which day, and what holds for one of them.
 type peopleData struct {
+	Filter    web.Filter
 	Query, On string
 	BadDay    bool
 	Found     []found
@@ -51,20 +49,21 @@ func (c *Pages) people(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	}
 	t, asked := texts{v.Texts("organisation")}, r.URL.Query()
 	data := peopleData{Query: strings.TrimSpace(asked.Get("q")), On: strings.TrimSpace(asked.Get("on"))}
-	on := c.today()
+	on := c.Today()
 	if data.On != "" {
 		if on, err = organisation.ParseDate(data.On); err != nil {
-			on, data.BadDay = c.today(), true
+			on, data.BadDay = c.Today(), true
 		}
 	}
 	if !data.BadDay {
 		data.On = on.String()
 	}
+	data.Filter = t.resolve(data.Query, data.On)
 	number := asked.Get("number")
 	if number == "" && data.Query != "" {
 		all := search(is.Organisation, data.Query)
-		data.More = len(all) > mostFound
-		for _, p := range all[:min(len(all), mostFound)] {
+		data.More = len(all) > web.MostFound
+		for _, p := range all[:min(len(all), web.MostFound)] {
 			data.Found = append(data.Found, found{p.Number, t.person(p)})
 		}
 		if len(all) == 1 {
@@ -79,6 +78,15 @@ func (c *Pages) people(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		d.Status = http.StatusUnprocessableEntity
 	}
 	return c.Show(w, r, v, d, "organisation-people.html")
+}
+
+// resolve is the search for somebody on a day.
+func (t texts) resolve(query, day string) web.Filter {
+	return web.Filter{Path: "/console/organisation/people", Search: true, Bare: true, Submit: t.Say("look_up"),
+		Fields: []web.Field{
+			{Name: "q", Label: t.Say("person_label"), Value: query, Example: t.Say("person_hint")},
+			web.Day("on", t.Say("day_label"), day),
+		}}
 }
 
 // search finds people of any day by number, a part of their name, or an address. Blanks in names don't matter.

@@ -123,12 +123,12 @@ func (l listing) names() map[string]string {
 
 // uploadData is what a file would change, or what is wrong with it.
 type uploadData struct {
-	Rev                        int
-	Packed, SHA256, Accounts   string // what was shown
-	Problems                   []problem
-	More                       int
-	First, Same, Unread        bool
-	Conflict, Moved, Silent    bool
+	Rev                      int
+	Packed, SHA256, Accounts string // what was shown
+	Problems                 []problem
+	More                     int
+	web.Came
+	First, Same, Unread, Moved bool
 	Incomplete, Mailless, Save bool
 	Facts                      []fact
 	Days                       []day
@@ -168,8 +168,8 @@ func (c *Pages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	} else if err != nil {
 		return err
 	}
-	m := l.match(o, c.today())
-	data.Packed, data.SHA256, data.Accounts = packed(text), o.SHA256(), m.Kept().SHA256()
+	m := l.match(o, c.Today())
+	data.Packed, data.SHA256, data.Accounts = web.Packed(text), o.SHA256(), m.Kept().SHA256()
 	if saves && !data.Silent {
 		done, err := c.saveShown(w, r, v, &data, o, m)
 		if done || err != nil {
@@ -180,14 +180,14 @@ func (c *Pages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		}
 		data.Rev, data.First = is.Rev, !is.Stands()
 	}
-	data.tell(t, c.today(), is, o, encoding)
+	data.tell(t, c.Today(), is, o, encoding)
 	if !data.Silent {
-		data.tellAccounts(t, c.today(), is.Accounts, l, o, m)
+		data.tellAccounts(t, c.Today(), is.Accounts, l, o, m)
 		x, _, err := c.Store.Rules(r.Context(), v.Tenant)
 		if err != nil {
 			return err
 		}
-		data.Lists = append(t.stages(x, c.today(), o, m, l), data.Lists...)
+		data.Lists = append(t.stages(x, c.Today(), o, m, l), data.Lists...)
 	}
 	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
 	data.Save = !data.Same && !data.Silent
@@ -261,15 +261,8 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 }
 
 func (c *Pages) showUpload(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData) error {
-	t := v.Texts("organisation")
-	d := web.Document{Title: t.Say("upload_title"), Here: "organisation", Data: data}
-	switch {
-	case data.Silent:
-		d.Status = http.StatusServiceUnavailable
-	case data.Conflict, data.Moved:
-		d.Status = http.StatusConflict
-	case len(data.Problems) > 0:
-		d.Status = http.StatusUnprocessableEntity
-	}
+	came := web.Came{Silent: data.Silent, Conflict: data.Conflict || data.Moved, Wrong: len(data.Problems) > 0}
+	title := v.Texts("organisation").Say("upload_title")
+	d := web.Document{Title: title, Here: "organisation", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "organisation-upload.html")
 }

@@ -49,8 +49,26 @@ type period struct {
 	first, last int // fiscal years
 }
 
-// query returns the part of an address that names the period.
-func (p *period) query() url.Values { return url.Values{"by": {p.By}, "from": {p.From}, "to": {p.To}} }
+// registerPath is the address of the list.
+const registerPath = "/console/register"
+
+// at returns an address of the period, with more values.
+func (p *period) at(path string, more ...string) string {
+	q := url.Values{"by": {p.By}, "from": {p.From}, "to": {p.To}}
+	for i := 0; i < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	return path + "?" + q.Encode()
+}
+
+// filter is the filter as people fill it in.
+func (p *period) filter(words web.Texts, number string) web.Filter {
+	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("show"),
+		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
+			{Name: "number", Label: words.Say("either"), Value: number, Most: 11, Example: "2026-000123"},
+			web.Day("from", words.Say("from"), p.From), web.Day("to", words.Say("to"), p.To),
+		}}
+}
 
 func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p period, err error) {
 	now := c.Now()
@@ -88,14 +106,13 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 }
 
 type listData struct {
-	Period       period
-	Number       string // that was looked for in vain
-	Both         []line // what has the number that was looked for
-	Rows         []line
-	Requests     bool // one of the rows has a request's number
-	Older, File  string
-	OtherBy      string // the other register
-	OtherAddress string
+	Period      period
+	Filter      web.Filter
+	Number      string // that was looked for in vain
+	Both        []line // what has the number that was looked for
+	Rows        []line
+	Requests    bool // one of the rows has a request's number
+	Older, File string
 }
 
 func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -116,7 +133,8 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			return nil
 		}
 	}
-	if d.Period = p; p.Problem != "" {
+	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Number)
+	if p.Problem != "" {
 		doc.Data, doc.Status = d, http.StatusBadRequest
 		return c.Show(w, r, v, doc, "register.html")
 	}
@@ -126,22 +144,16 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	d.Requests = slices.ContainsFunc(d.Rows, func(x line) bool { return x.Request != "" })
-	address := func(path string, p period, more ...string) string {
-		q := p.query()
-		for i := 0; i < len(more); i += 2 {
-			q.Set(more[i], more[i+1])
-		}
-		return path + "?" + q.Encode()
-	}
 	if next != "" {
-		d.Older = address("/console/register", p, "cursor", next)
+		d.Older = p.at(registerPath, "cursor", next)
 	}
-	d.File = address("/console/register/file.csv", p)
+	d.File = p.at(registerPath + "/file.csv")
 	other := p
 	if other.By = ofRequests; p.By == ofRequests {
 		other.By = ofDecisions
 	}
-	d.OtherBy, d.OtherAddress = other.By, address("/console/register", other)
+	d.Filter.Links = append(d.Filter.Links,
+		web.Link{Path: other.at(registerPath), Text: v.Texts("register").In("registers", other.By)})
 	doc.Data = d
 	return c.Show(w, r, v, doc, "register.html")
 }

@@ -133,10 +133,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if next != "" {
 		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="ringi-register.csv"`)
-	_, err = w.Write(web.CSV(t))
-	return err
+	return web.Attach(w, web.KindCSV, "ringi-register.csv", web.CSV(t))
 }
 
 func day(at time.Time) string {

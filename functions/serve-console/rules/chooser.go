@@ -6,62 +6,30 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 
-// mostFound bounds what a search shows.
-const mostFound = 20
-
-// chooser is a list of which some are chosen, with a search for others.
-type chooser struct {
-	Name, ID      string
-	Chosen, Found []box
-	Query         string
-	Searched      bool
-	More          bool
-	One           bool // only one is chosen
-	Few           bool // all are shown: there is nothing to search
+// coded is a box of the value of an input, and the code in it. A position has none of its own: its department is in the
+// text.
+func coded(value, text, note string) web.Box {
+	b := web.Box{Value: value, Text: text, Note: note}
+	if text != value {
+		b.Code, _, _ = strings.Cut(value, between)
+	}
+	return b
 }
-
-// box is a checkbox.
-type box struct {
-	Value, Text, Note string
-	On, Off           bool // Off: it can't be chosen
-}
-
-// Code is what tells a value from others of the same text. A position has none: its department is in the text.
-func (b box) Code() string {
-	code, _, _ := strings.Cut(b.Value, between)
-	return code
-}
-
-func inputID(name string) string { return "r-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
 
 // peopleChooser chooses people of the workspace.
-func (a *asked) peopleChooser(name string, ids []string, sent url.Values) chooser {
-	c := chooser{Name: name, ID: inputID(name), Query: sent.Get("find." + name)}
-	for _, id := range ids {
-		c.Chosen = append(c.Chosen, a.personBox(id, true))
-	}
-	if a.members == nil || strings.TrimSpace(c.Query) == "" {
-		return c
-	}
-	c.Searched = true
-	users, _, more := a.members.Find(c.Query, mostFound)
-	c.More = more
-	for _, u := range users {
-		if !slices.Contains(ids, u.ID) {
-			c.Found = append(c.Found, a.personBox(u.ID, false))
-		}
-	}
-	return c
+func (a *asked) peopleChooser(name string, ids []string, sent url.Values) web.Chooser {
+	return web.Choosing{Members: a.members, Box: a.personBox}.Choose(name, ids, sent.Get("find."+name))
 }
 
-func (a *asked) personBox(id string, on bool) box {
-	b := box{Value: id, Text: a.person(id), On: on}
-	if a.members == nil {
+func (a *asked) personBox(id string, on bool) web.Box {
+	b := coded(id, a.person(id), "")
+	if b.On = on; a.members == nil {
 		return b
 	}
 	u, listed := a.members.Person(id)
@@ -78,10 +46,12 @@ func (a *asked) personBox(id string, on bool) box {
 var channelForm = lazy.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
 
 // channelChooser chooses among the viewer's channels, and others by their ids.
-func (a *asked) channelChooser(ids []string, query string) chooser {
-	c := chooser{Name: "channels", ID: inputID("channels"), Query: query}
+func (a *asked) channelChooser(ids []string, query string) web.Chooser {
+	c := web.Chooser{Name: "channels", Query: query}
 	for _, id := range ids {
-		c.Chosen = append(c.Chosen, box{Value: id, Text: a.channel(id), On: true})
+		b := coded(id, a.channel(id), "")
+		b.On = true
+		c.Chosen = append(c.Chosen, b)
 	}
 	want := strings.ToLower(strings.TrimLeft(strings.TrimSpace(query), "#＃"))
 	if want == "" {
@@ -93,13 +63,13 @@ func (a *asked) channelChooser(ids []string, query string) chooser {
 		if slices.Contains(ids, id) || !named {
 			continue
 		}
-		if c.More = len(c.Found) == mostFound; c.More {
+		if c.More = len(c.Found) == web.MostFound; c.More {
 			break
 		}
-		c.Found = append(c.Found, box{Value: id, Text: a.channel(id)})
+		c.Found = append(c.Found, coded(id, a.channel(id), ""))
 	}
 	if id := strings.ToUpper(want); len(c.Found) == 0 && channelForm.Get().MatchString(id) && !slices.Contains(ids, id) {
-		c.Found = append(c.Found, box{Value: id, Text: id, Note: a.Say("channel_unseen")})
+		c.Found = append(c.Found, coded(id, id, a.Say("channel_unseen")))
 	}
 	return c
 }
@@ -118,10 +88,10 @@ func (a *asked) sortedChannels() (ids []string) {
 }
 
 // toolBoxes returns the tools that requests may call, and those that the rule lists besides.
-func (a *asked) toolBoxes(listed []rules.Tool) (all []box) {
+func (a *asked) toolBoxes(listed []rules.Tool) (all []web.Box) {
 	for _, t := range listed {
 		if _, known := find(a.tools, t); !known {
-			all = append(all, box{Value: toolValue(t), Text: legible.OneLine(strings.TrimSpace(toolValue(t))), On: true,
+			all = append(all, web.Box{Value: toolValue(t), Text: legible.OneLine(strings.TrimSpace(toolValue(t))), On: true,
 				Note: a.Say("tool_unknown")})
 		}
 	}
@@ -130,7 +100,7 @@ func (a *asked) toolBoxes(listed []rules.Tool) (all []box) {
 		if !x.Allowed && !on {
 			continue
 		}
-		b := box{Value: toolValue(x.Tool), Text: legible.OneLine(x.Title), On: on, Note: a.Say("tool_reads")}
+		b := web.Box{Value: toolValue(x.Tool), Text: legible.OneLine(x.Title), On: on, Note: a.Say("tool_reads")}
 		if x.writes() {
 			b.Note = a.Say("tool_writes")
 		}

@@ -2,12 +2,10 @@ package rules
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 )
@@ -27,25 +25,13 @@ func packed(v any) string {
 	if err != nil {
 		panic(fmt.Sprintf("pack a draft: %v", err)) // it holds only strings, numbers, booleans and lists of these
 	}
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write(text) // to memory
-	w.Close()
-	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+	return web.Packed(text)
 }
 
 // unpacked reads the value of a hidden field. It returns aggregate.ErrField for one that no page of Ringi's has made.
 func unpacked[T any](field, text string) (v T, err error) {
 	wrong := aggregate.ErrField{Field: field, Limit: "must be as the page has it"}
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return v, wrong
-	}
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return v, wrong
-	}
-	plain, err := io.ReadAll(io.LimitReader(r, mostDraft+1))
+	plain, err := web.Unpacked(text, mostDraft)
 	if err != nil || len(plain) > mostDraft || json.Unmarshal(plain, &v) != nil {
 		var none T
 		return none, wrong

@@ -131,15 +131,15 @@ type ruleData struct {
 	Problems       []problem
 
 	Name         string
-	Kinds        []option
+	Kinds        []web.Choice
 	Organised    bool   // an organisation stands
 	Unread       bool   // and can't be read
 	Requester    string // who asks, where the form doesn't offer that or not all of it
-	Departments  chooser
+	Departments  web.Chooser
 	Direct       bool // it takes direct messages
-	Channels     chooser
-	Use, To      []option
-	Tools        []box
+	Channels     web.Chooser
+	Use, To      []web.Choice
+	Tools        []web.Box
 	Destinations string
 	AtLeast      string
 	Below        string
@@ -150,7 +150,7 @@ type ruleData struct {
 	Stages       []stageData
 	More         bool // another stage may be added
 	Hands        string
-	Readers      chooser
+	Readers      web.Chooser
 	ReaderGroups string
 }
 
@@ -174,16 +174,10 @@ func (d ruleData) Exactly(field string) (all []problem) {
 	return all
 }
 
-// option is one of a select's.
-type option struct {
-	Value, Text string
-	Chosen      bool
-}
-
 // emptyData is what may happen to a stage by one cause.
 type emptyData struct {
 	Name, Label string
-	Options     []option
+	Options     []web.Choice
 }
 
 type stageData struct {
@@ -191,13 +185,13 @@ type stageData struct {
 	At, Field   string // before the names of its inputs, and of its problems
 	Mark        string
 	Name, Need  string
-	Kinds       []option
+	Kinds       []web.Choice
 	Empties     []emptyData
 	Kept        string // whom it asks in a way that the form doesn't offer
-	People      chooser
-	Position    chooser
-	Groups      []option
-	Levels      []option
+	People      web.Chooser
+	Position    web.Chooser
+	Groups      []web.Choice
+	Levels      []web.Choice
 	Others      bool
 	First, Last bool
 }
@@ -276,12 +270,12 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 }
 
 // options returns a select's options; a value that the form doesn't offer stays chosen.
-func options(says func(value string) string, is string, values ...string) (all []option) {
+func options(says func(value string) string, is string, values ...string) (all []web.Choice) {
 	if !slices.Contains(values, is) {
 		values = append(values, is)
 	}
 	for _, value := range values {
-		all = append(all, option{value, cmp.Or(says(value), value), value == is})
+		all = append(all, web.Choice{Value: value, Text: cmp.Or(says(value), value), Chosen: value == is})
 	}
 	return all
 }

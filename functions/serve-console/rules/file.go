@@ -74,10 +74,7 @@ func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="ringi-rules-%d.yaml"`, rev))
-	_, err = w.Write(text)
-	return err
+	return web.Attach(w, web.KindYAML, fmt.Sprintf("ringi-rules-%d.yaml", rev), text)
 }
 
 // named returns the name for an id of a person, a group or a channel, or "".
@@ -88,22 +85,15 @@ func (a *asked) named(id string) string {
 	return web.ChannelName(a.channels, id)
 }
 
-// fileFault is a fault of a file, in the reader's language.
-type fileFault struct{ Line, Label, Text string }
-
-// mostFaults bounds the faults listed: a file may have tens of thousands, too many for an answer.
-const mostFaults = 100
-
 // importData has a file's faults.
 type importData struct {
-	Text   string
-	Faults []fileFault
-	More   int
+	Text string
+	web.Faults
 }
 
 // read makes a draft of a file, to be looked at before it is saved. A rule without an id gets one.
 func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	text, err := yamlfile.Sent(r)
+	text, err := web.YAML(r)
 	if err != nil {
 		return err
 	}
@@ -122,7 +112,7 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			x.Rules[i].ID = aggregate.NewID()
 		}
 	}
-	var all []fileFault
+	var all []web.Fault
 	for _, f := range faults {
 		all = append(all, a.fault(f.Line, a.fieldIn(f.Field), a.In("faults", f.Rule, "max", yamlfile.MaxBytes>>10)))
 	}
@@ -133,9 +123,8 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		}
 	}
 	if len(all) > 0 {
-		shown := all[:min(len(all), mostFaults)]
 		d := web.Document{Title: a.Say("import_title"), Here: "rules", Status: http.StatusUnprocessableEntity,
-			Data: importData{Text: string(text), Faults: shown, More: len(all) - len(shown)}}
+			Data: importData{string(text), web.FaultsOf(all)}}
 		return a.Show(w, r, v, d, "rules-import.html")
 	}
 	a.draft = draft{Rev: now.Rev, Rules: x}
@@ -143,8 +132,8 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return a.list(listState{})
 }
 
-func (a *asked) fault(line int, label, text string) fileFault {
-	f := fileFault{Label: label, Text: text}
+func (a *asked) fault(line int, label, text string) web.Fault {
+	f := web.Fault{Label: label, Text: text}
 	if line > 0 {
 		f.Line = a.Say("line", "n", line)
 	}

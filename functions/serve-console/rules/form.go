@@ -26,7 +26,7 @@ func typed(form url.Values, was rules.Rule) rules.Rule {
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
 	}
 	if form.Has("numbered") {
-		is.Numbered = len(chosen(form["numbered"])) > 0
+		is.Numbered = len(web.Ticked(form["numbered"])) > 0
 	}
 	if is.Route == nil {
 		is.Numbered = false
@@ -40,21 +40,21 @@ func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 		is.Kinds = kindsOf(form.Get("kinds"))
 	}
 	is.Places, is.Tools, is.Destinations, is.Amount = nil, nil, nil, nil
-	places := rules.Places{Channels: chosen(form["channels"]), Direct: typedDirect(form, was.Places)}
+	places := rules.Places{Channels: web.Ticked(form["channels"]), Direct: typedDirect(form, was.Places)}
 	if len(places.Channels) > 0 || places.Direct {
 		is.Places = &places
 	}
 	is.Requester = typedRequester(form, was.Requester)
 	if use := rules.Use(form.Get("use")); use != "" {
 		is.Tools = &rules.Tools{Use: use}
-		for _, value := range chosen(form["tools"]) {
+		for _, value := range web.Ticked(form["tools"]) {
 			if use != rules.UseWriting {
 				is.Tools.List = append(is.Tools.List, toolOf(value))
 			}
 		}
 	}
 	if to := rules.Go(form.Get("to")); to != "" {
-		is.Destinations = &rules.Destinations{Go: to, List: lines(form.Get("destinations"))}
+		is.Destinations = &rules.Destinations{Go: to, List: web.Lines(form.Get("destinations"))}
 	}
 	amount := rules.Between{AtLeast: amountTyped(form.Get("at_least")), Below: amountTyped(form.Get("below"))}
 	if amount.AtLeast != "" || amount.Below != "" {
@@ -67,7 +67,7 @@ func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 // typedDirect reads whether the rule takes direct messages, if the form asks.
 func typedDirect(form url.Values, was *rules.Places) bool {
 	if form.Has("direct") {
-		return len(chosen(form["direct"])) > 0
+		return len(web.Ticked(form["direct"])) > 0
 	}
 	return was != nil && was.Direct
 }
@@ -102,7 +102,7 @@ func typedRequester(form url.Values, was *rules.Requester) *rules.Requester {
 		is = *was
 	}
 	if form.Has("departments") {
-		is.Departments = chosen(form["departments"])
+		is.Departments = web.Ticked(form["departments"])
 	}
 	if len(is.Departments)+len(is.Groups) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func typedRoute(form url.Values, was *rules.Policy) *rules.Policy {
 		is.Stages = append(is.Stages, typedStage(form, at, stage))
 	}
 	is.Hands = wholeTyped(form.Get("hands"))
-	readers := rules.Readers{People: chosen(form["readers"])}
+	readers := rules.Readers{People: web.Ticked(form["readers"])}
 	if was.Readers != nil {
 		readers.Groups = was.Readers.Groups
 	}
@@ -159,7 +159,7 @@ func typedStage(form url.Values, at string, was rules.Stage) rules.Stage {
 	case rules.WhoChannel:
 		return rules.Stage{Name: is.Name, Who: rules.Who{Kind: kind}, Need: 1}
 	case rules.WhoPeople:
-		is.Who = rules.Who{Kind: kind, People: chosen(form[at+"people"])}
+		is.Who = rules.Who{Kind: kind, People: web.Ticked(form[at+"people"])}
 	case rules.WhoGroup, rules.WhoManager, rules.WhoPosition:
 		is.Who = typedWho(form, at, kind, was.Who)
 	}
@@ -167,7 +167,7 @@ func typedStage(form url.Values, at string, was rules.Stage) rules.Stage {
 		is.Need = 1
 	}
 	if form.Has(at + "others") {
-		is.Others = len(chosen(form[at+"others"])) > 0
+		is.Others = len(web.Ticked(form[at+"others"])) > 0
 	}
 	is.Empty = rules.Empty{Vacant: rules.Then(form.Get(at + "vacant")), Own: rules.Then(form.Get(at + "own")),
 		Twice: rules.Then(form.Get(at + "twice"))}
@@ -187,7 +187,7 @@ func typedWho(form url.Values, at string, kind rules.WhoKind, was rules.Who) rul
 		is.Level = wholeTyped(form.Get(at + "level"))
 	case kind == rules.WhoPosition && form.Has(at+"position"):
 		is.Department, is.Position = "", ""
-		for _, value := range chosen(form[at+"position"]) {
+		for _, value := range web.Ticked(form[at+"position"]) {
 			is.Department, is.Position, _ = strings.Cut(value, between)
 		}
 	}
@@ -213,26 +213,6 @@ func wholeShown(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// chosen returns the values of ticked boxes, in order and without duplicates. The form also sends an empty value, to
-// show that it had the boxes.
-func chosen(values []string) (out []string) {
-	for _, v := range values {
-		if strings.TrimSpace(v) != "" && !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func lines(text string) (out []string) {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // typedFloor reads the floor, if the form has it.

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/directory"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/organisations"
 	"ringi/shared/words/legible"
 )
 
 // organised reads which organisation stands.
 func (a *asked) organised() error {
-	a.day = organisation.DateOf(a.Now().In(tenancy.Zone()))
+	a.day = a.Today()
 	is, err := a.Organisations.Standing(a.r.Context(), a.v.Tenant)
 	if errors.Is(err, organisations.ErrUnreadable) {
 		slog.ErrorContext(a.r.Context(), "the organisation can't be read", "tenant", a.v.Tenant, "err", err)
@@ -62,7 +62,7 @@ func (a *asked) charts() (all []*organisation.Chart) {
 }
 
 // departmentBoxes are the departments that the organisation has today or on its next day, by code.
-func (a *asked) departmentBoxes() (all []box) {
+func (a *asked) departmentBoxes() (all []web.Box) {
 	seen := map[string]bool{}
 	for _, chart := range a.charts() {
 		for _, d := range chart.Departments() {
@@ -75,7 +75,7 @@ func (a *asked) departmentBoxes() (all []box) {
 				above = append(above, legible.OneLine(cmp.Or(x.Name, x.Code)))
 			}
 			slices.Reverse(above)
-			all = append(all, box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
+			all = append(all, coded(d.Code, a.department(d.Code), strings.Join(above, " › ")))
 		}
 	}
 	return all
@@ -93,7 +93,7 @@ func positionValue(department, position string) string {
 
 // positionBoxes are the positions that somebody holds in a department today or on the organisation's next day, with
 // who that is.
-func (a *asked) positionBoxes() (all []box) {
+func (a *asked) positionBoxes() (all []web.Box) {
 	at, holders := map[string]int{}, map[string][]string{}
 	for _, chart := range a.charts() {
 		for _, p := range chart.People() {
@@ -104,7 +104,7 @@ func (a *asked) positionBoxes() (all []box) {
 				}
 				if _, known := at[value]; !known {
 					at[value] = len(all)
-					all = append(all, box{Value: value, Text: a.position(post.Department, post.Position)})
+					all = append(all, coded(value, a.position(post.Department, post.Position), ""))
 				}
 				if name := legible.OneLine(p.Name); !slices.Contains(holders[value], name) {
 					holders[value] = append(holders[value], name)
@@ -116,17 +116,17 @@ func (a *asked) positionBoxes() (all []box) {
 		own := func(s string) string { return s }
 		all[i].Note = list(a.speaker, holders[all[i].Value], own, a.Say("middot"))
 	}
-	slices.SortStableFunc(all, func(x, y box) int { return strings.Compare(x.Value, y.Value) })
+	slices.SortStableFunc(all, func(x, y web.Box) int { return strings.Compare(x.Value, y.Value) })
 	return all
 }
 
 // ofOrganisation chooses among boxes of the organisation: all of them if they are few, else those that are searched
 // for. The value of a chosen one stays, also if the organisation has it no more.
-func (a *asked) ofOrganisation(name, query string, chosen []string, all []box, says func(value string) string) chooser {
-	c := chooser{Name: name, ID: inputID(name), Query: query, Few: len(all) <= mostFound}
+func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Box, says func(value string) string) web.Chooser {
+	c := web.Chooser{Name: name, Query: query, Few: len(all) <= web.MostFound}
 	for _, value := range chosen {
-		b := box{Value: value, Text: says(value), On: true}
-		if !slices.ContainsFunc(all, func(x box) bool { return x.Value == value }) {
+		b := coded(value, says(value), "")
+		if b.On = true; !slices.ContainsFunc(all, func(x web.Box) bool { return x.Value == value }) {
 			b.Note = a.Say("not_organised")
 		}
 		c.Chosen = append(c.Chosen, b)
@@ -139,7 +139,7 @@ func (a *asked) ofOrganisation(name, query string, chosen []string, all []box, s
 		if slices.Contains(chosen, b.Value) || !strings.Contains(folded(b.Text+b.Value+b.Note), want) {
 			continue
 		}
-		if c.More = len(c.Found) == mostFound; c.More {
+		if c.More = len(c.Found) == web.MostFound; c.More {
 			break
 		}
 		c.Found = append(c.Found, b)
@@ -150,11 +150,11 @@ func (a *asked) ofOrganisation(name, query string, chosen []string, all []box, s
 // folded is a text as it is compared with what somebody searches for.
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
 
-func (a *asked) departmentChooser(codes []string, query string) chooser {
+func (a *asked) departmentChooser(codes []string, query string) web.Chooser {
 	return a.ofOrganisation("departments", query, codes, a.departmentBoxes(), a.department)
 }
 
-func (a *asked) positionChooser(name, value, query string, all []box) chooser {
+func (a *asked) positionChooser(name, value, query string, all []web.Box) web.Chooser {
 	var chosen []string
 	if value != "" {
 		chosen = []string{value}
@@ -168,16 +168,16 @@ func (a *asked) positionChooser(name, value, query string, all []box) chooser {
 }
 
 // groupOptions are the workspace's user groups, and the one that is chosen.
-func (a *asked) groupOptions(is string) (all []option) {
+func (a *asked) groupOptions(is string) (all []web.Choice) {
 	if is == "" {
-		all = append(all, option{"", a.Say("choose_group"), true})
+		all = append(all, web.Choice{Value: "", Text: a.Say("choose_group"), Chosen: true})
 	}
 	known := false
 	if a.members != nil {
 		for _, g := range a.members.Groups {
 			if !g.Disabled {
 				text := a.Say("group_option", "name", legible.OneLine(g.Name), "handle", legible.OneLine(g.Handle), "n", g.Count)
-				all, known = append(all, option{g.ID, text, g.ID == is}), known || g.ID == is
+				all, known = append(all, web.Choice{Value: g.ID, Text: text, Chosen: g.ID == is}), known || g.ID == is
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (a *asked) groupOptions(is string) (all []option) {
 		if a.members != nil {
 			text = a.Say("group_gone", "name", text)
 		}
-		all = append(all, option{is, text, true})
+		all = append(all, web.Choice{Value: is, Text: text, Chosen: true})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
 )
 
@@ -34,7 +35,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 }
 
 // stageForm fills in the inputs of a stage.
-func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []box) stageData {
+func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Field: fmt.Sprintf("route.stages[%d]", i), Mark: number(i), Name: s.Name,
 		Need: wholeShown(s.Need), First: i == 0, Others: s.Others}
 	if s.Need < 0 {
@@ -88,9 +89,10 @@ func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
 var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}
 
 // levelOptions are the levels of managers above the requester.
-func (a *asked) levelOptions(is int) (all []option) {
+func (a *asked) levelOptions(is int) (all []web.Choice) {
 	for level := range rules.MaxLevel {
-		all = append(all, option{strconv.Itoa(level + 1), a.manager(level + 1), level+1 == max(is, 1)})
+		all = append(all, web.Choice{Value: strconv.Itoa(level + 1), Text: a.manager(level + 1),
+			Chosen: level+1 == max(is, 1)})
 	}
 	return all
 }

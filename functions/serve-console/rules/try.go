@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	drawn "ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/directory"
 	"ringi/shared/decide/opening"
 	"ringi/shared/domain/circulation"
@@ -18,8 +19,8 @@ import (
 
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
-	Tools, Places          []option
-	Kinds                  []option // none: rules are for the steps of requests alone
+	Tools, Places          []web.Choice
+	Kinds                  []web.Choice // none: rules are for the steps of requests alone
 	Amount, Currency, Who  string
 	Organised              bool   // an organisation stands
 	On                     string // the day
@@ -51,7 +52,8 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	for _, x := range a.tools {
 		value := toolValue(x.Tool)
 		if x.Allowed {
-			d.Tools = append(d.Tools, option{value, legible.OneLine(x.Title), value == f.Get("try.tool")})
+			d.Tools = append(d.Tools, web.Choice{Value: value, Text: legible.OneLine(x.Title),
+				Chosen: value == f.Get("try.tool")})
 		}
 		if value == f.Get("try.tool") {
 			of = x
@@ -211,9 +213,9 @@ const tryDirect = "direct"
 
 // placesToTry are direct messages, the channels that rules name and those of the viewer; none of them is any other
 // channel.
-func (a *asked) placesToTry(is string) (all []option) {
-	all = append(all, option{"", a.Say("try_elsewhere"), is == ""},
-		option{tryDirect, a.Say("place_direct"), is == tryDirect})
+func (a *asked) placesToTry(is string) (all []web.Choice) {
+	all = append(all, web.Choice{Value: "", Text: a.Say("try_elsewhere"), Chosen: is == ""},
+		web.Choice{Value: tryDirect, Text: a.Say("place_direct"), Chosen: is == tryDirect})
 	offered := map[string]bool{"": true}
 	var ids []string
 	for i := range a.draft.Rules.Rules {
@@ -223,7 +225,7 @@ func (a *asked) placesToTry(is string) (all []option) {
 	}
 	for _, id := range append(ids, a.sortedChannels()...) {
 		if !offered[id] && len(all) < mostPlaces {
-			all = append(all, option{id, a.channel(id), is == id})
+			all = append(all, web.Choice{Value: id, Text: a.channel(id), Chosen: is == id})
 		}
 		offered[id] = true
 	}

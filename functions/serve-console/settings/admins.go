@@ -3,21 +3,18 @@ package settings
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/people"
 )
 
 // adminsData lists the administrators and the people found by a search.
 type adminsData struct {
-	Rev           int
-	Query         string
-	Admins, Found []box
-	More, NoSlack bool
-	Problem       string
+	Rev int
+	web.Chooser
+	NoSlack bool
+	Problem string
 }
 
 func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -30,28 +27,10 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	t := settingsTexts{v.Texts("settings")}
-	data := adminsData{Rev: owner.Rev, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
-	var m *people.Members
-	if listed, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
-		m = &listed
-	}
-	data.NoSlack = m == nil
-	for _, id := range owner.Admins {
-		data.Admins = append(data.Admins, t.boxOf(m, id, true))
-	}
-	if m != nil && data.Query != "" {
-		users, _, more := m.Find(data.Query, mostFound)
-		data.More = more
-		for _, u := range users {
-			if !slices.Contains(owner.Admins, u.ID) {
-				data.Found = append(data.Found, t.boxOf(m, u.ID, false))
-			}
-		}
-	}
-	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data}
-	if problem != "" {
-		d.Status = http.StatusUnprocessableEntity
-	}
+	m := c.members(r, v)
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	data := adminsData{owner.Rev, t.choosing(m, false).Choose("id", owner.Admins, query), m == nil, problem}
+	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Status: web.Came{Wrong: problem != ""}.Status()}
 	return c.Show(w, r, v, d, "settings-admins.html")
 }
 
@@ -62,8 +41,7 @@ func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	t, id := settingsTexts{v.Texts("settings")}, r.PostForm.Get("id")
-	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
-	if rev != owner.Rev {
+	if web.RevisionOf(r.PostForm) != owner.Rev {
 		return c.showAdmins(w, r, v, t.Say("admins_changed"))
 	}
 	rest := slices.DeleteFunc(slices.Clone(owner.Admins), func(x string) bool { return x == id })

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"ringi/functions/serve-console/settings/settingsyaml"
 	"ringi/functions/serve-console/web"
@@ -35,35 +34,26 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="ringi-settings.yaml"`)
-	_, err = w.Write(text)
-	return err
+	return web.Attach(w, web.KindYAML, "ringi-settings.yaml", text)
 }
 
 // importData lists a file's changes, or its faults.
 type importData struct {
-	Rev      int
-	Text     string
-	Seen     string // hash of the text whose changes are shown
-	Problems []fileProblem
-	More     int // problems beside those
+	Rev  int
+	Text string
+	Seen string // hash of the text whose changes are shown
+	web.Faults
+	web.Came // Silent: Slack could not be asked who the approvers are
 	Changes  []change
-	Conflict bool
-	Silent   bool // Slack could not be asked who the approvers are
 	NoGitHub bool // GitHub could not be asked for the sources
 	NoFiles  bool // the files of contests could not be checked
+	Save     bool // it may be saved
 }
-
-// mostFaults bounds the faults listed: a file may have tens of thousands, too many for an answer.
-const mostFaults = 100
-
-type fileProblem struct{ Line, Label, Text string }
 
 // importSettings shows what a file would change, and saves it once confirmed. It refuses ids of people whom Slack
 // doesn't know.
 func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	text, err := yamlfile.Sent(r)
+	text, err := web.YAML(r)
 	if err != nil {
 		return err
 	}
@@ -88,13 +78,14 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 			data.NoGitHub = !data.NoFiles
 		}
 	}
-	for _, f := range faults[:min(len(faults), mostFaults)] {
-		data.Problems = append(data.Problems, t.fileProblem(file, f))
+	var wrong []web.Fault
+	for _, f := range faults {
+		wrong = append(wrong, t.fault(file, f))
 	}
-	data.More = len(faults) - len(data.Problems)
+	data.Faults = web.FaultsOf(wrong)
 	// If the text was edited after its changes were shown, show the new changes first.
 	if len(faults) == 0 && !data.Silent && err == nil && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
-		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
+		if web.RevisionOf(r.PostForm) == now.Rev {
 			return c.saveFile(w, r, v, now, file.Settings)
 		}
 		data.Conflict = true
@@ -102,13 +93,10 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if len(faults) == 0 {
 		data.Changes = t.differences(c.members(r, v), tenancy.Differences(now, file.Settings))
 	}
-	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data}
-	switch {
-	case data.Silent, data.NoGitHub, data.NoFiles:
-		d.Status = http.StatusServiceUnavailable
-	case len(faults) > 0:
-		d.Status = http.StatusUnprocessableEntity
-	}
+	silent := data.Silent || data.NoGitHub || data.NoFiles
+	data.Save = len(data.Changes) > 0 && !silent
+	came := web.Came{Silent: silent, Conflict: data.Conflict, Wrong: len(faults) > 0}
+	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings-import.html")
 }
 
@@ -164,9 +152,9 @@ func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, f
 	return all, err
 }
 
-// fileProblem describes a fault: the line, the setting, and the person's name in the file.
-func (t settingsTexts) fileProblem(file settingsyaml.File, f yamlfile.Fault) fileProblem {
-	out := fileProblem{Label: t.label(f.Field), Text: t.problem(f.Problem)}
+// fault describes a fault: the line, the setting, and the person's name in the file.
+func (t settingsTexts) fault(file settingsyaml.File, f yamlfile.Fault) web.Fault {
+	out := web.Fault{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
 		out.Line = t.Say("line", "n", f.Line)
 	}

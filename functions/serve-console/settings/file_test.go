@@ -59,7 +59,7 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	if a := b.Post("/console/settings/import", edited); a.Status != http.StatusSeeOther || w.SettingsNow().MaxVersions != 3 {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
-	b.Post("/console/settings/import", edited).Says(t, http.StatusOK) // a revision that is over
+	b.Post("/console/settings/import", edited).Says(t, http.StatusConflict) // a revision that is over
 }
 
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {

@@ -67,7 +67,7 @@ func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
 	case tenancy.KindText, tenancy.KindChoice:
 		f.Value.SetString(text)
 	case tenancy.KindPeople, tenancy.KindGroups:
-		f.Value.Set(reflect.ValueOf(chosen(form[f.Name])))
+		f.Value.Set(reflect.ValueOf(append([]string{}, web.Ticked(form[f.Name])...)))
 	}
 	return ""
 }
@@ -87,18 +87,6 @@ func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenan
 		}
 	}
 	return all
-}
-
-// chosen returns the ids of ticked boxes, in order and without duplicates. The form also sends an empty id, to show
-// that it had the boxes.
-func chosen(ids []string) []string {
-	out := []string{}
-	for _, id := range ids {
-		if id = strings.TrimSpace(id); id != "" && !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out
 }
 
 // merged applies what somebody else saved since the form was opened (from base to now) to the form. It also returns the

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -58,5 +57,5 @@ func (t settingsTexts) modelUsed(provider, model string, at time.Time) string {
 	if provider == modelname.Demo {
 		name = t.Say("model_demo")
 	}
-	return t.Say("model_used", "model", name, "when", at.In(tenancy.Zone()).Format("2006-01-02 15:04"))
+	return t.Say("model_used", "model", name, "when", web.Minute(at))
 }

@@ -43,9 +43,6 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// mostFound bounds the people, and the groups, that a search shows.
-const mostFound = 20
-
 // settingsPage holds the values of the page's inputs and their problems.
 type settingsPage struct {
 	now      tenancy.Settings
@@ -81,8 +78,7 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	}
 	x, problems := typed(r.PostForm, now)
 	p.problems = problems
-	x.Rev, _ = strconv.Atoi(r.PostForm.Get("rev")) // 0 is a revision that is over: a conflict
-	if x.Rev != now.Rev {
+	if x.Rev = web.RevisionOf(r.PostForm); x.Rev != now.Rev {
 		return c.showConflict(w, r, v, p)
 	}
 	if len(p.problems) == 0 {
@@ -222,15 +218,8 @@ func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.View
 			data.Sections[i].Note = t.Say("spent", "day", sums.Day, "month", sums.Month)
 		}
 	}
-	d := web.Document{Title: t.Say("title"), Here: "settings", Data: data}
-	switch {
-	case p.silent, p.noGitHub, p.noFiles:
-		d.Status = http.StatusServiceUnavailable
-	case p.conflict:
-		d.Status = http.StatusConflict
-	case len(p.problems) > 0:
-		d.Status = http.StatusUnprocessableEntity
-	}
+	came := web.Came{Silent: p.silent || p.noGitHub || p.noFiles, Conflict: p.conflict, Wrong: len(p.problems) > 0}
+	d := web.Document{Title: t.Say("title"), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings.html")
 }
 

@@ -48,22 +48,13 @@ type input struct {
 	tenancy.Words
 	Name, ID, Value string
 	Kind            tenancy.Kind
-	Boxes           []box // of a choice, a flag, people or groups
-	Found           []box // by the search
-	Query           string
-	Searched, More  bool
+	Boxes           []web.Box    // of a choice or a flag
+	Of              *web.Chooser // of people or groups
 	Rows            []settingRow
 	Problems        []string
 	Now             string // the saved value, if the input differs
 	Bound           string
 	Ruled           bool // rules stand: for steps they decide
-}
-
-// box is a checkbox.
-type box struct {
-	Value, Text, Note string
-	On                bool
-	Off               bool // can't be chosen
 }
 
 // sheetOf builds the page from its state.
@@ -105,7 +96,7 @@ func idAt(form url.Values, field string) string {
 	if _, err := fmt.Sscanf(at, "%d]", &n); !ok || err != nil || !strings.Contains(base, "approvers.") {
 		return ""
 	}
-	if ids := chosen(form[base]); n < len(ids) {
+	if ids := web.Ticked(form[base]); n < len(ids) {
 		return ids[n]
 	}
 	return ""
@@ -123,15 +114,15 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	}
 	switch x.Kind {
 	case tenancy.KindFlag:
-		in.Boxes = []box{{Value: "true", Text: t.Say("yes"), On: in.Value == "true"}, {
+		in.Boxes = []web.Box{{Value: "true", Text: t.Say("yes"), On: in.Value == "true"}, {
 			Value: "false", Text: t.Say("no"), On: in.Value == "false",
 		}}
 	case tenancy.KindChoice:
 		for _, value := range x.Choices {
-			in.Boxes = append(in.Boxes, box{Value: value, Text: t.value(x.Name, value), On: in.Value == value})
+			in.Boxes = append(in.Boxes, web.Box{Value: value, Text: t.value(x.Name, value), On: in.Value == value})
 		}
 	case tenancy.KindPeople, tenancy.KindGroups:
-		t.fillApprovers(&in, p)
+		in.Of = t.approvers(x, p)
 	case tenancy.KindRows:
 		in.Rows = t.rowsOf(p, x.Name, x.Max)
 	case tenancy.KindWhole:
@@ -151,38 +142,23 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	return in
 }
 
-// fillApprovers adds the chosen approvers and those found by a search.
-func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
-	in.Query = p.form.Get("find." + in.Name)
-	ids := chosen(p.form[in.Name])
-	for _, id := range ids {
-		in.Boxes = append(in.Boxes, t.boxOf(p.members, id, true))
-	}
-	if !searches(p.form) || p.members == nil || in.Query == "" {
-		return
-	}
-	in.Searched = true
-	users, groups, more := p.members.Find(in.Query, mostFound)
-	in.More = more
-	found := func(id string) {
-		if !slices.Contains(ids, id) {
-			in.Found = append(in.Found, t.boxOf(p.members, id, false))
-		}
-	}
-	if in.Kind == tenancy.KindPeople {
-		for _, u := range users {
-			found(u.ID)
-		}
-		return
-	}
-	for _, g := range groups {
-		found(g.ID)
-	}
+// choosing is how approvers and administrators are chosen.
+func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
+	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box { return t.boxOf(m, id, on) }}
+}
+
+// approvers is the chooser of approvers; it searches if the form does.
+func (t settingsTexts) approvers(x tenancy.Setting, p settingsPage) *web.Chooser {
+	query := p.form.Get("find." + x.Name)
+	of, ids := t.choosing(p.members, x.Kind == tenancy.KindGroups), web.Ticked(p.form[x.Name])
+	c := of.Choose(x.Name, ids, map[bool]string{true: query}[searches(p.form)])
+	c.Query = query
+	return &c
 }
 
 // boxOf returns the checkbox of a current or possible approver, with the reason if they can't be one.
-func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
-	b := box{Value: id, Text: nameOf(m, id), On: on}
+func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
+	b := web.Box{Value: id, Text: nameOf(m, id), Code: id, On: on}
 	if m == nil {
 		return b
 	}

@@ -25,7 +25,7 @@ func person(in tenancy.Employed, user string) circulation.Person {
 // the administrator who sets it.
 func (c *Pages) forbidden(ctx context.Context, in tenancy.Employed, d tenancy.Delegation, by tenancy.Setter) error {
 	if in.Organisation != nil {
-		first := in.Organisation.Chart(max(d.From, organisation.DateOf(c.Now().In(tenancy.Zone()))))
+		first := in.Organisation.Chart(max(d.From, c.Today()))
 		if hand, here := first.Person(d.Hand.Person); !here || hand.Kind != organisation.Employee {
 			return tenancy.Problem{Field: "hand", Rule: tenancy.RuleNoEmployee}.Err()
 		}

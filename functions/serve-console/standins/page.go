@@ -14,7 +14,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/people"
@@ -75,14 +74,13 @@ func typedIn(form url.Values) typed {
 }
 
 func (c *Pages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	today := organisation.DateOf(c.Now().In(tenancy.Zone())).String()
+	today := c.Today().String()
 	return c.show(w, r, v, typed{principal: v.User, from: today, until: today}, "", "")
 }
 
 // show shows the form as it was typed, with a problem of one of its fields, and the delegations that the viewer may see.
 func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typed, field, problem string) error {
-	words, now := v.Texts("stand-ins"), c.Now()
-	today := organisation.DateOf(now.In(tenancy.Zone()))
+	words, now, today := v.Texts("stand-ins"), c.Now(), c.Today()
 	out := shown{Parts: partsOf(words.Say("sentence")), From: t.from, Until: t.until, Bad: field, First: today.String(),
 		Last: (today + tenancy.MaxDelegationAhead).String()}
 	if problem != "" {

@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/tenancy"
 )
 
 // Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
@@ -21,7 +19,7 @@ func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string)
 			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
 		}
 		if err == nil && is.Organisation != nil {
-			for _, d := range is.Organisation.Chart(organisation.DateOf(c.Now().In(tenancy.Zone()))).Departments() {
+			for _, d := range is.Organisation.Chart(c.Today()).Departments() {
 				names[d.Code] = d.Name
 			}
 		}

@@ -4,12 +4,15 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/tenancy"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/explain/refused"
 )
 
-// MarksOf returns what texts show for people and channels: the names that these functions return.
-func MarksOf(person, channel func(id string) string) refused.Marks { return marks{person, channel} }
+// SurfaceOf returns what says why something is refused, and who may: in sentences that show what these functions return
+// for people and channels.
+func SurfaceOf(v *web.Viewer, person, channel func(id string) string) refused.Surface {
+	return refused.Surface{Locale: v.Locale, Marks: marks{person, channel}}
+}
 
 // marks formats people, channels and times in sentences as plain text, which templates escape.
 type marks struct {
@@ -20,7 +23,7 @@ type marks struct {
 func (m marks) Person(id string) string  { return m.person(id) }
 func (m marks) Group(id string) string   { return m.Text(id, 64) }
 func (m marks) Channel(id string) string { return m.channel(id) }
-func (m marks) Time(t time.Time) string  { return t.In(tenancy.Zone()).Format("2006-01-02 15:04") }
+func (m marks) Time(t time.Time) string  { return web.Minute(t) }
 
 func (m marks) Text(s string, most int) string {
 	if runes := []rune(strings.Join(strings.Fields(s), " ")); len(runes) > most {

@@ -22,7 +22,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -142,7 +141,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 	if !tried {
 		why = hindered
 	}
-	name := c.called(r, v, append(users(offered), append(named(why, x.For), x.To)...))
+	name := c.Called(r.Context(), v, append(users(offered), append(named(why, x.For), x.To)...)...)
 	reader := route.Reader{Locale: v.Locale, Person: name, Named: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{
@@ -169,9 +168,9 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 		}
 	}
 	if why != nil {
-		surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(name, func(string) string {
+		surface := subject.SurfaceOf(v, name, func(string) string {
 			return c.ChannelOf(r.Context(), v, a.Origin(), words.Say("that_channel"))
-		})}
+		})
 		d.Problem = surface.Note(why)
 		if r, is := errors.AsType[*circulation.Refusal](why); is && r.Why == circulation.WhySelf && !r.Put {
 			d.Problem = words.Say("own_request")
@@ -179,12 +178,6 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 	}
 	doc := web.Document{Title: words.Say("title"), Here: "approvals", Data: d, Status: status}
 	return c.Show(w, r, v, doc, "successor.html")
-}
-
-// called returns what people are called, by id.
-func (c *Pages) called(r *http.Request, v *web.Viewer, ids []string) func(id string) string {
-	names := c.Names(r.Context(), v, ids...)
-	return func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
 }
 
 func users(all []circulation.Person) (ids []string) {

@@ -145,7 +145,7 @@ func (c *Pages) rows(r *http.Request, v *web.Viewer, items []store.WaitingItem, 
 		}
 	}
 	slices.Sort(ids)
-	name, words := c.called(r, v, slices.Compact(ids)), v.Texts("successor")
+	name, words := c.Called(r.Context(), v, slices.Compact(ids)...), v.Texts("successor")
 	shown := make([]store.WaitingItem, len(all))
 	for i := range all {
 		shown[i] = all[i].WaitingItem

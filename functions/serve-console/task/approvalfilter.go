@@ -31,6 +31,12 @@ const (
 	byRequest  = "title"
 )
 
+// orders are all orders.
+var orders = []string{"", byDue, byPriority, byRequest}
+
+// byPerson groups the rows by who asked.
+const byPerson = "person"
+
 // unplanned is asked for in place of a line.Written: there are no steps yet.
 const unplanned = "unplanned"
 
@@ -49,60 +55,47 @@ func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 		f.For = web.Myself
 	}
 	bad := web.BadFilter{}
-	refuse := func(field string, value *string, good bool) {
-		if *value != "" && !good {
-			bad[field], *value = true, ""
-		}
-	}
-	refuse("kind", &f.Kind, slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
-	refuse("person", &f.Person, web.PersonForm.Get().MatchString(f.Person))
-	refuse("writes", &f.Writes, slices.Contains(written, f.Writes))
-	refuse("sort", &f.Sort, slices.Contains([]string{byDue, byPriority, byRequest}, f.Sort))
-	refuse("group", &f.Group, f.Group == "person")
+	bad.Person(&f.Person)
+	bad.Refuse("kind", &f.Kind, !slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
+	bad.Refuse("writes", &f.Writes, !slices.Contains(written, f.Writes))
+	bad.Refuse("sort", &f.Sort, !slices.Contains(orders, f.Sort))
+	bad.Refuse("group", &f.Group, f.Group != byPerson)
 	return f, bad
 }
 
 // Narrows reports whether the filter leaves something out that waits for the viewer.
 func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" || f.Writes != "" }
 
-// address returns the address of the list's first page.
-func (f approvalFilter) address() string { return f.at("") }
-
 func (f approvalFilter) at(cursor string) string {
-	return web.At("/console/approvals", map[string]string{
+	return web.At(approvalsPath, map[string]string{
 		"for": f.For, "kind": f.Kind, "person": f.Person, "writes": f.Writes, "sort": f.Sort, "group": f.Group,
 		"cursor": cursor,
 	})
 }
 
 // keeps reports whether an item is of the kind, the requester and the writes that are asked for.
-func (f approvalFilter) keeps(x askedItem, viewer string) bool {
-	person := f.Person
-	if person == web.Myself {
-		person = viewer
-	}
+func (f approvalFilter) keeps(x askedItem, v *web.Viewer) bool {
+	person := web.Whom(f.Person, v)
 	return (f.Kind == "" || x.Kind == aggregate.CardType(f.Kind)) && (person == "" || x.origin.User == person) &&
 		(f.Writes == "" || x.writesTo(f.Writes))
 }
 
 // offer fills in the rows in their order, and where the list leads.
 func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
-	f := l.Filter
+	f := l.Of
 	all, mine := f, f
 	all.For, mine.For = "", web.Myself
-	l.All, l.Mine = all.address(), mine.address()
+	l.Mine = mine.at("")
+	l.Views = []web.View{{Path: all.at(""), Text: words.Say("everything"), Here: !l.ForMe},
+		{Path: l.Mine, Text: words.Say("for_me"), Here: l.ForMe}}
+	if v.Admin {
+		l.Views = append(l.Views, web.View{Path: "/console/successors", Text: words.Say("stuck")})
+	}
 	l.Sorts = map[string]string{}
-	for _, by := range []string{"", byDue, byPriority, byRequest} {
+	for _, by := range orders {
 		sorted := f
 		sorted.Sort = by
-		l.Sorts[by] = sorted.address()
-		l.Orders = append(l.Orders, web.Choice{Value: by, Text: words.In("orders", by), Chosen: by == f.Sort})
-	}
-	for _, k := range gateKinds {
-		l.Kinds = append(l.Kinds, web.Choice{Value: string(k), Text: words.In("kinds", string(k)), Chosen: string(k) == f.Kind})
-	}
-	for _, to := range written {
-		l.Written = append(l.Written, web.Choice{Value: to, Text: words.In("written", to), Chosen: to == f.Writes})
+		l.Sorts[by] = sorted.at("")
 	}
 	names := map[string]string{}
 	for _, r := range rows {
@@ -111,11 +104,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
 		names[f.Person] = f.Person
 	}
-	chosen := f.Person
-	if chosen == web.Myself {
-		chosen = v.User
-	}
-	l.People = web.PeopleToChoose(v, words, names, chosen)
+	l.Filter = f.form(words, web.PeopleToChoose(v, words, names, web.Whom(f.Person, v)))
 	slices.SortStableFunc(rows, f.order)
 	l.Rows = len(rows)
 	if f.Group == "" {
@@ -131,6 +120,26 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 		}
 		l.Groups[i].Rows = append(l.Groups[i].Rows, r)
 	}
+}
+
+// approvalsPath is the address of the list of what waits.
+const approvalsPath = "/console/approvals"
+
+// form is the filter as people fill it in.
+func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
+	out := web.Filter{Path: approvalsPath, Submit: words.Say("show"), Fields: []web.Field{
+		web.Select("kind", words.Say("what"), words.Say("anything"), web.Choices(words, "kinds", f.Kind, gateKinds...)),
+		web.Select("person", words.Say("asked_by"), words.Say("anybody"), people),
+		web.Select("writes", words.Say("writes"), words.Say("anything"),
+			web.Choices(words, "written", f.Writes, written...)),
+		web.Select("sort", words.Say("order"), "", web.Choices(words, "orders", f.Sort, orders...)),
+		web.Select("group", words.Say("group"), words.Say("ungrouped"),
+			[]web.Choice{{Value: byPerson, Text: words.Say("asked_by"), Chosen: f.Group != ""}}),
+	}}
+	if f.For != "" {
+		out.Hidden = []web.Field{{Name: "for", Value: f.For}}
+	}
+	return out
 }
 
 // order compares two rows; 0 keeps the oldest first.

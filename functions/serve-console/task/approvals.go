@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/line"
-	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -37,20 +36,14 @@ const (
 )
 
 type waitingList struct {
-	ForMe, Few        bool // only the viewer's; as shown above the list of requests
-	More              bool // more wait than are shown
-	Groups            []waitingGroup
-	Rows              int    // in all groups
-	Next, Prev, First string // addresses; empty if there is no such page
-	Live              string
-	All, Mine         string
-	Bad               []string // sentences on invalid values in the address
-	Unsaid            bool     // Slack did not say who the viewer is or which channels they are in
-	Filter            approvalFilter
-	Kinds             []web.Choice
-	People, Orders    []web.Choice
-	Written           []web.Choice
-	Sorts             map[string]string // addresses of the same list in another order
+	web.List
+	ForMe, Few bool // only the viewer's; as shown above the list of requests
+	More       bool // more wait than are shown
+	Groups     []waitingGroup
+	Rows       int    // in all groups
+	Mine       string // address of what waits for the viewer
+	Of         approvalFilter
+	Sorts      map[string]string // addresses of the same list in another order
 }
 
 // waitingGroup has the rows of one requester, or all.
@@ -84,7 +77,8 @@ type waitingRow struct {
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, q := v.Texts("approvals"), r.URL.Query()
 	f, bad := readApprovalFilter(q)
-	list := waitingList{Filter: f, ForMe: f.For == web.Myself, Few: q.Get("few") != "", Bad: web.Problems(words, bad)}
+	list := waitingList{Of: f, ForMe: f.For == web.Myself, Few: q.Get("few") != ""}
+	list.Bad, list.Narrowed = web.Problems(words, bad), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -100,35 +94,17 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if len(list.Bad) == 0 {
 		found, page, err = c.waiting(r, v, reach, f, q.Get("cursor"))
 	}
-	switch {
-	case web.BadCursor(err):
-		web.Refuse(r, v, err.Error())
-		list.Bad = append(list.Bad, v.Texts("layout").Say("bad_cursor"))
-	case err != nil:
+	if err := list.Paged(r, v, q.Get("cursor"), f.at, page.Next, page.Prev, err); err != nil {
 		return err
-	case len(list.Bad) > 0:
-	case q.Get("cursor") == "":
-		list.Live = f.address()
-	default:
-		list.First = f.address()
-	}
-	if len(list.Bad) > 0 {
-		d.Status = http.StatusBadRequest
-	}
-	if page.Next != "" {
-		list.Next = f.at(page.Next)
-	}
-	if page.Prev != "" {
-		list.Prev = f.at(page.Prev)
 	}
 	if list.Few {
-		list.Live, list.Filter.Sort = fewApprovals, byDue
+		list.Live, list.Of.Sort = fewApprovals, byDue
 		list.More = len(found) > fewOfMine || page.Next != ""
 		slices.SortStableFunc(found, askedItem.order)
 		found = found[:min(fewOfMine, len(found))]
 	}
 	list.offer(words, v, c.read(r, v, found, reach, settings))
-	d.Data = list
+	d.Data, d.Status = list, list.Status()
 	return c.Show(w, r, v, d, "approvals.html")
 }
 
@@ -223,11 +199,8 @@ func (c *Pages) read(
 			ids = append(ids, route.Named(g)...) // whom the viewer stands in for among them
 		}
 	}
-	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
-	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
-	surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(
-		person, func(id string) string { return web.ChannelName(channels, id) },
-	)}
+	person, channels := c.Called(r.Context(), v, ids...), reach.Channels()
+	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
 	reader := Reader{Locale: v.Locale, Person: person}
 	var out []waitingRow
 	for _, x := range all {

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,10 +116,7 @@ func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
 
 // naming returns a Reader that knows the names of the people mentioned in a text.
 func (c *Pages) naming(ctx context.Context, v *web.Viewer, text string) Reader {
-	called := c.Names(ctx, v, task.Mentioned(text)...)
-	return Reader{
-		Locale: v.Locale, Now: c.Now(), Person: func(id string) string { return cmp.Or(card.OneLine(called[id]), id) },
-	}
+	return Reader{Locale: v.Locale, Now: c.Now(), Person: c.Called(ctx, v, task.Mentioned(text)...)}
 }
 
 // pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.

@@ -3,6 +3,7 @@ package task
 import (
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ const (
 type taskFilter struct {
 	Status, Person, From, To, Search string
 	cursor                           string
+	from, to                         time.Time // of the days
 }
 
 // readTaskFilter reads an address. Invalid values are reported and not used.
@@ -29,46 +31,36 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"),
 	}
 	bad := web.BadFilter{}
-	refuse := func(field string, value *string) { bad[field], *value = true, "" }
-	if (task.Filter{Status: task.Status(f.Status)}).Check() != nil {
-		refuse("status", &f.Status)
-	}
-	if f.Person != "" && !web.PersonForm.Get().MatchString(f.Person) {
-		refuse("person", &f.Person)
-	}
-	from, errFrom := web.DayOf(f.From)
-	to, errTo := web.DayOf(f.To)
-	if errFrom != nil {
-		refuse("from", &f.From)
-	}
-	if errTo != nil || f.From != "" && f.To != "" && from.After(to) {
-		refuse("to", &f.To)
-	}
-	if utf8.RuneCountInString(f.Search) > maxSearch {
-		refuse("q", &f.Search)
-	}
+	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
+	bad.Person(&f.Person)
+	f.from, f.to = bad.Days(&f.From, &f.To)
+	bad.Refuse("q", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
 	return f, bad
 }
 
-// of converts the filter for the store; the viewer replaces "myself".
-func (f taskFilter) of(viewer string) task.Filter {
-	out := task.Filter{Status: task.Status(f.Status), Requester: f.Person}
-	if f.Person == web.Myself {
-		out.Requester = viewer
-	}
-	out.From, _ = web.DayOf(f.From) // they were read before
-	if to, _ := web.DayOf(f.To); !to.IsZero() {
-		out.To = to.AddDate(0, 0, 1)
-	}
-	return out
+// of converts the filter for the store.
+func (f taskFilter) of(v *web.Viewer) task.Filter {
+	return task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v), From: f.from, To: f.to}
 }
 
-// address returns the address of the list's first page with this filter.
-func (f taskFilter) address() string { return f.at("") }
+// form is the filter as people fill it in.
+func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
+	search := web.Field{Name: "q", Label: words.Say("search"), Type: "search", Most: maxSearch, Value: f.Search,
+		Hint: words.Say("search_hint")}
+	statuses := web.Choices(words, "statuses", f.Status, task.Statuses...)
+	return web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
+		Links: web.Cleared(tasksPath, words.Say("clear"), f.narrows()),
+		Fields: []web.Field{search, web.Select("status", words.Say("status"), words.Say("anything"), statuses),
+			web.Select("person", words.Say("person"), words.Say("anybody"), people),
+			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
+}
+
+// tasksPath is the address of the list of requests.
+const tasksPath = "/console/tasks"
 
 // at returns the address of the page at a cursor.
 func (f taskFilter) at(cursor string) string {
-	return web.At("/console/tasks", map[string]string{
+	return web.At(tasksPath, map[string]string{
 		"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor,
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -25,13 +24,11 @@ const (
 
 type taskList struct {
 	web.List
-	Filter        taskFilter
-	Rows          []taskRow
-	Searched      bool
-	More          bool // there are more matches than the page shows
-	Mine          bool // only the viewer's own requests are listed
-	MinePath, All string
-	Waiting       string // address of what waits for the viewer
+	Rows     []taskRow
+	Searched bool
+	More     bool   // there are more matches than the page shows
+	Waiting  string // address of what waits for the viewer
+	of       taskFilter
 }
 
 // taskRow is a request in the list.
@@ -49,11 +46,12 @@ type taskRow struct {
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("tasks")
 	f, bad := readTaskFilter(r.URL.Query())
-	list := taskList{Filter: f, Waiting: fewApprovals, Searched: f.Search != ""}
+	list := taskList{of: f, Waiting: fewApprovals, Searched: f.Search != ""}
 	list.Bad, list.Narrowed = web.Problems(words, bad), f.narrows()
 	mine, all := f, f
 	mine.Person, all.Person = web.Myself, ""
-	list.Mine, list.MinePath, list.All = f.Person == web.Myself || f.Person == v.User, mine.address(), all.address()
+	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
+		{Path: mine.at(""), Text: words.Say("mine"), Here: web.Whom(f.Person, v) == v.User}}
 	read := func(reach people.Reach) (store.Page[tasks.Listed], error) { return c.visible(r, v, f, reach) }
 	page, reach, led, err := web.ReadList(c.Site, w, r, v, &list.List, f.cursor, f.at, read)
 	if err != nil || led {
@@ -62,10 +60,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err := list.fill(c, r, v, page, reach); err != nil {
 		return err
 	}
-	d := web.Document{Title: words.Say("title"), Here: "tasks", Data: list}
-	if len(list.Bad) > 0 {
-		d.Status = http.StatusBadRequest
-	}
+	d := web.Document{Title: words.Say("title"), Here: "tasks", Data: list, Status: list.Status()}
 	return c.Show(w, r, v, d, "tasks.html")
 }
 
@@ -74,7 +69,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
 ) (store.Page[tasks.Listed], error) {
-	filter, limit, most := f.of(v.User), rowsOfPage, web.MostLooked
+	filter, limit, most := f.of(v), rowsOfPage, web.MostLooked
 	var keep func(tasks.Listed) bool
 	if !v.Admin && filter.Requester != v.User {
 		keep = func(x tasks.Listed) bool { return reach.Sees(originOf(v, x)) }
@@ -109,7 +104,7 @@ func (l *taskList) fill(
 	}
 	var settings tenancy.Settings
 	asked := false
-	ids := []string{v.User, l.Filter.of(v.User).Requester}
+	ids := []string{v.User, web.Whom(l.of.Person, v)}
 	for _, x := range page.Items {
 		if ids = append(ids, x.Requester()); x.Stands == task.StatusWaits && !asked {
 			var err error
@@ -123,17 +118,15 @@ func (l *taskList) fill(
 	}
 	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
-	surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(
-		person, func(id string) string { return web.ChannelName(channels, id) },
-	)}
+	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
 	reader := Reader{Locale: v.Locale, Person: person}
 	for _, x := range page.Items {
-		by, o := l.Filter, originOf(v, x)
+		by, o := l.of, originOf(v, x)
 		by.Person = x.Requester()
 		row := taskRow{
 			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, reader.Named(legible.Beginning(x.Text, mostText)), v.Untitled())), Status: x.Stands,
 			Person: x.Requester(),
-			Name:   card.OneLine(names[x.Requester()]), PersonPath: by.address(),
+			Name:   card.OneLine(names[x.Requester()]), PersonPath: by.at(""),
 			Channel: web.Channel(v, o, channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
 		}
 		if x.Priority.Pressing() {
@@ -151,7 +144,6 @@ func (l *taskList) fill(
 		}
 		l.Rows = append(l.Rows, row)
 	}
-	l.Statuses = web.Statuses(words, l.Filter.Status, task.Statuses...)
-	l.People = web.PeopleToChoose(v, words, names, l.Filter.of(v.User).Requester)
+	l.Filter = l.of.form(words, web.PeopleToChoose(v, words, names, web.Whom(l.of.Person, v)))
 	return nil
 }

@@ -134,7 +134,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
 	t.reader = Reader{Locale: v.Locale, Person: person, Now: c.Now(), Channel: channel(t.task.Request.Channel),
 		ChannelOf: channel, Departments: c.Departments(ctx, v), Admin: v.Admin}
-	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(person, channel)}
+	t.surface = subject.SurfaceOf(v, person, channel)
 	t.reader.History(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
 	called = c.Names(ctx, v, slices.Collect(maps.Keys(asked))...)

@@ -49,7 +49,7 @@ func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standI
 		for _, x := range all {
 			at := store.Place{Ref: x.Ref, Key: x.Key}
 			var stage int
-			if x.standsFor, stage = x.ruled().OwesFor(v.User, standIns, c.Now()); stage > 0 && !found[at] && f.keeps(x, v.User) {
+			if x.standsFor, stage = x.ruled().OwesFor(v.User, standIns, c.Now()); stage > 0 && !found[at] && f.keeps(x, v) {
 				x.named, found[at] = true, true
 				out = append(out, x)
 			}

@@ -58,7 +58,7 @@ func (c *Pages) waiting(
 		}
 		for _, x := range all {
 			sees := x.decides(reach, v) || f.For != web.Myself && (v.Admin || reach.Sees(x.origin) || x.along(v.User))
-			if sees && f.keeps(x, v.User) {
+			if sees && f.keeps(x, v) {
 				out = append(out, x)
 			}
 		}
@@ -87,7 +87,7 @@ func (c *Pages) owed(
 			return nil, page, err
 		}
 		for _, x := range all {
-			if x.named = true; f.keeps(x, v.User) {
+			if x.named = true; f.keeps(x, v) {
 				out = append(out, x)
 			}
 		}

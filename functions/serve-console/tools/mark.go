@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -36,7 +35,7 @@ func (c *Pages) markable(ctx context.Context, v *web.Viewer, name string) (m mar
 			return m, web.ErrNoPage
 		}
 		m.title, m.version, m.schema = pin.Title, pin.Version(), string(pin.Input)
-		m.back = "/console/tools/servers/" + server + "#" + name
+		m.back = serverPath(server) + "#" + name
 		return m, nil
 	}
 	catalog, err := tool.Builtin()
@@ -73,7 +72,7 @@ func typedOf(m *rules.Mark, schema string) typedMark {
 }
 
 func typedIn(r *http.Request) typedMark {
-	chosen := func(name string) []string {
+	chosen := func(name string) []string { // a value that is chosen twice is refused
 		return slices.DeleteFunc(slices.Clone(r.PostForm[name]), func(s string) bool { return s == "" })
 	}
 	return typedMark{
@@ -97,18 +96,12 @@ func (t typedMark) mark(version string) *rules.Mark {
 	return m
 }
 
-// markOutcome says what became of a form.
-type markOutcome struct {
-	problems []aggregate.ErrField
-	conflict bool
-}
-
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	m, err := c.markable(r.Context(), v, r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	return c.showMark(w, r, v, m, typedOf(m.row.Marked(m.version), m.schema), markOutcome{})
+	return c.showMark(w, r, v, m, typedOf(m.row.Marked(m.version), m.schema), nil, false)
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
@@ -117,25 +110,24 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	typed, out := typedIn(r), markOutcome{}
+	typed := typedIn(r)
 	mark := typed.mark(m.version)
+	var wrong []aggregate.ErrField
 	if mark != nil {
-		out.problems = append(mark.Problems(), mark.Unsaid(m.schema)...)
+		wrong = append(mark.Problems(), mark.Unsaid(m.schema)...)
 	}
-	if r.PostForm.Get("act") != "save" || len(out.problems) > 0 {
-		return c.showMark(w, r, v, m, typed, out)
+	if r.PostForm.Get("act") != "save" || len(wrong) > 0 {
+		return c.showMark(w, r, v, m, typed, wrong, false)
 	}
-	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
-	out.conflict = rev != m.row.Rev || r.PostForm.Get("version") != m.version
-	if !out.conflict {
-		p := m.row
-		p.Mark = mark
-		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
-		out.conflict = errors.Is(err, aggregate.ErrConflict)
+	if web.RevisionOf(r.PostForm) != m.row.Rev || r.PostForm.Get("version") != m.version {
+		return c.showMark(w, r, v, m, typed, nil, true)
 	}
+	p := m.row
+	p.Mark = mark
+	_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
 	switch {
-	case out.conflict:
-		return c.showMark(w, r, v, m, typed, out)
+	case errors.Is(err, aggregate.ErrConflict):
+		return c.showMark(w, r, v, m, typed, nil, true)
 	case err != nil:
 		return err
 	}
@@ -143,14 +135,13 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 }
 
 func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, typed typedMark,
-	out markOutcome) error {
+	wrong []aggregate.ErrField, conflict bool) error {
 	t := markTexts{v.Texts("tool-mark")}
-	d := web.Document{Title: t.Say("title"), Here: "tools", Data: t.data(m, typed, out)}
-	switch {
-	case out.conflict:
-		d.Status = http.StatusConflict
-	case len(out.problems) > 0 && r.PostForm.Get("act") == "save":
-		d.Status = http.StatusUnprocessableEntity
+	data := t.data(m, typed, wrong)
+	data.Came = web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
+	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data}
+	if r.PostForm.Get("act") == "save" {
+		d.Status = data.Status()
 	}
 	return c.Show(w, r, v, d, "tool-mark.html")
 }

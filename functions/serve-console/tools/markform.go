@@ -19,18 +19,18 @@ type markData struct {
 	Rev               int
 	Version           string
 	Stale             bool // the saved mark was made for another version of the tool
-	Conflict, Refused bool
-	Hows              []howChoice
-	HowProblem        string
-	Numbers, Places   []pick
-	Units, Asides     []pick
-	UnitsProblem      string
-	NumbersProblem    string
-	PlacesProblem     string
-	Currency          string
-	CurrencyProblem   string
-	Example           string
-	Reading           reading
+	web.Came
+	Hows            []howChoice
+	HowProblem      string
+	Numbers, Places []pick
+	Units, Asides   []pick
+	UnitsProblem    string
+	NumbersProblem  string
+	PlacesProblem   string
+	Currency        string
+	CurrencyProblem string
+	Example         string
+	Reading         reading
 }
 
 type howChoice struct {
@@ -46,12 +46,7 @@ type pick struct {
 
 type pickGroup struct {
 	Label   string
-	Options []pickOption
-}
-
-type pickOption struct {
-	Value, Text string
-	Chosen      bool
+	Options []web.Choice
 }
 
 // reading is how the example's arguments are read.
@@ -63,11 +58,11 @@ type reading struct {
 
 var hows = []rules.How{rules.HowUnknown, rules.HowNothing, rules.HowSum, rules.HowProduct}
 
-func (t markTexts) data(m markable, typed typedMark, out markOutcome) markData {
+func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
 	p := m.row
 	d := markData{
 		Name: p.ToolName, Title: m.title, Back: m.back, Rev: p.Rev, Version: m.version,
-		Stale: p.Mark != nil && p.Mark.Version != m.version, Conflict: out.conflict, Refused: len(out.problems) > 0,
+		Stale:    p.Mark != nil && p.Mark.Version != m.version,
 		Currency: typed.Currency, Example: typed.Example,
 	}
 	for _, how := range hows {
@@ -88,8 +83,8 @@ func (t markTexts) data(m markable, typed typedMark, out markOutcome) markData {
 		"how": &d.HowProblem, "pointers": &d.NumbersProblem, "currency": &d.CurrencyProblem,
 		"destinations": &d.PlacesProblem,
 	}
-	for _, wrong := range out.problems {
-		field, text := t.problem(wrong)
+	for _, x := range wrong {
+		field, text := t.problem(x)
 		if fields[field] != nil {
 			*fields[field] = text
 		}
@@ -118,11 +113,11 @@ func (t markTexts) picks(chosen []string, all []choice, name string, suits func(
 			if suits(c) {
 				into = &first
 			}
-			into.Options = append(into.Options, pickOption{c.Pointer, t.option(c), c.Pointer == is})
+			into.Options = append(into.Options, web.Choice{Value: c.Pointer, Text: t.option(c), Chosen: c.Pointer == is})
 		}
 		gone := !slices.ContainsFunc(all, func(c choice) bool { return c.Pointer == is })
 		if is != "" && gone {
-			rest.Options = append(rest.Options, pickOption{is, shown(is), true})
+			rest.Options = append(rest.Options, web.Choice{Value: is, Text: shown(is), Chosen: true})
 		}
 		groups := slices.DeleteFunc([]pickGroup{first, rest}, func(g pickGroup) bool { return len(g.Options) == 0 })
 		out = append(out, pick{

@@ -36,11 +36,10 @@ func (c *Pages) Routes() []web.Route {
 }
 
 type toolsData struct {
-	Query    string
-	Own      []ownTool
-	Servers  []serverSum
-	Conflict bool
-	All      int
+	Filter  web.Filter
+	Own     []ownTool
+	Servers []serverSum
+	web.Came
 }
 
 // ownTool is one of Ringi's own tools with the form of its permission.
@@ -100,23 +99,32 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		return err
 	}
 	t := toolsTexts{v.Texts("tools")}
-	data := toolsData{Query: strings.TrimSpace(r.URL.Query().Get("q")), All: len(catalog.All()), Conflict: sent.conflict}
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	data := toolsData{Filter: t.search(toolsPath, query),
+		Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
 	for _, s := range catalog.All() {
 		x := t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent)
-		if x.Open || data.Query == "" || mentions(data.Query, x.Name, x.Title, x.About) {
+		if x.Open || query == "" || mentions(query, x.Name, x.Title, x.About) {
 			data.Own = append(data.Own, x)
 		}
 	}
 	data.Servers = serverSums(settings.MCPServers, rows)
 	c.countUndecided(r.Context(), v, rows, data.Servers)
-	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data}
-	switch {
-	case sent.conflict:
-		d.Status = http.StatusConflict
-	case len(sent.wrong) > 0:
-		d.Status = http.StatusUnprocessableEntity
-	}
+	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data, Status: data.Status()}
 	return c.Show(w, r, v, d, "tools.html")
+}
+
+// toolsPath is the address of the list.
+const toolsPath = "/console/tools"
+
+// search is the filter of a list of tools; the whole list is at its path.
+func (t toolsTexts) search(path, query string) web.Filter {
+	f := web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("search"),
+		Fields: []web.Field{{Name: "q", Label: t.Say("search_label"), Value: query}}}
+	if query != "" {
+		f.Links = []web.Link{{Path: path, Text: t.Say("all"), Plain: true}}
+	}
+	return f
 }
 
 // mentions reports whether one of the texts contains the query, ignoring case.
@@ -191,12 +199,7 @@ func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[
 				value = text
 			}
 		} else {
-			var list []string
-			for line := range strings.Lines(form.Get(string(name))) {
-				if line = strings.TrimSpace(line); line != "" {
-					list = append(list, line)
-				}
-			}
+			list := web.Lines(form.Get(string(name)))
 			if list == nil {
 				continue
 			}
@@ -240,7 +243,7 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
+	rev := web.RevisionOf(r.PostForm)
 	p.Allowed, p.Constraints = allowed == "true", bounds
 	if rev == p.Rev {
 		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), spec.Knows()...)

@@ -32,7 +32,7 @@ type ServerTools interface {
 // serverData shows everything that a server says about its tools, because allowing a tool allows all of that.
 type serverData struct {
 	Server  tenancy.MCPServer
-	Query   string
+	Filter  web.Filter
 	Silent  string // why the server doesn't answer
 	Problem string // why the act was refused
 	Tools   []serverTool
@@ -79,7 +79,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	t := toolsTexts{v.Texts("tools")}
-	data := serverData{Server: s, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
+	data := serverData{Server: s, Problem: problem}
 	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		data.Silent = t.silence(v.Locale, err)
 		all = kept(s, rows)
 	}
-	for _, x := range data.page(r, t, all) {
+	for _, x := range data.page(r, t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
 		i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name })
 		var pin *tenancy.Pin
 		if i >= 0 {
@@ -110,13 +110,15 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 // page returns the tools of the page that is asked for: of those that are searched, first the one with that very name,
 // then those that somebody decided on. It fills in which these are and where the others are.
-func (d *serverData) page(r *http.Request, t toolsTexts, all []mcp.Listed) (shown []mcp.Listed) {
+func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp.Listed) (shown []mcp.Listed) {
+	here := serverPath(d.Server.Name)
+	d.Filter = t.search(here, query)
 	all = slices.DeleteFunc(slices.Clone(all), func(x mcp.Listed) bool {
-		return d.Query != "" && !mentions(d.Query, x.Name, x.Tool.Title, x.Tool.Description)
+		return query != "" && !mentions(query, x.Name, x.Tool.Title, x.Tool.Description)
 	})
 	rank := func(x mcp.Listed) int {
 		switch {
-		case d.Query == x.Name || d.Query == x.Tool.Name:
+		case query == x.Name || query == x.Tool.Name:
 			return 0
 		case x.Access != "":
 			return 1
@@ -136,18 +138,20 @@ func (d *serverData) page(r *http.Request, t toolsTexts, all []mcp.Listed) (show
 		}
 		shown = append(shown, x)
 	}
-	here := "/console/tools/servers/" + d.Server.Name
 	if last := from + len(shown); len(shown) < len(all) {
 		d.Count = t.Say("of_all", "first", from+1, "last", last, "all", len(all))
 		if last < len(all) {
-			d.Next = web.At(here, map[string]string{"q": d.Query, "from": strconv.Itoa(last)})
+			d.Next = web.At(here, map[string]string{"q": query, "from": strconv.Itoa(last)})
 		}
 	}
 	if from > 0 {
-		d.First = web.At(here, map[string]string{"q": d.Query})
+		d.First = web.At(here, map[string]string{"q": query})
 	}
 	return shown
 }
+
+// serverPath is the address of the page of a server's tools.
+func serverPath(name string) string { return toolsPath + "/servers/" + name }
 
 // errNoServers: this deployment can't ask servers.
 var errNoServers = errors.New("no servers can be asked")
@@ -304,5 +308,5 @@ func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.
 	case err != nil:
 		return err
 	}
-	return c.Done(w, r, "/console/tools/servers/"+s.Name, "saved")
+	return c.Done(w, r, serverPath(s.Name), "saved")
 }

@@ -44,7 +44,7 @@ func ago(words Texts, t, now time.Time) template.HTML {
 	default:
 		shown = in("days", int(d/(24*time.Hour)))
 	}
-	exact := t.In(tenancy.Zone()).Format("2006-01-02 15:04")
+	exact := Minute(t)
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		t.UTC().Format(time.RFC3339), exact, template.HTMLEscapeString(shown)))
 }

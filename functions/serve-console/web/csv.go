@@ -13,12 +13,17 @@ const byteOrderMark = "\ufeff"
 
 // CSV formats a table for spreadsheets. A cell that a spreadsheet would take for a formula gets a leading apostrophe.
 func CSV(t card.Table) []byte {
+	return CSVOf(append([][]string{t.Columns}, t.Rows...), harmless)
+}
+
+// CSVOf formats rows for spreadsheets; cell makes a text harmless to them.
+func CSVOf(rows [][]string, cell func(string) string) []byte {
 	var b bytes.Buffer
 	b.WriteString(byteOrderMark)
-	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, s := range row {
-			cells[i] = harmless(s)
+			cells[i] = cell(s)
 		}
 		_ = auditlog.WriteCells(&b, cells) // writes to memory: it can't fail
 	}

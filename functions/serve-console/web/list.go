@@ -30,15 +30,16 @@ const (
 	Myself = "me"
 )
 
-// List is what the lists of requests and conversations show besides their rows.
+// List is what lists show besides their rows.
 type List struct {
 	Bad               []string // sentences on invalid values in the address
-	Statuses, People  []Choice // the options of the filters
-	Next, Prev, First string   // addresses; empty if there is no such page
-	Live              string   // address that refreshes the page; empty: the page doesn't
-	Narrowed          bool     // the filter excludes something
-	Short             bool     // the read stopped at MostLooked rows
-	Unsaid            bool     // Slack does not say which channels the viewer is in
+	Filter            Filter
+	Views             []View
+	Next, Prev, First string // addresses; empty if there is no such page
+	Live              string // address that refreshes the page; empty: the page doesn't
+	Narrowed          bool   // the filter excludes something
+	Short             bool   // the read stopped at MostLooked rows
+	Unsaid            bool   // Slack does not say which channels the viewer is in
 }
 
 // ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor. A
@@ -53,30 +54,110 @@ func ReadList[T any](
 		l.Unsaid = true
 	}
 	if len(l.Bad) == 0 {
-		if page, err = read(reach); BadCursor(err) {
-			Refuse(r, v, err.Error())
-			l.Bad = append(l.Bad, v.Texts("layout").Say("bad_cursor"))
-		} else if err != nil {
-			return page, reach, false, err
-		}
+		page, err = read(reach)
 	}
-	l.Short = page.Looked >= MostLooked
-	if page.Next != "" {
-		l.Next = at(page.Next)
+	if err := l.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
+		return page, reach, false, err
 	}
-	if page.Prev != "" {
-		l.Prev = at(page.Prev)
+	if l.Short = page.Looked >= MostLooked; page.Looked > MostLive {
+		l.Live = ""
 	}
-	switch good := len(l.Bad) == 0; {
-	case cursor == "" && good && page.Looked <= MostLive:
-		l.Live = at("")
-	case cursor != "":
-		if l.First = at(""); good && page.Prev == "" && page.Looked > 0 {
-			http.Redirect(w, r, l.First, http.StatusSeeOther)
-			return page, reach, true, nil
-		}
+	if cursor != "" && len(l.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
+		http.Redirect(w, r, l.First, http.StatusSeeOther)
+		return page, reach, true, nil
 	}
 	return page, reach, false, nil
+}
+
+// Paged fills in where the page of a list at a cursor leads: at returns the address of the page at another. err is of
+// reading the page; an invalid cursor is said on the page, any other error is returned.
+func (l *List) Paged(r *http.Request, v *Viewer, cursor string, at func(cursor string) string, next, prev string,
+	err error) error {
+	switch field, is := errors.AsType[aggregate.ErrField](err); {
+	case is && field.Field == "cursor":
+		Refuse(r, v, err.Error())
+		l.Bad = append(l.Bad, v.Texts("layout").Say("bad_cursor"))
+	case err != nil:
+		return err
+	}
+	if next != "" {
+		l.Next = at(next)
+	}
+	if prev != "" {
+		l.Prev = at(prev)
+	}
+	switch {
+	case cursor != "":
+		l.First = at("")
+	case len(l.Bad) == 0:
+		l.Live = at("")
+	}
+	return nil
+}
+
+// Status returns the status of the page: an address with invalid values is answered as such.
+func (l *List) Status() int {
+	if len(l.Bad) > 0 {
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// View is a list that is offered beside others, as the layout's navigation shows them.
+type View struct {
+	Path, Text string
+	Here       bool
+}
+
+// Filter is the form that narrows a list by the parts of its address.
+type Filter struct {
+	Path   string
+	Hidden []Field // that stay as they are
+	Fields []Field
+	Submit string // text of its button
+	Links  []Link // beside the button
+	Search bool   // it looks for something by its name
+	Bare   bool   // its button stands in line with the fields
+	Class  string
+}
+
+// Link leads to the same list otherwise narrowed.
+type Link struct {
+	Path, Text string
+	Plain      bool // it looks as any link, not as a button
+}
+
+// Field is an input of a filter, or a select if it has choices.
+type Field struct {
+	Name, Label, Value string
+	Type               string // of an input; empty: a text
+	Choices            []Choice
+	Most               int // characters; 0: no limit
+	Example            string
+	Hint               string
+	HintID             string // of a hint that stands elsewhere
+	Required           bool
+}
+
+// Day is a field for a day.
+func Day(name, label, value string) Field {
+	return Field{Name: name, Label: label, Value: value, Type: "date"}
+}
+
+// Select is a field with choices; anything is the text of the choice of none, if there is one.
+func Select(name, label, anything string, choices []Choice) Field {
+	if anything != "" {
+		choices = append([]Choice{{Text: anything}}, choices...)
+	}
+	return Field{Name: name, Label: label, Choices: choices}
+}
+
+// Cleared returns the links of a filter: to the whole list, if the filter leaves anything out.
+func Cleared(path, text string, narrows bool) []Link {
+	if !narrows {
+		return nil
+	}
+	return []Link{{Path: path, Text: text}}
 }
 
 // At returns an address with the non-empty values.
@@ -95,12 +176,9 @@ type Choice struct {
 	Chosen      bool
 }
 
-// Statuses returns the options of a filter by status, labelled by the page's texts.
-func Statuses[T ~string](words Texts, chosen string, all ...T) (out []Choice) {
-	for _, s := range all {
-		out = append(out, Choice{string(s), words.In("statuses", s), string(s) == chosen})
-	}
-	return out
+// Compare sorts choices by their texts.
+func (x Choice) Compare(y Choice) int {
+	return cmp.Or(cmp.Compare(x.Text, y.Text), cmp.Compare(x.Value, y.Value))
 }
 
 // PeopleToChoose returns the options of a filter by person: the viewer first, then the others by name.
@@ -111,14 +189,50 @@ func PeopleToChoose(v *Viewer, words Texts, names map[string]string, chosen stri
 			out = append(out, Choice{id, card.OneLine(name), id == chosen})
 		}
 	}
-	slices.SortFunc(
-		out[1:], func(a, b Choice) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Value, b.Value)) },
-	)
+	slices.SortFunc(out[1:], Choice.Compare)
+	return out
+}
+
+// Choices returns the options of a filter by values, labelled by a table of the page's texts.
+func Choices[T ~string](words Texts, table, chosen string, all ...T) (out []Choice) {
+	for _, x := range all {
+		out = append(out, Choice{string(x), words.In(table, x), string(x) == chosen})
+	}
 	return out
 }
 
 // BadFilter has the invalid fields of an address, as the page's texts name them.
 type BadFilter map[string]bool
+
+// Refuse notes that a field's value is invalid, and empties it.
+func (b BadFilter) Refuse(field string, value *string, bad bool) {
+	if *value != "" && bad {
+		b[field], *value = true, ""
+	}
+}
+
+// Days reads the first and the last day of a filter; to is the day after the last. One that can't be read is refused, as
+// is a last day before the first.
+func (b BadFilter) Days(first, last *string) (from, to time.Time) {
+	from, wrong := DayOf(*first)
+	b.Refuse("from", first, wrong != nil)
+	to, wrong = DayOf(*last)
+	if b.Refuse("to", last, wrong != nil || *first != "" && from.After(to)); *last == "" {
+		return from, time.Time{}
+	}
+	return from, to.AddDate(0, 0, 1)
+}
+
+// Person refuses a person who can't be one.
+func (b BadFilter) Person(id *string) { b.Refuse("person", id, !PersonForm.Get().MatchString(*id)) }
+
+// Whom returns the id of a filter's person; Myself is the viewer.
+func Whom(person string, v *Viewer) string {
+	if person == Myself {
+		return v.User
+	}
+	return person
+}
 
 // PersonForm matches a filter's person: a Slack user id or Myself.
 var PersonForm = lazy.Regexp{Text: `^(?:me|[UW][A-Z0-9]{2,40})$`}
@@ -138,12 +252,6 @@ func Problems(t Texts, bad BadFilter) []string {
 		out = append(out, t.In("bad", field))
 	}
 	return out
-}
-
-// BadCursor reports whether the error means that the address has an invalid cursor.
-func BadCursor(err error) bool {
-	field, ok := errors.AsType[aggregate.ErrField](err)
-	return ok && field.Field == "cursor"
 }
 
 // Channel names the channel of a request, or returns its id if the viewer isn't in it.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -81,9 +82,8 @@ func menu(v *Viewer) []entry {
 // pages caches parsed pages by the names of their files.
 var pages sync.Map
 
-// parts are what several pages have: the layout, the drawing of routes, the forms of acts, and what the organisation's
-// pages share.
-var parts = []string{"ui/layout.html", "ui/route.html", "ui/acts.html", "ui/organisation-parts.html"}
+// parts are what several pages have: the layout, the drawing of routes, and the kit of forms and lists.
+var parts = []string{"ui/layout.html", "ui/route.html", "ui/kit.html"}
 
 // page returns a page with the parts. It is parsed when it is first shown: all pages together would take longer than the
 // start of the function.
@@ -91,18 +91,34 @@ func page(name string) (*template.Template, error) {
 	if t, known := pages.Load(name); known {
 		return t.(*template.Template), nil
 	}
-	t, err := template.New(name).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, append(slices.Clone(parts), "ui/"+name)...)
-	if err != nil {
-		return nil, fmt.Errorf("read the page %s: %w", name, err)
+	t := template.New(name).Funcs(pageFuncs).Option("missingkey=error")
+	for _, part := range append(slices.Clone(parts), "ui/"+name) {
+		text, err := ui.ReadFile(part)
+		if err == nil {
+			_, err = t.New(path.Base(part)).Parse(unindented(string(text)))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the page %s: %w", name, err)
+		}
 	}
 	pages.Store(name, t)
 	return t, nil
+}
+
+// unindented leaves out what is before each line: of a page of sixty steps it would be an eighth.
+func unindented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimLeft(line, " "))
+	}
+	return b.String()
 }
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
 	"when": when, "exactly": exactly, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
+	"fields":  fields,
 	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spent": Spent,
 }
@@ -110,8 +126,22 @@ var pageFuncs = template.FuncMap{
 // pair passes two values to a nested template.
 type pair struct{ A, B any }
 
+// fields are hidden fields of a form by their names and values.
+func fields(all ...any) (out []pair) {
+	for i := 0; i+1 < len(all); i += 2 {
+		out = append(out, pair{all[i], all[i+1]})
+	}
+	return out
+}
+
+// minute is how a time is written without its seconds.
+const minute = "2006-01-02 15:04"
+
+// Minute writes a time in the tenant's zone, as texts have it.
+func Minute(t time.Time) string { return t.In(tenancy.Zone()).Format(minute) }
+
 // when formats a time in the tenant's zone, which the page names at its end.
-func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
+func when(t time.Time) template.HTML { return written(t, minute) }
 
 // exactly formats a time with its seconds.
 func exactly(t time.Time) template.HTML { return written(t, time.DateTime) }

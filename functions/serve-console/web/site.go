@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -10,7 +11,9 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/exports"
@@ -92,6 +95,15 @@ func ForAdministrators(pattern string, serve Page) Route {
 func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]string {
 	return c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
 }
+
+// Called returns what people are called, by id: an id whose name is unknown is called so.
+func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id string) string {
+	names := c.Names(ctx, v, ids...)
+	return func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
+}
+
+// Today returns the day in the tenants' zone.
+func (c *Site) Today() organisation.Date { return organisation.DateOf(c.Now().In(tenancy.Zone())) }
 
 // NoteDeployment saves which workspace is the deployment's own; all others are further tenants.
 func (c *Site) NoteDeployment(ctx context.Context) error {

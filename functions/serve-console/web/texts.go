@@ -3,6 +3,7 @@ package web
 import (
 	"embed"
 	"fmt"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -67,6 +68,21 @@ func parse(name string) (Texts, error) {
 }
 
 func (t Texts) Locale() string { return t.Say(localeKey) }
+
+// column is the head of a table's column.
+type column struct {
+	Text   string
+	Number bool // its cells are numbers
+}
+
+// Columns returns the heads of a table's columns by their keys; # stands before the key of a column of numbers.
+func (t Texts) Columns(keys ...string) (out []column) {
+	for _, key := range keys {
+		name, number := strings.CutPrefix(key, "#")
+		out = append(out, column{t.Say(name), number})
+	}
+	return out
+}
 
 // Say returns the text of a key with {names} replaced by values: Say("row", "n", 3).
 func (t Texts) Say(key string, values ...any) string {

@@ -67,13 +67,15 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 
 var (
 	named = regexp.MustCompile(`(?:\.Texts|TextsOf)\(?\s*"([a-z-]+)"`)
-	asked = regexp.MustCompile(`\.(?:Say|In|List)\(?\s*"([a-z_]+)"`)
+	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, )"([a-z_]+)"`)
+	heads = regexp.MustCompile(`\.Columns((?:\s+"#?[a-z_]+")+)`)
+	head  = regexp.MustCompile(`"#?([a-z_]+)"`)
 	shown = regexp.MustCompile(`\$(?:w|l|r|tasks|drafts)\.([a-z_]+)`)
 )
 
 // handed are the catalogs that a package receives, besides those that it names.
 var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web": {"tasks", "agents", "approvals"},
-	"../web/ui/route.html": {"route"}}
+	"../web/ui/route.html": {"route"}, "../web/ui/kit.html": {"settings", "rules"}}
 
 // Every text that a page uses exists in a catalog that its template or package names, and every text is used.
 func TestPagesAskForTextsThatThereAre(t *testing.T) {
@@ -94,6 +96,11 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 		}
 		for _, m := range asked.FindAllStringSubmatch(text, -1) {
 			keys[where] = append(keys[where], m[1])
+		}
+		for _, m := range heads.FindAllStringSubmatch(text, -1) {
+			for _, key := range head.FindAllStringSubmatch(m[1], -1) {
+				keys[where] = append(keys[where], key[1])
+			}
 		}
 		for _, m := range shown.FindAllStringSubmatch(text, -1) {
 			if page {

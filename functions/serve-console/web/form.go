@@ -1,0 +1,205 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/slack/people"
+)
+
+// Came is what came of a form that was sent. Pages have it among their data, and answer with its status.
+type Came struct {
+	Silent   bool // what must be asked before it is saved can't be: people by Slack, for one
+	Conflict bool // somebody else saved meanwhile
+	Wrong    bool // something in it
+}
+
+// Status returns the status of the page that shows the form again; 0 if nothing is the matter.
+func (x Came) Status() int {
+	switch {
+	case x.Silent:
+		return http.StatusServiceUnavailable
+	case x.Conflict:
+		return http.StatusConflict
+	case x.Wrong:
+		return http.StatusUnprocessableEntity
+	}
+	return 0
+}
+
+// RevisionOf returns the revision with which a form was opened. Without one it is 0, which nothing that is saved has: a
+// conflict.
+func RevisionOf(form url.Values) int {
+	rev, _ := strconv.Atoi(form.Get("rev"))
+	return rev
+}
+
+// Ticked returns the values of ticked boxes, in order and without duplicates. Forms also send an empty value, to show
+// that they had the boxes.
+func Ticked(values []string) (out []string) {
+	for _, v := range values {
+		if strings.TrimSpace(v) != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Lines returns the lines of a text that aren't blank, without the blanks around them.
+func Lines(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// MostFaults bounds the faults that a page lists: a file may have tens of thousands, too many for an answer.
+const MostFaults = 100
+
+// Fault is what is wrong with a file, and where.
+type Fault struct{ Line, Label, Text string }
+
+// Faults are what is wrong with a file, as far as a page lists it.
+type Faults struct {
+	Listed []Fault
+	More   int // besides those
+}
+
+// FaultsOf lists the first of all faults.
+func FaultsOf(all []Fault) Faults {
+	listed := all[:min(len(all), MostFaults)]
+	return Faults{listed, len(all) - len(listed)}
+}
+
+// Uploaded returns the file of a form; nil if it has none.
+func Uploaded(r *http.Request) ([]byte, error) {
+	if r.MultipartForm == nil || len(r.MultipartForm.File["file"]) == 0 {
+		return nil, nil
+	}
+	unreadable := aggregate.ErrField{Field: "file", Limit: "can't be read"}
+	f, err := r.MultipartForm.File["file"][0].Open()
+	if err != nil {
+		return nil, unreadable
+	}
+	defer f.Close()
+	file, err := io.ReadAll(f)
+	if err != nil {
+		return nil, unreadable
+	}
+	return append([]byte{}, file...), nil
+}
+
+// YAML returns the YAML of a form: the uploaded file, or the pasted text. It leaves out what editors of Windows and
+// browsers add: the byte order mark and carriage returns.
+func YAML(r *http.Request) ([]byte, error) {
+	text, err := Uploaded(r)
+	if len(text) == 0 {
+		text = []byte(r.PostFormValue("text"))
+	}
+	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))
+	return bytes.Trim(text, "\n"), err
+}
+
+// Packed makes the value of a hidden field of a text, so that a form sends what was shown: 1 MB becomes some 100 KB.
+func Packed(text []byte) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(text) // to memory: it can't fail
+	_ = w.Close()
+	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+}
+
+// Unpacked reads what Packed returned. Of a longer text than most it returns most and one byte.
+func Unpacked(value string, most int64) ([]byte, error) {
+	b, err := base64.RawURLEncoding.DecodeString(value)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, most+1))
+}
+
+// Attach sends a file to be saved under a name.
+func Attach(w http.ResponseWriter, kind, name string, file []byte) error {
+	w.Header().Set("Content-Type", kind+"; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	_, err := w.Write(file)
+	return err
+}
+
+// Kinds of files that Attach sends.
+const (
+	KindCSV  = "text/csv"
+	KindYAML = "application/yaml"
+)
+
+// Box is a checkbox, or a radio button.
+type Box struct {
+	Value, Text, Note string
+	Code              string // tells it from others of the same text; empty: nothing does
+	On                bool
+	Off               bool // can't be chosen
+}
+
+// MostFound bounds what a chooser's search shows.
+const MostFound = 20
+
+// Chooser is a list of which some are chosen, with a search for others.
+type Chooser struct {
+	Name          string
+	Chosen, Found []Box
+	Query         string
+	Searched      bool
+	More          bool
+	One           bool // only one is chosen
+	Few           bool // all are shown: there is nothing to search
+}
+
+// Choosing has what a chooser of people needs besides what is chosen.
+type Choosing struct {
+	Members *people.Members // nil: Slack doesn't list them
+	Box     func(id string, on bool) Box
+	Groups  bool // user groups are chosen instead of people
+}
+
+// Choose returns a chooser of people or of user groups by their ids. An empty query searches for nobody.
+func (x Choosing) Choose(name string, ids []string, query string) Chooser {
+	c := Chooser{Name: name, Query: query}
+	for _, id := range ids {
+		c.Chosen = append(c.Chosen, x.Box(id, true))
+	}
+	if c.Searched = x.Members != nil && strings.TrimSpace(query) != ""; !c.Searched {
+		return c
+	}
+	users, groups, more := x.Members.Find(query, MostFound)
+	var found []string
+	for _, u := range users {
+		found = append(found, u.ID)
+	}
+	if x.Groups {
+		found = nil
+		for _, g := range groups {
+			found = append(found, g.ID)
+		}
+	}
+	c.More = more
+	for _, id := range found {
+		if !slices.Contains(ids, id) {
+			c.Found = append(c.Found, x.Box(id, false))
+		}
+	}
+	return c
+}
