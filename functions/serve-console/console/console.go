@@ -3,6 +3,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/contest"
@@ -47,13 +48,28 @@ type Console struct {
 }
 
 func (c *Console) Handler() http.Handler {
-	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
-	entrance := &signin.Pages{Site: site, SignIn: c.SignIn}
-	connections := &integrations.Pages{Site: site, Connect: c.Connect, SignIn: c.SignIn}
 	mux := http.NewServeMux()
-	for _, routes := range [][]web.Route{
+	for _, r := range c.Routes() {
+		mux.HandleFunc(r.Pattern, c.SignedIn(r))
+	}
+	c.entrance().Open(mux)
+	c.connections().Open(mux)
+	c.open(mux)
+	return web.Safe(mux)
+}
+
+func (c *Console) entrance() *signin.Pages { return &signin.Pages{Site: &c.Site, SignIn: c.SignIn} }
+
+func (c *Console) connections() *integrations.Pages {
+	return &integrations.Pages{Site: &c.Site, Connect: c.Connect, SignIn: c.SignIn}
+}
+
+// Routes returns all pages for people who are signed in.
+func (c *Console) Routes() []web.Route {
+	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
+	return slices.Concat(
 		c.homeRoutes(),
-		entrance.Routes(),
+		c.entrance().Routes(),
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
@@ -64,19 +80,11 @@ func (c *Console) Handler() http.Handler {
 		(&standins.Pages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels}).Routes(),
 		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(),
-		connections.Routes(),
+		c.connections().Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),
 		(&successor.Pages{Acts: acts, Conversations: c.Conversations}).Routes(),
-	} {
-		for _, r := range routes {
-			mux.HandleFunc(r.Pattern, c.SignedIn(r))
-		}
-	}
-	entrance.Open(mux)
-	connections.Open(mux)
-	c.open(mux)
-	return web.Safe(mux)
+	)
 }
 
 // open registers the pages that need no session.

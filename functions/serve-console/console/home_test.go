@@ -2,13 +2,16 @@ package console_test
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -62,4 +65,50 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 	b := w.As(workspace.Suzuki)
 	b.Locale = "en"
 	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.", "Open the limit in Settings")
+}
+
+// forMembers are the pages that each member may open: they say themselves what of them the viewer sees. All others are
+// for administrators.
+var forMembers = strings.Fields(`
+GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
+GET/console/tasks GET/console/approvals GET/console/tasks/{id} POST/console/tasks/{id}/act
+GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
+GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
+GET/console/contests/{id} GET/console/contests/{id}/compare POST/console/contests/{id}/cancel
+POST/console/contests/{id}/take GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
+GET/console/sessions/{id}/actions/{number}/{text} GET/console/sessions/{id}/actions/{number}/became/{text}
+GET/console/sessions/{id}/files GET/console/sessions/{id}/files/file GET/console/sessions/{id}/files/raw
+GET/console/sessions/{id}/files/archive GET/console/sessions/{id}/files/patch POST/console/sessions/{id}/propose
+GET/console/sessions/{id}/message`)
+
+// Members open the pages of that list, and no other; the menu offers them none that they may not open. No page is for
+// nobody, and no form is taken without the token of the session, be it an administrator's.
+func TestWhoMayOpenAPage(t *testing.T) {
+	w := consoletest.Start(t)
+	says := web.TextsOf("fault", "ja")
+	for _, r := range w.Console.Routes() {
+		method, path, _ := strings.Cut(r.Pattern, " ")
+		path = regexp.MustCompile(`\{\w+\}`).ReplaceAllString(strings.TrimSuffix(path, "{$}"), "x")
+		forged, member, nobody := w.As(workspace.Suzuki), w.As(workspace.Sato), w.Browser()
+		forged.Form = "x"
+		if method == http.MethodGet {
+			nobody.Get(path).Leads(t, "/console/signin?next="+url.QueryEscape(path))
+		} else {
+			nobody.Post(path, nil).Says(t, http.StatusUnauthorized)
+			forged.Post(path, nil).Says(t, http.StatusForbidden, says.In("title", "bad_form"))
+			forged.Upload(path, nil, nil).Says(t, http.StatusForbidden, says.In("title", "bad_form"))
+		}
+		a := member.Send(method, path, url.Values{"form": {member.Form}})
+		refused := a.Status == http.StatusForbidden && strings.Contains(a.Text(), says.In("title", "admins_only"))
+		open := slices.Contains(forMembers, strings.ReplaceAll(r.Pattern, " ", ""))
+		expect.That(t, refused != open, "%s: refused %t, of the list %t", r.Pattern, refused, open)
+	}
+	for user, most := range map[string]int{workspace.Sato: 4, workspace.Suzuki: 13} {
+		menu, _, _ := strings.Cut(w.As(user).Get("/console").Body, "</nav>")
+		links := regexp.MustCompile(`<a href="(/console/[a-z-]+)"`).FindAllStringSubmatch(menu, -1)
+		expect.Is(t, len(links), most, "links of the menu")
+		for _, link := range links {
+			w.As(user).Get(link[1]).Says(t, http.StatusOK)
+		}
+	}
 }

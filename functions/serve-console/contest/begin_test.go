@@ -19,9 +19,10 @@ import (
 func TestAContestBeginsAtTheConsole(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *consoletest.World, *consoletest.Beginner){
-		"once, however often the form is sent": beginsOnce, "what can't be is said, and nothing typed is lost": refusesToBegin, "for administrators": beginsForAdministrators,
-		"within what the day has left": beginsWithinTheDay,
-		"files with mistakes":          showsMistakes, "nobody knows whether it began": doesNotKnow,
+		"once, however often the form is sent":             beginsOnce,
+		"what can't be is said, and nothing typed is lost": refusesToBegin,
+		"within what the day has left":                     beginsWithinTheDay,
+		"files with mistakes":                              showsMistakes, "nobody knows whether it began": doesNotKnow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := consoletest.New(t, db)
@@ -87,16 +88,6 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	page := suzuki.Get("/console/contests/new")
 	page.Holds(t, "コンテストのファイルが設定されていない")
 	page.Lacks(t, "<textarea")
-}
-
-func beginsForAdministrators(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
-	form := beginForm(w, w.As(workspace.Suzuki), "方針")
-	member := w.As(workspace.Sato)
-	member.Get("/console/contests/new").Says(t, http.StatusForbidden)
-	member.Post("/console/contests", form).Says(t, http.StatusForbidden)
-	expect.That(t, len(b.Begun) == 0, "a member")
-	w.As(workspace.Suzuki).Send("POST", "/console/contests", form).Says(t, http.StatusForbidden)
-	expect.That(t, len(b.Begun) == 0, "without the session's token")
 }
 
 func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) {

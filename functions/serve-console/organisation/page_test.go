@@ -88,7 +88,6 @@ func TestOrganisation(t *testing.T) {
 		"an organisation is removed once it was asked":      testAnOrganisationIsRemovedOnceItWasAsked,
 		"an organisation that can't be read may be changed": testAnOrganisationThatCantBeReadMayBeChanged,
 		"what never stood is cleaned up":                    testWhatNeverStoodIsCleanedUp,
-		"the organisation is for administrators":            testTheOrganisationIsForAdministrators,
 		"files have their bounds":                           testFilesHaveTheirBounds,
 	})
 }
@@ -372,22 +371,6 @@ func testSomebodyIsLookedUpOnADay(t *testing.T, w *consoletest.World) {
 	b.Get(page+"/people?q=none").Says(t, http.StatusOK, ja.Say("none_found"))
 	b.Get(page+"/people?q=2&on=yesterday").Says(t, http.StatusUnprocessableEntity, ja.Say("bad_day"))
 	b.Get(page+"/people?number=4").Says(t, http.StatusOK, ja.In("kinds", "contractor"), ja.Say("guest"))
-}
-
-func testTheOrganisationIsForAdministrators(t *testing.T, w *consoletest.World) {
-	saved(t, w.As(workspace.Suzuki), staff)
-	b := w.As(workspace.Sato)
-	for _, path := range []string{page, page + ".csv", page + "/template.csv", page + "/people?q=1", page + "/remove"} {
-		b.Get(path).Says(t, http.StatusForbidden).Lacks(t, "田中")
-	}
-	b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)).Says(t, http.StatusForbidden).Lacks(t, "田中")
-	b.Post(page+"/remove", url.Values{"rev": {"1"}}).Says(t, http.StatusForbidden)
-	b.Get("/console").Lacks(t, page)
-	w.As(workspace.Suzuki).Get("/console").Holds(t, `href="`+page+`"`)
-	forged := w.As(workspace.Suzuki)
-	forged.Form = "x"
-	forged.Upload(page, url.Values{"act": {"show"}}, []byte(staff)).Says(t, http.StatusForbidden)
-	expect.That(t, stands(w).Rev == 1, "%+v", stands(w).OrganisationRow)
 }
 
 func testFilesHaveTheirBounds(t *testing.T, w *consoletest.World) {

@@ -25,7 +25,6 @@ func TestTheRegister(t *testing.T) {
 		"is a file for spreadsheets":                             files,
 		"prints a decision":                                      prints,
 		"prints nothing that hides":                              printsWhatIsThere,
-		"is for administrators":                                  isClosed,
 		"lists requests, whatever became of them":                listsRequests,
 		"says which is which where both have a number":           tellsApart,
 		"remarks on what its rows say":                           remarks,
@@ -123,12 +122,4 @@ func printsWhatIsThere(t *testing.T, w *consoletest.World) {
 	page := w.As(workspace.Suzuki).Get("/console/register/" + number)
 	page.Says(t, 200, "円000,01 を @鈴木 一郎 ("+workspace.Suzuki+") に払う")
 	page.Lacks(t, "\u202e", "\u200b", "&lt;@")
-}
-
-func isClosed(t *testing.T, w *consoletest.World) {
-	number := decided(w, 1)
-	for _, path := range []string{"/console/register", "/console/register/" + number, "/console/register/file.csv"} {
-		b := w.As(workspace.Sato)
-		b.Get(path).Says(t, http.StatusForbidden)
-	}
 }

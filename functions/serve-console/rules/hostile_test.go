@@ -19,21 +19,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func testRulesAreForAdministrators(t *testing.T, w *consoletest.World) {
-	written(t, w)
-	draft := w.As(workspace.Suzuki).Get(path).Hidden("act", "save")
-	member := w.As(workspace.Sato)
-	for _, p := range []string{path, path + ".yaml"} {
-		member.Get(p).Says(t, http.StatusForbidden)
-	}
-	for _, p := range []string{path, path + "/rule", path + "/import"} {
-		member.Post(p, draft).Says(t, http.StatusForbidden)
-	}
-	member.Get("/console").Lacks(t, `href="/console/rules"`)
-	w.As(workspace.Suzuki).Get("/console").Holds(t, `href="/console/rules"`)
-	w.As(workspace.Suzuki).Send("POST", path, draft).Says(t, http.StatusForbidden) // without the session's key
-}
-
 // pack is a hidden field as the page makes it, of any text.
 func pack(text []byte) string {
 	var b bytes.Buffer

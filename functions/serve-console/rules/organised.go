@@ -122,7 +122,8 @@ func (a *asked) positionBoxes() (all []web.Box) {
 
 // ofOrganisation chooses among boxes of the organisation: all of them if they are few, else those that are searched
 // for. The value of a chosen one stays, also if the organisation has it no more.
-func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Box, says func(value string) string) web.Chooser {
+func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Box,
+	says func(value string) string) web.Chooser {
 	c := web.Chooser{Name: name, Query: query, Few: len(all) <= web.MostFound}
 	for _, value := range chosen {
 		b := coded(value, says(value), "")

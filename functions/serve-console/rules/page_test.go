@@ -56,7 +56,6 @@ func TestRules(t *testing.T) {
 		"a channel that got another id":                     testAChannelThatGotAnotherID,
 		"rules travel as a file":                            testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":       testAFilesMistakesAreNamed,
-		"rules are for administrators":                      testRulesAreForAdministrators,
 		"no draft is believed":                              testNoDraftIsBelieved,
 		"no rule becomes markup":                            testNoRuleBecomesMarkup,
 		"a hundred rules of five stages":                    testAHundredRules,

@@ -30,7 +30,8 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	m := c.members(r, v)
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	data := adminsData{owner.Rev, t.choosing(m, false).Choose("id", owner.Admins, query), m == nil, problem}
-	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Status: web.Came{Wrong: problem != ""}.Status()}
+	came := web.Came{Wrong: problem != ""}
+	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings-admins.html")
 }
 

@@ -55,7 +55,6 @@ func TestSettings(t *testing.T) {
 		"somebody elses change is kept and shown":                testSomebodyElsesChangeIsKeptAndShown,
 		"approvers are picked by name":                           testApproversArePickedByName,
 		"without slack nobody new is taken and the page says so": testWithoutSlackNobodyNewIsTakenAndThePageSaysSo,
-		"settings are for administrators":                        testSettingsAreForAdministrators,
 		"no setting becomes markup":                              testNoSettingBecomesMarkup,
 		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
 		"what was spent is said, and home asks":                  testHomeAndBudgets, "administrators are changed": testAdmins, "settings travel as a file": testSettingsTravelAsAFile,
@@ -220,21 +219,6 @@ func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consolete
 		t.Errorf("a file: %d", a.Status)
 	}
 	b.Post("/console/settings", opened(w, "max_versions", "6")).Says(t, http.StatusSeeOther) // what needs no name
-}
-
-func testSettingsAreForAdministrators(t *testing.T, w *consoletest.World) {
-	member := w.As(workspace.Sato)
-	for _, path := range []string{"/console/settings", "/console/settings.yaml", "/console/welcome"} {
-		member.Get(path).Says(t, http.StatusForbidden)
-	}
-	forged := w.As(workspace.Suzuki)
-	forged.Form = "x"
-	for _, path := range []string{"/console/settings", "/console/settings/import", "/console/welcome"} {
-		f := opened(w, "max_versions", "9", "text", "max_versions: 9", "allow_self_approval", "false")
-		member.Post(path, f).Says(t, http.StatusForbidden)
-		forged.Post(path, f).Says(t, http.StatusForbidden) // without the session's token
-	}
-	expect.That(t, len(settingsChanges(w)) == 0, "something was saved")
 }
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {

@@ -140,53 +140,38 @@ func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool)
 
 // typedRows sets settings from the rows of a form.
 func typedRows(f url.Values, s *tenancy.Settings) {
-	if rows, asked := rowsTyped(f, "mcp_servers"); asked {
-		s.MCPServers = []tenancy.MCPServer{}
-		for _, row := range rows {
-			s.MCPServers = append(s.MCPServers, tenancy.MCPServer{Name: row["name"], URL: row["url"]})
-		}
+	typedList(f, "mcp_servers", &s.MCPServers, func(row map[string]string) tenancy.MCPServer {
+		return tenancy.MCPServer{Name: row["name"], URL: row["url"]}
+	})
+	typedList(f, "prices", &s.Prices, func(row map[string]string) tenancy.ModelPrice {
+		return tenancy.ModelPrice{Model: row["model"], Input: web.Digits(row["input"]), Output: web.Digits(row["output"]),
+			Cached: web.Digits(row["cached"]), Date: web.Digits(row["date"])}
+	})
+	was := s.Agents
+	typedList(f, "agents", &s.Agents, func(row map[string]string) agent.Definition { return agentTyped(row, was) })
+	typedList(f, "auto_actions", &s.AutoActions, func(row map[string]string) agent.AutoRule {
+		return agent.AutoRule{Type: agent.TestRun, Argv: agent.Words(row["argv"]), Source: row["source"],
+			Place: row["place"], Changed: row["changed"] == "true"}
+	})
+	typedList(f, "listed_reads", &s.ListedReads, func(row map[string]string) agent.ListedRead {
+		return agent.ListedRead{Agent: row["agent"], Tool: row["tool"], Version: strings.ToLower(row["version"]),
+			People: listed(row["people"])}
+	})
+	typedList(f, "sources", &s.Sources, func(row map[string]string) agent.Source {
+		return agent.Source{Name: row["name"], Repository: row["repository"], Ref: row["ref"], Path: row["path"],
+			People: listed(row["people"]), Agents: listed(row["agents"]), CI: agent.CI(row["ci"]), Allow: listed(row["allow"])}
+	})
+}
+
+// typedList sets a list from its rows, if the form has it.
+func typedList[T any](f url.Values, name string, list *[]T, of func(row map[string]string) T) {
+	rows, asked := rowsTyped(f, name)
+	if !asked {
+		return
 	}
-	if rows, asked := rowsTyped(f, "prices"); asked {
-		s.Prices = []tenancy.ModelPrice{}
-		for _, row := range rows {
-			s.Prices = append(s.Prices, tenancy.ModelPrice{
-				Model: row["model"], Input: web.Digits(row["input"]), Output: web.Digits(row["output"]),
-				Cached: web.Digits(row["cached"]), Date: web.Digits(row["date"]),
-			})
-		}
-	}
-	if rows, asked := rowsTyped(f, "agents"); asked {
-		was := s.Agents
-		s.Agents = []agent.Definition{}
-		for _, row := range rows {
-			s.Agents = append(s.Agents, agentTyped(row, was))
-		}
-	}
-	if rows, asked := rowsTyped(f, "auto_actions"); asked {
-		s.AutoActions = []agent.AutoRule{}
-		for _, row := range rows {
-			s.AutoActions = append(s.AutoActions, agent.AutoRule{
-				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Source: row["source"], Place: row["place"],
-				Changed: row["changed"] == "true",
-			})
-		}
-	}
-	if rows, asked := rowsTyped(f, "listed_reads"); asked {
-		s.ListedReads = []agent.ListedRead{}
-		for _, row := range rows {
-			s.ListedReads = append(s.ListedReads, agent.ListedRead{Agent: row["agent"], Tool: row["tool"],
-				Version: strings.ToLower(row["version"]), People: listed(row["people"])})
-		}
-	}
-	if rows, asked := rowsTyped(f, "sources"); asked {
-		s.Sources = []agent.Source{}
-		for _, row := range rows {
-			s.Sources = append(s.Sources, agent.Source{
-				Name: row["name"], Repository: row["repository"], Ref: row["ref"], Path: row["path"], People: listed(row["people"]),
-				Agents: listed(row["agents"]), CI: agent.CI(row["ci"]),
-				Allow: listed(row["allow"]),
-			})
-		}
+	*list = []T{}
+	for _, row := range rows {
+		*list = append(*list, of(row))
 	}
 }
 

@@ -244,9 +244,6 @@ func testUnmarkable(t *testing.T, w *consoletest.World) {
 		b.Get(markPage+name).Says(t, http.StatusNotFound)
 		b.Post(markPage+name, marks(tenancy.ToolPermission{}, "v")).Says(t, http.StatusNotFound)
 	}
-	ordering(w, b)
-	w.As(workspace.Sato).Get(markPage+standin.PlaceOrder).Says(t, http.StatusForbidden)
-	w.As(workspace.Sato).Post(markPage+standin.PlaceOrder, url.Values{}).Says(t, http.StatusForbidden)
 }
 
 // A choice is read at once, before anything is sent.

@@ -211,8 +211,8 @@ func (b BadFilter) Refuse(field string, value *string, bad bool) {
 	}
 }
 
-// Days reads the first and the last day of a filter; to is the day after the last. One that can't be read is refused, as
-// is a last day before the first.
+// Days reads the first and the last day of a filter; to is the day after the last. A day that can't be read is refused,
+// as is a last day before the first.
 func (b BadFilter) Days(first, last *string) (from, to time.Time) {
 	from, wrong := DayOf(*first)
 	b.Refuse("from", first, wrong != nil)

@@ -91,7 +91,7 @@ func page(name string) (*template.Template, error) {
 	if t, known := pages.Load(name); known {
 		return t.(*template.Template), nil
 	}
-	t := template.New(name).Funcs(pageFuncs).Option("missingkey=error")
+	t := template.New("").Funcs(pageFuncs).Option("missingkey=error")
 	for _, part := range append(slices.Clone(parts), "ui/"+name) {
 		text, err := ui.ReadFile(part)
 		if err == nil {

@@ -33,22 +33,18 @@ const (
 // Parts returns the values of a JSON text with personal data masked as on cards; left counts the values that are not
 // shown.
 func Parts(text []byte) (parts []Part, left int) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	v, err := decoded(text)
+	if err != nil {
 		return []Part{{"", legible.Spelled(mask.Text(legible.Beginning(string(text), maxSent)))}}, 0
 	}
-	bytesLeft := maxSent
-	walk(mask.All(v), "", func(path, text string) {
-		if len(parts) == maxParts || len(text) > bytesLeft {
-			left++
-			return
-		}
-		bytesLeft -= len(text)
-		parts = append(parts, Part{legible.OneLine(path), legible.Spelled(text)})
-	})
-	return parts, left
+	room := room{parts: maxParts, bytes: maxSent}
+	return room.rest(mask.All(v)), room.left
+}
+
+func decoded(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return v, d.Decode(&v)
 }
 
 func walk(v any, path string, say func(path, text string)) {

@@ -29,15 +29,9 @@ type Sent struct {
 // vendors have them is shown as its values.
 func SentOf(text []byte) (s Sent) {
 	room := room{parts: maxParts, bytes: maxSent}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		s.Rest, s.Left = Parts(text)
-		return s
-	}
+	v, err := decoded(text)
 	whole, ok := mask.All(v).(map[string]any)
-	if !ok {
+	if err != nil || !ok {
 		s.Rest, s.Left = Parts(text)
 		return s
 	}
