@@ -6,8 +6,8 @@
 // whether there is a place in the quota. In this order: whoever is refused is asked nothing, and a message that may be
 // no request takes no place.
 //
-// receive-event reads nothing but the settings, so it can answer within Slack's three seconds; what it put may turn out
-// to be refused. A request of a workspace that Ringi doesn't serve gets no tenant, no card and no call.
+// receive-event reads as little as it can, to answer within Slack's three seconds; what it put may turn out to be
+// refused. A request of a workspace that Ringi doesn't serve gets no tenant, no card and no call.
 //
 // While Slack doesn't say what must be known, the request waits and goes on by itself, however long: nothing is parked
 // for it, and the time counts neither as tries nor in another hour's quota.

@@ -2,8 +2,8 @@
 // do.
 //
 // It reads the index of due heads (DUE#0 to DUE#7) until nothing is due. First it makes the decisions of time, for all
-// heads: it expires gates and choices, settles claims whose lease is over, and ends executions past their limit. No
-// other function does these, and none of them approves. Then it carries out the effects, as the relay does; repairs are
+// heads: it expires gates and choices, which no other function does, settles claims whose lease is over, and ends
+// executions past their limit. None of them approves. Then it carries out the effects, as the relay does; repairs are
 // counted, and an alarm watches. Only when all effects of a head are done does its due time move on.
 //
 // Work to do, no gate, lease or pause, and no new revision for 20 minutes: another run is begun, even if the old one
