@@ -267,5 +267,5 @@ func (d *Definition) field(name string) any {
 	case "metadata":
 		return (*texts)(&d.Metadata)
 	}
-	return nil // a field of a later release
+	return nil
 }

@@ -61,9 +61,9 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		act  circulation.Act
 		why  circulation.Why
 	}{
-		"the first stage's stamp":   {g, of(stamp, "A", 1), ""},
-		"a kind of a later release": {g, of("question", "A", 1), circulation.WhyUnknown},
-		"a form of a later release": {g, changed(of(stamp, "A", 1), func(a *act) { a.Form = 2 }),
+		"the first stage's stamp": {g, of(stamp, "A", 1), ""},
+		"another kind":            {g, of("question", "A", 1), circulation.WhyUnknown},
+		"another form": {g, changed(of(stamp, "A", 1), func(a *act) { a.Form = 2 }),
 			circulation.WhyUnknown},
 		"nobody's hand": {g, of(stamp, "", 1), circulation.WhyUnknown},
 		"for nobody":    {g, instead(stamp, "Z", "", 1), circulation.WhyUnknown},
@@ -322,7 +322,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 		"too many stamps":     route(func(g *gate, r *circulation.Route) { r.Stages = crowd(101) }),
 		"too many bytes":      route(func(g *gate, r *circulation.Route) { r.Stages[0].Name = strings.Repeat("a", 100<<10) }),
 		"an act of nobody":    after(gateOf(1, desk("one", 1, "A")), of(stamp, "Z", 1)),
-		"acts of a later release": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1),
+		"acts of another kind": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1),
 			of("question", "A", 1)),
 	} {
 		st := circulation.Walk(g)

@@ -7,7 +7,7 @@ type Why string
 
 const (
 	WhyAgain   Why = "again"         // the same hand did the very same: nothing changes, and nobody need be told
-	WhyUnknown Why = "unknown"       // a later release's route or act, or one that makes no sense
+	WhyUnknown Why = "unknown"       // a route or act of another form, or one that makes no sense
 	WhyHash    Why = "hash"          // the hand saw something else than what is asked
 	WhySettled Why = "settled"       // the last stamp was given
 	WhyEnded   Why = "ended"         // it was sent back or denied

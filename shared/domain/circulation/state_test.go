@@ -219,7 +219,7 @@ func TestAGateBySettingsAsksWhomTheyAllow(t *testing.T) {
 	expect.Is(t, *st.Stages[0].DecideBy, opened.AddDate(0, 0, 364))
 }
 
-// A field of the rows is a form of its own: who adds one raises Form, since an earlier release would not see it.
+// A field of the rows is a form of its own: who adds one raises Form, since a canary's other version would not see it.
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
 	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{},
 		circulation.Delegation{}, circulation.Admin{}, circulation.Allowed{}),

@@ -46,9 +46,9 @@ func TestAGateIsStuckOnlyWithoutPeopleWhomItNeeds(t *testing.T) {
 	} {
 		expect.Is(t, stuck(c.gate, c.gone...), c.want, name)
 	}
-	later := g
-	later.Acts = []circulation.Act{{Form: circulation.Form + 1}}
-	expect.Is(t, stuck(later, "A", "B"), "", "a later release's act")
+	other := g
+	other.Acts = []circulation.Act{{Form: circulation.Form + 1}}
+	expect.Is(t, stuck(other, "A", "B"), "", "an act of another form")
 }
 
 // Replaceable and Admit agree.

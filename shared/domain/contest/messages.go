@@ -99,8 +99,7 @@ func (k PartKind) speaker() (MessageKind, bool) {
 	return "", false
 }
 
-// ReadMessages reads a message history. It does not correct records of earlier releases that have calls in requests or
-// returns in responses.
+// ReadMessages reads a message history. It corrects none that has calls in requests or returns in responses.
 func ReadMessages(b []byte) ([]ModelMessage, error) {
 	messages := []ModelMessage{}
 	if len(bytes.TrimSpace(b)) == 0 {

@@ -15,7 +15,7 @@ const (
 	Plain     AgentType = "plain"
 	WebSearch AgentType = "web-search"
 	CodeExec  AgentType = "code-exec"
-	// System occurs only in records of earlier releases.
+	// System occurs only in records of MixSeek's.
 	System AgentType = "system"
 )
 

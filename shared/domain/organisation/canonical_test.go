@@ -80,17 +80,17 @@ func TestBatchesThatAreNotComplete(t *testing.T) {
 func TestWhatIsNotCanonicalIsNotRead(t *testing.T) {
 	const ann = `{"person":{"number":"1","name":"Ann","kind":"employee"}}` + "\n"
 	for name, text := range map[string]string{
-		"a member of a later release": `{"person":{"number":"1","name":"Ann","kind":"employee","heir":"2"}}` + "\n",
-		"a record of a later release": `{"secretary":{}}` + "\n",
-		"another order":               strings.Replace(ann, "1", "2", 1) + ann,
-		"another order of members":    `{"person":{"name":"Ann","number":"1","kind":"employee"}}` + "\n",
-		"a line without end":          strings.TrimSpace(ann),
-		"an empty line":               ann + "\n",
-		"two records on a line":       strings.TrimSpace(ann) + ann,
-		"two members":                 `{"position":{"name":"a"},"department":{"code":"b"}}` + "\n",
-		"an empty record":             "{}\n",
-		"a day that is none":          `{"department":{"code":"A","valid_from":"2026-02-30"}}` + "\n",
-		"what is no JSON":             "x\n",
+		"an unknown member":        `{"person":{"number":"1","name":"Ann","kind":"employee","heir":"2"}}` + "\n",
+		"an unknown record":        `{"secretary":{}}` + "\n",
+		"another order":            strings.Replace(ann, "1", "2", 1) + ann,
+		"another order of members": `{"person":{"name":"Ann","number":"1","kind":"employee"}}` + "\n",
+		"a line without end":       strings.TrimSpace(ann),
+		"an empty line":            ann + "\n",
+		"two records on a line":    strings.TrimSpace(ann) + ann,
+		"two members":              `{"position":{"name":"a"},"department":{"code":"b"}}` + "\n",
+		"an empty record":          "{}\n",
+		"a day that is none":       `{"department":{"code":"A","valid_from":"2026-02-30"}}` + "\n",
+		"what is no JSON":          "x\n",
 	} {
 		_, err := organisation.Decode([]byte(text))
 		expect.That(t, err != nil, "%s is read", name)

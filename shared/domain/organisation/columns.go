@@ -99,7 +99,7 @@ func (c Column) Header(locale string) string { return headersIn.In(locale)[slice
 // kindsIn are the words for kinds: employees, contractors, those of agencies.
 var kindsIn = language.InEach([]string{"社員", "委託", "派遣"}, []string{"employee", "contractor", "temporary"})
 
-// Word returns how a file names a kind. That of a later release has no word.
+// Word returns how a file names a kind. An unknown one has no word.
 func (k Kind) Word(locale string) string {
 	if i := slices.Index([]Kind{Employee, Contractor, Temporary}, k); i >= 0 {
 		return kindsIn.In(locale)[i]

@@ -101,7 +101,7 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 		"no money, another version": {
 			&rules.Mark{Version: "v1", How: rules.HowNothing}, "v2", items, rules.Unknown(rules.WhyMark),
 		},
-		"a way of a later release": {
+		"an unknown way": {
 			&rules.Mark{Version: "v1", How: "most", Pointers: []string{"/fee"}, Currency: "JPY"}, "v1", items,
 			rules.Unknown(rules.WhyMark),
 		},

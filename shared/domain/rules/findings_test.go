@@ -175,7 +175,7 @@ func TestRulesThatOthersCover(t *testing.T) {
 		"no kind said":          {kind(rules.KindSteps), any, false},
 		"direct messages, too":  {rules.Conditions{Places: &rules.Places{Direct: true}}, direct, true},
 		"some of writes":        {some(pay), writing(), false},
-		"a use of a later release": {
+		"an unknown use": {
 			rules.Conditions{Tools: &rules.Tools{Use: "all"}}, rules.Conditions{Tools: &rules.Tools{Use: "all"}}, false,
 		},
 		"below something":   {under(any, "5"), from(any, "1"), false},
@@ -197,24 +197,24 @@ func TestRulesThatOthersCoverByCalls(t *testing.T) {
 	}
 	any := rules.Conditions{}
 	coverEach(t, map[string]covering{
-		"a destination of a later release": {to("to", "a"), to("to", "a"), false},
-		"some of fewer":                    {some(pay, dm), some(pay), true},
-		"some of more":                     {some(pay), some(pay, dm), false},
-		"only of some":                     {some(pay), only(pay), true},
-		"some of only":                     {only(pay), some(pay), false},
-		"only of fewer":                    {only(pay, dm), only(dm), true},
-		"only of more":                     {only(dm), only(pay, dm), false},
-		"writes of a tool":                 {writing(), some(pay), false}, // who knows whether it writes
-		"writes":                           {writing(), writing(), true},
-		"within fewer":                     {to(rules.GoWithin, "a", "b"), to(rules.GoWithin, "a"), true},
-		"within more":                      {to(rules.GoWithin, "a"), to(rules.GoWithin, "a", "b"), false},
-		"outside of more":                  {to(rules.GoOutside, "a"), to(rules.GoOutside, "a", "b"), true},
-		"outside of fewer":                 {to(rules.GoOutside, "a", "b"), to(rules.GoOutside, "a"), false},
-		"within, not outside":              {to(rules.GoWithin, "a"), to(rules.GoOutside, "a"), false},
-		"from more":                        {from(any, "5"), from(any, "10"), true},
-		"from less":                        {from(any, "10"), from(any, "5"), false},
-		"below less":                       {under(any, "10"), under(any, "5"), true},
-		"below more":                       {under(any, "5"), under(any, "10"), false},
+		"an unknown destination": {to("to", "a"), to("to", "a"), false},
+		"some of fewer":          {some(pay, dm), some(pay), true},
+		"some of more":           {some(pay), some(pay, dm), false},
+		"only of some":           {some(pay), only(pay), true},
+		"some of only":           {only(pay), some(pay), false},
+		"only of fewer":          {only(pay, dm), only(dm), true},
+		"only of more":           {only(dm), only(pay, dm), false},
+		"writes of a tool":       {writing(), some(pay), false}, // who knows whether it writes
+		"writes":                 {writing(), writing(), true},
+		"within fewer":           {to(rules.GoWithin, "a", "b"), to(rules.GoWithin, "a"), true},
+		"within more":            {to(rules.GoWithin, "a"), to(rules.GoWithin, "a", "b"), false},
+		"outside of more":        {to(rules.GoOutside, "a"), to(rules.GoOutside, "a", "b"), true},
+		"outside of fewer":       {to(rules.GoOutside, "a", "b"), to(rules.GoOutside, "a"), false},
+		"within, not outside":    {to(rules.GoWithin, "a"), to(rules.GoOutside, "a"), false},
+		"from more":              {from(any, "5"), from(any, "10"), true},
+		"from less":              {from(any, "10"), from(any, "5"), false},
+		"below less":             {under(any, "10"), under(any, "5"), true},
+		"below more":             {under(any, "5"), under(any, "10"), false},
 		"a range in what is from": {
 			from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Below: "9", Currency: "JPY"}}, true,
 		},

@@ -127,10 +127,10 @@ func TestConditionsOnCalls(t *testing.T) {
 		"nothing is not at least":            {from(rules.Conditions{}, "1"), asked(reads()), false},
 		"a bound that is no number":          {from(rules.Conditions{}, "1/3"), one, false},
 		"a bound that is no number, below":   {under(rules.Conditions{}, "1e9"), one, false},
-		"a use of a later release": {
+		"an unknown use": {
 			rules.Conditions{Tools: &rules.Tools{Use: "all", List: []rules.Tool{pay}}}, one, false,
 		},
-		"a destination of a later release":      {rules.Conditions{Destinations: &rules.Destinations{Go: "to"}}, one, false},
+		"an unknown destination":                {rules.Conditions{Destinations: &rules.Destinations{Go: "to"}}, one, false},
 		"two conditions, one of which is unmet": {under(some(pay), "100000"), both, false},
 	})
 }
@@ -191,7 +191,7 @@ func TestAToolIsItsAddressAndName(t *testing.T) {
 	expect.That(t, r.Match(asked(writes(rules.Tool{Address: pay.Address, Name: "Pay"}, yen("1")))).Refused, "another name")
 }
 
-// Rules of a later release may have conditions that aren't known here.
+// Rules of another form may have conditions that aren't known here.
 func TestRulesOfAnotherFormRefuseEverything(t *testing.T) {
 	r := of(rule(1, rules.Conditions{}, people(1, rules.EmptyRefuse, "A")))
 	r.Form++

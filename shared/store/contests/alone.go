@@ -30,7 +30,7 @@ type Asked struct {
 	// MaxRounds is the most rounds that the file that is checked may be played with; 0: as many as it says.
 	MaxRounds int    `json:"max_rounds,omitempty"`
 	Begin     *Alone `json:"begin,omitempty"`
-	Locale    string `json:"locale,omitempty"` // of what is said of the files; "" in an earlier release: English
+	Locale    string `json:"locale,omitempty"` // of what is said of the files; "": English
 }
 
 // Answered is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet is

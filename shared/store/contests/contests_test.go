@@ -241,9 +241,7 @@ func testTurns(t *testing.T, w *world) {
 	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
 		expect.That(t, strings.HasPrefix(key, "turns/"), "it is kept for ever: %s", key)
 	}
-	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // by an earlier release
-	expect.Value(w.AddListed(t.Context(), tenant, contest.TurnsList, teams[0].Ref().ID, &contest.Turn{Name: "1/leader/3", Answer: before, CreatedAt: w.Now(), DeleteAfter: w.Now().Add(time.Hour).Unix()}))(t)
-	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long), "1/leader/3": string(long)} {
+	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long)} {
 		got, ok, err := kept.Turn(t.Context(), key)
 		expect.That(t, string(got) == want && ok && err == nil, "%s: %d bytes, %v, %v", key, len(got), ok, err)
 	}
