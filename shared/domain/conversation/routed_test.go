@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
@@ -91,4 +92,47 @@ func write(t *testing.T, made map[string]*table) {
 	}
 	out.WriteString("\n}\n")
 	expect.NoError(t, os.WriteFile(keptIn, out.Bytes(), 0o644))
+}
+
+// Statistics, receipts and the register read what the entries of verdicts say.
+func TestEntriesOfVerdictsAreAsTheyAreKept(t *testing.T) {
+	var out strings.Builder
+	asks := func(t testing.TB) *table { tb, _ := pending(t, ShellCommand); return tb }
+	onRoute := func(t testing.TB) *table { return circulating(t, along(desk(suzuki), desk(tanaka))) }
+	for _, c := range []struct {
+		name string
+		from func(testing.TB) *table
+		do   func(*table) (aggregate.Change, error)
+	}{
+		{"approved", asks, func(tb *table) (aggregate.Change, error) {
+			return approving(tb, tb.load().Current(), person(suzuki), policy)
+		}},
+		{"rejected", asks, func(tb *table) (aggregate.Change, error) {
+			return rejecting(tb, tb.load().Current(), person(suzuki), policy)
+		}},
+		{"nobody asked", func(t testing.TB) *table { return opened(t) }, func(tb *table) (aggregate.Change, error) {
+			a := tb.load()
+			return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used(),
+				Proposal: proposal(TestRun, tb.now, "test_run")}, tb.now)
+		}},
+		{"stage stamped", onRoute, func(tb *table) (aggregate.Change, error) {
+			return tb.acting(circulation.Stamp, suzuki)(tb.load())
+		}},
+		{"sent back along a route", onRoute, func(tb *table) (aggregate.Change, error) {
+			return tb.acting(circulation.SendBack, suzuki)(tb.load())
+		}},
+		{"denied along a route", onRoute, func(tb *table) (aggregate.Change, error) {
+			return tb.acting(circulation.Deny, suzuki)(tb.load())
+		}},
+	} {
+		change := expect.Value(c.do(c.from(t)))(t)
+		for _, e := range change.Audit {
+			fmt.Fprintln(&out, c.name+":", e.Action, e.ResourceType, e.ActorType, e.ActorID, e.Details)
+		}
+	}
+	const file = "testdata/entries.txt"
+	if *update {
+		expect.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+	}
+	expect.Same(t, out.String(), string(expect.Value(os.ReadFile(file))(t)))
 }

@@ -121,3 +121,51 @@ func TestRowsOfRoutesAreReadAsTheyAreKept(t *testing.T) {
 		}
 	}
 }
+
+// Statistics, receipts and the register read what the entries of verdicts say.
+func TestEntriesOfVerdictsAreAsTheyAreKept(t *testing.T) {
+	var out strings.Builder
+	for _, c := range []struct {
+		name string
+		from func(testing.TB) *story
+		do   func(*story) decision
+	}{
+		{"policy approved", waitingPrompt, func(s *story) decision { return s.approvePrompt }},
+		{"policy rejected", waitingPrompt, func(s *story) decision { return s.rejectPrompt }},
+		{"policy of a contest approved", contested, func(s *story) decision { return s.approvePrompt }},
+		{"policy picked", contested, func(s *story) decision { return s.pick(person(tanaka)) }},
+		{"picked policy approved", picked, func(s *story) decision { return s.approvePrompt }},
+		{"nobody asked", unasked, func(s *story) decision { return s.approveAsSystem }},
+		{"steps approved", waitingProcess, func(s *story) decision { return s.approveProcess }},
+		{"steps rejected", waitingProcess, func(s *story) decision { return s.rejectProcess }},
+		{"step approved", waitingStep, func(s *story) decision { return s.approveStep }},
+		{"step rejected", waitingStep, func(s *story) decision { return s.rejectStep }},
+		{"stage stamped", onRoute, func(s *story) decision { return s.does(circulation.Stamp, suzuki) }},
+		{"steps sent back along a route", onRoute, func(s *story) decision {
+			return s.does(circulation.SendBack, suzuki)
+		}},
+		{"steps denied along a route", onRoute, func(s *story) decision { return s.does(circulation.Deny, suzuki) }},
+	} {
+		s := c.from(t)
+		change := expect.Value(c.do(s)(s.load(), s.now))(t)
+		for _, e := range change.Audit {
+			fmt.Fprintln(&out, c.name+":", e.Action, e.ResourceType, e.ActorType, e.ActorID, e.Details)
+		}
+	}
+	const file = "testdata/entries.txt"
+	if *update {
+		expect.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+	}
+	expect.Same(t, out.String(), string(expect.Value(os.ReadFile(file))(t)))
+}
+
+func picked(t testing.TB) *story {
+	s := contested(t)
+	return s.do(s.pick(person(tanaka)))
+}
+
+func unasked(t testing.TB) *story {
+	s := begin(t)
+	s.settings.PromptApprovalRequired = false
+	return s.do(s.extract, s.finishPrompt)
+}
