@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -130,7 +131,8 @@ func proposing(typ agent.ActionType, p conversation.Payload, rule string) *conve
 	text := p.JSON()
 	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
 		Seconds: p.Seconds(),
-		Plan:    len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule,
+		Plan:    len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why",
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}, Rule: rule,
 		Tool: p.Tool, Access: p.Access}
 }
 
@@ -145,8 +147,11 @@ var (
 func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 	eachWalked(t, func(t *testing.T, typ agent.ActionType, is walked, p conversation.Payload) {
 		ways := map[string]func(k *inThread) error{
-			"it waits":  func(*inThread) error { return nil },
-			"rejected":  func(k *inThread) error { return k.do(k.Reject(k.Current().ActionID, "no", u1, whoever, k.now)) },
+			"it waits": func(*inThread) error { return nil },
+			"rejected": func(k *inThread) error {
+				return k.do(decide.Reject("no")(k, k.Current().ActionID, u1, whoever,
+					k.now))
+			},
 			"withdrawn": func(k *inThread) error { return k.do(k.Cancel(k.Current().ActionID, u1, whoever, k.now)) },
 			"expired":   func(k *inThread) error { k.Current().Base = nil; return k.do(k.Expire(k.now)) },
 			"closed":    func(k *inThread) error { return k.do(k.End(u1, whoever, k.now)) },
@@ -156,7 +161,7 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 			"approved by whoever may not": func(k *inThread) error {
 				x := k.Current()
 				for _, by := range []aggregate.Actor{stranger, {Type: aggregate.ActorAgent, ID: "codex"}, aggregate.System(), {}} {
-					if k.do(k.Approve(x.ActionID, x.Payload.Hash(), by, whoever, k.now)) == nil {
+					if k.do(decide.Approve(k, x.ActionID, by, whoever, k.now)) == nil {
 						return fmt.Errorf("%+v approved it", by)
 					}
 				}
@@ -196,7 +201,7 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 		expect.That(t, (k.claim() == nil) == is.byRule, "it is claimed by a rule: %v", !is.byRule)
 		k = newThread(t)
 		expect.NoError(t, k.answer(proposing(typ, p, "")))
-		expect.NoError(t, k.do(k.Approve(k.Current().ActionID, k.Current().Payload.Hash(), u1, whoever, k.now)))
+		expect.NoError(t, k.do(decide.Approve(k, k.Current().ActionID, u1, whoever, k.now)))
 		expect.NoError(t, k.claim())
 	})
 }
@@ -246,9 +251,10 @@ func TestAStampCoversAllThatIsDrawn(t *testing.T) {
 			x := k.Current()
 			changed := aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
 			expect.That(t, changed.Hash() != x.Payload.Hash(), "%s: the hash is the same", at)
-			expect.That(t, k.do(k.Approve(x.ActionID, changed.Hash(), u1, whoever, k.now)) != nil,
+			expect.That(t, k.do(decide.Shown(conversation.CardAction, changed.Hash(), decide.Approve)(k, x.ActionID, u1,
+				whoever, k.now)) != nil,
 				"%s: another content is approved", at)
-			expect.NoError(t, k.do(k.Approve(x.ActionID, x.Payload.Hash(), u1, whoever, k.now)))
+			expect.NoError(t, k.do(decide.Approve(k, x.ActionID, u1, whoever, k.now)))
 			k.Current().Payload = changed
 			expect.That(t, k.claim() != nil, "%s: what was changed after the stamp is claimed", at)
 			q, problems := conversation.ReadKept(typ, []byte(text))
@@ -259,7 +265,7 @@ func TestAStampCoversAllThatIsDrawn(t *testing.T) {
 		}
 		k := newThread(t)
 		expect.NoError(t, k.answer(proposing(typ, p, "")))
-		expect.NoError(t, k.do(k.Approve(k.Current().ActionID, k.Current().Payload.Hash(), u1, whoever, k.now)))
+		expect.NoError(t, k.do(decide.Approve(k, k.Current().ActionID, u1, whoever, k.now)))
 		k.Conversation.WorkspaceVersion = strings.Repeat("b", 64)
 		expect.Fails(t, k.claim(), conversation.ErrBase)
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -173,7 +174,7 @@ func (w *world) called(name, arguments string) {
 	expect.Must(w.t, x != nil, "nothing was proposed")
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
+			return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
 		},
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {

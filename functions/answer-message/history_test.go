@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -111,7 +112,7 @@ func testQuoted(t *testing.T, w *world) {
 	const reason = "Action #2 was approved in advance."
 	x := w.load().Current()
 	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Reject(x.ActionID, reason, by, policy, time.Now())
+		return decide.Reject(reason)(a, x.ActionID, by, policy, time.Now())
 	}))(t)
 	w.wake()
 	expect.Value(w.handle())(t)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -132,7 +133,7 @@ func approved(t *testing.T, server *storetest.Server, c call) *world {
 	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
+		return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
 	})
 	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
 	return w

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	hosted "ringi/infra/local/vendors/github"
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -94,13 +95,13 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push,
 		On:      conversation.On{Base: version},
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
-		Terms:   aggregate.Terms{ApprovalRequired: true, SettingsRev: w.settingsRev()}}
+		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: w.settingsRev()}}
 	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
 	})
 	x := a.Current()
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
+		return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
 	})
 	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
 	return w

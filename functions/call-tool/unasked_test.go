@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -14,14 +15,15 @@ import (
 
 // stamped is how a call came to its turn, and what the settings list.
 type stamped struct {
-	by      conversation.ApprovedBy
-	rule    string
-	status  conversation.ActionStatus
-	gate    aggregate.GateStatus
-	hash    bool // the stamp is of this payload
-	listed  bool
-	askers  []string
-	revoked bool // the stamp was taken back
+	by        conversation.ApprovedBy
+	rule      string
+	status    conversation.ActionStatus
+	gate      aggregate.GateStatus
+	hash      bool // the stamp is of this payload
+	listed    bool
+	askers    []string
+	unstamped bool
+	asks      bool // the gate asks people
 }
 
 // may says by the invariant's words alone whether such a call may be made: a person's standing yes to exactly this, or
@@ -31,11 +33,10 @@ func (s stamped) may(access aggregate.Access) bool {
 		return false
 	}
 	if s.by == conversation.ApprovedByUser {
-		return s.gate == aggregate.Approved && s.hash && !s.revoked
+		return s.gate == aggregate.Approved && s.asks && s.hash && !s.unstamped
 	}
 	return s.by == conversation.ApprovedByAuto && s.rule != "" && access == aggregate.Read && s.listed &&
-		len(s.askers) == 1 &&
-		s.askers[0] == "U1"
+		s.gate == aggregate.Approved && !s.asks && len(s.askers) == 1 && s.askers[0] == "U1"
 }
 
 // every walks all ways in which a row may stand when call-tool meets it.
@@ -46,9 +47,10 @@ func every(yield func(stamped) bool) {
 			for _, status := range []conversation.ActionStatus{conversation.ActionPending, conversation.ActionApproved,
 				conversation.ActionCancelled} {
 				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
-					for bits := range 8 {
+					for bits := range 16 {
 						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
-							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0}) {
+							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0,
+								bits&8 > 0}) {
 								return
 							}
 						}
@@ -97,14 +99,16 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 			x.ApprovedBy, x.Rule, x.Status, x.Askers = way.by, way.rule, way.status, way.askers
 			at := w.now
 			x.Gate.Status, x.Gate.ApprovedAt, x.Gate.ApprovedBy = way.gate, &at, "U1"
-			stamp := aggregate.Stamp{By: "U1", At: at, Hash: "another"}
-			if way.hash {
-				stamp.Hash = x.Payload.Hash()
+			stamp := x.Gate.Acting(circulation.Stamp, aggregate.Actor{ID: "U1"}, "")
+			stamp.Form, stamp.At, stamp.Found.Allowed = circulation.Form, at, &circulation.Allowed{As: "list", Self: true}
+			if !way.hash {
+				stamp.Hash = "another"
 			}
-			if way.revoked {
-				stamp.Withdrawn = &at
+			x.Gate.Acts = []circulation.Act{stamp}
+			route := circulation.BySettings(way.asks)
+			if x.Gate.Route = &route; way.unstamped || !way.asks {
+				x.Gate.Acts = nil
 			}
-			x.Gate.Stamps = []aggregate.Stamp{stamp}
 			a := *loaded
 			a.Actions, a.Inbox = []*conversation.Action{&x}, nil
 			a.Head.Resting = false

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	sample "ringi/infra/local/contests"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -25,7 +26,7 @@ func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
 	}
 	reject := func(w *pipelinetest.World) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Reject(a.Prompt().ID, "9月を対象に", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			return decide.Reject("9月を対象に")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
 	}
 	for name, tt := range map[string]struct {

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	sample "ringi/infra/local/contests"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -63,7 +64,7 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 		t.Errorf("%s, limit %s", p.Status, p.CostLimit)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Prompt().ID, "短くしてください", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject("短くしてください")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 	if e := w.Load().Head.Ended; next.State != task.StateFinish || e == nil || e.Reason != task.ReasonCostLimit || calls.Calls > 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -33,7 +34,7 @@ const reason = "データの検証を追加して"
 
 func reject(w *pipelinetest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Prompt().ID, reason, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject(reason)(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
 

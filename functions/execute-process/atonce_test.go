@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -19,7 +20,7 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 	reject := func(w *world) {
 		w.Planned(tenancy.DefaultSettings(), w.read(1), w.write(2))
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Reject(a.Process().ID, "一件ずつ", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			return decide.Reject("一件ずつ")(a, a.Process().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
 	}
 	for name, tt := range map[string]struct {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -37,7 +38,7 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 				s.PromptApprovalRequired, s.ProcessApprovalRequired = false, steps
 			}))
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Approve(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, w.Now())
+				return a.ApproveUnasked(a.Prompt().ID, w.Now())
 			})
 		}
 	}
@@ -61,7 +62,7 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 		"the policy was rejected": {func(w *pipelinetest.World) {
 			w.Prompted(tenancy.DefaultSettings())
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Reject(a.Prompt().ID, "もっと短く", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				return decide.Reject("もっと短く")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 			})
 		}, task.StateResumeTask, 0},
 		"the gate still waits":  {func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) }, task.StateAwaitPromptApproval, 0},

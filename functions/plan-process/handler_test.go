@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -39,7 +40,7 @@ func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
 
 func reject(w *pipelinetest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Process().ID, "データの検証を追加して", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject("データの検証を追加して")(a, a.Process().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
 
@@ -237,13 +238,7 @@ func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, "全員の給与を U0EVIL001 に送ります。", s, w.Now())
 	})
-	by := aggregate.System()
-	if s.PromptApprovalRequired {
-		by = pipelinetest.Approver()
-	}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, by, pipelinetest.Policy(), w.Now())
-	})
+	w.Approve()
 	input := expect.Value(json.Marshal(map[string]any{"recipient": to, "text": "給与", "details": []any{}}))(t)
 	answer := expect.Value(json.Marshal(map[string]any{"missing": []any{}, "remarks": "", "steps": []model.StepData{{
 		StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: string(input), Description: "x", ExpectedOutput: "x",
@@ -276,7 +271,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 		s := w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = false, false })
 		w.Prompted(s)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Approve(a.Prompt().ID, aggregate.System(), pipelinetest.Policy(), w.Now())
+			return a.ApproveUnasked(a.Prompt().ID, w.Now())
 		})
 		handle(t, w, &modeltest.Demo{})
 		for _, step := range w.Load().Process().Steps {

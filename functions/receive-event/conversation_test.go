@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -229,7 +230,7 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 		at := h.Now()
 		script, by := aggregate.JSON(fmt.Sprintf(`{"script":"make %d"}`, at.UnixNano())), at.Add(24*time.Hour)
 		p := conversation.Proposal{Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: script, Bytes: len(script)},
-			Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by}}
+			Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by}}
 		return do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Propose(p, person("U0ALICE"), policy, at)
 		}).Current()
@@ -237,12 +238,12 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	for range 21 {
 		x := propose()
 		do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Reject(x.ActionID, "no", person("U0BOB"), policy, h.Now())
+			return decide.Reject("no")(a, x.ActionID, person("U0BOB"), policy, h.Now())
 		})
 	}
 	x := propose()
 	do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), person("U0BOB"), policy, h.Now())
+		return decide.Approve(a, x.ActionID, person("U0BOB"), policy, h.Now())
 	})
 	if out := post(t, h, signed(callback(t, map[string]any{
 		"type": "agent_session_stopped", "text": nil, "ts": nil, "channel": "D0DM", "thread_ts": root, "user": "U0ALICE", "streaming_message_ts": []any{}, "event_ts": "1776675601.000200",

@@ -136,7 +136,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 func testReasonMadeUp(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(waits.ID, "DM での連絡は不要です", approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
+		return decide.Reject("DM での連絡は不要です")(a, waits.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	second := w.draft()
 	w.chooses(workspace.Tanaka, card.TakeAsReason, reply)

@@ -80,7 +80,7 @@ func testClicksInThreePlaces(t *testing.T, w *world) {
 	all.Wait()
 	a := w.Load()
 	got := a.Prompt()
-	expect.That(t, got.Status == aggregate.Approved && len(got.Stamps) == 1, "%+v", got.Gate)
+	expect.That(t, got.Status == aggregate.Approved && len(got.Acts) == 1, "%+v", got.Gate)
 	n := 0
 	for _, e := range expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{}, "", 100))(t).Items {
 		if e.Action == task.AuditPromptApproved {

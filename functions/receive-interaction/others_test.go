@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -256,7 +257,7 @@ func testDraftTooLate(t *testing.T, w *world) {
 	p := w.contested()
 	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team,
+		return decide.Approve(a, p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team,
 			Member: true}, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))

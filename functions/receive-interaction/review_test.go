@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -43,7 +44,7 @@ func (w *world) asked() *task.Prompt {
 	w.T.Helper()
 	p := w.prompted()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(p.ID, "長く", approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
+		return decide.Reject("長く")(a, p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -228,7 +229,7 @@ func testReviewLate(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := approver()
 		by.ID = workspace.Tanaka
-		return a.Approve(p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.Now())
+		return decide.Approve(a, p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	w.told(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki, "<@"+workspace.Tanaka+"> が")
 }

@@ -58,7 +58,7 @@ func testSentBack(t *testing.T, w *world) {
 	expect.That(t, got.Status == aggregate.Rejected && got.RejectionReason == "宛先を直して" && len(got.Acts) == 1 &&
 		a.Head.Ended == nil, "%+v, ended %+v", got.Gate, a.Head.Ended)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	w.told(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki, "最新: 2")
+	w.told(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki, "に却下しました")
 	w.told(w.sendView(workspace.Suzuki, form, then("やめて", circulation.Deny)), workspace.Suzuki, "反映されていません")
 	expect.That(t, w.Load().Head.Ended == nil, "a version that was sent back is denied")
 }

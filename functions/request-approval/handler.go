@@ -78,7 +78,7 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Open
 		if a.Head.Run != in.Run {
 			return aggregate.Change{}, aggregate.ErrSuperseded
 		}
-		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
+		return a.ApproveUnasked(open.ID, h.Now())
 	})
 	var decided aggregate.ErrDecided
 	// The gate was decided or cancelled meanwhile: the token must be answered anyway.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -174,7 +175,7 @@ func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 func rejected(w *pipelinetest.World) {
 	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(p.ID, "もっと短く", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject("もっと短く")(a, p.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 }
 

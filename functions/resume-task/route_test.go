@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -131,10 +132,10 @@ func testMeanwhile(t *testing.T, w *ruledWorld) {
 	id := w.Load().Process().ID
 	for name, decide := range map[string]task.Decision{
 		"approved": func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Approve(id, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			return decide.Approve(a, id, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		},
 		"rejected": func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Reject(id, "no", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			return decide.Reject("no")(a, id, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		},
 		"stamped": func(a *task.Aggregate) (aggregate.Change, error) {
 			who := circulation.Person{User: w.By.ID}

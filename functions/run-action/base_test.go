@@ -73,7 +73,8 @@ func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
 	w.forged(func(x *conversation.Action, _ *conversation.Conversation) {
 		text := strings.Replace(string(x.Payload.JSON), `+2\n`, `+3\n`, 1)
 		x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
-		x.Gate.Stamps[0].Hash = x.Payload.Hash() // whoever could forge a row could forge the stamp
+		x.Gate.Asked, x.Gate.Acts[0].Hash = x.Payload.Hash(),
+			x.Payload.Hash() // whoever could forge a row could forge the stamp
 	})
 	expect.Value(w.handle())(t)
 	x := w.action()
@@ -94,7 +95,7 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
 			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
 			x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
-			x.Gate.Stamps[0].Hash = x.Payload.Hash()
+			x.Gate.Asked, x.Gate.Acts[0].Hash = x.Payload.Hash(), x.Payload.Hash()
 			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
 		})
 		expect.Value(w.handle())(t)

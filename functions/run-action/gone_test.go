@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -23,7 +24,7 @@ func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *co
 	})
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		x := a.Current()
-		return a.Approve(x.ActionID, x.Payload.Hash(), person(), policy, w.now)
+		return decide.Approve(a, x.ActionID, person(), policy, w.now)
 	})
 	run := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
 	expect.Value(w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: run}))(w.t)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -204,7 +205,7 @@ func approvedIn(t *testing.T, rows *conversations.Store, thread string, typ conv
 	})
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		x := a.Current()
-		return a.Approve(x.ActionID, x.Payload.Hash(), person(), policy, w.now)
+		return decide.Approve(a, x.ActionID, person(), policy, w.now)
 	})
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
 	return w
@@ -220,7 +221,9 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	kept, problems := p.Complete(typ, conversation.On{Base: base}, files)
 	expect.Must(w.t, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(), Terms: aggregate.Terms{ApprovalRequired: true}}
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+		On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(),
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 }
 
 func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {

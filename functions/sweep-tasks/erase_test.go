@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -69,14 +70,14 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	propose := func(n int) *conversation.Action {
 		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n), nil))(t)
 		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
-			Terms: aggregate.Terms{ApprovalRequired: true}}
+			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 		return k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.Now())
 		}).Current()
 	}
 	x := propose(1)
 	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), member, anyone, w.Now())
+		return decide.Approve(a, x.ActionID, member, anyone, w.Now())
 	})
 	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) })
 	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -89,7 +90,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	k.stamped = []string{x.Key(), x.Payload.S3Key}
 	no := propose(2)
 	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Reject(no.ActionID, "no", member, anyone, w.Now())
+		return decide.Reject("no")(a, no.ActionID, member, anyone, w.Now())
 	})
 	k.archives(t)
 	files := versions.Open(w.Config, w.Bucket)

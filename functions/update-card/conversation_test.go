@@ -9,6 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -133,11 +134,11 @@ func TestAConversationIsDrawn(t *testing.T) {
 	x := k.says("**まず** 試します。", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
 		Seconds: 60,
-		Terms:   aggregate.Terms{ApprovalRequired: true},
+		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
 	}).Current()
 	k.drawn("suspended", "*まず* 試します。", "操作 #1 の確認")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
+		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
 	})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {

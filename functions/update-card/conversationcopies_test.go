@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -39,7 +40,7 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	return k.says("試します。", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
 		Seconds: 60,
-		Terms:   aggregate.Terms{ApprovalRequired: true, SettingsRev: settings.Rev},
+		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: settings.Rev},
 	}).Current()
 }
 
@@ -97,7 +98,7 @@ func testActionCopiesFollow(t *testing.T, k *inConversation) {
 		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, x.ActionID, "make test", "と claude"}, []string{"/archives/"}) // whose direct messages they can't open
 	}
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
+		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
 	})
 	k.shown()
 	k.sees(workspace.Tanaka, []string{"承認: ", workspace.Suzuki}, []string{"approve_action"})

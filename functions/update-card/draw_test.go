@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -289,7 +290,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
 	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, by, policy, w.Now())
+		return decide.Approve(a, a.Prompt().ID, by, policy, w.Now())
 	})
 	w.done()
 	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before ||

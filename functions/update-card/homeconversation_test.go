@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -49,7 +50,7 @@ func (k *inConversation) inChannel(n int, script string) {
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
 	k.says("", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
-		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
 	})
 }
 
@@ -76,7 +77,7 @@ func testHomeAction(t *testing.T, k *inConversation) {
 	k.wants(k.opens(workspace.Guest), nil, []string{"approve_action", k.ref.ID})
 	x := expect.Value(k.rows.Load(t.Context(), k.ref))(t).Current()
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
+		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
 	})
 	k.wants(k.opens(workspace.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
 }

@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -188,7 +189,7 @@ func (r *rush) move(x *asked) {
 		case 2:
 			return a.FinishPrompt(a.Head.Run, "方針", s, now)
 		case 3:
-			return a.Approve(a.Prompt().ID, r.requester(), r.policy(), now)
+			return decide.Approve(a, a.Prompt().ID, r.requester(), r.policy(), now)
 		case 4:
 			return a.BeginProcess(a.Head.Run, now)
 		case 5:
@@ -196,7 +197,7 @@ func (r *rush) move(x *asked) {
 				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Access: aggregate.Read, ToolVersion: "1",
 			}}, "", s, now)
 		case 6:
-			return a.Approve(a.Process().ID, r.requester(), r.policy(), now)
+			return decide.Approve(a, a.Process().ID, r.requester(), r.policy(), now)
 		case 7, 8:
 			if a.Execution().Status == task.ExecutionPending {
 				return a.StartExecution(a.Head.Run, now)

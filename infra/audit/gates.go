@@ -21,7 +21,7 @@ type stepGate struct {
 func uncalled(a *task.Aggregate, e *task.Execution, steps []task.Step, writes []writeCall) (out []stepGate) {
 	for _, s := range steps {
 		called := slices.ContainsFunc(writes, func(w writeCall) bool { return w.Step == s.StepID })
-		if g := a.GateOf(e, s.Order); g != nil && g.Route != nil && !called {
+		if g := a.GateOf(e, s.Order); g != nil && g.Ruled() && !called {
 			out = append(out, stepGate{s.StepID, walkOf(&g.Gate, a.AskedText(g))})
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -232,7 +233,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka}
 		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Approve(prompt, by, aggregate.Policy{}, time.Now())
+			return decide.Approve(a, prompt, by, aggregate.Policy{}, time.Now())
 		})
 		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
 			failf("deciding what the list shows: %w", err)

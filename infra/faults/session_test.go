@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -265,7 +266,7 @@ func (k *talk) approves(t driver.T, x *conversation.Action) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
 	policy := aggregate.Policy{Team: by.Team, AllowSelf: true}
 	expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
+		return decide.Approve(a, x.ActionID, by, policy, time.Now())
 	}))(t)
 }
 

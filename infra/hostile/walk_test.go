@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -87,10 +88,10 @@ func (w *walk) ask() {
 			break
 		}
 		earlier = []model.Version{{Content: text, Reason: w.said(aReason)}}
-		c, err = w.a.Reject(w.a.Prompt().ID, w.said(aReason), approver, rules, w.now)
+		c, err = decide.Reject(w.said(aReason))(w.a, w.a.Prompt().ID, approver, rules, w.now)
 		w.do(stage+" rejected", c, err)
 	}
-	c, err = w.a.Approve(w.a.Prompt().ID, approver, rules, w.now)
+	c, err = decide.Approve(w.a, w.a.Prompt().ID, approver, rules, w.now)
 	w.do("policy approved", c, err)
 }
 
@@ -113,7 +114,7 @@ func (w *walk) plan() {
 // completes.
 func (w *walk) execute() {
 	w.Helper()
-	c, err := w.a.Approve(w.a.Process().ID, approver, rules, w.now)
+	c, err := decide.Approve(w.a, w.a.Process().ID, approver, rules, w.now)
 	w.do("steps approved", c, err)
 	c, err = w.a.StartExecution(w.a.Head.Run, w.now)
 	w.do("started", c, err)
@@ -127,7 +128,7 @@ func (w *walk) execute() {
 	_, err = w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now)
 	expect.That(w, err != nil, "a step was claimed that nobody has approved")
 	gate := w.a.Gates[0]
-	c, err = w.a.Approve(gate.ID, approver, rules, w.now)
+	c, err = decide.Approve(w.a, gate.ID, approver, rules, w.now)
 	w.do("answered", c, err)
 	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":1}`}})
 	world, at := w.a, w.now

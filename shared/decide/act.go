@@ -104,18 +104,15 @@ func Gate(kind aggregate.CardType, act Act) Act {
 	}
 }
 
-// Approve stamps the gate's current content, under a rule at the stage that the person saw.
+// Approve stamps the gate's current content, at the stage that the person saw.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if on, g := ruled(a, id); on != nil {
-		return along(on, g, id, circulation.Stamp, "", by, p, now)
-	}
-	return a.ApproveRead(id, a.AskedHash(id), by, p, now)
+	return along(a, id, circulation.Stamp, "", by, p, now)
 }
 
 // Approves reports whether this person's approval of the gate's current content would count, under a rule at its
 // present stage.
 func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	if _, g := ruled(a, id); g != nil {
+	if g := a.GateWith(id); g != nil {
 		st := circulation.Walk(g.Circulating())
 		by.Stage = st.Present
 	}
@@ -128,10 +125,7 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 func Reject(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		if on, g := ruled(a, id); on != nil {
-			return along(on, g, id, circulation.SendBack, reason, by, p, now)
-		}
-		return a.Reject(id, reason, by, p, now)
+		return along(a, id, circulation.SendBack, reason, by, p, now)
 	})
 }
 
@@ -149,7 +143,7 @@ func once(reason string, act Act) Act {
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
 // committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if _, g := ruled(a, id); g != nil { // whatever may be sent back may be denied
+	if g := a.GateWith(id); g != nil && g.Ruled() { // whatever may be sent back may be denied
 		return Deny(untyped)(a, id, by, p, now)
 	}
 	return Reject(untyped)(a, id, by, p, now)

@@ -12,40 +12,21 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// routed is a subject whose gates may be under a rule.
-type routed interface {
-	aggregate.Aggregate
-	// GateWith returns the gate with this id, or nil.
-	GateWith(id string) *aggregate.Gate
-	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
-		on ...aggregate.Owned) (aggregate.Change, error)
-}
-
-// ruled returns the subject and its gate with this id if that is under a rule, else nil.
-func ruled(of Subject, id string) (routed, *aggregate.Gate) {
-	a, has := of.(routed)
-	if !has {
-		return nil, nil
-	}
-	g := a.GateWith(id)
-	if g == nil || !g.Ruled() {
-		return nil, nil
-	}
-	return a, g
-}
-
 // OnRoute reports whether the person is on the route of the gate with this id, or stands in now for somebody who is:
 // then they may read what it asks.
 func (v Verdict) OnRoute(id, user string, now time.Time) bool {
-	_, g := ruled(v.Of, id)
+	if v.Of == nil {
+		return false
+	}
+	g := v.Of.GateWith(id)
 	return g != nil && (g.OnRoute(user) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
 		return s.Counts(now) && g.OnRoute(s.Principal.User)
 	}))
 }
 
-// askedMode returns whom the present stage of a gate asks: empty of a gate without a rule, and of one that asks nobody.
+// askedMode returns whom the present stage of a gate asks: empty of what is no gate.
 func askedMode(of Subject, id string) circulation.Mode {
-	_, g := ruled(of, id)
+	g := of.GateWith(id)
 	if g == nil {
 		return ""
 	}
@@ -53,12 +34,15 @@ func askedMode(of Subject, id string) circulation.Mode {
 	if s := st.Asked(); s != nil {
 		return s.Mode
 	}
+	if !g.Ruled() {
+		return ""
+	}
 	return circulation.ModePeople // nobody is looked up
 }
 
 // placeOf returns where the members are whom a channel's stage of the gate with this id asks.
 func placeOf(of Subject, id string) aggregate.Origin {
-	if _, g := ruled(of, id); g != nil {
+	if g := of.GateWith(id); g != nil {
 		return g.Place(of.Origin())
 	}
 	return of.Origin()
@@ -73,18 +57,20 @@ func (v Verdict) Place(id string) aggregate.Origin {
 	return placeOf(v.Of, id)
 }
 
-// along makes an act on a gate under a rule, at the stage that the person saw.
-func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text string, by aggregate.Actor,
+// along makes an act on a gate at the stage that the person saw.
+func along(a Subject, id string, kind circulation.Kind, text string, by aggregate.Actor,
 	p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	g := a.GateWith(id)
+	if g == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	hand := g.Hand(by.ID, by.Person)
-	act := circulation.Act{
-		Kind: kind, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked, Text: aggregate.SeenReason(text),
-	}
+	act := g.Acting(kind, by, aggregate.SeenReason(text))
+	hand := act.Hand
 	if by.Person != "" {
 		act.Found.Org = by.Org
 	}
@@ -112,17 +98,17 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 }
 
 // stood adds to a Change the entry by which the principal is told later what was done for them.
-func stood(c *aggregate.Change, a routed, id string, act *circulation.Act, delegation string) {
+func stood(c *aggregate.Change, a Subject, id string, act *circulation.Act, delegation string) {
 	if !c.Empty() {
 		c.Beside = append(c.Beside, tenancy.StoodOf(a.Ref(), id, act, delegation, c.Now))
 	}
 }
 
-// unseen refuses somebody who saw no stage: they are told whose turn it is.
+// unseen refuses somebody who saw no stage, unless there can be only one: they are told whose turn it is.
 func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	if by.Stage > 0 || st.Present == 0 {
+	if by.Stage > 0 || st.Present == 0 || !g.Ruled() {
 		return nil
 	}
 	return &circulation.Refusal{
@@ -134,28 +120,27 @@ func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 func Deny(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		on, g := ruled(a, id)
-		if on == nil {
+		if g := a.GateWith(id); g == nil || !g.Ruled() {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		return along(on, g, id, circulation.Deny, reason, by, p, now)
+		return along(a, id, circulation.Deny, reason, by, p, now)
 	})
 }
 
 // TakeBack takes back the hand's own stamp on a gate under a rule, at the stage that the person saw, for whomever it
 // was given. Of a gate that is settled the *circulation.Refusal says so.
 func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	on, g := ruled(a, id)
-	if on == nil {
+	g := a.GateWith(id)
+	if g == nil || !g.Ruled() {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
 	act, delegation := takingBack(g, by)
-	change, err := on.Act(id, act, by, p, now)
+	change, err := a.Act(id, act, by, p, now)
 	if delegation != nil {
-		stood(&change, on, id, &act, delegation.Key)
+		stood(&change, a, id, &act, delegation.Key)
 	}
 	if e, late := errors.AsType[aggregate.ErrDecided](err); late && e.Status == string(aggregate.Approved) {
 		c := g.Circulating()
@@ -190,7 +175,7 @@ func Rejects(r card.Rejected) Act {
 	}
 	return Pressed(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		if _, g := ruled(a, id); r.Stage > 0 && (g == nil || g.Asked != r.Asked) {
+		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.Asked != r.Asked) {
 			return aggregate.Change{}, aggregate.ErrMoved
 		}
 		return act(a, id, by, p, now)

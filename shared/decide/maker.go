@@ -45,8 +45,10 @@ type Subject interface {
 	AskedAt(id string) time.Time
 	IsOpen(id string) bool
 	VerdictOn(id string) aggregate.Verdict
-	ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
-	Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+	// GateWith returns the gate with this id, or nil.
+	GateWith(id string) *aggregate.Gate
+	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
+		on ...aggregate.Owned) (aggregate.Change, error)
 	// MayWithdraw returns aggregate.ErrNotAllowed with the rule by which a person may not cancel what has this id, or
 	// end the subject.
 	MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error
@@ -223,7 +225,7 @@ func (c Click) where(a Subject, place aggregate.Origin) aggregate.Origin {
 // administers reports whether a person who cancels what waits under a rule is one of the tenant's administrators.
 func (m Maker) administers(ctx context.Context, c Click, a Subject) (bool, error) {
 	q, waits := a.Asks()
-	if _, g := ruled(a, q.ID); g == nil || !waits || !c.Withdraws {
+	if g := a.GateWith(q.ID); g == nil || !g.Ruled() || !waits || !c.Withdraws {
 		return false, nil
 	}
 	t, err := m.Store.Tenant(ctx, c.Ref.Tenant)

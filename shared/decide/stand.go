@@ -65,7 +65,7 @@ type Succession struct {
 // the subject has no such gate under a rule, or nobody at the vacancy, and errorclass.ErrUnverified when Slack doesn't
 // answer.
 func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user string) (n Naming, err error) {
-	_, g := ruled(of, v.Gate)
+	g := of.GateWith(v.Gate)
 	who, name, there := at(g, v)
 	if !there {
 		return n, fmt.Errorf("gate %s has nobody there: %w", v.Gate, aggregate.ErrNotFound)
@@ -140,12 +140,12 @@ func at(g *aggregate.Gate, v Vacancy) (who circulation.Person, name string, ther
 // Stand puts somebody in the place of one of a gate's people who has not stamped, as an administrator's act.
 func Stand(s Successor, n Naming) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		on, g := ruled(a, id)
+		g := a.GateWith(id)
 		who, _, there := at(g, s.Vacancy)
-		if on == nil || !there {
+		if !there {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		return on.Act(id, n.act(g, who, s, by.ID), by, p, now, n.On...)
+		return a.Act(id, n.act(g, who, s, by.ID), by, p, now, n.On...)
 	}
 }
 

@@ -51,7 +51,7 @@ func (m Maker) StandIns(ctx context.Context, of Subject, id, user string) ([]cir
 
 // member looks up who somebody is in the organisation, if a gate's route tells people apart by one.
 func (m Maker) member(ctx context.Context, of Subject, id, user string) (in tenancy.Employed, err error) {
-	if _, g := ruled(of, id); g != nil && g.Organised() {
+	if g := of.GateWith(id); g != nil && g.Organised() {
 		if in, err = m.Organised(ctx, of.Ref().Tenant, user); err != nil {
 			err = fmt.Errorf("who it is in the organisation: %w", err)
 		}
@@ -64,7 +64,7 @@ func (m Maker) member(ctx context.Context, of Subject, id, user string) (in tena
 // now, are left out. in is who the hand is in the organisation, if the gate's route asks that.
 func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 	in tenancy.Employed) ([]circulation.StandIn, error) {
-	_, g := ruled(of, id)
+	g := of.GateWith(id)
 	if g == nil {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -36,7 +37,7 @@ func testApprovalsAtOnce(t *testing.T, st *taskStore) {
 			by := approver()
 			by.ID = fmt.Sprintf("U%02d", i)
 			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Approve(id, by, policy(), at())
+				return does(a, circulation.Stamp, id, "", by, at())
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -125,7 +126,7 @@ func testDecidedAgain(t *testing.T, st *taskStore) {
 		}
 		by := approver()
 		by.ID = "U0LATE"
-		return a.Approve(a.Prompts[0].ID, by, policy(), at())
+		return does(a, circulation.Stamp, a.Prompts[0].ID, "", by, at())
 	})
 	var late aggregate.ErrDecided
 	if !errors.As(err, &late) || late.By != approver().ID || calls != 2 {

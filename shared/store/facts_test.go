@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -45,7 +46,7 @@ func sumOf(t *testing.T, st *taskStore, day, now time.Time) daily.Sum {
 func testFactsOfATask(t *testing.T, st *taskStore) {
 	a := loaded(t, st, waitingPrompt(t, st, 1))
 	expect.Value(st.Decide(t.Context(), a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, approver(), policy(), a.Head.ChangedAt.Add(5*time.Minute))
+		return does(a, circulation.Stamp, a.Prompt().ID, "", approver(), a.Head.ChangedAt.Add(5*time.Minute))
 	}))(t)
 	used := aggregate.Use{Usage: aggregate.Usage{ID: "u1", Calls: 1, Input: 100, Cost: 5}, CreatedAt: a.Head.ChangedAt}
 	pk := expect.Value(st.partition(a.Ref()))(t)

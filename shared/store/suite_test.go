@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
@@ -257,12 +258,18 @@ func finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), at())
 }
 
+// does acts on the gate with this id at the stage that is asked.
+func does(a *task.Aggregate, kind circulation.Kind, id, text string, by aggregate.Actor, at time.Time) (
+	aggregate.Change, error) {
+	return a.Act(id, a.GateWith(id).Acting(kind, by, text), by, policy(), at)
+}
+
 func approvePrompt(a *task.Aggregate) (aggregate.Change, error) {
-	return a.Approve(a.Prompt().ID, approver(), policy(), at())
+	return does(a, circulation.Stamp, a.Prompt().ID, "", approver(), at())
 }
 
 func rejectPrompt(a *task.Aggregate) (aggregate.Change, error) {
-	return a.Reject(a.Prompt().ID, "もっと詳しく", approver(), policy(), at())
+	return does(a, circulation.SendBack, a.Prompt().ID, "もっと詳しく", approver(), at())
 }
 
 func beginProcess(a *task.Aggregate) (aggregate.Change, error) {
@@ -285,7 +292,7 @@ func finishProcess(n int) decision {
 }
 
 func approveProcess(a *task.Aggregate) (aggregate.Change, error) {
-	return a.Approve(a.Process().ID, approver(), policy(), at())
+	return does(a, circulation.Stamp, a.Process().ID, "", approver(), at())
 }
 
 func start(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, at()) }

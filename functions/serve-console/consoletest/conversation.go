@@ -114,7 +114,7 @@ func (k *Conversation) proposed(
 	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
 	p := &conversation.Proposal{
 		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev}, Opening: o,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o,
 	}
 	if o != nil {
 		p.Terms.ApprovalHours = 24

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -86,7 +87,7 @@ func (w *World) Sixty() {
 	for n := range 3 {
 		if w.Draft(settings); n < 2 {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Reject(a.Prompt().ID, "宛先をもう一度確かめてください。", w.By, w.AnyMember(), w.Now())
+				return decide.Reject("宛先をもう一度確かめてください。")(a, a.Prompt().ID, w.By, w.AnyMember(), w.Now())
 			})
 		}
 	}
@@ -96,7 +97,7 @@ func (w *World) Sixty() {
 	}
 	w.AskForSteps(steps...)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Process().ID, "送る順に並べてください。", w.By, w.AnyMember(), w.Now())
+		return decide.Reject("送る順に並べてください。")(a, a.Process().ID, w.By, w.AnyMember(), w.Now())
 	})
 	slices.Reverse(steps)
 	for i := range steps {

@@ -226,7 +226,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 		out.Rule, out.ApprovedAt = legible.OneLine(cmp.Or(x.Rule, "—")), *g.ApprovedAt
 	case g.ApprovedAt != nil:
 		out.Approved, out.ApprovedAt = t.person(g.ApprovedBy), *g.ApprovedAt
-		for _, s := range g.Stamps {
+		for _, s := range g.Given() {
 			out.Via = words.In("surface", s.Surface)
 		}
 	}

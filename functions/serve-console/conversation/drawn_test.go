@@ -53,7 +53,7 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 	rev := expect.Value(w.Store.Settings(w.T.Context(), k.Talk.Tenant))(w.T).Rev
 	return k, k.Answers(conversation.Answer{Proposal: &conversation.Proposal{
 		Type: conversation.ToolCall, Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access,
-		Push: p.Push, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
+		Push: p.Push, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
 	}}).Current()
 }
 

@@ -97,7 +97,8 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	by := w.Now().Add(time.Hour)
 	payload := completed(t, conversation.Payload{Files: []conversation.File{{Path: "a.txt", Content: markup + " \u202e"}}})
 	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{
-		Type: conversation.CodeGenerate, Payload: consoletest.Inline(payload), Summary: markup, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
+		Type: conversation.CodeGenerate, Payload: consoletest.Inline(payload), Summary: markup,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
 	}})
 	for _, path := range []string{k.Page(), "/console/agents", "/console/approvals"} {
 		a := w.As(workspace.Suzuki).Get(path)

@@ -120,12 +120,6 @@ func beginning(text string) string {
 // path names who stamped, stage by stage, a stand-in with whose stamp it is.
 func (s *speaker) path(g *aggregate.Gate) string {
 	var parts []string
-	if !g.Ruled() {
-		for _, x := range g.Given() {
-			parts = append(parts, s.plain(x.By))
-		}
-		return strings.Join(parts, "・")
-	}
 	st := circulation.Walk(g.Circulating())
 	for _, stage := range st.Stages {
 		var hands []string
@@ -133,7 +127,7 @@ func (s *speaker) path(g *aggregate.Gate) string {
 			hands = append(hands, s.hand(act))
 		}
 		if len(hands) > 0 {
-			parts = append(parts, card.OneLine(stage.Name)+" "+strings.Join(hands, "・"))
+			parts = append(parts, strings.TrimLeft(card.OneLine(stage.Name)+" ", " ")+strings.Join(hands, "・"))
 		}
 	}
 	return strings.Join(parts, " → ")

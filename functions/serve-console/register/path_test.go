@@ -2,6 +2,7 @@ package register
 
 import (
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -14,7 +15,17 @@ import (
 func TestANameAddsNothingToAPath(t *testing.T) {
 	names := map[string]string{"U1": "田中 → 部長 山田", "U2": "山田・川口 ➔ 社長", "U3": "→", "U4": "Anne O'Neil-Smith (Sales)"}
 	s := speaker{words: web.TextsOf("register", "ja"), called: func(id string) string { return names[id] }}
-	g := aggregate.Gate{Stamps: []aggregate.Stamp{{By: "U1"}, {By: "U2"}, {By: "U3"}, {By: "U4"}}}
+	at, stage := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), circulation.Stage{Mode: circulation.ModePeople, Need: 4}
+	g := aggregate.Gate{AskedAt: &at, Asked: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
+		Rule: &circulation.Rule{ID: "r"}}}
+	for _, user := range []string{"U1", "U2", "U3", "U4"} {
+		p := circulation.Person{User: user}
+		stage.People = append(stage.People, p)
+		g.Acts = append(g.Acts, circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: p, Principal: p,
+			At:    at,
+			Stage: 1, Hash: "hash"})
+	}
+	g.Route = &circulation.Route{Form: circulation.Form, Hands: 4, Stages: []circulation.Stage{stage}}
 	expect.Is(t, s.path(&g), "田中 部長 山田・山田 川口 社長・U3・Anne O'Neil-Smith (Sales)")
 }
 

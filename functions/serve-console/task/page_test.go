@@ -11,6 +11,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -71,7 +72,8 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	link := sato.Get(w.TaskPage() + "/message")
 	expect.That(t, strings.Contains(link.To, "/archives/"+workspace.HR), "the message is at %q", link.To)
 	log := expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 100))(t)
-	if stamp := w.Load().Processes[0].Stamps[0]; stamp.Surface != aggregate.SurfaceConsole || stamp.By != workspace.Suzuki || len(log.Items) < 5 {
+	stamp := w.Load().Processes[0].Given()[0]
+	if stamp.Surface != aggregate.SurfaceConsole || stamp.By != workspace.Suzuki || len(log.Items) < 5 {
 		t.Errorf("the stamp is %+v, %d audit rows", stamp, len(log.Items))
 	}
 }
@@ -175,7 +177,8 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 		suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusConflict)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Prompt().ID, "ほかの理由", aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
+		return decide.Reject("ほかの理由")(a, a.Prompt().ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka,
+			Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
 	})
 	w.Draft(tenancy.DefaultSettings())
 	for _, form := range []url.Values{approve, seen} {
@@ -203,7 +206,7 @@ func oneDecision(t *testing.T, w *consoletest.World) {
 	wg.Go(func() { console = suzuki.Post(w.TaskPage()+"/act", form) })
 	wg.Go(func() {
 		_, slack = w.Store.Decide(t.Context(), w.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Approve(id, tanaka, w.AnyMember(), w.Now())
+			return decide.Approve(a, id, tanaka, w.AnyMember(), w.Now())
 		})
 	})
 	wg.Wait()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -160,25 +161,25 @@ func (s *scenario) fail(a *task.Aggregate) (aggregate.Change, error) {
 
 func (s *scenario) approvePrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(idOf(a.Prompt()), by, policy, s.now)
+		return decide.Approve(a, idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
 func (s *scenario) rejectPrompt(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(idOf(a.Prompt()), "もっと詳しく", by, policy, s.now)
+		return decide.Reject("もっと詳しく")(a, idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
 func (s *scenario) approveProcess(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Approve(idOf(a.Process()), by, policy, s.now)
+		return decide.Approve(a, idOf(a.Process()), by, policy, s.now)
 	}
 }
 
 func (s *scenario) rejectProcess(by aggregate.Actor) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(idOf(a.Process()), "確認を増やして", by, policy, s.now)
+		return decide.Reject("確認を増やして")(a, idOf(a.Process()), by, policy, s.now)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	expect.Is(t, gitIn(t, dir, "diff", "--name-status", first, p.HeadSHA), "A\thello.js\nA\thello.test.js\n")
 	expect.Is(t, strings.TrimSpace(gitIn(t, dir, "rev-parse", p.HeadSHA+"^")), first)
 	expect.Has(t, gitIn(t, dir, "log", "-1", "--format=%B", p.HeadSHA), "[skip ci]")
-	for _, c := range d.Load().Actions[1].Gate.Stamps {
+	for _, c := range d.Load().Actions[1].Gate.Acts {
 		expect.Is(t, c.Hash, x.Payload.Hash())
 	}
 }

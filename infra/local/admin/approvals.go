@@ -38,9 +38,10 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 		return false, err
 	}
 	from, g := a.Origin(), gateOf(a, q)
-	if g != nil && g.Ruled() {
-		from = g.Place(from)
+	if g == nil {
+		return false, nil
 	}
+	from = g.Place(from)
 	s, err := rows.Settings(ctx, p.tenant())
 	if err != nil {
 		return false, err
@@ -51,10 +52,7 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if g != nil && g.Ruled() {
-		return p.along(ctx, rows, g, by, policy)
-	}
-	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
+	return p.along(ctx, rows, g, by, policy)
 }
 
 // along reports whether the present stage of a gate under a rule waits for a person, or for one for whom they stand in.
@@ -65,7 +63,7 @@ func (p approvals) along(ctx context.Context, rows *store.Store, g *aggregate.Ga
 		return false, err
 	}
 	_, stage := g.OwesFor(by.ID, standIns, time.Now())
-	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy.Team), nil
+	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy), nil
 }
 
 // gateOf returns the gate of a question, nil if it has none.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
@@ -204,27 +203,20 @@ func (l *look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, 
 	return l.who.Who(ctx, people.Want{User: l.user, Team: l.team}, o, l.settings)
 }
 
-// decides reports whether the person may approve a row, judging by who asked, or by its route. The aggregate may still
-// refuse. What they are known to owe is left out.
+// decides reports whether the person may approve a row, judging by its route. The aggregate may still refuse. What they
+// are known to owe is left out.
 func (l *look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
 	if x.OfAuthor || o.Team == "" || l.known[store.Place{Ref: x.Ref, Key: x.Key}] {
 		return false, nil
 	}
-	if g := aggregate.RuledGate(x.Row); g != nil {
-		return l.along(ctx, g, o)
+	g := aggregate.GateOf(x.Row)
+	if g == nil {
+		return false, nil
 	}
-	askers := x.Askers
-	if len(askers) == 0 {
-		askers = []string{o.User}
-	}
-	by, policy, err := l.actor(ctx, o)
-	if err != nil {
-		return false, err
-	}
-	return !slices.ContainsFunc(askers, func(asker string) bool { return policy.Approve(by, asker) != nil }), nil
+	return l.along(ctx, g, o)
 }
 
-// along reports whether the present stage of a gate under a rule waits for the person.
+// along reports whether the present stage of a gate waits for the person.
 func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin) (bool, error) {
 	if g.Owes(l.user) > 0 {
 		return true, nil
@@ -233,16 +225,16 @@ func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin)
 		return true, nil
 	}
 	by, policy, err := l.actor(ctx, g.Place(o))
-	return err == nil && g.WaitsFor(by, policy.Team), err
+	return err == nil && g.WaitsFor(by, policy), err
 }
 
 // approves reports whether the person may approve a gate by its subject as loaded.
 func (l *look) approves(ctx context.Context, x Item) (bool, error) {
-	if g := x.gate(); g != nil && g.Ruled() {
-		return l.along(ctx, g, x.Of.Origin())
+	g := x.gate()
+	if g == nil {
+		return false, nil
 	}
-	by, policy, err := l.actor(ctx, x.Of.Origin())
-	return err == nil && decide.Approves(x.Of, x.ID, by, policy, l.Now()), err
+	return l.along(ctx, g, x.Of.Origin())
 }
 
 // open returns the gates that still wait by their rows, without those that can't be read.

@@ -61,7 +61,7 @@ func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out
 	from, _ := strconv.Atoi(cursor)
 	until := min(m.rows, from+limit)
 	for i := from; i < until; i++ {
-		p := &task.Prompt{ID: fmt.Sprint("P", i), Version: 1}
+		p := &task.Prompt{ID: fmt.Sprint("P", i), Version: 1, Gate: bySettings()}
 		out.Items = append(out.Items, store.WaitingItem{Ref: task.RefOf(tenant, fmt.Sprint(i)), Question: p.Asks(), Row: p})
 	}
 	if until < m.rows {
@@ -89,12 +89,20 @@ func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.R
 
 func (m *many) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	m.reads <- struct{}{}
-	p := &task.Prompt{ID: "P" + ref.ID, Version: 1, Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: aggregate.Terms{ApprovalRequired: true}}}
+	p := &task.Prompt{ID: "P" + ref.ID, Version: 1, Gate: bySettings()}
 	return &task.Aggregate{
 		Head:    task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Requester: "U0"}, TaskID: ref.ID},
 		Request: &task.Request{TeamID: "T1", User: "U0", Channel: m.channel(ref.ID), ChannelType: "channel"},
 		Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{p},
 	}, nil
+}
+
+// bySettings is a gate that waits for whoever the settings allow.
+func bySettings() aggregate.Gate {
+	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()),
+		Terms: aggregate.Terms{ApprovalHours: 1}}
+	g, _ = g.Under(aggregate.BySettings(true, "U0"), nil, func(*aggregate.Gate) string { return "sum" })
+	return g
 }
 
 // A gate that waits for a person is found after any number of others, up to bounds that are reported.

@@ -10,31 +10,32 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// ErrOnRoute: the gate is under a rule, so that only acts along its route decide it.
+// ErrOnRoute: what is done to a gate doesn't follow from its route and acts.
 var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 
-// Ruled reports whether the gate is under a rule. Then circulation.Walk alone says what settles it.
-func (g *Gate) Ruled() bool {
-	return g.Terms.Rule != nil || g.Route != nil || g.Asked != "" || len(g.Acts) > 0
-}
+// Ruled reports whether a rule chose the gate's route; else the settings say who may stamp.
+func (g *Gate) Ruled() bool { return g.Terms.Rule != nil }
 
-// UnderRule returns the gate if it is under a rule, else nil.
-func (g *Gate) UnderRule() *Gate {
-	if !g.Ruled() {
-		return nil
-	}
-	return g
-}
+// Whole returns the gate itself, so that rows have it of the gate that they embed.
+func (g *Gate) Whole() *Gate { return g }
 
-// RuledGate returns the gate of a row if that is under a rule, else nil.
-func RuledGate(r Row) *Gate {
-	if x, has := r.(interface{ UnderRule() *Gate }); has {
-		return x.UnderRule()
+// GateOf returns the gate of a row, nil if it has none.
+func GateOf(r Row) *Gate {
+	if x, has := r.(interface{ Whole() *Gate }); has {
+		return x.Whole()
 	}
 	return nil
 }
 
-// Circulating returns what the fold needs of a gate under a rule.
+// RuledGate returns the gate of a row if that is under a rule, else nil.
+func RuledGate(r Row) *Gate {
+	if g := GateOf(r); g != nil && g.Ruled() {
+		return g
+	}
+	return nil
+}
+
+// Circulating returns what the fold needs of a gate.
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{
 		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, Asked: g.Asked, Rule: g.Terms.Rule,
@@ -49,17 +50,18 @@ func (g *Gate) Circulating() circulation.Gate {
 // DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
 const DefaultApprovalDays = 14
 
-// Days returns for how many days the gate is good once it is settled.
-func (g *Gate) Days() int { return cmp.Or(g.Terms.ApprovalDays, DefaultApprovalDays) }
-
-// GoodUntil returns until when calls may begin by a gate; nil: for ever, as by every gate without a rule, or it isn't
-// settled.
-func (g *Gate) GoodUntil() *time.Time {
+// Days returns for how many days the gate is good once it is settled; 0: for ever, as every gate without a rule.
+func (g *Gate) Days() int {
 	if !g.Ruled() {
-		return nil
+		return 0
 	}
+	return cmp.Or(g.Terms.ApprovalDays, DefaultApprovalDays)
+}
+
+// GoodUntil returns until when calls may begin by a gate; nil: for ever, or it isn't settled.
+func (g *Gate) GoodUntil() *time.Time {
 	st := circulation.Walk(g.Circulating())
-	if !st.Settled {
+	if !st.Settled || st.Last == nil || g.Days() == 0 {
 		return nil
 	}
 	until := st.Last.At.AddDate(0, 0, g.Days())
@@ -135,23 +137,26 @@ func (g *Gate) Place(o Origin) Origin {
 	return Origin{Team: o.Team, User: o.User, Channel: g.Home}
 }
 
-// WaitsFor reports whether the present stage waits for somebody: as one of its people who has not stamped, or, if it is
-// a channel's, as a full member of the channel who is no asker. by.Member is of the gate's Place.
-func (g *Gate) WaitsFor(by Actor, team string) bool {
+// WaitsFor reports whether the present stage waits for somebody: as one of its people who has not stamped, as a full
+// member of the channel who is no asker, or as somebody whom the settings allow. by.Member is of the gate's Place.
+func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)
 	s := st.Asked()
-	if s == nil || g.Status != PendingApproval || by.ID == "" {
+	if s == nil || g.Status != PendingApproval || by.ID == "" || p.Team == "" {
 		return false
 	}
-	if s.Mode != circulation.ModeChannel {
-		return slices.ContainsFunc(st.Owes(), isUser(by.ID))
+	switch s.Mode {
+	case circulation.ModeSettings:
+		return p.may(g, circulation.Stamp, by) == nil
+	case circulation.ModeChannel:
+		member := Policy{Team: p.Team, Mode: ApproversChannel}
+		return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && member.approver(by) == nil
 	}
-	member := Policy{Team: team, Mode: ApproversChannel}
-	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && member.approver(by) == nil
+	return slices.ContainsFunc(st.Owes(), isUser(by.ID))
 }
 
-// Acted returns a gate under a rule with one more act, and with the verdict if the act settles or ends it. It returns a
+// Acted returns a gate with one more act, and with the verdict if the act settles or ends it. It returns a
 // *circulation.Refusal if the act isn't admitted.
 func (g Gate) Acted(act circulation.Act) (Gate, error) {
 	c := g.Circulating()
@@ -170,11 +175,17 @@ func (g Gate) Acted(act circulation.Act) (Gate, error) {
 	return g, nil
 }
 
-// Given returns the stamps on the gate, whether it is under a rule or not.
-func (g *Gate) Given() []Stamp {
-	if !g.Ruled() {
-		return g.Stamps
+// Unasked returns a gate that asks nobody as the system settles it. It returns ErrNotAllowed for any other.
+func (g Gate) Unasked(at time.Time) (Gate, error) {
+	if st := circulation.Walk(g.Circulating()); !st.Settled || len(g.Acts) > 0 {
+		return g, ErrNotAllowed{RuleNotListed}
 	}
+	g.ApprovedAt = &at
+	return g, nil
+}
+
+// Given returns the stamps that stand on the gate.
+func (g *Gate) Given() []Stamp {
 	var out []Stamp
 	st := circulation.Walk(g.Circulating())
 	for _, act := range st.Stamps() {
@@ -212,10 +223,10 @@ func (h *Head) Opens(key string, g *Gate) {
 	}
 }
 
-// Settle notes in the head what settled a gate under a rule. It returns ErrOnRoute if Walk doesn't call the gate
-// settled, or if it is not as the head noted that it opened.
+// Settle notes in the head what settled a gate. It returns ErrOnRoute if Walk doesn't call the gate settled, or if it
+// is not as the head noted that it opened.
 func (h *Head) Settle(key string, g *Gate) error {
-	if st := circulation.Walk(g.Circulating()); !st.Settled || !h.asOpened(key, g) {
+	if st := circulation.Walk(g.Circulating()); !st.Settled || h.AsOpened(key, g) != nil {
 		return ErrOnRoute
 	}
 	h.Routes = slices.Clone(h.Routes)
@@ -237,42 +248,38 @@ func (h *Head) noted(key string) (n Noted) {
 	return n
 }
 
-// asOpened reports whether a gate has the rule, route, askers and times with which the head noted that it opened, or,
-// if the head notes nothing of it, no rule.
-func (h *Head) asOpened(key string, g *Gate) bool {
-	noted := h.noted(key)
-	if !g.Ruled() || noted.Gate == "" {
-		return !g.Ruled() && noted.Gate == ""
-	}
-	return noted.RouteHash != "" && noted.RouteHash == circulation.RouteHash(g.Circulating())
-}
-
-// asSettled reports whether a gate under a rule has the acts with which the head noted that it was settled.
+// asSettled reports whether a gate has the acts with which the head noted that it was settled, or without a rule acts
+// that settle it.
 func (h *Head) asSettled(key string, g *Gate) bool {
 	noted := h.noted(key)
+	if noted.Gate == "" && !g.Ruled() {
+		st := circulation.Walk(g.Circulating())
+		return st.Settled
+	}
 	return noted.ActsHash != "" && noted.ActsHash == circulation.Hash(g.Acts)
 }
 
-// AsOpened returns ErrOnRoute for a gate that lost its rule, and ErrConflict for one under a rule that is not as it
-// opened.
+// AsOpened returns ErrConflict for a gate that has not the rule, route, askers and times with which the head noted that
+// it opened. Of one without a rule the head notes nothing: Walk lets it have no other route than that of the settings.
 func (h *Head) AsOpened(key string, g *Gate) error {
-	switch {
-	case h.asOpened(key, g):
+	noted := h.noted(key)
+	if noted.Gate == "" && !g.Ruled() {
 		return nil
-	case g.Ruled():
+	}
+	if noted.RouteHash == "" || noted.RouteHash != circulation.RouteHash(g.Circulating()) {
 		return fmt.Errorf("%s is not as it opened: %w", key, ErrConflict)
 	}
-	return ErrOnRoute
+	return nil
 }
 
 // OnRoute returns ErrOnRoute if a gate may not have the status that a Change gives it, and ErrConflict if it is not as
-// it opened: see AsOpened. One under a rule waits only with a route, is approved only as Settle noted it, and rejected
-// only by its last act. It doesn't walk, so that a function which decides no such gate need not be able to.
+// it opened. It waits only with a route, is approved only as Settle noted it, and rejected only by its last act.
 func (h *Head) OnRoute(key string, g *Gate) error {
 	may := true
 	switch g.Status {
 	case PendingApproval:
-		may = g.Terms.Rule != nil && g.Route != nil
+		st := circulation.Walk(g.Circulating())
+		may = st.Refused == nil
 	case Approved:
 		may = h.asSettled(key, g)
 	case Rejected:
@@ -283,19 +290,15 @@ func (h *Head) OnRoute(key string, g *Gate) error {
 	if err := h.AsOpened(key, g); err != nil {
 		return err
 	}
-	if g.Ruled() && !may {
+	if !may {
 		return ErrOnRoute
 	}
 	return nil
 }
 
-// Stands reports whether a loaded gate that was approved is as it was then. A gate without a rule is, unless the head
-// knows it as one under a rule. Of a gate under a rule the head proves how it opened and the acts, and sum,
-// circulation.Sum of what is about to be done, that this is what was asked.
+// Stands reports whether a loaded gate that was approved is as it was then: the head proves how it opened and the acts,
+// and sum, the hash of what is about to be done, that this is what was asked.
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
-	if !g.Ruled() || !h.asOpened(key, g) {
-		return h.asOpened(key, g)
-	}
 	st := circulation.Walk(g.Circulating())
-	return g.Status == Approved && st.Settled && g.Asked == sum && h.asSettled(key, g)
+	return g.Status == Approved && st.Settled && g.Asked == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
 }

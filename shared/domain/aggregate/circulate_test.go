@@ -67,13 +67,6 @@ func TestAnActLeavesTheVerdict(t *testing.T) {
 	expect.That(t, denied.RejectedBy == "B" && denied.RejectionReason == "理由" &&
 		denied.RejectedAt.Equal(opened.Add(2*time.Hour)), "%+v", denied.Verdict)
 
-	old := aggregate.Gate{Status: aggregate.PendingApproval}
-	old = old.Approved(aggregate.Actor{Type: aggregate.ActorUser, ID: "A"}, "hash", opened)
-	expect.That(t, !old.Ruled() && old.Stamped() && len(old.Given()) == 1 && old.ApprovedBy == "A", "%+v", old)
-	old.Stamps[0].Withdrawn = &opened
-	expect.That(t, !old.Stamped(), "a stamp that was taken back counts")
-	old = aggregate.Gate{}.Approved(aggregate.System(), "hash", opened)
-	expect.That(t, !old.Stamped() && old.ApprovedAt != nil, "the system stamps: %+v", old)
 }
 
 // A gate under a rule has no status that its acts don't say.
@@ -105,7 +98,6 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		"approved when denied": {as(aggregate.Approved, nil, deny), false},
 		"cancelled":            {as(aggregate.Cancelled, nil, a), true},
 		"expired":              {as(aggregate.Expired, nil, a), true},
-		"no rule":              {aggregate.Gate{Status: aggregate.Approved}, true},
 	} {
 		var h aggregate.Head
 		opens := routed()
@@ -175,9 +167,8 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 			"sum", false},
 		"a later route": {noted, key,
 			without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
-		"the rule is gone": {noted, key, aggregate.Gate{Status: aggregate.Approved,
-			Stamps: []aggregate.Stamp{{By: "A"}}}, "sum", false},
-		"no rule, as ever": {aggregate.Head{}, key, aggregate.Gate{Status: aggregate.Approved}, "", true},
+		"the rule is gone": {noted, key, aggregate.Gate{Status: aggregate.Approved}, "sum", false},
+		"no note":          {aggregate.Head{}, key, settled, "sum", false},
 	} {
 		expect.Is(t, c.head.Stands(c.key, &c.gate, c.sum), c.want, "%s", name)
 	}
@@ -242,7 +233,7 @@ func TestTheHeadKnowsWhatIsUnderARule(t *testing.T) {
 		n.Status = aggregate.Cancelled
 		expect.That(t, h.OnRoute(key, &n) == nil, "%s can't be cancelled", name)
 	}
-	expect.Fails(t, h.AsOpened(key, &aggregate.Gate{}), aggregate.ErrOnRoute)
+	expect.Fails(t, h.AsOpened(key, &aggregate.Gate{}), aggregate.ErrConflict)
 	other := routed()
 	other.Asked = "other"
 	expect.Fails(t, h.AsOpened(key, &other), aggregate.ErrConflict)
@@ -291,7 +282,7 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 			}
 			by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: "T", Guest: user == "G",
 				Member: slices.Contains(strings.Fields(c.to), user)}
-			if c.gate.WaitsFor(by, "T") {
+			if c.gate.WaitsFor(by, aggregate.Policy{Team: "T"}) {
 				waits = append(waits, user)
 			}
 		}
@@ -300,6 +291,7 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 	}
 	g := acted(t, channel, first)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "A", Team: "T", Member: true}
-	expect.That(t, g.WaitsFor(by, "T") && !g.WaitsFor(by, "T2") && !g.WaitsFor(by, ""),
+	expect.That(t, g.WaitsFor(by, aggregate.Policy{Team: "T"}) && !g.WaitsFor(by,
+		aggregate.Policy{Team: "T2"}) && !g.WaitsFor(by, aggregate.Policy{Team: ""}),
 		"other workspaces")
 }

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,27 +16,24 @@ type Gate struct {
 	Status  GateStatus `json:"status"`
 	Terms   Terms      `json:"terms"`
 	AskedAt *time.Time `json:"asked_at,omitempty"` // since when people are asked; rows of earlier releases lack it
-	Stamps  []Stamp    `json:"stamps,omitempty"`   // of a gate without a rule: one, by anyone the policy allows
 	Verdict
 
-	// Only a gate under a rule has these; see package circulation. All but Acts are fixed when it opens.
+	// What circulation.Walk folds. All but Acts are fixed when it opens.
 	Askers []circulation.Person `json:"askers,omitempty"`
-	Asked  string               `json:"asked,omitempty"` // circulation.Sum of what is asked
+	Asked  string               `json:"asked,omitempty"` // hash of what is asked, under a rule circulation.Sum
 	Route  *circulation.Route   `json:"route,omitempty"`
 	Home   string               `json:"home,omitempty"` // see circulation.Gate
 	Acts   []circulation.Act    `json:"acts,omitempty"`
 	Seen   *Seen                `json:"seen,omitempty"`
 }
 
-// Stamp is one person's approval of one version.
+// Stamp is one person's approval of one version, as people see it.
 type Stamp struct {
-	By         string    `json:"by"`
-	OnBehalfOf string    `json:"on_behalf_of,omitempty"` // of a stand-in: whose stamp it is
-	At         time.Time `json:"at"`
-	Surface    Surface   `json:"surface"`
-	Hash       string    `json:"hash"` // hash of the stamped content
-	// Withdrawn is when the stamp was taken back. No release wrote it; a stamp that has it doesn't count.
-	Withdrawn *time.Time `json:"withdrawn,omitempty"`
+	By         string
+	OnBehalfOf string // of a stand-in: whose stamp it is
+	At         time.Time
+	Surface    Surface
+	Hash       string // of what was stamped
 }
 
 // Surface says where a person decides.
@@ -47,23 +43,6 @@ const (
 	SurfaceSlack   Surface = "slack"
 	SurfaceConsole Surface = "console"
 )
-
-// Stamped reports whether a person stamped the gate without a rule.
-func (g *Gate) Stamped() bool {
-	return slices.ContainsFunc(g.Stamps, func(s Stamp) bool { return s.By != "" && s.Withdrawn == nil })
-}
-
-// Approved returns a gate without a rule with a person's stamp on the content with this hash, and the verdict. The
-// system approves without a stamp.
-//
-//go:noinline
-func (g Gate) Approved(by Actor, hash string, at time.Time) Gate {
-	if by.Type != ActorSystem {
-		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: cmp.Or(by.Surface, SurfaceSlack), Hash: hash})
-	}
-	g.ApprovedBy, g.ApprovedAt = by.ID, &at
-	return g
-}
 
 // MaxReason is the maximum length of a rejection's reason in characters.
 const MaxReason = 1000
@@ -83,11 +62,6 @@ func CheckReason(reason string) (string, error) {
 		return "", ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
 	}
 	return reason, nil
-}
-
-// Reject records who rejected, when and why.
-func (g *Gate) Reject(by Actor, reason string, at time.Time) {
-	g.RejectedBy, g.RejectedAt, g.RejectionReason = by.ID, &at, reason
 }
 
 // Decided returns ErrDecided if the gate was approved or rejected, else nil.

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Opening is what a gate under a rule opens with, as it was resolved.
+// Opening is what a gate opens with: the route of a rule, as it was resolved, or BySettings.
 type Opening struct {
-	Rule   circulation.Rule
+	Rule   circulation.Rule // none: its id is empty
 	Route  circulation.Route
 	Askers []circulation.Person // whose own request it is
 	Seen   *Seen                // nil: not known
@@ -27,12 +27,27 @@ type Seen struct {
 	Round      int    `json:"round,omitempty"`      // of steps: 1, or one more for each version that was sent back
 }
 
-// Under returns a gate that is about to wait under the opening's rule. sum returns what its stamps are on, and askers
+// BySettings is the opening of a gate without a rule, about which people are asked or nobody is.
+func BySettings(required bool, askers ...string) Opening {
+	o := Opening{Route: circulation.BySettings(required)}
+	for _, user := range askers {
+		o.Askers = append(o.Askers, circulation.Person{User: user})
+	}
+	return o
+}
+
+// Under returns a gate that is about to wait along the opening's route. sum returns what its stamps are on, and askers
 // are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who
 // could settle it.
 func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
-	g.Terms.Rule, g.Route, g.Askers, g.Seen, g.Home = &o.Rule, &o.Route, o.Askers, o.Seen, o.Home
-	g.Terms.ApprovalRequired = true
+	if g.Ruled() && o.Rule.ID == "" { // it lost its rule
+		return g, ErrOnRoute
+	}
+	g.Route, g.Askers, g.Seen, g.Home = &o.Route, o.Askers, o.Seen, o.Home
+	if o.Rule.ID != "" {
+		g.Terms.Rule = &o.Rule
+	}
+	g.Terms.ApprovalRequired = len(o.Route.Stages) > 0
 	for _, user := range askers {
 		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {
 			return g, ErrOnRoute
@@ -40,7 +55,7 @@ func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate,
 	}
 	g.Asked = sum(&g)
 	st := circulation.Walk(g.Circulating())
-	if len(o.Askers) == 0 || o.Rule.ID == "" || st.Refused != nil {
+	if len(o.Askers) == 0 || st.Refused != nil {
 		return g, ErrOnRoute
 	}
 	g.dueBy(&st)
@@ -54,18 +69,50 @@ func (g *Gate) dueBy(st *circulation.State) {
 	}
 }
 
-// Act completes what a person does on a gate under a rule, at the time of the Change. It returns ErrNotAllowed if the
-// hand is not by, for guests and for people of other workspaces.
-func (p Policy) Act(act circulation.Act, by Actor, at time.Time) (circulation.Act, error) {
+// Acting is what a hand does on a gate at the stage that is asked, in its own name.
+func (g *Gate) Acting(kind circulation.Kind, by Actor, text string) circulation.Act {
+	hand, stage := g.Hand(by.ID, by.Person), by.Stage
+	if !g.Ruled() { // there is only one
+		stage = 1
+	}
+	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.Asked, Text: text}
+}
+
+// Act completes what a person does on a gate, at the time of the Change. It returns ErrNotAllowed if the hand is not by
+// and, where the settings say who may act, for those whom they don't allow; else for guests and people of other
+// workspaces.
+func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circulation.Act, error) {
 	if by.Type != ActorUser || by.ID == "" || act.Hand.User != by.ID {
 		return act, ErrNotAllowed{RuleNotListed}
 	}
-	if err := p.Request(by); err != nil {
+	if err := p.may(g, act.Kind, by); err != nil {
 		return act, err
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
+	if !g.Ruled() {
+		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
+			return act, err // under a rule the fold says so
+		}
+		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
+	}
 	return act, nil
+}
+
+// may returns ErrNotAllowed if by may not act on a gate at all.
+func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
+	switch {
+	case g.Ruled():
+		return p.Request(by)
+	case kind != circulation.Stamp:
+		return p.Reject(by, "")
+	}
+	for _, asker := range g.Askers {
+		if err := p.Approve(by, asker.User); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked along its
@@ -99,9 +146,10 @@ type OnRoute struct{ Routed, Stamped, Approved, TakenBack, Rejected, Denied, Rea
 
 // Entry returns the action of the entry that records a gate's last act. Settling stamps have that of approvals.
 func (o *OnRoute) Entry(g *Gate) Action {
-	switch act := &g.Acts[len(g.Acts)-1]; {
-	case g.ApprovedAt != nil:
+	if g.ApprovedAt != nil {
 		return o.Approved
+	}
+	switch act := &g.Acts[len(g.Acts)-1]; {
 	case act.Kind == circulation.TakeBack:
 		return o.TakenBack
 	case act.Kind == circulation.SendBack:
@@ -139,8 +187,21 @@ func (g *Gate) Sealed() map[string]any {
 // ActDetails returns the details of the entry that records a gate's last act, with those given. acts_hash is of all
 // acts so far, so that the entries seal each act and their order.
 func (g *Gate) ActDetails(details map[string]any) map[string]any {
+	details = maps.Clone(details)
+	if (g.ApprovedAt != nil || g.RejectedAt != nil) && g.AskedAt != nil {
+		details["asked_at"] = TimeText(*g.AskedAt)
+	}
+	if len(g.Acts) == 0 {
+		return details
+	}
 	act := &g.Acts[len(g.Acts)-1]
-	if details = maps.Clone(details); g.ApprovedAt != nil {
+	if !g.Ruled() { // one act is all there is
+		if act.Ends() {
+			details["reason"] = act.Text
+		}
+		return details
+	}
+	if g.ApprovedAt != nil {
 		st := circulation.Walk(g.Circulating())
 		details = g.OpenedDetails(details)
 		details["stamps"] = len(st.Stamps())
@@ -161,9 +222,6 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 		details["comment"] = act.Text
 	default:
 		details["reason"] = act.Text
-	}
-	if (g.ApprovedAt != nil || act.Ends()) && g.AskedAt != nil {
-		details["asked_at"] = TimeText(*g.AskedAt)
 	}
 	return details
 }

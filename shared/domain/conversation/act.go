@@ -23,9 +23,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	if act, err = p.Act(act, by, c.Now); err != nil {
-		return aggregate.Change{}, err
-	}
+	act, denied := p.Act(&x.Gate, act, by, c.Now)
 	g, refused := x.Gate.Acted(act)
 	switch s := x.Gate.Status; {
 	case aggregate.Again(refused) && (x.asks() || s == aggregate.Approved && x.Status != ActionCancelled ||
@@ -35,6 +33,10 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, x.decided()
 	case a.Head.AsOpened(x.Key(), &x.Gate) != nil:
 		return aggregate.Change{}, a.Head.AsOpened(x.Key(), &x.Gate)
+	case x.Base == nil && act.Kind == circulation.Stamp: // of an earlier release: the stamp would not cover its files
+		return a.expire(x, now)
+	case denied != nil:
+		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
@@ -69,10 +71,14 @@ func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggrega
 	return c.done()
 }
 
-// openUnder puts a new action under a rule, with the entry that says so. It fails with ErrOnRoute for a route that
-// nobody could settle.
-func (c *change) openUnder(x *Action, o aggregate.Opening) {
-	g, err := x.Gate.Under(o, c.of.RouteAskersOf(x), func(g *aggregate.Gate) string {
+// open has people asked about a new action along a route, under a rule with the entry that says so. It fails with
+// ErrOnRoute for a route that nobody could settle.
+func (c *change) open(x *Action, o aggregate.Opening) {
+	must := c.of.AskersOf(x)
+	if o.Rule.ID != "" {
+		must = c.of.RouteAskersOf(x)
+	}
+	g, err := x.Gate.Under(o, must, func(g *aggregate.Gate) string {
 		x.Gate = *g
 		return x.sum()
 	})
@@ -80,6 +86,7 @@ func (c *change) openUnder(x *Action, o aggregate.Opening) {
 		c.Fail(err)
 	}
 	x.Gate = g
-	c.Head.Opens(x.Key(), &g)
-	c.auditAction(aggregate.System(), AuditRouted, x, g.OpenedDetails(map[string]any{}))
+	if c.Head.Opens(x.Key(), &g); g.Ruled() {
+		c.auditAction(aggregate.System(), AuditRouted, x, g.OpenedDetails(map[string]any{}))
+	}
 }

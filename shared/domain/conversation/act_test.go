@@ -98,7 +98,7 @@ func TestAnActionIsSettledAlongItsRoute(t *testing.T) {
 	tb.makes(tb.acting(circulation.Stamp, tanaka), "action.approved")
 	x = tb.load().Current()
 	expect.That(t, x.Status == ActionApproved && x.ApprovedBy == ApprovedByUser && x.Gate.ApprovedBy == tanaka &&
-		len(x.Gate.Stamps) == 0, "%+v", x.Gate)
+		len(x.Gate.Acts) == 4, "%+v", x.Gate)
 	tb.makes(tb.acting(circulation.Stamp, tanaka, at(2)))
 	_, err := tb.acting(circulation.TakeBack, tanaka, at(2))(tb.load())
 	expect.Fails(t, err, aggregate.ErrDecided{Status: "approved", By: tanaka, At: *x.Gate.ApprovedAt})

@@ -7,15 +7,6 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ApproveRead stamps the action with this id for somebody who read the complete content with this hash. It returns
-// ErrMoved if the action's content has another hash, else what Approve returns.
-func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if a.Action(id) != nil && a.AskedHash(id) != hash {
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
-	return a.Approve(id, hash, by, p, now)
-}
-
 // Asks returns the action that waits for people's approval, if there is one.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	x := a.Pending()
@@ -41,8 +32,8 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	return nil
 }
 
-// UnderRule returns the action's gate if it is under a rule, else nil.
-func (x *Action) UnderRule() *aggregate.Gate { return x.Gate.UnderRule() }
+// Whole returns the action's gate.
+func (x *Action) Whole() *aggregate.Gate { return &x.Gate }
 
 // AskedBy returns the type of the card that shows the action with this id, or "" if there is no such action.
 func (a *Aggregate) AskedBy(id string) aggregate.CardType {

@@ -18,20 +18,9 @@ func (tb *table) routed() {
 		x.Gate.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}
 		x.Gate.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
 		x.Gate.Terms.ApprovalHours, x.Gate.Asked = 72, x.sum()
+		tb.head.Routes = nil
 		tb.head.Opens(x.Key(), &x.Gate)
 	})
-}
-
-func TestAnActionUnderARuleIsNotDecidedByAClick(t *testing.T) {
-	tb, x := pending(t, ShellCommand)
-	tb.routed()
-	_, err := approving(tb, x, person(suzuki), policy)
-	expect.Fails(t, err, aggregate.ErrOnRoute)
-	_, err = tb.load().Reject(x.ActionID, "理由", person(suzuki), policy, tb.now)
-	expect.Fails(t, err, aggregate.ErrOnRoute)
-	expect.NoError(t, tb.load().Undecided(x.ActionID))
-	_, err = tb.load().Cancel(x.ActionID, person(sato), policy, tb.now)
-	expect.NoError(t, err)
 }
 
 func TestAClaimLooksAgainAtAnActionUnderARule(t *testing.T) {
@@ -41,7 +30,7 @@ func TestAClaimLooksAgainAtAnActionUnderARule(t *testing.T) {
 		expect.NoError(t, tb.begin())
 		tb.routed()
 		tb.forged(func(x *Action) {
-			x.Gate.Stamps, x.Gate.Verdict = nil, aggregate.Verdict{}
+			x.Gate.Acts, x.Gate.Verdict = nil, aggregate.Verdict{}
 			for i, user := range []string{suzuki, tanaka} {
 				who := circulation.Person{User: user}
 				x.Gate = expect.Value(x.Gate.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who,
@@ -57,7 +46,7 @@ func TestAClaimLooksAgainAtAnActionUnderARule(t *testing.T) {
 		"a stamp is gone": func(x *Action) { x.Gate.Acts = x.Gate.Acts[:1] },
 		"another's act":   func(x *Action) { x.Gate.Acts[0].Text = "other" },
 		"as ever": func(x *Action) {
-			x.Gate = aggregate.Gate{Status: aggregate.Approved, Stamps: []aggregate.Stamp{{By: suzuki, Hash: x.Payload.Hash()}}}
+			x.Gate = aggregate.Gate{Status: aggregate.Approved}
 		},
 		"a rule approved it": func(x *Action) { x.ApprovedBy, x.Rule, x.ActionType = ApprovedByAuto, "test_run", TestRun },
 	} {

@@ -83,21 +83,15 @@ func (c *change) auditStart(x *Action) {
 	}))
 }
 
-// approved reports whether the row proves the approval of exactly this payload, for a gate under a rule with the head.
+// approved reports whether row and head prove the approval of exactly this payload.
 func (a *Aggregate) approved(x *Action) bool {
-	switch {
-	case !a.Head.Stands(x.Key(), &x.Gate, x.sum()):
-	case x.ApprovedBy == ApprovedByAuto:
-		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil && !x.Gate.Ruled()
-	case x.ApprovedBy == ApprovedByUser:
-		for _, s := range x.Gate.Stamps {
-			if s.Withdrawn == nil && s.Hash != x.Payload.Hash() {
-				return false
-			}
-		}
-		return x.Gate.Status == aggregate.Approved && (x.Gate.Ruled() || x.Gate.Stamped())
+	if !a.Head.Stands(x.Key(), &x.Gate, x.sum()) {
+		return false
 	}
-	return false
+	if len(x.Gate.Route.Stages) == 0 {
+		return x.ApprovedBy == ApprovedByAuto && x.mayGoUnasked() && x.Rule != ""
+	}
+	return x.ApprovedBy == ApprovedByUser
 }
 
 // asked returns what is asked at an action under a rule.
@@ -105,8 +99,13 @@ func (x *Action) asked() []string {
 	return []string{"action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash()}
 }
 
-// sum returns what the stamps on an action under a rule are on.
-func (x *Action) sum() string { return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...) }
+// sum returns what the stamps on an action are on: without a rule the payload alone.
+func (x *Action) sum() string {
+	if !x.Gate.Ruled() {
+		return x.Payload.Hash()
+	}
+	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
+}
 
 // AskedText returns the text whose hash is stamped at an action under a rule.
 func (x *Action) AskedText() string {

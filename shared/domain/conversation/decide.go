@@ -7,43 +7,6 @@ import (
 	"time"
 )
 
-// Approve stamps the action with this id and this hash of its payload. It returns ErrDecided, ErrNotAllowed,
-// ErrNotFound, or ErrConflict if the hash differs. If the same person stamps twice, the second time changes nothing. An
-// action of an earlier release, whose stamp would not cover its files, expires instead.
-func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	x, err := a.decidable(id)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if x.Gate.Status == aggregate.Approved && x.Gate.ApprovedBy == by.ID && by.ID != "" {
-		return aggregate.Change{}, nil
-	}
-	if err := x.waits(); err != nil {
-		return aggregate.Change{}, err
-	}
-	if x.Base == nil {
-		return a.expire(x, now)
-	}
-	if x.deletedBy(a.Inbox) != nil {
-		return aggregate.Change{}, errDeleted(id)
-	}
-	if by.Type != aggregate.ActorUser {
-		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
-	}
-	for _, asker := range a.AskersOf(x) {
-		if err := p.Approve(by, asker); err != nil {
-			return aggregate.Change{}, err
-		}
-	}
-	if hash != x.Payload.Hash() {
-		return aggregate.Change{}, fmt.Errorf("action %s has another content than was approved: %w", id, aggregate.ErrConflict)
-	}
-	c := a.begin(now)
-	c.approve(x, x.Gate.Approved(by, hash, c.Now))
-	c.auditAction(by, AuditApproved, x, asked(x, nil))
-	return c.done()
-}
-
 // approve moves an action to approved, with its gate as people left it.
 func (c *change) approve(x *Action, g aggregate.Gate) {
 	c.progress()
@@ -63,32 +26,6 @@ func (a *Aggregate) AskersOf(x *Action) []string {
 		return []string{a.Head.Requester}
 	}
 	return x.Askers
-}
-
-// Reject rejects the action with this id. The agent is told the reason.
-func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	x, err := a.decidable(id)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if reason, err = aggregate.CheckReason(reason); err != nil {
-		return aggregate.Change{}, err
-	}
-	if x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == by.ID {
-		return aggregate.Change{}, nil
-	}
-	if err := x.waits(); err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := p.Reject(by, a.Head.Requester); err != nil {
-		return aggregate.Change{}, err
-	}
-	c := a.begin(now)
-	g := x.Gate
-	g.Reject(by, reason, c.Now)
-	c.reject(x, g, ReasonRejected)
-	c.auditAction(by, AuditRejected, x, asked(x, map[string]any{"reason": reason}))
-	return c.done()
 }
 
 // reject ends an action that people rejected, with its gate as they left it.
@@ -324,17 +261,6 @@ func (a *Aggregate) Undecided(id string) error {
 	}
 	if !x.asks() {
 		return x.decided()
-	}
-	return nil
-}
-
-// waits returns ErrDecided unless the action waits for a person, and ErrOnRoute if it is under a rule.
-func (x *Action) waits() error {
-	switch {
-	case !x.asks():
-		return x.decided()
-	case x.Gate.Ruled():
-		return aggregate.ErrOnRoute
 	}
 	return nil
 }

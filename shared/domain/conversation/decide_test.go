@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -16,7 +17,7 @@ const tanaka = "U_TANAKA"
 type act func(tb *table, x *Action, by aggregate.Actor, p aggregate.Policy) (aggregate.Change, error)
 
 func approving(tb *table, x *Action, by aggregate.Actor, p aggregate.Policy) (aggregate.Change, error) {
-	return tb.load().Approve(x.ActionID, x.Payload.Hash(), by, p, tb.now)
+	return tb.load().Approve(x.ActionID, by, p, tb.now)
 }
 
 func rejecting(tb *table, x *Action, by aggregate.Actor, p aggregate.Policy) (aggregate.Change, error) {
@@ -84,7 +85,12 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 		"stopped by one who asked":               {stopping, person(tanaka), list, both, aggregate.RuleNotParty},
 	} {
 		tb, _ := pending(t, ShellCommand)
-		tb.forged(func(x *Action) { x.Askers = c.askers })
+		tb.forged(func(x *Action) {
+			x.Askers = c.askers
+			x.Gate.Askers = aggregate.BySettings(true, tb.load().AskersOf(x)...).Askers
+			tb.head.Routes = nil
+			tb.head.Opens(x.Key(), &x.Gate)
+		})
 		_, err := c.do(tb, tb.load().Current(), c.by, c.policy)
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
 		expect.That(t, refused.Rule == c.want && (c.want != "" || err == nil), "%s: %v, want the rule %q", name, err, c.want)
@@ -162,10 +168,11 @@ func TestAnActionWaitsOnlyIfItsGateDoes(t *testing.T) {
 
 func TestAnActionIsApprovedWithTheHashThatWasRead(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
-	_, err := tb.load().Approve(x.ActionID, "other", person(suzuki), policy, tb.now)
-	expect.Fails(t, err, aggregate.ErrConflict, "approved with another hash")
-	_, err = tb.load().ApproveRead(x.ActionID, "other", person(suzuki), policy, tb.now)
-	expect.Fails(t, err, aggregate.ErrMoved, "approved after another content was read")
+	other := x.Gate.Acting(circulation.Stamp, person(suzuki), "")
+	other.Hash = "other"
+	_, err := tb.load().Act(x.ActionID, other, person(suzuki), policy, tb.now)
+	refused, _ := errors.AsType[*circulation.Refusal](err)
+	expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "approved with another hash: %v", err)
 }
 
 func TestAnActionIsRejectedWithAReason(t *testing.T) {
@@ -282,4 +289,35 @@ func TestPeopleAreAskedOnlyAboutWhatWaitsForThem(t *testing.T) {
 	gone := tb.now.Add(forgetAfter + time.Minute)
 	expect.NoError(t, a.Readable(tb.now))
 	expect.Fails(t, a.Readable(gone), aggregate.ErrNotFound, "a conversation that was forgotten")
+}
+
+// What waits asks the settings anew at each click, and the act says how they allowed it.
+func TestSettingsApplyAtOnceToAnActionThatWaits(t *testing.T) {
+	for change, c := range map[string]struct {
+		policy aggregate.Policy
+		by     string
+		want   aggregate.Rule
+	}{
+		"a list without them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{tanaka}},
+			suzuki,
+			aggregate.RuleNotListed},
+		"an empty list": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList}, suzuki, aggregate.RuleNobody},
+		"a list with them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki}, Rev: 2},
+			suzuki, ""},
+		"the channel":   {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, Rev: 3}, suzuki, ""},
+		"not one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}, sato, aggregate.RuleSelf},
+		"one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true, Rev: 4}, sato,
+			""},
+	} {
+		tb, x := pending(t, ShellCommand)
+		made, err := approving(tb, x, person(c.by), c.policy)
+		if c.want != "" {
+			expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: c.want}, "%s", change)
+			continue
+		}
+		expect.NoError(t, errors.Join(err, tb.commit(tb.load().Head, made)))
+		by := tb.load().Action(x.ActionID).Gate.Acts[0].Found.Allowed
+		expect.That(t, *by == circulation.Allowed{Rev: c.policy.Rev, As: string(c.policy.Mode), Self: c.policy.AllowSelf},
+			"%s: %+v", change, by)
+	}
 }

@@ -23,7 +23,7 @@ func TestAStampMovesThePayloadToWhatStays(t *testing.T) {
 		stays  bool
 	}{
 		"a person's": {"", func(tb *table, x *Action) (aggregate.Change, error) {
-			return tb.load().Approve(x.ActionID, x.Payload.Hash(), person(suzuki), policy, tb.now)
+			return tb.load().Approve(x.ActionID, person(suzuki), policy, tb.now)
 		}, true},
 		"a rejection": {"", func(tb *table, x *Action) (aggregate.Change, error) {
 			return tb.load().Reject(x.ActionID, "no", person(suzuki), policy, tb.now)

@@ -78,7 +78,7 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	tb := opened(t)
 	own, _ := Own{Type: ShellCommand, Content: "make",
 		Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{}, true)
-	own.Terms = aggregate.Terms{ApprovalRequired: true}
+	own.Terms = terms(tb.now)
 	by := person("U7")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
 	x := tb.load().Current()
@@ -95,7 +95,7 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	}
 	self := policy
 	self.AllowSelf = false
-	_, err = tb.load().Approve(x.ActionID, x.Payload.Hash(), by, self, tb.now)
+	_, err = tb.load().Approve(x.ActionID, by, self, tb.now)
 	expect.That(t, errors.As(err, new(aggregate.ErrNotAllowed)), "their own is approved: %v", err)
 }
 

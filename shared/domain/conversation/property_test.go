@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -305,7 +306,7 @@ func (w *walk) people(int) {
 		})
 	default:
 		_ = w.decide("approve", func(a *Aggregate) (aggregate.Change, error) {
-			return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, w.now)
+			return a.Approve(x.ActionID, by, policy, w.now)
 		})
 	}
 }
@@ -315,11 +316,13 @@ func (w *walk) forges(run int) {
 	a := w.load()
 	for _, x := range a.Actions {
 		for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"}, {Type: aggregate.ActorUser, ID: sato, Team: "T2", Member: true}, {Type: aggregate.ActorUser, ID: sato, Team: team}} {
-			if c, err := a.Approve(x.ActionID, x.Payload.Hash(), by, policy, w.now); err == nil && !c.Empty() {
+			if c, err := a.Approve(x.ActionID, by, policy, w.now); err == nil && !c.Empty() {
 				w.rt.Fatalf("%+v may approve", by)
 			}
 		}
-		if c, err := a.Approve(x.ActionID, "another", person(sato), policy, w.now); err == nil && !c.Empty() {
+		other := x.Gate.Acting(circulation.Stamp, person(sato), "")
+		other.Hash = "another"
+		if c, err := a.Act(x.ActionID, other, person(sato), policy, w.now); err == nil && !c.Empty() {
 			w.rt.Fatalf("another content may be approved")
 		}
 	}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,14 +87,16 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.Owned = append(c.Owned, p.Rows...)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
-	if p.Opening != nil {
-		p.Rule = ""
-		c.openUnder(x, *p.Opening)
-	} else if p.LookUp != nil {
-		p.Rule = ""
+	asks := p.Rule == "" || p.Opening != nil || p.LookUp != nil || c.Conversation.Unasked >= mostUnasked
+	switch {
+	case p.LookUp != nil:
 		x.lookUp(*p.LookUp)
+	case p.Opening != nil:
+		c.open(x, *p.Opening)
+	default:
+		c.open(x, aggregate.BySettings(asks, c.of.AskersOf(x)...))
 	}
-	if p.Rule == "" || c.Conversation.Unasked >= mostUnasked {
+	if asks {
 		c.Put(x)
 		c.Conversation.PendingActionID = x.ActionID
 		return x.ActionID
@@ -105,9 +108,12 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.Conversation.Unasked++
 	c.move(x, ActionApproved, func(n *Action) {
 		n.Payload = c.lasting(n.Payload)
-		n.Gate.Terms.ApprovalRequired = false
+		g, err := n.Gate.Unasked(c.Now)
+		if err = cmp.Or(err, c.Head.Settle(n.Key(), &g)); err != nil {
+			c.Fail(err)
+		}
+		n.Gate, n.ApprovedBy = g, ApprovedByAuto
 		n.settle(aggregate.Approved)
-		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto
 	})
 	c.auditAction(aggregate.System(), AuditApproved, x, map[string]any{"rule": p.Rule})
 	return x.ActionID

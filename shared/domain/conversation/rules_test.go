@@ -21,7 +21,7 @@ func (tb *table) forged(change func(x *Action)) {
 func TestAnApprovalCoversWhatWasStampedAlone(t *testing.T) {
 	for name, change := range map[string]func(x *Action){
 		"another payload": func(x *Action) { x.Payload = proposal(ShellCommand, start.Add(time.Hour), "").Payload },
-		"nobody's stamp":  func(x *Action) { x.Gate.Stamps = nil },
+		"nobody's stamp":  func(x *Action) { x.Gate.Acts = nil },
 		"by nobody":       func(x *Action) { x.ApprovedBy = "" },
 	} {
 		tb, x := pending(t, ShellCommand)

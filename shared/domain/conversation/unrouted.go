@@ -75,9 +75,11 @@ func (a *Aggregate) OpenOnRoute(run int, id string, o *aggregate.Opening, terms 
 	n := *x
 	n.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now}
 	n.LookUpAt, c.Conversation.Refused = nil, 0
-	if c.Head.Opens(x.Key(), &n.Gate); o != nil {
-		c.openUnder(&n, *o)
+	if o == nil {
+		by := aggregate.BySettings(true, a.AskersOf(x)...)
+		o = &by
 	}
+	c.open(&n, *o)
 	c.Put(&n)
 	c.progress()
 	c.active()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -30,7 +31,7 @@ func person(id string) aggregate.Actor {
 
 func terms(now time.Time) aggregate.Terms {
 	by := now.Add(24 * time.Hour)
-	return aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: 3}
+	return aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: 3, ApprovalHours: 24}
 }
 
 func proposal(t ActionType, now time.Time, rule string) *Proposal {
@@ -195,9 +196,30 @@ func pending(t testing.TB, typ ActionType) (*table, *Action) {
 	return tb, tb.load().Current()
 }
 
+// Approve and Reject are Act at the stage that is asked, in one's own name, as tests say it.
+func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
+	error) {
+	return a.acts(circulation.Stamp, id, "", by, p, now)
+}
+
+func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+	aggregate.Change, error) {
+	return a.acts(circulation.SendBack, id, reason, by, p, now)
+}
+
+func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (
+	aggregate.Change, error) {
+	g := a.GateWith(id)
+	if g == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	return a.Act(id, g.Acting(kind, by, text), by, p, now)
+}
+
 func (tb *table) approve(x *Action, by string) error {
 	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, x.Payload.Hash(), person(by), policy, tb.now)
+		return a.Approve(x.ActionID, person(by), policy, tb.now)
 	})
 }
 

@@ -9,9 +9,12 @@ import (
 )
 
 // Act does on the gate with this id what its hand does along its route; at, form and surface it adds itself. The stamp
-// that settles the gate has what Approve has follow, sending steps back what Reject has, and denying ends the task for
-// good. by is the hand, whose delegation, row of the organisation and place in a channel, or right to put in a
-// successor, the caller has looked up: on are the rows on which that depends.
+// that settles a process also creates its execution; a step then runs with exactly the arguments that its gate showed.
+// Of a policy or a process that is sent back another version is made, unless max_versions are used up: then the task is
+// cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone.
+//
+// by is the hand, whose delegation, row of the organisation and place in a channel, or right to put in a successor, the
+// caller has looked up: on are the rows on which that depends.
 //
 // Act returns ErrDecided, ErrNotLatest, ErrSuperseded, ErrNotAllowed, ErrNotFound or a *circulation.Refusal. If the
 // same hand does the very same again, nothing changes.
@@ -22,29 +25,22 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	if act, err = p.Act(act, by, c.Now); err != nil {
-		return aggregate.Change{}, err
-	}
+	act, denied := p.Act(row.gate(), act, by, c.Now)
 	g, refused := row.gate().Acted(act)
 	if aggregate.Again(refused) && a.asWalked(row) {
 		return aggregate.Change{}, nil
 	}
-	if newest := a.superseding(row); newest > 0 {
-		return aggregate.Change{}, aggregate.ErrNotLatest{Latest: newest}
-	}
-	if err := a.mustWait(row.gate()); err != nil {
+	if err := a.mustWait(row); err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := a.Head.AsOpened(row.Key(), row.gate()); err != nil {
-		return aggregate.Change{}, err
-	}
-	if refused != nil {
+	switch _, versioned := row.(*Process); {
+	case denied != nil:
+		return aggregate.Change{}, denied
+	case refused != nil:
 		return aggregate.Change{}, refused
-	}
-	if _, version := row.(*Process); !version && act.Kind == circulation.SendBack {
+	case act.Kind == circulation.SendBack && g.Ruled() && !versioned:
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
-	}
-	if act.Kind == circulation.Stamp && a.sum(row) != g.Asked {
+	case act.Kind == circulation.Stamp && a.sum(row) != g.Asked:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
 			aggregate.ErrConflict)
 	}
@@ -63,23 +59,28 @@ func (a *Aggregate) asWalked(row Gated) bool {
 	return false
 }
 
-// acted writes a gate with one more act, and what follows from it.
+// acted writes a gate with one more act, or as the system settled it, and what follows from it.
 func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
 	on, typ, id, about := a.onRoute(row)
-	details := g.ActDetails(about)
+	c.audit(by, on.Entry(&g), typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
 		c.progress()
 		if err := c.Head.Settle(row.Key(), &g); err != nil {
 			c.Fail(err)
 		}
-		a.approve(c, row, g, by, details)
+		c.moveGate(row, aggregate.Approved, func(n Gated) {
+			*n.gate() = g
+			if p, ok := n.(*Process); ok {
+				p.ApprovedHash = row.hash()
+			}
+		})
+		a.approved(c, row)
 		return c.done()
 	case g.RejectedAt != nil:
 		c.progress()
 		c.moveGate(row, aggregate.Rejected, func(n Gated) { *n.gate() = g })
-		c.audit(by, on.Entry(&g), typ, id, details)
-		if g.Acts[len(g.Acts)-1].Kind == circulation.Deny {
+		if _, step := row.(*StepGate); step || g.Acts[len(g.Acts)-1].Kind == circulation.Deny {
 			return a.denied(c, row, by)
 		}
 		return a.afterRejection(c, row)
@@ -87,7 +88,6 @@ func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.A
 	n := row.At(row.Revision()).(Gated)
 	*n.gate() = g
 	c.Put(n)
-	c.audit(by, on.Entry(&g), typ, id, details)
 	return c.done()
 }
 
@@ -104,9 +104,15 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 	return c.ended(a.Task, TaskCancelled, by, ReasonDenied)
 }
 
-// onRoute returns how audit entries name what is done on a gate under a rule, and what they are about.
+// onRoute returns how audit entries name what is done on a gate, and what they are about.
 func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
 	switch row := row.(type) {
+	case *Prompt:
+		about := map[string]any{"version": row.Version, "hash": row.hash()}
+		if row.Author != "" {
+			about["picked_by"] = row.Author
+		}
+		return &promptOnRoute, "prompt", row.ID, row.Entry.details(about)
 	case *Process:
 		return &processOnRoute, "process", row.ID, map[string]any{"version": row.Version, "hash": row.hash()}
 	case *StepGate:

@@ -174,7 +174,7 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 			Principal: circulation.Person{User: tanaka}, Stage: 2, Hash: sum}
 		return a.Act(old, act, person(tanaka), s.policy, now)
 	}
-	s.refused(late, aggregate.ErrNotLatest{Latest: 2})
+	s.refused(late, aggregate.ErrDecided{Status: "rejected", By: ito, At: *s.load().Processes[0].RejectedAt})
 	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = sum }), circulation.WhyHash)
 	expect.Same(t, s.entries(), []string{"process.routed", "process.stamped", "process.rejected", "process.routed"})
 }

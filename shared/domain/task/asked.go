@@ -7,18 +7,6 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// ApproveRead stamps the gate with this id for somebody who read the complete content with this hash. It returns
-// ErrMoved if the gate's content has another hash, else what Approve returns.
-func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	switch {
-	case a.AskedBy(id) == "":
-		return aggregate.Change{}, aggregate.ErrNotFound
-	case a.AskedHash(id) != hash:
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
-	return a.Approve(id, by, p, now)
-}
-
 // Asks returns the gate that waits for people's approval, if there is one. While a person has to choose how to treat
 // the message, no gate does.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {

@@ -1,10 +1,12 @@
 package task
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -21,12 +23,15 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 			a := tt.story.load()
 			id := tt.id(a)
 			approve := func(id, hash string) error {
-				_, err := a.ApproveRead(id, hash, person(suzuki), tt.story.policy, time.Now())
+				act := a.GateWith(tt.id(a)).Acting(circulation.Stamp, person(suzuki), "")
+				act.Hash = hash
+				_, err := a.Act(id, act, person(suzuki), tt.story.policy, time.Now())
 				return err
 			}
 			expect.Must(t, a.IsOpen(id) && a.AskedHash(id) != "", "undecided %v, hash %q", a.IsOpen(id), a.AskedHash(id))
 			for _, hash := range []string{"", "x", a.AskedHash(id)[1:]} {
-				expect.Fails(t, approve(id, hash), aggregate.ErrMoved, "hash %q", hash)
+				refused, _ := errors.AsType[*circulation.Refusal](approve(id, hash))
+				expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "hash %q: %v", hash, refused)
 			}
 			expect.Fails(t, approve("01OTHER", ""), aggregate.ErrNotFound, "no such gate")
 			if err := approve(id, a.AskedHash(id)); err != nil {

@@ -39,6 +39,8 @@ const (
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )
 
+var promptOnRoute = aggregate.OnRoute{Approved: AuditPromptApproved, Rejected: AuditPromptRejected}
+
 var processOnRoute = aggregate.OnRoute{
 	Routed: AuditProcessRouted, Stamped: AuditProcessStamped, Approved: AuditProcessApproved, TakenBack: AuditProcessTakenBack,
 	Rejected: AuditProcessRejected, Denied: AuditProcessDenied, Reassigned: AuditProcessReassigned,

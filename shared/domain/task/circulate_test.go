@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -17,13 +18,14 @@ func routed(a *Aggregate, row Gated) {
 	}
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}
 	g.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
-	g.Askers, g.Stamps, g.Verdict = []circulation.Person{{User: requester}}, nil, aggregate.Verdict{}
+	g.Askers, g.Acts, g.Verdict = []circulation.Person{{User: requester}}, nil, aggregate.Verdict{}
 	g.Asked = a.sum(row)
 }
 
 // routed replaces a waiting row by one under a rule, as it would have opened.
 func (s *story) routed(row Gated) {
 	routed(s.load(), row)
+	s.head.Routes = slices.DeleteFunc(s.head.Routes, func(n aggregate.Noted) bool { return n.Gate == row.Key() })
 	s.head.Opens(row.Key(), row.gate())
 	s.rows[row.Key()] = row
 }
@@ -37,26 +39,6 @@ func stampedBy(t testing.TB, g *aggregate.Gate, users ...string) {
 	}
 }
 
-// No release opens a route yet, and none lets a click without a stage decide a gate that has one.
-func TestAGateUnderARuleIsNotDecidedByAClick(t *testing.T) {
-	s := waitingProcess(t)
-	p := *s.load().Process()
-	s.routed(&p)
-	for name, decide := range map[string]decision{
-		"stamp": s.approveProcess, "rejection": s.rejectProcess,
-		"stamp of the system": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Approve(p.ID, aggregate.System(), aggregate.Policy{}, now)
-		},
-	} {
-		t.Log(name)
-		s.refused(decide, aggregate.ErrOnRoute)
-	}
-	expect.NoError(t, s.load().Undecided(p.ID))
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.End(person(requester), s.policy, now)
-	})
-}
-
 // A waiting row that lost its rule, by an old release or two commits, is settled neither by a click nor by an act.
 func TestAGateThatLostItsRuleIsNotDecided(t *testing.T) {
 	s := onRoute(t)
@@ -65,9 +47,9 @@ func TestAGateThatLostItsRuleIsNotDecided(t *testing.T) {
 	p.Gate = aggregate.Gate{Status: p.Status, AskedAt: p.AskedAt, Terms: p.Terms}
 	p.Terms.Rule = nil
 	s.rows[p.Key()] = &p
-	s.refused(s.approveProcess, aggregate.ErrOnRoute)
-	s.refused(s.rejectProcess, aggregate.ErrOnRoute)
-	expect.NoError(t, s.load().Undecided(p.ID))
+	s.refused(s.approveProcess, aggregate.ErrConflict)
+	s.refused(s.rejectProcess, aggregate.ErrConflict)
+	expect.Fails(t, s.load().Undecided(p.ID), aggregate.ErrConflict)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.End(person(requester), s.policy, now)
 	})

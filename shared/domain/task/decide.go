@@ -1,61 +1,29 @@
 package task
 
 import (
-	"maps"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 )
 
-// Approve stamps the gate with this id. Approving a process also creates its execution. A stamped step runs with
-// exactly the arguments that its gate showed. Approve returns ErrDecided, ErrNotLatest, ErrNotAllowed or ErrNotFound.
-// If the same person stamps twice, the second time changes nothing. The system may only stamp gates for which approvals
-// are switched off. A gate under a rule it refuses with ErrOnRoute.
-func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+// ApproveUnasked approves the gate with this id, about which nobody is asked, as the system. It returns ErrDecided,
+// ErrNotLatest, ErrNotAllowed or ErrNotFound. What follows is what follows from Act.
+func (a *Aggregate) ApproveUnasked(id string, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	g := row.gate()
-	if g.Status == aggregate.Approved && g.ApprovedBy == by.ID && g.ApprovedAt != nil {
+	c, g := a.begin(now), *row.gate()
+	if g.Status == aggregate.Approved && g.ApprovedBy == "" {
 		return aggregate.Change{}, nil
 	}
-	if err := a.mustBeOpen(row); err != nil {
+	if err := a.mustWait(row); err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := a.mayStamp(row, by, p); err != nil {
+	if g, err = g.Unasked(c.Now); err != nil {
 		return aggregate.Change{}, err
 	}
-	if by.Type == aggregate.ActorSystem && g.Terms.ApprovalRequired {
-		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
-	}
-	c := a.begin(now)
-	c.progress()
-	a.approve(c, row, g.Approved(by, row.hash(), c.Now), by, nil)
-	return c.done()
-}
-
-// approve moves a gate to approved and begins what follows. how are further details of the audit entry.
-func (a *Aggregate) approve(c *change, row Gated, g aggregate.Gate, by aggregate.Actor, how map[string]any) {
-	hash := row.hash()
-	c.moveGate(row, aggregate.Approved, func(n Gated) {
-		*n.gate() = g
-		if p, ok := n.(*Process); ok {
-			p.ApprovedHash = hash
-		}
-	})
-	a.approved(c, row, hash, by, how)
-}
-
-// mayStamp returns ErrNotAllowed if by may not stamp the row. A version's author is treated like the requester.
-func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) error {
-	if err := p.Approve(by, a.Head.Requester); err != nil {
-		return err
-	}
-	if n, ok := row.(*Prompt); ok && n.Author != "" {
-		return p.Approve(by, n.Author)
-	}
-	return nil
+	return a.acted(c, row, g, aggregate.System())
 }
 
 // Askers returns the people whose own request is waiting: the requester, and the person who picked another draft.
@@ -66,24 +34,10 @@ func (a *Aggregate) Askers() []string {
 	return []string{a.Head.Requester}
 }
 
-// decided adds the time when the gate began to wait to an audit entry's details. Statistics on decision times use only
-// the audit log.
-func decided(row Gated, details map[string]any) map[string]any {
-	if t := row.gate().Terms; t.DecideBy != nil {
-		details["asked_at"] = aggregate.TimeText(t.DecideBy.Add(-time.Duration(t.ApprovalHours) * time.Hour))
-	}
-	return details
-}
-
-// approved adds what follows from a stamp to the Change.
-func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor, how map[string]any) {
+// approved adds what follows from a settled gate to the Change.
+func (a *Aggregate) approved(c *change, row Gated) {
 	switch row := row.(type) {
 	case *Prompt:
-		details := map[string]any{"version": row.Version, "hash": hash}
-		if row.Author != "" {
-			details["picked_by"] = row.Author
-		}
-		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(details)))
 		if a.Process() == nil {
 			c.beginProcess(row, 1, 0)
 		}
@@ -102,62 +56,13 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		c.Put(e)
 		c.card(a, CardExecution, "EXECUTION")
 		c.RelyOn(prompt)
-		details := decided(row, map[string]any{"version": row.Version, "hash": hash})
-		maps.Copy(details, how)
-		c.audit(by, AuditProcessApproved, "process", row.ID, details)
 	case *StepGate:
 		e := *a.executionOf(row)
 		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
 		c.Put(&e)
-		details := decided(row, map[string]any{"step": row.StepID, "arguments_hash": hash})
-		maps.Copy(details, how)
-		c.audit(by, AuditStepApproved, "execution", e.ID, details)
 	case *Again:
-		e := a.attemptOf(row)
-		details := decided(row, map[string]any{"version": row.ProcessVersion, "attempt": row.Attempt, "hash": hash})
-		maps.Copy(details, how)
-		c.RelyOn(e)
-		c.audit(by, AuditProcessApproved, "execution", e.ID, details)
+		c.RelyOn(a.attemptOf(row))
 	}
-}
-
-// Reject rejects the content of the gate with this id. A policy or a process is then generated anew, unless
-// max_versions are used up: then the task is cancelled. Rejecting a step ends the execution and the task, without a new
-// plan; completed steps are not undone.
-func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	row, err := a.decidable(id)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if reason, err = aggregate.CheckReason(reason); err != nil {
-		return aggregate.Change{}, err
-	}
-	g := row.gate()
-	if g.Status == aggregate.Rejected && g.RejectedBy == by.ID {
-		return aggregate.Change{}, nil
-	}
-	if err := a.mustBeOpen(row); err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := p.Reject(by, a.Head.Requester); err != nil {
-		return aggregate.Change{}, err
-	}
-	c := a.begin(now)
-	c.progress()
-	c.moveGate(row, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) })
-	switch row := row.(type) {
-	case *Prompt:
-		c.audit(by, AuditPromptRejected, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, row)
-	case *Process:
-		c.audit(by, AuditProcessRejected, "process", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, row)
-	}
-	step := row.(*StepGate)
-	e := a.executionOf(step)
-	c.audit(by, AuditStepRejected, "execution", e.ID, decided(step, map[string]any{"step": step.StepID, "reason": reason}))
-	a.cancelExecution(c, e, by)
-	return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 }
 
 // afterRejection ends the task if the maximum number of versions has been generated.
@@ -176,23 +81,12 @@ func (a *Aggregate) Undecided(id string) error {
 	if err != nil {
 		return err
 	}
-	return a.mustWait(row.gate())
+	return a.mustWait(row)
 }
 
-// mustBeOpen returns an error unless the gate waits, and for a gate under a rule, also if the head alone knows it as
-// one.
-func (a *Aggregate) mustBeOpen(row Gated) error {
-	if err := a.mustWait(row.gate()); err != nil {
-		return err
-	}
-	if row.gate().Ruled() {
-		return aggregate.ErrOnRoute
-	}
-	return a.Head.AsOpened(row.Key(), row.gate())
-}
-
-// mustWait returns an error unless the gate waits.
-func (a *Aggregate) mustWait(g *aggregate.Gate) error {
+// mustWait returns an error unless the gate waits, as it opened.
+func (a *Aggregate) mustWait(row Gated) error {
+	g := row.gate()
 	if err := g.Decided(); err != nil {
 		return a.replaced(g, err)
 	}
@@ -204,7 +98,7 @@ func (a *Aggregate) mustWait(g *aggregate.Gate) error {
 	case g.Status != aggregate.PendingApproval:
 		return aggregate.ErrNotFound // still generating: no button was shown yet
 	}
-	return nil
+	return a.Head.AsOpened(row.Key(), g)
 }
 
 // ended returns ErrDecided for a task that is over.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -222,7 +223,7 @@ func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
 func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s := waitingPrompt(t)
 	asSystem := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
+		return a.ApproveUnasked(a.Prompt().ID, now)
 	}
 	s.settings.PromptApprovalRequired = false // too late for an open gate
 	s.refused(asSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
@@ -259,5 +260,43 @@ func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
 	}
 	if a.Task.Status != TaskRunning || a.Execution().Status != ExecutionPending || a.Process().ApprovedHash != Hash(s.steps) {
 		t.Errorf("task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
+	}
+}
+
+// What waits asks the settings anew at each click, and the act says how they allowed it.
+func TestSettingsApplyAtOnceToWhatWaits(t *testing.T) {
+	for change, c := range map[string]struct {
+		policy aggregate.Policy
+		by     string
+		want   aggregate.Rule
+	}{
+		"a list without them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{tanaka}},
+			suzuki,
+			aggregate.RuleNotListed},
+		"an empty list": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList}, suzuki, aggregate.RuleNobody},
+		"a list with them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki}, Rev: 2},
+			suzuki, ""},
+		"the channel":   {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, Rev: 3}, suzuki, ""},
+		"not one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}, requester, aggregate.RuleSelf},
+		"one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true, Rev: 4}, requester,
+			""},
+	} {
+		for name, from := range map[string]func(testing.TB) *story{
+			"policy": waitingPrompt, "steps": waitingProcess, "step": waitingStep,
+		} {
+			s := from(t)
+			open, _ := s.load().OpenGate()
+			stamp := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Approve(open.ID, person(c.by), c.policy, now)
+			}
+			if c.want != "" {
+				s.refused(stamp, aggregate.ErrNotAllowed{Rule: c.want})
+				continue
+			}
+			s.do(stamp)
+			g := s.load().GateWith(open.ID)
+			expect.That(t, *g.Acts[0].Found.Allowed == circulation.Allowed{Rev: c.policy.Rev, As: string(c.policy.Mode),
+				Self: c.policy.AllowSelf}, "%s, %s: %+v", name, change, g.Acts[0].Found.Allowed)
+		}
 	}
 }

@@ -76,8 +76,12 @@ func (a *Aggregate) enclosed() string {
 	return string(text)
 }
 
-// sum returns what the stamps on a gate under a rule are on, or "".
+// sum returns what the stamps on a gate are on: without a rule the content alone. Under one it is "" if not all is
+// there.
 func (a *Aggregate) sum(row Gated) string {
+	if !row.gate().Ruled() {
+		return row.hash()
+	}
 	if what := a.asked(row); what != nil {
 		return circulation.Sum(row.gate().Terms.Rule, row.gate().Route, what...)
 	}

@@ -120,12 +120,7 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	}
 	c := a.begin(now)
 	c.progress()
-	c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
-		fill(n)
-		n.gate().Terms, n.gate().AskedAt = a.terms(required, s, c.Now), &c.Now
-		c.Made = n
-	})
-	c.under(s.Rev)
+	c.Made = a.openUnder(c, row, aggregate.BySettings(required, a.Head.Requester), s, fill)
 	return c.done()
 }
 

@@ -90,7 +90,7 @@ func Others(than string, users ...string) (others []string) {
 	return others
 }
 
-// openUnder opens a gate under a rule and these settings, after fill has edited its row.
+// openUnder opens a gate along a route and under these settings, after fill has edited its row.
 func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenancy.Settings, fill func(n Gated)) Gated {
 	opened := a.along(c, row, o, func(n Gated) {
 		if fill != nil {
@@ -117,7 +117,7 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 			seen.Round = a.roundOf(n)
 			o.Seen = &seen
 		}
-		under, err := g.Under(o, a.askersOfAll(), func(g *aggregate.Gate) string {
+		under, err := g.Under(o, a.mustAsk(o), func(g *aggregate.Gate) string {
 			*n.gate() = *g
 			return a.sum(n)
 		})
@@ -126,7 +126,16 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		}
 		*g, opened = under, n
 	})
-	on, typ, id, about := a.onRoute(opened)
-	c.audit(aggregate.System(), on.Routed, typ, id, opened.gate().OpenedDetails(about))
+	if on, typ, id, about := a.onRoute(opened); opened.gate().Ruled() {
+		c.audit(aggregate.System(), on.Routed, typ, id, opened.gate().OpenedDetails(about))
+	}
 	return opened
+}
+
+// mustAsk are users who may not be missing among the askers of an opening.
+func (a *Aggregate) mustAsk(o aggregate.Opening) []string {
+	if o.Rule.ID == "" {
+		return []string{a.Head.Requester}
+	}
+	return a.askersOfAll()
 }

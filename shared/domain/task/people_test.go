@@ -96,12 +96,6 @@ func (w *world) stamp() {
 		return
 	}
 	w.decide("person: approve", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		switch open.Kind {
-		case CardPrompt:
-			return a.Approve(open.ID, by, policies[0], now)
-		case CardProcess:
-			return a.Approve(open.ID, by, policies[0], now)
-		}
 		return a.Approve(open.ID, by, policies[0], now)
 	})
 }

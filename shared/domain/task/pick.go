@@ -1,11 +1,13 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // PickDraft replaces the waiting policy by another team's submission. It rejects the shown version with this reason and
@@ -25,7 +27,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	if reason, err = aggregate.CheckReason(reason); err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := a.mustBeOpen(old); err != nil {
+	if err := a.mustWait(old); err != nil {
 		return aggregate.Change{}, err
 	}
 	if err := p.Author(by, a.Head.Requester); err != nil {
@@ -40,11 +42,16 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	}
 	c := a.begin(now)
 	c.progress()
-	c.moveGate(old, aggregate.Rejected, func(n Gated) { n.gate().Reject(by, reason, c.Now) })
-	n := a.picked(old, entry, content, by, c.Now)
-	c.Put(n)
+	act, err := p.Act(&old.Gate, old.Gate.Acting(circulation.SendBack, by, reason), by, c.Now)
+	g, refused := old.Gate.Acted(act)
+	if err := cmp.Or(err, refused); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.moveGate(old, aggregate.Rejected, func(n Gated) { *n.gate() = g })
+	n := a.picked(c, old, entry, content, by)
 	c.card(a, CardPrompt, n.Key())
-	c.audit(by, AuditPromptRejected, "prompt", old.ID, decided(old, map[string]any{"version": old.Version, "reason": reason, "picked": team}))
+	c.audit(by, AuditPromptRejected, "prompt", old.ID, g.ActDetails(map[string]any{"version": old.Version,
+		"picked": team}))
 	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version, "hash": entry.Hash}))
 	return c.done()
 }
@@ -72,16 +79,15 @@ func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
 // maxPicked limits the versions of a policy including picked ones, because all of them are read with the task.
 const maxPicked = 100
 
-// picked returns the version with which a person replaces old.
-func (a *Aggregate) picked(old *Prompt, e *Entry, content string, by aggregate.Actor, at time.Time) *Prompt {
+// picked opens the version with which a person replaces old.
+func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by aggregate.Actor) *Prompt {
 	n := &Prompt{
-		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e, CostLimit: old.CostLimit, CreatedAt: at,
-		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: old.Terms, AskedAt: &at},
+		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e,
+		CostLimit: old.CostLimit, CreatedAt: c.Now,
+		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: old.Terms},
 	}
-	n.ID = a.rowID(n.Key(), at)
-	until := at.Add(time.Duration(old.Terms.ApprovalHours) * time.Hour)
-	n.Terms.ApprovalRequired, n.Terms.DecideBy = true, &until
-	return n
+	n.ID = a.rowID(n.Key(), c.Now)
+	return a.along(c, n, aggregate.BySettings(true, a.Head.Requester, by.ID), nil).(*Prompt)
 }
 
 // details adds the submission's team and score to an audit entry's details.

@@ -38,7 +38,6 @@ func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
 	expect.That(t, g.Status == aggregate.PendingApproval && *g.Terms.Rule == *a.Process().Terms.Rule &&
 		s.head.WaitsOnRoute() && g.Terms.DecideBy != nil, "%+v", g)
 	s.nothing(s.openGate)
-	s.refused(s.approveStep, aggregate.ErrOnRoute)
 	s.refused(s.claim, aggregate.ErrMoved)
 	s.why(s.does(circulation.Stamp, suzuki), circulation.WhyRoute)
 	s.why(s.does(circulation.Stamp, ito), circulation.WhyRoute)

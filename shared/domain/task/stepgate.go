@@ -47,14 +47,13 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	if err != nil || g == nil {
 		return aggregate.Change{}, err
 	}
-	if settled := a.Settled(e); settled != nil {
-		return a.openStepUnder(c, e, g, settled.Opening(settled.Desk.People))
+	o := aggregate.BySettings(true, a.Head.Requester)
+	if settled := a.Settled(e); settled == nil && e.Terms.Rule != nil {
+		return aggregate.Change{}, aggregate.ErrOnRoute
+	} else if settled != nil {
+		o = settled.Opening(settled.Desk.People)
 	}
-	c.Head.Opens(g.Key(), &g.Gate)
-	if err := c.Head.OnRoute(g.Key(), &g.Gate); err != nil {
-		c.Fail(err)
-	}
-	return a.openStep(c, e, g)
+	return a.openStepUnder(c, e, g, o)
 }
 
 // OpenStepGateBy is OpenStepGate for steps under a rule and what the tenant's rules say about the call: the gate opens
@@ -75,9 +74,8 @@ func (a *Aggregate) OpenStepGateBy(run int, order int, args aggregate.Blob, hash
 	case found.LookUp != nil:
 		c.RelyOn(a.inForce(e))
 		c.Head.TryingFrom = &c.Now // to look people up
-		g.unopened()
 		g.Calls = calls
-		g.Terms.Rule, g.Terms.DecideBy = found.LookUp, nil // nobody is asked yet
+		g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = found.LookUp, nil, true // nobody is asked yet
 		return a.openStep(c, e, g)
 	case found.Opening == nil:
 		return aggregate.Change{}, aggregate.ErrOnRoute
@@ -107,24 +105,17 @@ func (a *Aggregate) beginStep(run int, order int, args aggregate.Blob, hash stri
 		return nil, nil, nil, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	if a.inForce(e).gate().Ruled() {
-		if err := a.mayBegin(e, order, c.Now); err != nil {
-			return nil, nil, nil, err
-		}
+	if err := a.mayBegin(e, order, c.Now); err != nil {
+		return nil, nil, nil, err
 	}
 	g := &StepGate{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
 		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
-		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: e.Terms, AskedAt: &c.Now},
+		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: e.Terms},
 	}
 	g.ID = a.rowID(g.Key(), c.Now)
-	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
-	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
 	return c, e, g, nil
 }
-
-// unopened makes it a gate that asks nobody yet.
-func (g *StepGate) unopened() { g.Gate = aggregate.Gate{Status: aggregate.Generating, Terms: g.Terms} }
 
 // openStep writes a step's gate that begins to wait.
 func (a *Aggregate) openStep(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
@@ -141,8 +132,9 @@ func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggreg
 	if !a.settles(c, g, o) {
 		return a.nobodyChecks(c, e, g)
 	}
-	c.RelyOn(a.inForce(e))
-	g.unopened() // along opens it
+	if o.Rule.ID != "" {
+		c.RelyOn(a.inForce(e))
+	}
 	return a.openStep(c, e, a.along(c, g, o, nil).(*StepGate))
 }
 
@@ -150,7 +142,7 @@ func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggreg
 func (a *Aggregate) settles(c *change, g *StepGate, o aggregate.Opening) bool {
 	n := g.Gate
 	n.AskedAt = &c.Now
-	_, err := n.Under(o, a.askersOfAll(), func(g *aggregate.Gate) string { return "any" })
+	_, err := n.Under(o, a.mustAsk(o), func(g *aggregate.Gate) string { return "any" })
 	return err == nil
 }
 

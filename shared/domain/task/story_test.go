@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -110,6 +111,27 @@ func (s *story) extract(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Description: "今月分", Priority: Medium, TaskType: TypeStandard}, now)
 }
 
+// Approve and Reject are Act at the stage that is asked, in one's own name, as tests say it.
+func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
+	error) {
+	return a.acts(circulation.Stamp, id, "", by, p, now)
+}
+
+func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+	aggregate.Change, error) {
+	return a.acts(circulation.SendBack, id, reason, by, p, now)
+}
+
+func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (
+	aggregate.Change, error) {
+	g := a.GateWith(id)
+	if g == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	return a.Act(id, g.Acting(kind, by, text), by, p, now)
+}
+
 // early makes a decision as an earlier release does, which begins no version in the commit that asks for it.
 func early(d decision) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -137,7 +159,7 @@ func (s *story) approvePrompt(a *Aggregate, now time.Time) (aggregate.Change, er
 }
 
 func (s *story) approveAsSystem(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Approve(idOf(s.load().Prompt()), aggregate.System(), aggregate.Policy{}, now)
+	return a.ApproveUnasked(idOf(s.load().Prompt()), now)
 }
 
 func (s *story) rejectPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {

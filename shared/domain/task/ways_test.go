@@ -35,7 +35,7 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 					return a.FinishProcessUnder(s.head.Run, s.steps, "", rule, s.settings, now)
 				})
 				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-					return a.Approve(a.Process().ID, aggregate.System(), s.policy, now)
+					return a.ApproveUnasked(a.Process().ID, now)
 				}, aggregate.ErrNotFound)
 				return s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
 			},
@@ -49,10 +49,6 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 		} {
 			s := opened()
 			id := s.ruled().Asks().ID
-			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"}, person(suzuki)} {
-				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) },
-					aggregate.ErrOnRoute)
-			}
 			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: suzuki}, {}} {
 				act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: by.ID},
 					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: s.ruled().gate().Asked}
@@ -88,7 +84,7 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	act.Hand, act.Principal, act.Stage = circulation.Person{User: ito}, circulation.Person{User: ito}, 2
 	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Act(first.ID, act, person(ito), s.policy, now)
-	}, aggregate.ErrNotLatest{Latest: 2})
+	}, aggregate.ErrDecided{Status: "rejected", By: tanaka, At: *s.load().Processes[0].RejectedAt})
 	copied := *second // as if somebody copied the rows of acts
 	copied.Acts = first.Acts
 	s.rows[copied.Key()] = &copied

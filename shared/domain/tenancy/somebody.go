@@ -8,7 +8,8 @@ import (
 
 // Policy returns who may decide under these settings. Members of the listed user groups are not included.
 func (s Settings) Policy(team string) aggregate.Policy {
-	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
+	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users),
+		AllowSelf: s.AllowSelfApproval, Rev: s.Rev}
 }
 
 // Nobody returns aggregate.ErrNotAllowed if it is certain, without asking Slack, that nobody may approve a joint

@@ -10,6 +10,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -34,7 +35,7 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 		if err := json.Unmarshal([]byte(view.PrivateMetadata), &r); err != nil {
 			return err
 		}
-		_, err := s.ApproveRead(r.ID, r.Hash, approver, policy, s.now)
+		_, err := decide.Shown(r.Type, r.Hash, decide.Approve)(s, r.ID, approver, policy, s.now)
 		return err
 	}
 	if b.ActionID == card.OthersAction {
@@ -55,12 +56,21 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 	reason := "検証を追加してください"
 	_, shown, _ := strings.Cut(b.Value, "/")
 	_, err := map[string]func() (aggregate.Change, error){
-		"approve_prompt":   func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
-		"reject_prompt":    func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
-		"approve_process":  func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
-		"reject_process":   func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
-		"approve_step":     func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
-		"reject_step":      func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_prompt": func() (aggregate.Change, error) { return decide.Approve(s, b.Value, approver, policy, s.now) },
+		"reject_prompt": func() (aggregate.Change, error) {
+			return decide.Reject(reason)(s, b.Value, approver, policy,
+				s.now)
+		},
+		"approve_process": func() (aggregate.Change, error) { return decide.Approve(s, b.Value, approver, policy, s.now) },
+		"reject_process": func() (aggregate.Change, error) {
+			return decide.Reject(reason)(s, b.Value, approver, policy,
+				s.now)
+		},
+		"approve_step": func() (aggregate.Change, error) { return decide.Approve(s, b.Value, approver, policy, s.now) },
+		"reject_step": func() (aggregate.Change, error) {
+			return decide.Reject(reason)(s, b.Value, approver, policy,
+				s.now)
+		},
 		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
 		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -32,7 +33,8 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 		"another language": render(s.Aggregate, c, "en", s.now),
 		"another text":     {Text: "x", Attachments: m.Attachments},
 		"another colour":   {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000", Blocks: m.Attachments[0].Blocks}}},
-		"decided":          render(s.do(s.Approve(s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
+		"decided": render(s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja",
+			s.now),
 	} {
 		same, ok := seen[card.Hash(other)]
 		expect.That(t, !ok, "%s has the hash of %s", name, same)

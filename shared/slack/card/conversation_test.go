@@ -9,6 +9,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -65,7 +66,7 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
 		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(), Plan: len(p.Commands), Summary: "失敗しているテストを確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by},
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by},
 	}
 }
 
@@ -123,7 +124,7 @@ func (c *onThread) last() *conversation.Action { return c.Actions[len(c.Actions)
 
 func (c *onThread) approved() *onThread {
 	c.t.Helper()
-	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), member("U_SUZUKI"), anyMember, c.now))
+	return c.do(decide.Approve(c, c.last().ActionID, member("U_SUZUKI"), anyMember, c.now))
 }
 
 // wrote ends an action that wrote some files, which somebody wants in Slack unless s is nil.
@@ -323,7 +324,7 @@ var conversationStates = []struct {
 	}},
 	{"action_rejected", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
-		c.do(c.Reject(c.last().ActionID, "本番は *だめ* です", member("U_SUZUKI"), anyMember, c.now))
+		c.do(decide.Reject("本番は *だめ* です")(c, c.last().ActionID, member("U_SUZUKI"), anyMember, c.now))
 	}},
 	{"action_expired", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))

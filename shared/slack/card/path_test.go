@@ -7,6 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -34,7 +35,7 @@ func TestACardThatIsFullHasRoomForAPath(t *testing.T) {
 		m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 		expect.That(t, offers(m, "approve_process"), "%d steps with %d remarks can't be approved", n, most)
 		expect.NoError(t, cardtest.Check(withPath(m)))
-		s.do(s.Reject(s.Process().ID, strings.Repeat("&", aggregate.MaxReason), approver, policy, s.now))
+		s.do(decide.Reject(strings.Repeat("&", aggregate.MaxReason))(s, s.Process().ID, approver, policy, s.now))
 		expect.NoError(t, cardtest.Check(withPath(render(s.Aggregate, s.card(processCard), "ja", s.now))))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -181,11 +182,11 @@ func (s *scenario) picked() *scenario {
 }
 
 func (s *scenario) rejectPrompt(reason string) *scenario {
-	return s.do(s.Reject(s.Prompt().ID, reason, approver, policy, s.now))
+	return s.do(decide.Reject(reason)(s, s.Prompt().ID, approver, policy, s.now))
 }
 
 func (s *scenario) promptApproved() *scenario {
-	return s.do(pipelinetest.Early(s.Approve(s.Prompt().ID, approver, policy, s.now)))
+	return s.do(pipelinetest.Early(decide.Approve(s, s.Prompt().ID, approver, policy, s.now)))
 }
 
 // planned brings the task to a process that waits for approval.
@@ -198,7 +199,7 @@ func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *scenario {
 // approved brings the task to an execution that has not begun; started, to a running one.
 func approved(t testing.TB, steps []task.Step) *scenario {
 	s := planned(t, steps, tenancy.DefaultSettings())
-	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
+	return s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now))
 }
 
 func started(t testing.TB, steps []task.Step) *scenario {

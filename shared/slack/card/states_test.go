@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -70,7 +71,7 @@ func planning(s *scenario) *scenario {
 }
 
 func rejectProcess(s *scenario) *scenario {
-	return s.do(s.Reject(s.Process().ID, "検証を追加してください", approver, policy, s.now))
+	return s.do(decide.Reject("検証を追加してください")(s, s.Process().ID, approver, policy, s.now))
 }
 
 func retry(s *scenario) *scenario {
@@ -301,7 +302,7 @@ var promptStates = []state{
 	{"prompt_approved", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved() }},
 	{"prompt_approved_automatically", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafted(automatic)
-		return s.do(s.Approve(s.Prompt().ID, system, policy, s.now))
+		return s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	}},
 	{"prompt_approved_parked_before_process", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved().park(task.ReasonModelRefused) }},
 	{"prompt_approved_cancelled_before_process", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved().cancelTask() }},
@@ -346,7 +347,7 @@ var processStates = []state{
 	{"process_approved", processCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
 	{"process_approved_automatically", processCard, func(s *scenario) *scenario {
 		s = planned(s, fiveSteps(), automatic)
-		return s.do(s.Approve(s.Process().ID, system, policy, s.now))
+		return s.do(s.ApproveUnasked(s.Process().ID, s.now))
 	}},
 	{"process_rejected_next_generating", processCard, func(s *scenario) *scenario {
 		s = rejectProcess(process(s))
@@ -422,7 +423,7 @@ var executionStates = []state{
 	}},
 	{"execution_step_rejected", executionCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
-		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
+		return s.do(decide.Reject("対象月が違います")(s, s.Gates[0].ID, approver, policy, s.now))
 	}},
 	{"execution_step_expired", executionCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
 }
@@ -434,11 +435,11 @@ var stepStates = []state{
 	}},
 	{"step_approved", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
-		return s.do(s.Approve(s.Gates[0].ID, approver, policy, s.now))
+		return s.do(decide.Approve(s, s.Gates[0].ID, approver, policy, s.now))
 	}},
 	{"step_rejected", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
-		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
+		return s.do(decide.Reject("対象月が違います")(s, s.Gates[0].ID, approver, policy, s.now))
 	}},
 	{"step_expired", stepCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
 	{"step_cancelled", stepCard, func(s *scenario) *scenario { return gated(s, arguments).cancelExecution() }},

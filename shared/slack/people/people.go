@@ -93,7 +93,7 @@ func (p *People) Who(
 		if w.Asked == circulation.ModePeople { // the route names them
 			return
 		}
-		if w.Asked == "" && policy.Mode == aggregate.ApproversList {
+		if (w.Asked == "" || w.Asked == circulation.ModeSettings) && policy.Mode == aggregate.ApproversList {
 			policy.Approvers, listErr = p.approvers(ctx, o.Team, w.User, s.Approvers)
 			return
 		}

@@ -111,7 +111,7 @@ func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
 	by := r.by
 	place := g.Place(o)
 	by.Member = r.In(place.Channel) && place.ChannelType != "im"
-	return g.WaitsFor(by, r.policy.Team)
+	return g.WaitsFor(by, r.policy)
 }
 
 // Channels returns the names, by id, of the channels that the person is in.

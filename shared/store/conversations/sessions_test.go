@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -158,12 +159,12 @@ func testUncopied(t *testing.T, w *world) {
 	payload := aggregate.Blob{S3Key: "talks/t/s/" + aggregate.HashOf("x") + ".json", Bytes: 5000}
 	x := w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
-			Terms: aggregate.Terms{ApprovalRequired: true}}
+			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.now)
 	}).Current()
 	_, err := w.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-		return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.now)
+		return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.now)
 	})
 	expect.That(t, err != nil && w.load(t).Current().Status == conversation.ActionPending, "it is stamped: %v", err)
 }

@@ -81,18 +81,6 @@ func TestAGateUnderARuleTakesLessThanItsJSON(t *testing.T) {
 	}
 }
 
-// An earlier release's gate has neither route nor acts, and is read as ever.
-func TestAGateWithoutARuleIsReadAsEver(t *testing.T) {
-	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{Status: aggregate.PendingApproval}}
-	p.Gate = p.Approved(aggregate.Actor{Type: aggregate.ActorUser, ID: "A"}, "hash", time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
-	it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
-	for _, column := range []string{"asked_at", "asked", "askers", "route", "acts"} {
-		expect.That(t, it[column] == nil, "the row has %s", column)
-	}
-	read := expect.Value(table.UnpackAs[*task.Process](it))(t)
-	expect.That(t, !read.Ruled() && read.Stamped() && read.ApprovedBy == "A", "%+v", read.Gate)
-}
-
 // Every decision reads and writes the head: its notes of gates under a rule leave it below 1.25 KiB.
 func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
 	p := settledProcess(t)

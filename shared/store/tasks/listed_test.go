@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -36,10 +37,10 @@ func ways() map[task.Status][]task.Decision {
 	}
 	begin := func(a agg) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, now) }
 	finish := func(a agg) (aggregate.Change, error) { return a.FinishPrompt(a.Head.Run, "方針", s, now) }
-	approve := func(a agg) (aggregate.Change, error) { return a.Approve(a.Prompt().ID, by, policy, now) }
+	approve := func(a agg) (aggregate.Change, error) { return decide.Approve(a, a.Prompt().ID, by, policy, now) }
 	plan := func(a agg) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, now) }
 	planned := func(a agg) (aggregate.Change, error) { return a.FinishProcess(a.Head.Run, step, "", s, now) }
-	stamp := func(a agg) (aggregate.Change, error) { return a.Approve(a.Process().ID, by, policy, now) }
+	stamp := func(a agg) (aggregate.Change, error) { return decide.Approve(a, a.Process().ID, by, policy, now) }
 	fail := func(why aggregate.Reason) task.Decision {
 		return func(a agg) (aggregate.Change, error) { return a.FailExecution(a.Head.Run, why, "", now) }
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -226,7 +227,7 @@ func (w *Story) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate
 	return w.Approve()
 }
 
-// Approve stamps the waiting gate.
+// Approve stamps the waiting gate, as the system if it asks nobody.
 func (w *Story) Approve() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return w.approve(a) })
@@ -237,7 +238,10 @@ func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
 	if !waits {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	return w.asIs(a.Approve(open.ID, w.By, w.policy(), w.Now()))
+	if !open.Terms.ApprovalRequired {
+		return w.asIs(a.ApproveUnasked(open.ID, w.Now()))
+	}
+	return w.asIs(decide.Approve(a, open.ID, w.By, w.policy(), w.Now()))
 }
 
 func (w *Story) Cancel() *task.Aggregate {

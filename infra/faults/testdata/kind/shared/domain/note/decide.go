@@ -1,9 +1,11 @@
 package note
 
 import (
+	"cmp"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // Readable returns aggregate.ErrConflict if a torn read left out the note.
@@ -68,46 +70,39 @@ func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	return aggregate.Verdict{}
 }
 
-// ApproveRead stamps the text with this hash. A second stamp by the same person changes nothing.
-func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	switch n := a.asked(id); {
-	case n == nil:
-		return aggregate.Change{}, aggregate.ErrNotFound
-	case n.Status == aggregate.Approved && n.ApprovedBy == by.ID:
-		return aggregate.Change{}, nil
-	case !a.IsOpen(id):
-		return aggregate.Change{}, n.Decided()
-	case hash != a.AskedHash(id):
-		return aggregate.Change{}, aggregate.ErrMoved
+// GateWith returns the note's gate, or nil.
+func (a *Aggregate) GateWith(id string) *aggregate.Gate {
+	if n := a.asked(id); n != nil {
+		return &n.Gate
 	}
-	if err := p.Approve(by, a.Head.Requester); err != nil {
-		return aggregate.Change{}, err
-	}
-	return a.changed(by, "note.approved", now, func(n *Note, at time.Time) {
-		n.Gate = n.Gate.Approved(by, hash, at)
-		n.Status = aggregate.Approved
-	})
+	return nil
 }
 
-// Reject decides that the note is not kept.
-func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	reason, err := aggregate.CheckReason(reason)
-	switch n := a.asked(id); {
-	case n == nil:
+var onRoute = aggregate.OnRoute{Approved: "note.approved", Rejected: "note.rejected"}
+
+// Act approves the note, or decides that it is not kept. The same again by the same person changes nothing.
+func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
+	_ ...aggregate.Owned) (aggregate.Change, error) {
+	n := a.asked(id)
+	if n == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
-	case err != nil:
-		return aggregate.Change{}, err
-	case n.Status == aggregate.Rejected && n.RejectedBy == by.ID:
+	}
+	act, denied := p.Act(&n.Gate, act, by, now.UTC().Truncate(time.Millisecond))
+	g, refused := n.Gate.Acted(act)
+	switch {
+	case aggregate.Again(refused):
 		return aggregate.Change{}, nil
 	case !a.IsOpen(id):
 		return aggregate.Change{}, n.Decided()
+	case denied != nil || refused != nil:
+		return aggregate.Change{}, cmp.Or(denied, refused)
 	}
-	if err := p.Reject(by, a.Head.Requester); err != nil {
-		return aggregate.Change{}, err
-	}
-	return a.changed(by, "note.rejected", now, func(n *Note, at time.Time) {
-		n.Gate.Reject(by, reason, at)
-		n.Status = aggregate.Rejected
+	return a.changed(by, onRoute.Entry(&g), now, func(n *Note, _ time.Time) {
+		if n.Gate = g; g.ApprovedAt != nil {
+			n.Status = aggregate.Approved
+		} else {
+			n.Status = aggregate.Rejected
+		}
 	})
 }
 

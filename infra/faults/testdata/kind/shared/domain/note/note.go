@@ -110,7 +110,15 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 // Begin makes a note and asks people whether to keep it.
 func Begin(ref aggregate.Ref, n Note, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	n.NoteID, n.CreatedAt, n.Status, n.Terms.ApprovalRequired = ref.ID, now, aggregate.PendingApproval, true
+	n.NoteID, n.CreatedAt, n.Gate = ref.ID, now, aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &now}
+	n.Terms.ApprovalHours = 24
+	g, err := n.Under(aggregate.BySettings(true, n.UserID), nil, func(*aggregate.Gate) string {
+		return aggregate.HashOf(n.Text)
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	n.Gate = g
 	head := &Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: n.UserID, CreatedAt: now, ChangedAt: now}, NoteID: ref.ID}
 	card := &aggregate.Card{
 		ID: aggregate.NewID(), AggregateID: ref.ID, CardType: Card, Subject: n.Key(), Channel: n.Channel, State: aggregate.CardNone, CreatedAt: now,
