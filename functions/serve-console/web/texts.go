@@ -75,13 +75,23 @@ type column struct {
 	Number bool // its cells are numbers
 }
 
-// Columns returns the heads of a table's columns by their keys; # stands before the key of a column of numbers.
+// Columns returns the heads of a table's columns by their keys; # stands before the key of a column of numbers. No key
+// is no column.
 func (t Texts) Columns(keys ...string) (out []column) {
 	for _, key := range keys {
-		name, number := strings.CutPrefix(key, "#")
-		out = append(out, column{t.Say(name), number})
+		if name, number := strings.CutPrefix(key, "#"); name != "" {
+			out = append(out, column{t.Say(name), number})
+		}
 	}
 	return out
+}
+
+// only is the key of a column that a table has only sometimes.
+func only(has bool, key string) string {
+	if has {
+		return key
+	}
+	return ""
 }
 
 // Say returns the text of a key with {names} replaced by values: Say("row", "n", 3).
