@@ -208,7 +208,8 @@ var mistakes = []struct {
 	{"a pipeline that may not call", templateFile,
 		"!GetAtt ExecuteProcessFunction.Arn,\n                    !GetAtt CloseTaskFunction.Arn]",
 		"!GetAtt ExecuteProcessFunction.Arn]", "may not call CloseTaskFunction.Arn"},
-	{"a pipeline through an alias", templateFile, "CloseTaskFunctionArn: !GetAtt CloseTaskFunction.Arn", "CloseTaskFunctionArn: !Ref CloseTaskFunction.Alias", "a worker has no alias"},
+	{"a pipeline that names a function", templateFile, "CloseTaskFunctionArn: !GetAtt CloseTaskFunction.Arn",
+		"CloseTaskFunctionArn: !Ref CloseTaskFunction", "a worker has no alias"},
 
 	{"an alarm that nobody hears", observabilityFile, "        AlarmActions: [!Ref Ticket]\n",
 		"        AlarmActions: []\n", "tells nobody"},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // Path is the prefix of Lambda's API.
@@ -15,29 +14,12 @@ const Path = "/2015-03-31/functions/"
 // StreamPath is the prefix of Lambda's API for streamed answers.
 const StreamPath = "/2021-11-15/functions/"
 
-// Handler serves Invoke, InvokeWithResponseStream and ListFunctions to functions, the state machine, the AWS CLI and
-// tests.
+// Handler serves Invoke and InvokeWithResponseStream to functions, the state machine, the AWS CLI and tests.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Path+"{name}/invocations", s.serveInvoke)
 	mux.HandleFunc("POST "+StreamPath+"{name}/response-streaming-invocations", s.serveStream)
-	for _, path := range []string{Path + "{$}", strings.TrimSuffix(Path, "/")} { // clients use both
-		mux.HandleFunc("GET "+path, s.serveList)
-	}
 	return mux
-}
-
-func (s *Service) serveList(w http.ResponseWriter, _ *http.Request) {
-	list := []map[string]any{}
-	for _, f := range s.options.Functions {
-		list = append(list, map[string]any{
-			"FunctionName": f.Name, "FunctionArn": arn(s.options, f.Name), "Runtime": "provided.al2023", "Handler": "bootstrap", "Version": "$LATEST",
-			"MemorySize": f.Memory, "Timeout": int(f.Timeout.Seconds()), "Environment": map[string]any{"Variables": f.Environment},
-		})
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Amzn-RequestId", requestID())
-	json.NewEncoder(w).Encode(map[string]any{"Functions": list})
 }
 
 func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
@@ -45,18 +27,14 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	switch r.Header.Get("X-Amz-Invocation-Type") {
-	case "Event":
-		// An asynchronous call gets no answer; the function's log shows the outcome.
-		go s.Invoke(traced(context.WithoutCancel(r.Context()), r), name, payload)
-		w.Header().Set("X-Amzn-RequestId", requestID())
-		w.WriteHeader(http.StatusAccepted)
-	case "DryRun":
-		w.Header().Set("X-Amzn-RequestId", requestID())
-		w.WriteHeader(http.StatusNoContent)
-	default:
+	if r.Header.Get("X-Amz-Invocation-Type") != "Event" {
 		s.respond(w, r, name, payload)
+		return
 	}
+	// An asynchronous call gets no answer; the function's log shows the outcome.
+	go s.Invoke(traced(context.WithoutCancel(r.Context()), r), name, payload)
+	w.Header().Set("X-Amzn-RequestId", requestID())
+	w.WriteHeader(http.StatusAccepted)
 }
 
 // call reads the function's name and the payload. If they are invalid, it answers the request and returns false.

@@ -49,7 +49,7 @@ func chain(ctx context.Context, function string) (header string, length int) {
 // follow is chain for a function that is about to run. It returns ErrLoop for one that Lambda would not run.
 func (s *Service) follow(ctx context.Context, f Function) (header string, err error) {
 	header, length := chain(ctx, f.Name)
-	if length > mostInChain && !f.MayLoop {
+	if length > mostInChain {
 		return "", fmt.Errorf("%w: %s", ErrLoop, f.Name)
 	}
 	s.mu.Lock()

@@ -30,9 +30,8 @@ type Function struct {
 	Name        string
 	Binary      string // path of the bootstrap executable
 	Timeout     time.Duration
-	Memory      int  // MB; reported to the function, not enforced
-	Concurrency int  // maximum of concurrent invocations; 0 means unbounded
-	MayLoop     bool // a long chain of invocations isn't ended
+	Memory      int // MB; reported to the function, not enforced
+	Concurrency int // maximum of concurrent invocations; 0 means unbounded
 	LogLevel    string
 	Environment map[string]string
 	// Managed is true for a function with a managed runtime. In AWS, its handler starts the binary for each call, with

@@ -303,7 +303,6 @@ func TestInvokeDoor(t *testing.T) {
 		{name: "no body", function: "Probe", status: 200, want: `"Text":""`},
 		{name: "function error", function: "Probe", body: `{"Do":"deny"}`, status: 200, failed: true, want: `"errorType":"Denied"`},
 		{name: "event", function: "Probe", kind: "Event", body: `{}`, status: 202},
-		{name: "dry run", function: "Probe", kind: "DryRun", body: `{}`, status: 204},
 		{name: "unknown", function: "Nobody", body: `{}`, status: 404, want: "Function not found: arn:aws:lambda:us-east-1:123456789012:function:Nobody"},
 		{name: "no JSON", function: "Probe", body: `{`, status: 400, want: "Could not parse"},
 	}
@@ -322,15 +321,5 @@ func TestInvokeDoor(t *testing.T) {
 			}
 			expect.That(t, resp.Header.Get("X-Amzn-RequestId") != "", "there is no request id")
 		})
-	}
-}
-
-func TestListFunctions(t *testing.T) {
-	s := start(t, nil, nil)
-	for _, path := range []string{lambda.Path, strings.TrimSuffix(lambda.Path, "/")} {
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		expect.That(t, w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"FunctionName":"Probe"`) && strings.Contains(w.Body.String(), `"TABLE_NAME":"rows"`),
-			"%s: answer %d %s", path, w.Code, w.Body)
 	}
 }

@@ -39,7 +39,6 @@ type QueueReader interface {
 type Queue struct {
 	Function string
 	Mapping  template.QueueMapping
-	Filter   Filter // parsed from Mapping's Filters
 	URL      string
 	Region   string
 	Reader   QueueReader
@@ -93,7 +92,7 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 }
 
 // handle invokes the function and deletes the messages that succeeded. The others become visible again after the
-// visibility timeout. As in AWS, a message that the filter rejects is deleted.
+// visibility timeout.
 func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	var records []json.RawMessage
 	var kept []types.Message
@@ -102,15 +101,6 @@ func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 		record, err := q.record(m)
 		if err != nil {
 			q.Log.Error("encode a message", "function", q.Function, "err", err)
-			continue
-		}
-		passes, err := q.Filter.Passes(filterable(record, m))
-		if err != nil {
-			q.Log.Error("filter a message", "function", q.Function, "err", err)
-			continue
-		}
-		if !passes {
-			q.delete(ctx, m)
 			continue
 		}
 		records, kept = append(records, record), append(kept, m)
@@ -168,18 +158,4 @@ func (q *Queue) record(m types.Message) (json.RawMessage, error) {
 		"messageId": m.MessageId, "receiptHandle": m.ReceiptHandle, "body": m.Body, "md5OfBody": m.MD5OfBody, "attributes": m.Attributes,
 		"messageAttributes": own, "eventSource": "aws:sqs", "eventSourceARN": q.Mapping.Source, "awsRegion": q.Region,
 	})
-}
-
-// filterable returns the record as filters see it: a JSON body becomes an object.
-func filterable(record json.RawMessage, m types.Message) []byte {
-	body := []byte(aws.ToString(m.Body))
-	var fields map[string]json.RawMessage
-	if !json.Valid(body) || json.Unmarshal(record, &fields) != nil {
-		return record
-	}
-	fields["body"] = body
-	if text, err := json.Marshal(fields); err == nil {
-		return text
-	}
-	return record
 }

@@ -102,7 +102,7 @@ func describe(f template.Function, binary string, variables map[string]string) f
 		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
 	return functionInfo{lambda.Function{
-		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency, MayLoop: f.MayLoop,
+		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency,
 		Environment: environment, Managed: f.Managed,
 	}, f.Folder}
 }
@@ -132,16 +132,12 @@ func (s *Stack) startMappings() error {
 			runs = append(runs, stream.Run)
 		}
 		for _, m := range f.Queues {
-			filter, err := mapping.ParseFilter(m.Filters)
-			if err != nil {
-				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
-			}
 			q, ok := s.queueOf(m.Source)
 			if !ok {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
 			queue := &mapping.Queue{
-				Function: f.ID, Mapping: m, Filter: filter, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct),
+				Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct),
 				Invoker: invoker, Log: s.log, RetryAtOnce: s.options.Faults != nil,
 			}
 			runs = append(runs, queue.Run)

@@ -2,6 +2,7 @@ package template
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -18,7 +19,6 @@ type Function struct {
 	Timeout     time.Duration
 	Memory      int               // MB
 	Concurrency int               // reserved concurrency; 0 means unbounded
-	MayLoop     bool              // RecursiveLoop is Allow
 	Environment map[string]string // with resolved values
 	LogLevel    string            // from LoggingConfig; "" if the format isn't JSON
 	Managed     bool              // its runtime's handler starts the binary for each call and streams the output
@@ -57,7 +57,6 @@ type QueueMapping struct {
 	BatchSize       int
 	Concurrency     int // 0 means unbounded
 	PartialFailures bool
-	Filters         []string
 }
 
 type Schedule struct {
@@ -78,7 +77,7 @@ const (
 func readFunction(id string, properties map[string]any) (Function, error) {
 	var p struct {
 		Timeout, MemorySize          int
-		Runtime, RecursiveLoop       string
+		Runtime                      string
 		ReservedConcurrentExecutions int
 		Environment                  struct{ Variables map[string]any }
 		LoggingConfig                struct{ LogFormat, ApplicationLogLevel string }
@@ -92,7 +91,6 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 		return f, err
 	}
 	f.Timeout = time.Duration(cmp.Or(p.Timeout, defaultTimeout)) * time.Second
-	f.MayLoop = p.RecursiveLoop == "Allow"
 	f.Managed = !strings.HasPrefix(cmp.Or(p.Runtime, "provided"), "provided")
 	f.Memory, f.Concurrency = cmp.Or(p.MemorySize, defaultMemory), p.ReservedConcurrentExecutions
 	if strings.EqualFold(p.LoggingConfig.LogFormat, "JSON") {
@@ -200,10 +198,12 @@ func (f *Function) addQueue(event string, properties map[string]any) error {
 	if err := decode(properties, &p); err != nil || p.off() {
 		return err
 	}
+	if p.patterns() != nil {
+		return errors.New("the local stack filters streams, and no queues")
+	}
 	f.Queues = append(f.Queues, QueueMapping{
 		Event: event, Source: p.Queue, BatchSize: cmp.Or(p.BatchSize, defaultBatch),
-		Concurrency:     p.ScalingConfig.MaximumConcurrency,
-		PartialFailures: p.partial(), Filters: p.patterns(),
+		Concurrency: p.ScalingConfig.MaximumConcurrency, PartialFailures: p.partial(),
 	})
 	return nil
 }

@@ -62,17 +62,3 @@ func split(args []any) (any, error) {
 	}
 	return list, nil
 }
-
-func (r *resolver) find(args []any) (any, error) {
-	var v any = r.mappings
-	for _, key := range args {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("%v is no map", v)
-		}
-		if v, ok = m[fmt.Sprint(key)]; !ok {
-			return nil, fmt.Errorf("there is no %v", key)
-		}
-	}
-	return v, nil
-}

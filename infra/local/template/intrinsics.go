@@ -16,10 +16,8 @@ type noValue struct{}
 type resolver struct {
 	names      Names
 	parameters map[string]any
-	mappings   map[string]any
 	conditions map[string]yaml.Node
 	resources  map[string]string // type by logical id
-	resolving  map[string]bool   // conditions that are being resolved, to detect cycles
 }
 
 // value resolves a node and its children.
@@ -61,8 +59,7 @@ func untagged(n *yaml.Node) *yaml.Node {
 func (r *resolver) mapping(n *yaml.Node) (any, error) {
 	if len(n.Content) == 2 {
 		name := n.Content[0].Value
-		_, named := r.conditions[n.Content[1].Value]
-		if name == "Ref" || name == "Condition" && named {
+		if name == "Ref" {
 			return r.intrinsic(name, n.Content[1])
 		}
 		if short, ok := strings.CutPrefix(name, "Fn::"); ok {
@@ -114,7 +111,6 @@ var arguments = map[string]struct {
 	what string
 }{
 	"Equals": {2, "two values"}, "Join": {2, "a separator and a list"}, "Select": {2, "an index and a list"}, "Split": {2, "a separator and a text"},
-	"FindInMap": {3, "a map, a key and a second key"},
 }
 
 func (r *resolver) call(name string, n *yaml.Node) (any, error) {
@@ -123,8 +119,6 @@ func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 		return r.choose(n)
 	case "Sub":
 		return r.substitute(n)
-	case "Condition":
-		return r.condition(n.Value)
 	}
 	v, err := r.value(n)
 	if err != nil {
@@ -153,8 +147,6 @@ func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 		return choice(args)
 	case "Split":
 		return split(args)
-	case "FindInMap":
-		return r.find(args)
 	default:
 		return nil, fmt.Errorf("not known to the local stack")
 	}
@@ -169,10 +161,6 @@ func (r *resolver) ref(id string) (any, error) {
 	}
 	if v, ok := r.names.pseudo(id); ok {
 		return v, nil
-	}
-	// SAM extends !Ref by the alias and version that it publishes.
-	if base, part, ok := strings.Cut(id, "."); ok && (part == "Alias" || part == "Version") {
-		return r.attribute(base, part)
 	}
 	kind, ok := r.resources[id]
 	if !ok {
@@ -208,11 +196,6 @@ func (r *resolver) condition(name string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("there is no condition %q", name)
 	}
-	if r.resolving[name] {
-		return false, fmt.Errorf("condition %q depends on itself", name)
-	}
-	r.resolving[name] = true
-	defer delete(r.resolving, name)
 	v, err := r.value(&n)
 	if err != nil {
 		return false, fmt.Errorf("condition %s: %w", name, err)

@@ -73,10 +73,6 @@ func (n Names) Attribute(id, kind, attribute string) string {
 	switch kind + "." + attribute {
 	case typeFunction + ".Arn":
 		return n.FunctionARN(id)
-	case typeFunction + ".Alias":
-		return n.FunctionARN(id) + ":live"
-	case typeFunction + ".Version":
-		return n.FunctionARN(id) + ":1"
 	case typeTable + ".Arn":
 		return n.arn("dynamodb", "table/"+name)
 	case typeTable + ".StreamArn":

@@ -51,34 +51,19 @@ type Machine struct {
 
 func readMachine(id, name, dir string, properties map[string]any) (Machine, error) {
 	var p struct {
-		Type, StateMachineType  string
-		DefinitionUri           string
-		DefinitionString        string
-		Definition              any
+		Type, DefinitionUri     string
 		DefinitionSubstitutions map[string]any
 	}
 	m := Machine{ID: id, Name: name}
 	if err := decode(properties, &p); err != nil {
 		return m, err
 	}
-	m.Type = cmp.Or(p.Type, p.StateMachineType, "STANDARD")
-	text := p.DefinitionString
-	switch {
-	case p.DefinitionUri != "":
-		file, err := os.ReadFile(filepath.Join(dir, p.DefinitionUri))
-		if err != nil {
-			return m, fmt.Errorf("DefinitionUri: %w", err)
-		}
-		text = string(file)
-	case p.Definition != nil:
-		inline, err := json.Marshal(p.Definition)
-		if err != nil {
-			return m, fmt.Errorf("Definition: %w", err)
-		}
-		text = string(inline)
+	m.Type = cmp.Or(p.Type, "STANDARD")
+	text, err := os.ReadFile(filepath.Join(dir, p.DefinitionUri))
+	if err != nil {
+		return m, fmt.Errorf("DefinitionUri: %w", err)
 	}
-	var err error
-	m.Definition, err = define(text, p.DefinitionSubstitutions)
+	m.Definition, err = define(string(text), p.DefinitionSubstitutions)
 	return m, err
 }
 

@@ -70,7 +70,6 @@ type document struct {
 		Default       *any   `yaml:"Default"`
 		AllowedValues []any  `yaml:"AllowedValues"`
 	} `yaml:"Parameters"`
-	Mappings   map[string]any       `yaml:"Mappings"`
 	Conditions map[string]yaml.Node `yaml:"Conditions"`
 	Globals    struct {
 		Function yaml.Node `yaml:"Function"`
@@ -126,8 +125,7 @@ func parse(text []byte, dir string, names Names, overrides map[string]string) (*
 
 // resolver returns a resolver that knows the template's names and parameters.
 func (d *document) resolver(names Names, overrides map[string]string) (r *resolver, err error) {
-	r = &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{},
-		resolving: map[string]bool{}}
+	r = &resolver{names: names, conditions: d.Conditions, resources: map[string]string{}}
 	if r.parameters, err = d.values(overrides); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,8 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 			},
 			{
 				ID: "RelayFunction", Folder: "relay", Timeout: 30 * time.Second, Memory: 256, Concurrency: 3, LogLevel: "DEBUG",
-				Environment: map[string]string{"TABLE_NAME": "ringi-Table", "STAGE": "dev"},
+				Environment: map[string]string{"TABLE_NAME": "ringi-Table", "STAGE": "dev",
+					"QUEUE_URL": "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo", "KEY": "none"},
 				Streams: []StreamMapping{{
 					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now", From: "TRIM_HORIZON", BatchSize: 25, Parallel: 3,
 					Bisect: true, PartialFailures: true, OnFailure: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Filters: []string{`{"eventName":["INSERT"]}`},
@@ -74,8 +75,8 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 		},
 		Machines: []Machine{{
 			ID: "Pipeline", Name: "ringi-Pipeline", ARN: "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline", Type: "STANDARD",
-			Definition: `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction",` +
-				`"Comment":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction:live","End":true}}}` + "\n",
+			Definition: `{"StartAt":"A","States":{"A":{"Type":"Task",` +
+				`"Resource":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction","End":true}}}` + "\n",
 		}},
 		Buckets: []Bucket{{Resource: Resource{ID: "Results", Name: "ringi-results"},
 			Retention: Retention{Mode: "GOVERNANCE", Days: 3}, Versioned: true}},
@@ -95,7 +96,7 @@ func TestParametersDecideConditions(t *testing.T) {
 	f := got.Functions[0]
 	expect.That(t, f.Environment["MODEL"] == "demo" && f.Environment["STAGE"] == "prod" && f.Timeout == 9*time.Second,
 		"function is %+v", f)
-	expect.That(t, got.Functions[1].Memory == 1024, "memory is %d, want the mapping's", got.Functions[1].Memory)
+	expect.That(t, got.Functions[1].Memory == 1024, "memory is %d, want production's", got.Functions[1].Memory)
 }
 
 func TestMistakesAreNamed(t *testing.T) {
@@ -113,9 +114,14 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"unknown intrinsic", function("Timeout: !Cidr [a, 1, 2]"), "!Cidr: not known", nil},
 		{"unknown name in a text", function(`Description: !Sub "${Nobody.Arn}"`), `"Nobody" is no resource`, nil},
 		{"cron", function("Events: {T: {Type: Schedule, Properties: {Schedule: 'cron(0 1 * * ? *)'}}}"), "rate(…) schedules only", nil},
-		{"circular condition", "Conditions: {A: !Not [!Condition A]}\nResources: {B: {Type: AWS::S3::Bucket, Condition: A}}", "depends on itself", nil},
 		{"no definition", "Resources: {P: {Type: AWS::Serverless::StateMachine, Properties: {DefinitionUri: nowhere.json}}}", "DefinitionUri", nil},
-		{"substitution missing", `Resources: {P: {Type: AWS::StepFunctions::StateMachine, Properties: {DefinitionString: '{"a":"${X}"}'}}}`, "lacks X", nil},
+		{"substitution missing", "Resources: {P: {Type: AWS::Serverless::StateMachine, " +
+			"Properties: {DefinitionUri: pipeline.asl.json}}}", "lacks RelayFunctionArn", nil},
+		{"filtered queue", function("Events: {Q: {Type: SQS, Properties: {FilterCriteria: {Filters: [{Pattern: '{}'}]}}}}"),
+			"filters streams, and no queues", nil},
+		{"unknown condition", "Resources: {B: {Type: AWS::S3::Bucket, Condition: A}}", `no condition "A"`, nil},
+		{"unknown name in a condition", "Conditions: {A: !Not [!Equals [!Ref Nobody, 1]]}\n" +
+			"Resources: {B: {Type: AWS::S3::Bucket, Condition: A}}", `"Nobody" is no parameter`, nil},
 		{"unknown event", function("Events: {K: {Type: Kinesis}}"), `no events of type "Kinesis"`, nil},
 	}
 	for _, tt := range tests {
