@@ -36,7 +36,7 @@ func attached(t *testing.T, script string, files []string, attachments ...string
 
 func TestACommandReadsAttachmentsBesideItsFiles(t *testing.T) {
 	t.Parallel()
-	inBoxes(t, func(t *testing.T, l level) {
+	inBox(t, func(t *testing.T, l level) {
 		s, o := attached(t, `cat .ringi/in/a.csv && cp .ringi/in/a.csv report.csv && ls .ringi/in`,
 			[]string{"attachments/own.txt", "the source's own"}, "a.csv", "n\n1\n", "b (2).xlsx", "PK")
 		got := run(t, l, o)
@@ -62,7 +62,7 @@ func TestAttachmentsNeverBecomeFiles(t *testing.T) {
 		"it makes it by a folder": `rm .ringi/in; mkdir -p sub; mv sub .ringi/in; echo x > .ringi/in/a`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBoxes(t, func(t *testing.T, l level) {
+			inBox(t, func(t *testing.T, l level) {
 				s, o := attached(t, script+"; echo kept > kept", []string{".ringi/settings", "the source's"}, "a.csv", "n\n1\n")
 				got := run(t, l, o)
 				expect.NoError(t, got.err)

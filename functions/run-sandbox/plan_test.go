@@ -38,7 +38,7 @@ func (o outcome) told() (lines []string, ran []isolated.Ran) {
 
 // Each command of a plan begins after all of the one before it has ended, in the files that this one left.
 func TestAPlanRunsOneCommandAfterAnother(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
+	inBox(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		got := run(t, l, s.planned(`printf one > a; echo first; printf unfinished; (sleep 60; echo late > late) &`,
 			`cat a; cat /proc/self/oom_score_adj 2>&1; mv ../workspace ../other 2>/dev/null; true`, `cat a; printf three > c`))
@@ -79,7 +79,7 @@ func TestAPlanStopsAtTheFirstCommandThatFails(t *testing.T) {
 		"no such tool": {"nosuchtool", 10, isolated.End{ExitCode: 127, Missing: "nosuchtool", Ran: []isolated.Ran{{}, {ExitCode: 127, Lines: 1}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBoxes(t, func(t *testing.T, l level) {
+			inBox(t, func(t *testing.T, l level) {
 				got := run(t, l, second(s.planned("echo x > first", "", "echo x > third"), tt.script, tt.seconds))
 				expect.NoError(t, got.err)
 				expect.Same(t, []string{"first"}, s.after(t).Paths())
@@ -93,7 +93,7 @@ func TestAPlanStopsAtTheFirstCommandThatFails(t *testing.T) {
 
 // A cancellation ends a plan for good, also one that ends a command with success.
 func TestACancelledPlanGoesNoFurther(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
+	inBox(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		time.AfterFunc(500*time.Millisecond, func() {
 			s.mu.Lock()
@@ -111,7 +111,7 @@ func TestACancelledPlanGoesNoFurther(t *testing.T) {
 // The time of a claim bounds all commands together.
 func TestAPlanEndsWithItsClaim(t *testing.T) {
 	t.Parallel()
-	inBoxes(t, func(t *testing.T, l level) {
+	inBox(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		o := s.planned("sleep 1", "sleep 20", "echo third")
 		o.Deadline = time.Now().Add(reserve + 6*time.Second) // also on a busy machine the second command begins

@@ -66,7 +66,7 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inBoxes(t, func(t *testing.T, l level) {
+			inBox(t, func(t *testing.T, l level) {
 				o := s.order("")
 				tt.change(&o)
 				got := run(t, l, o)

@@ -35,7 +35,12 @@ var spokenIn = language.InEach(
 func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
 	for _, workspaces := range language.All {
 		for _, locale := range language.All {
-			t.Run(locale+" in a workspace of "+workspaces, func(t *testing.T) { testOneLanguage(t, locale, workspaces) })
+			t.Run(locale+" in a workspace of "+workspaces, func(t *testing.T) {
+				if workspaces != language.English {
+					expect.AtNight(t)
+				}
+				testOneLanguage(t, locale, workspaces)
+			})
 		}
 	}
 }

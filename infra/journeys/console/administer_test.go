@@ -52,6 +52,9 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
+			if i > 0 {
+				expect.AtNight(t)
+			}
 			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/settings")
 			for _, act := range []struct {
 				name string

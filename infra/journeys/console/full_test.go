@@ -41,6 +41,9 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
+			if i > 0 {
+				expect.AtNight(t)
+			}
 			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/audit")
 			for _, page := range []struct {
 				name string

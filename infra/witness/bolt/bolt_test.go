@@ -26,7 +26,10 @@ func app(t *testing.T) witness.App {
 	}}
 }
 
-func TestBoltUnderstandsTheSandbox(t *testing.T) { witness.Walk(t, app(t)) }
+func TestBoltUnderstandsTheSandbox(t *testing.T) {
+	expect.AtNight(t) // by day it checks signatures
+	witness.Walk(t, app(t))
+}
 
 func TestBoltRefusesAForeignSignature(t *testing.T) { witness.CheckForgeryRefused(t, app(t)) }
 
