@@ -1,7 +1,7 @@
 // Package circulation says where a gate stands: Walk folds what people did along the gate's route, and Admit says
 // whether somebody may do more. Cards, lists, claims and proofs use nothing else. It knows no task, reads no clock and
-// imports only the standard library; infra/audit/verify.py has the same fold in Python, and testdata/walks.json holds
-// both.
+// imports only the standard library; infra/audit/verify.py has the same fold in Python, and a test holds both
+// together.
 //
 // The row of a gate has a route that never changes and acts that are only added: stamp, take back, send back, deny, and
 // stand, by which an administrator puts somebody in the place of one who has not stamped. No act adds a place to a

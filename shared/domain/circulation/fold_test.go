@@ -1,7 +1,6 @@
 package circulation_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
-
-var update = flag.Bool("update", false, "write testdata/walks.json")
 
 // gates are what the tests walk along: two stages of the same three people, and routes where hands, channels and stages
 // that were left out come in.

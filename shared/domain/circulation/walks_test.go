@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"os/exec"
 	"slices"
 	"sort"
 	"strings"
@@ -16,12 +15,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
-
-// walk is a gate with what was done on it, and what stands. verify.py has to say the same.
-type walk struct {
-	Gate   circulation.Gate `json:"gate"`
-	Stands stands           `json:"stands"`
-}
 
 // stands is what stands of a gate, as both languages write it down.
 type stands struct {
@@ -165,31 +158,37 @@ func full(g circulation.Gate, r *rand.Rand) circulation.Gate {
 	return g
 }
 
-// testdata/walks.json has 500 walks, one a line, that both languages answer alike. -update draws them anew.
-func TestWalksStandAsTheyAreWritten(t *testing.T) {
-	file := filepath.Join("testdata", "walks.json")
-	if *update {
-		var out bytes.Buffer
-		why := map[circulation.Why]int{}
-		for n := range uint64(500) {
-			g := drawnWalk(rand.New(rand.NewPCG(1, n)), why)
-			out.Write(expect.Value(json.Marshal(walk{g, standsOf(g)}))(t))
-			out.WriteByte('\n')
-		}
-		expect.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
+// Of 500 walks drawn at random, verify.py says what this package says; of 5000 at night.
+func TestBothLanguagesWalkAlike(t *testing.T) {
+	var gates, errs bytes.Buffer
+	var want []string
+	why, seen := map[circulation.Why]int{}, map[string]int{}
+	seed, times := expect.Seed(), uint64(500)
+	if expect.Long() {
+		times = 5000
 	}
-	seen, n := map[string]int{}, 0
-	for line := range bytes.Lines(expect.Value(os.ReadFile(file))(t)) {
-		var w walk
-		expect.NoError(t, json.Unmarshal(line, &w))
-		is := standsOf(w.Gate)
-		expect.Must(t, string(expect.Value(json.Marshal(is))(t)) == string(expect.Value(json.Marshal(w.Stands))(t)), "walk %d: %+v", n, is)
-		for _, what := range covered(w.Gate, is) {
+	for n := range times {
+		kept := expect.Value(json.Marshal(drawnWalk(rand.New(rand.NewPCG(seed, n)), why)))(t)
+		gates.Write(append(kept, '\n'))
+		var g circulation.Gate
+		expect.NoError(t, json.Unmarshal(kept, &g))
+		is := standsOf(g)
+		want = append(want, sorted(t, expect.Value(json.Marshal(is))(t)))
+		for _, what := range covered(g, is) {
 			seen[what]++
 		}
-		n++
 	}
-	expect.Is(t, n, 500)
+	c := exec.Command("python3", "../../../infra/audit/verify.py", "--walks")
+	c.Stdin, c.Stderr = bytes.NewReader(gates.Bytes()), &errs
+	out, err := c.Output()
+	expect.Must(t, err == nil, "verify.py: %v\n%s", err, &errs)
+	got := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	expect.Must(t, len(got) == len(want), "%d answers to %d walks", len(got), len(want))
+	walks := bytes.Split(gates.Bytes(), []byte("\n"))
+	for n := range got {
+		says := sorted(t, got[n])
+		expect.Must(t, says == want[n], "seed %d, walk %d, %s: verify.py says\n%s, not\n%s", seed, n, walks[n], says, want[n])
+	}
 	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled", "self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
@@ -197,6 +196,13 @@ func TestWalksStandAsTheyAreWritten(t *testing.T) {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
 	t.Log(seen)
+}
+
+// sorted is JSON with its keys in order.
+func sorted(t *testing.T, text []byte) string {
+	var v any
+	expect.NoError(t, json.Unmarshal(text, &v))
+	return string(expect.Value(json.Marshal(v))(t))
 }
 
 // covered says what a walk is an example of.
