@@ -13,9 +13,9 @@ import (
 // ruled returns the gate that an item is about if it is under a rule, else nil.
 func (x askedItem) ruled() *aggregate.Gate { return aggregate.RuledGate(x.Row) }
 
-// decides reports whether an item waits for the viewer: along its route, or else by the settings.
+// decides reports whether an item waits for the viewer. What a message is meant to be its author may say, too.
 func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {
-	if g := x.ruled(); g != nil {
+	if g := aggregate.GateOf(x.Row); g != nil {
 		return reach.Owes(g, x.origin)
 	}
 	return reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User

@@ -90,24 +90,12 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
-	f = f.with(divider(), contextLine(append(notes, d.waits(x, r)...)...),
+	f = f.with(divider(), contextLine(append(notes, r.waits()...)...),
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
 	if why != "" {
 		return f
 	}
 	return f.with(contextLine(append([]string{d.effect(x, b.cut)}, d.hints()...)...))
-}
-
-// waits says who may decide about an action, by its route or else under the present settings, and until when.
-func (d conversationDrawing) waits(x *conversation.Action, r routed) []string {
-	if x.Gate.Ruled() {
-		return append(r.waiting(), r.uncopied()...)
-	}
-	lines := []string{d.w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...)}
-	if by := x.Gate.Terms.DecideBy; by != nil {
-		lines = append(lines, fill(d.w.DecideBy, "when", when(*by)))
-	}
-	return append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)
 }
 
 // effect says what an approval does. What the card shows only in part, people read whole in its dialog.

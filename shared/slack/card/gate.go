@@ -195,7 +195,7 @@ func (d drawing) pending(v version, r routed) face {
 	}
 	more = append(append(more, d.redrafts()...), d.asksAgain()...)
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(
-		d.waits(v, r),
+		contextLine(r.waits()...),
 		slack.NewActionBlock(blockID(d.a.Head.TaskID, r.st.Present), append([]slack.BlockElement{first,
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
@@ -262,19 +262,6 @@ func (d drawing) rejected(v version) face {
 		return draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
 	}
 	return draw(w.IsRegenerating, next(w.NextGenerating)...)
-}
-
-// waits says who may decide, by the route or else under the present settings, and until when.
-func (d drawing) waits(v version, r routed) slack.Block {
-	copies := d.uncopied(d.a.CopiesOf(v.key))
-	if v.gate.Ruled() {
-		return contextLine(append(r.waiting(), r.uncopied()...)...)
-	}
-	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin(), d.a.Askers()...)}
-	if v.terms.DecideBy != nil {
-		lines = append(lines, fill(d.w.DecideBy, "when", when(*v.terms.DecideBy)))
-	}
-	return contextLine(append(lines, copies...)...)
 }
 
 // uncopied says how many further approvers got no copy of the card.

@@ -146,6 +146,22 @@ func (r routed) left() string {
 	return fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", r.called(gone))
 }
 
+// waits says who may decide and until when: along a rule's route, or whom the settings allow now.
+func (r routed) waits() []string {
+	if r.gate.Ruled() {
+		return append(r.waiting(), r.uncopied()...)
+	}
+	var askers []string
+	for _, p := range r.gate.Askers {
+		askers = append(askers, p.User)
+	}
+	lines := []string{r.w.surface().WhoDecides(r.settings, r.origin, askers...)}
+	if by := r.gate.Terms.DecideBy; by != nil {
+		lines = append(lines, fill(r.w.DecideBy, "when", when(*by)))
+	}
+	return append(lines, r.drawing.uncopied(r.copies)...)
+}
+
 // uncopied says how many further people of the stage that is asked got no message.
 func (r routed) uncopied() []string {
 	var now []*aggregate.Card

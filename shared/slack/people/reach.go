@@ -99,19 +99,22 @@ func (r Reach) In(channel string) bool {
 
 // Decides reports whether the person may approve a request, by the same rule as People.Who.
 func (r Reach) Decides(o aggregate.Origin) bool {
+	by := r.at(o)
+	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
+}
+
+// Owes reports whether the present stage of a gate, of a request with this origin, waits for the person.
+func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
+	return g.WaitsFor(r.at(g.Place(o)), r.policy)
+}
+
+// at returns the person as a member of a place: of a direct message only who wrote it is one.
+func (r Reach) at(o aggregate.Origin) aggregate.Actor {
 	by := r.by
 	if by.Member = r.In(o.Channel); o.ChannelType == "im" {
 		by.Member = o.User == by.ID
 	}
-	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
-}
-
-// Owes reports whether the present stage of a gate under a rule, of a request with this origin, waits for the person.
-func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
-	by := r.by
-	place := g.Place(o)
-	by.Member = r.In(place.Channel) && place.ChannelType != "im"
-	return g.WaitsFor(by, r.policy)
+	return by
 }
 
 // Channels returns the names, by id, of the channels that the person is in.
