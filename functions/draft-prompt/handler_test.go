@@ -58,13 +58,6 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 			t.Errorf("%+v after %d calls", p, g.Calls)
 		}
 	})
-	t.Run("an earlier release's task, which has no version yet", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Demo{}
-		w.Early = true
-		w.Extracted()
-		expect.Must(t, w.Load().Prompt() == nil, "there is one")
-		expect.Is(t, handle(t, w, g).State, task.StateAwaitPromptApproval)
-	})
 	t.Run("a policy that its card can't show whole is not asked of people", func(t *testing.T) {
 		unseen := expect.Value(json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る"}))(t)
 		w, g := server.World(t), &modeltest.Demo{First: string(unseen)}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,16 +106,5 @@ func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
 			expect.Same(t, want, counted.reads, cmp.AllowUnexported(reads{}))
 			t.Logf("limit %v: a whole load is %d rows", limit, len(w.Load().Rows()))
 		}
-	})
-	t.Run("what an earlier release noted in the head counts", func(t *testing.T) {
-		w := newWorld(t, server)
-		w.limited(3)
-		w.approved(w.read(1))
-		a := w.Begin()
-		a.Head.Usage = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(2)}
-		w.spend("1", 1)
-		j := &job{Handler: w.h, in: w.In(), settings: w.Settings(func(*tenancy.Settings) {})}
-		_, err := j.advance(t.Context(), a)
-		expect.That(t, errors.Is(err, task.StopError{Reason: task.ReasonCostLimit, Detail: "3.00/3.00"}), "%v", err)
 	})
 }

@@ -170,7 +170,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 		slog.ErrorContext(ctx, "nobody knows what a session came to", "task_id", j.in.Task, "session_id", e.SessionID, "err",
 			err)
 		if !billed {
-			usage = e.Unbilled(j.settings.MaxCost() - a.Spent())
+			usage = e.Unbilled()
 		}
 		return j.closed(ctx, a, usage)
 	}

@@ -54,11 +54,6 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 		"steps need no approval any more":      {change(func(s *tenancy.Settings) { s.ProcessApprovalRequired = false }), task.StateAwaitProcessApproval, 1},
 		"the system approved, people are next": {unasked(true), task.StateResumeTask, 0},
 		"nobody is asked":                      {unasked(false), task.StateAwaitProcessApproval, 1},
-		"an earlier release's stamp, which began no version": {func(w *pipelinetest.World) {
-			w.Prompted(tenancy.DefaultSettings())
-			w.Early = true
-			w.Approve()
-		}, task.StateAwaitProcessApproval, 1},
 		"the policy was rejected": {func(w *pipelinetest.World) {
 			w.Prompted(tenancy.DefaultSettings())
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

@@ -77,14 +77,6 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 			t.Errorf("%+v after %d calls", p, g.Calls)
 		}
 	})
-	t.Run("an earlier release's stamp, after which no version is begun", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Demo{}
-		w.Prompted(tenancy.DefaultSettings())
-		w.Early = true
-		w.Approve()
-		expect.Must(t, w.Load().Process() == nil, "there is one")
-		expect.Is(t, handle(t, w, g).State, task.StateAwaitProcessApproval)
-	})
 	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
 		var steps []model.StepData
 		for i := range task.MaxSteps {

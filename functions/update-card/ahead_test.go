@@ -105,7 +105,7 @@ func TestWhatWasCountedAheadWaitsWhileSlackRefuses(t *testing.T) {
 	expect.Same(t, 0, len(w.slack.Calls("chat.update")))
 	w.Later(4 * time.Second)
 	w.done()
-	w.shows("勤怠", "承認: ")
+	w.shows("勤怠", "承認: ", "生成中")
 }
 
 // A drawing of many cards leaves nothing to count ahead.

@@ -111,7 +111,7 @@ func testOrder(_ *testing.T, w *world) {
 
 // What follows from a result or a stamp begins with it, and is shown with it.
 func testBegun(_ *testing.T, w *world) {
-	w.Early = false
+	w.Last = false
 	w.done()
 	w.Extracted()
 	w.done()
@@ -208,7 +208,7 @@ func testArchived(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
 	w.Approve()
 	w.done()
-	w.shows("勤怠", "承認")
+	w.shows("勤怠", "承認", "生成中")
 	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Refusal != "" {
 		t.Errorf("%+v", c)
 	}

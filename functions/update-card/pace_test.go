@@ -153,7 +153,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.shows("勤怠", "approve_prompt")
 	w.Later(updateWindow)
 	w.done()
-	w.shows("勤怠", "承認: ")
+	w.shows("勤怠", "承認: ", "生成中")
 	// With all updates used up, the end of the task waits, too.
 	w.useUp()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -262,7 +262,7 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.slack.Faults.Clear("")
 	w.Later(h.DrawAt.Sub(w.Now()))
 	w.done()
-	w.shows("勤怠", "承認: ")
+	w.shows("勤怠", "承認: ", "生成中")
 	since, err := slackstate.Of(w.Store.Table()).SilentSince(t.Context(), slacktest.Team, w.Now())
 	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }

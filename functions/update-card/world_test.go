@@ -80,7 +80,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, name := db.Store(t)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by, Early: true}, slack: slacktest.Start(t), queue: &queue{},
+	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by, Last: true}, slack: slacktest.Start(t), queue: &queue{},
 		bucket: storetest.Bucket{}, db: db, table: name}
 	w.StartClock()
 	w.h = w.handler()

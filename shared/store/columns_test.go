@@ -125,7 +125,6 @@ func testColumns(t *testing.T, st *taskStore) {
 	t.Run("a result is itself, and comes back", func(t *testing.T) {
 		expect.Same(t, &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}, loaded(t, st, tasks.failed).Execution().Results[0].Result)
 	})
-	t.Run("rows of a release before load as they were", func(t *testing.T) { testEarlierRows(t, st, tasks) })
 }
 
 func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
@@ -146,19 +145,6 @@ func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 			t.Errorf("one that did not fail has %q", table.TextOf(it, "error"))
 		}
 	}
-}
-
-func testEarlierRows(t *testing.T, st *taskStore, tasks columnTasks) {
-	before := loaded(t, st, tasks.failed)
-	for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
-		old := expect.Value(table.FromColumns(raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, r.Key()), r))(t) // arguments and results as text
-		if old["error_code"] != nil {
-			old["error"] = old["error_code"]
-			delete(old, "error_code")
-		}
-		write(t, st, old)
-	}
-	expect.Same(t, before, loaded(t, st, tasks.failed))
 }
 
 func failing(a *task.Aggregate) (aggregate.Change, error) {

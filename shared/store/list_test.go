@@ -52,9 +52,9 @@ func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 	t.Helper()
 	made := at().Add(time.Duration(n/4) * time.Second)
 	id := expect.Value(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
-	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, CreatedAt: made, UpdatedAt: made}
+	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, ListedAs: task.StatusRunning, CreatedAt: made, UpdatedAt: made}
 	if n%3 == 0 {
-		x.Status = task.TaskFailed
+		x.Status, x.ListedAs = task.TaskFailed, task.StatusFailed
 	}
 	h := task.Head{Head: aggregate.Head{TenantID: owner, Rev: 2, Requester: requester, CreatedAt: made, DueAt: &made}, TaskID: id}
 	if n%5 == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -239,17 +238,10 @@ func extract(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, at())
 }
 
-// early makes a decision as an earlier release does, which begins no version in the commit that asks for it.
-func early(d decision) decision {
-	return func(a *task.Aggregate) (aggregate.Change, error) {
-		c, err := d(a)
-		c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
-			prompt, ok := r.(*task.Prompt)
-			card, shown := r.(*aggregate.Card)
-			return ok && prompt.Status == aggregate.Generating || shown && card.CardType == task.CardPrompt
-		})
-		return c, err
-	}
+// extractLast extracts a task that has cost what it may, so no policy begins.
+func extractLast(a *task.Aggregate) (aggregate.Change, error) {
+	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard,
+		Last: true}, at())
 }
 
 func beginPrompt(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }
@@ -416,5 +408,5 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 }
 
 func kept(f task.Filter) func(task.Task) bool {
-	return func(x task.Task) bool { return f.MayKeep(x.ListedAs, x.Status) }
+	return func(x task.Task) bool { return f.MayKeep(x.ListedAs) }
 }

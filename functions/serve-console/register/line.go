@@ -163,8 +163,7 @@ func state(x *tasks.Registered) string {
 	case e == nil && begun:
 		return "running"
 	case e == nil:
-		s, _, _ := x.Head.Standing()
-		return cmp.Or(string(s), string(domain.StatusDrafting))
+		return string(x.Head.Noted)
 	case e.As == domain.TaskCompleted:
 		return "done"
 	case e.As == domain.TaskFailed:

@@ -118,14 +118,16 @@ func fill(t *testing.T, n int) {
 	var puts, deletes []types.WriteRequest
 	for i := range n {
 		id, status := fmt.Sprintf("01MANY%020d", i), []task.TaskStatus{task.TaskCompleted, task.TaskCancelled}[i%2]
+		listed := []task.Status{task.StatusDone, task.StatusCancelled}[i%2]
 		at := aggregate.TimeText(time.Date(2020, 4, 1, 0, i, 0, 0, time.UTC))
 		key := map[string]types.AttributeValue{"PK": text("TASK#" + tenant + "#" + id), "SK": text("TASK")}
 		deletes = append(deletes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
 		it := map[string]types.AttributeValue{
 			"PK": key["PK"], "SK": key["SK"], "type": text("task"), "schema_version": &types.AttributeValueMemberN{Value: "1"}, "rev": &types.AttributeValueMemberN{Value: "2"},
-			"id": text(id), "tenant_id": text(tenant), "status": text(string(status)), "slack_channel": text(workspace.HR), "source": text("channel"), "priority": text("medium"),
+			"id": text(id), "tenant_id": text(tenant), "status": text(string(status)), "listed_as": text(string(listed)),
+			"slack_channel": text(workspace.HR), "source": text("channel"), "priority": text("medium"),
 			"title": text(fmt.Sprintf("%d 番目の、勤怠を部署ごとにまとめて一覧にする依頼", i)), "created_at": text(at), "updated_at": text(at),
-			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, status)), "GSI3PK": text(task.By(tenant, []string{workspace.Sato, workspace.Tanaka}[i%2])),
+			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, listed)), "GSI3PK": text(task.By(tenant, []string{workspace.Sato, workspace.Tanaka}[i%2])),
 		}
 		for _, index := range []string{"GSI1SK", "GSI2SK", "GSI3SK"} {
 			it[index] = text(at + "#" + id)

@@ -142,7 +142,7 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	case *Process:
 		a.Processes = aggregate.Insert(a.Processes, r)
 	case *Execution:
-		a.Executions = aggregate.Insert(a.Executions, r.read())
+		a.Executions = aggregate.Insert(a.Executions, r)
 	case *StepResult:
 		a.Steps = aggregate.Insert(a.Steps, r)
 	case *StepGate:

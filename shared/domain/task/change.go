@@ -23,7 +23,7 @@ type change struct {
 func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head, was: a.Head, choice: a.Choice, of: a}
 	c.Now = a.Head.Moment(now)
-	c.Head.ChangedAt, c.Head.Aside = c.Now, 0
+	c.Head.ChangedAt = c.Now
 	return c
 }
 

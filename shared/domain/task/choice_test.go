@@ -99,7 +99,6 @@ func TestAChoiceOutlivesAFailedRun(t *testing.T) {
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
 	a := s.load()
 	a.Head.ShownRev = a.Head.Rev
-	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of an earlier release
 	a.Choice.GateOver = true
 	if due := a.DueAt(s.now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
 		t.Errorf("due at %v: nobody will look when the time to choose is over", due)

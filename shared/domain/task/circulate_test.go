@@ -39,7 +39,7 @@ func stampedBy(t testing.TB, g *aggregate.Gate, users ...string) {
 	}
 }
 
-// A waiting row that lost its rule, by an old release or two commits, is settled neither by a click nor by an act.
+// A waiting row that lost its rule, by a faulty commit or two, is settled neither by a click nor by an act.
 func TestAGateThatLostItsRuleIsNotDecided(t *testing.T) {
 	s := onRoute(t)
 	expect.That(t, s.head.WaitsOnRoute(), "the head doesn't know that it goes round: %+v", s.head.Routes)
@@ -156,7 +156,7 @@ func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
 	}
 }
 
-// A step's gate repeats the terms of its process. Under a rule it needs a route of its own, which no release resolves.
+// A step's gate repeats the terms of its process. Under a rule it needs a route of its own.
 func TestNoStepsGateOpensUnderARuleWithoutARoute(t *testing.T) {
 	s := checked(t)
 	e := *s.load().Execution()

@@ -47,7 +47,7 @@ type Entry struct {
 	Hash     string  `json:"hash"`  // HashOf its text
 
 	Exit   contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
-	Reason aggregate.Reason   `json:"reason,omitempty"`      // of a failure; earlier releases kept none
+	Reason aggregate.Reason   `json:"reason,omitempty"`      // of a failure
 }
 
 // Values of Contest.As for a contest that stopped reporting, and for versions without a contest.

@@ -48,18 +48,14 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 	}
 }
 
-// charged reports whether the usage was already charged. In a head of an earlier release only the newest usage is
-// known.
+// charged reports whether the usage was already charged.
 func (a *Aggregate) charged(id string) bool {
-	return slices.Contains(a.Head.Charged, id) || slices.ContainsFunc(a.Uses, func(u *aggregate.Use) bool { return u.ID == id })
+	return slices.ContainsFunc(a.Uses, func(u *aggregate.Use) bool { return u.ID == id })
 }
 
 // Used returns the total usage of model calls for the task, or nil if there were none.
 func (a *Aggregate) Used() *aggregate.Usage {
 	sum := a.Shared.Used()
-	if a.Head.Usage != nil {
-		sum = a.Head.Usage.Plus(sum)
-	}
 	if sum.Calls == 0 {
 		return nil
 	}

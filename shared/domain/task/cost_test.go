@@ -68,12 +68,6 @@ func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
 			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
 		}
 	}
-	s := begin(t)
-	s.head.Usage, s.head.Charged = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(0.25)}, []string{"0"} // of an earlier release
-	s.nothing(paying(answer("0", 0.25), nothing))
-	if got := s.do(paying(answer("1", 0.25), nothing)).load().Spent(); got != aggregate.USD(0.50) {
-		t.Errorf("with what an earlier release counted: %s", got)
-	}
 }
 
 func TestWhatCameToNothingIsPaidFor(t *testing.T) {

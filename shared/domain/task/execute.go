@@ -221,7 +221,7 @@ func (a *Aggregate) ClaimAfter(first aggregate.Change, run int, call Call) (aggr
 	}
 	then := a.clone()
 	then.Head = *first.Head.(*Head)
-	then.Head.ChangedAt, then.Head.NotedRev = a.Head.ChangedAt, a.Head.Rev // one commit at one time
+	then.Head.ChangedAt = a.Head.ChangedAt // one commit at one time
 	for _, r := range first.Rows {
 		then.Add(r) // with the revision that was read
 	}

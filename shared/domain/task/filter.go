@@ -36,10 +36,11 @@ func (f Filter) In(tenant string) (index string, partitions []string, sparse boo
 	case f.Requester != "" && (f.Status == "" || f.Status == StatusDone): // most of a person's requests are done
 		return "GSI3", []string{By(tenant, f.Requester)}, f.Status != ""
 	case f.Status != "":
-		for _, s := range taskStatuses(f.Status) {
-			partitions = append(partitions, WithStatus(tenant, s))
+		partitions = []string{WithStatus(tenant, f.Status)}
+		if f.Status == StatusWaits { // a task that waits is listed as drafting or running
+			partitions = append(partitions, WithStatus(tenant, StatusRunning))
 		}
-		return "GSI2", partitions, len(partitions) > 1 || f.Requester != ""
+		return "GSI2", partitions, f.Status.Open() || f.Requester != ""
 	}
 	return "GSI1", []string{AllOf(tenant)}, false
 }
@@ -56,15 +57,7 @@ func (f Filter) Between() (from, until string) {
 }
 
 // MayKeep reports whether a row that lists a request may be one of a match: an open request's row doesn't say whether it
-// waits, and one of an earlier release not all that its head does. An index may also lag behind the row.
-func (f Filter) MayKeep(listedAs Status, status TaskStatus) bool {
-	switch {
-	case f.Status == "":
-		return true
-	case listedAs == "":
-		return slices.Contains(taskStatuses(f.Status), status)
-	case listedAs.Open():
-		return f.Status.Open() || f.Status == StatusNotDrafted
-	}
-	return f.Status == listedAs
+// waits.
+func (f Filter) MayKeep(listedAs Status) bool {
+	return f.Status == "" || f.Status == listedAs || f.Status.Open() && listedAs.Open()
 }

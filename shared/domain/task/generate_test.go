@@ -45,12 +45,12 @@ func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
 
 func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
 	s := begin(t)
-	s.do(early(s.extract))
+	s.do(s.extract, s.finishPrompt, s.rejectPrompt)
 	saw := s.load()
 	one := expect.Value(s.beginPrompt(saw, s.now))(t)
 	other := expect.Value(s.beginPrompt(saw, s.now.Add(time.Second)))(t)
 	expect.NoError(t, s.commit(saw.Head, one))
-	expect.Fails(t, s.commit(saw.Head, other), aggregate.ErrConflict, "a second version 1 commits")
+	expect.Fails(t, s.commit(saw.Head, other), aggregate.ErrConflict, "a second version 2 commits")
 }
 
 func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
@@ -112,27 +112,27 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 				}
 			}
 			s := begin(t)
-			s.do(early(s.extract))
+			s.do(s.extract)
 			for version := 1; version <= 2; version++ {
-				done(s)
-				s.do(s.beginPrompt)
 				done(s)
 				old = append(old, Generation{L2, version})
 				s.do(s.finishPrompt)
 				done(s)
 				s.do(s.rejectPrompt)
-			}
-			s.do(s.beginPrompt, s.finishPrompt, early(s.approvePrompt))
-			for version := 1; version <= 2; version++ {
 				done(s)
-				s.do(s.beginProcess)
+				s.do(s.beginPrompt)
+			}
+			s.do(s.finishPrompt, s.approvePrompt)
+			for version := 1; version <= 2; version++ {
 				done(s)
 				old = append(old, Generation{L3, version})
 				s.do(s.finishProcess)
 				done(s)
 				s.do(s.rejectProcess)
+				done(s)
+				s.do(s.beginProcess)
 			}
-			s.do(s.beginProcess, failed(Generation{L3, 3}))
+			s.do(failed(Generation{L3, 3}))
 			s.do(s.finishProcess, s.approveProcess, s.start)
 			done(s)
 		})
@@ -253,7 +253,7 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 	}
 }
 
-// No run has to begin what the commit before it asks for, and none of an earlier release, which does, makes a second.
+// No run has to begin what the commit before it asks for, and none makes a second.
 func TestACommitBeginsTheVersionThatItAsksFor(t *testing.T) {
 	drawn := func(a *Aggregate, kind aggregate.CardType) bool {
 		return slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool { return c.CardType == kind })
@@ -273,14 +273,4 @@ func TestACommitBeginsTheVersionThatItAsksFor(t *testing.T) {
 	expect.That(t, a.TryingSince().Equal(*a.Prompt().ApprovedAt), "since %v", a.TryingSince())
 	expect.That(t, a.Drafts(s.now), "whether somebody may approve the steps is not asked before they are planned")
 	s.nothing(s.beginProcess)
-}
-
-// A task whose last commit is an earlier release's has no version yet. The run's state begins it.
-func TestAVersionThatAnEarlierReleaseDidNotBeginIsBegun(t *testing.T) {
-	s := begin(t)
-	s.do(early(s.extract))
-	expect.That(t, s.load().Prompt() == nil, "begun")
-	s.do(s.beginPrompt, s.finishPrompt, early(s.approvePrompt))
-	expect.That(t, s.load().Process() == nil, "begun")
-	s.do(s.beginProcess, s.finishProcess, s.approveProcess)
 }

@@ -93,5 +93,6 @@ func (a *Aggregate) working(run int) error {
 
 // first returns the head of a new task.
 func first(tenant, id, requester string, now time.Time) Head {
-	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id}
+	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id,
+		Noted: StatusDrafting}
 }

@@ -65,11 +65,7 @@ func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 
 // Indexes lists the task by time among all of the tenant's tasks, those with its status, and those of its requester.
 func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
-	as := t.ListedAs
-	if as == "" {
-		return entries(head.Common(), WithStatus(head.Common().TenantID, t.Status), t.CreatedAt, t.ID)
-	}
-	return listedAt(head.Common(), as, t.CreatedAt, t.ID)
+	return listedAt(head.Common(), t.ListedAs, t.CreatedAt, t.ID)
 }
 
 // Indexes lists the request where tasks are.
@@ -81,12 +77,9 @@ func (l *Listing) Indexes(head aggregate.Root) []aggregate.Index {
 }
 
 func listedAt(h *aggregate.Head, as Status, at time.Time, id string) []aggregate.Index {
-	return entries(h, listedWith(h.TenantID, as), at, id)
-}
-
-func entries(h *aggregate.Head, status string, at time.Time, id string) []aggregate.Index {
 	sk := aggregate.TimeText(at) + "#" + id
-	return []aggregate.Index{{N: 1, PK: AllOf(h.TenantID), SK: sk}, {N: 2, PK: status, SK: sk}, {N: 3, PK: By(h.TenantID, h.Requester), SK: sk}}
+	return []aggregate.Index{{N: 1, PK: AllOf(h.TenantID), SK: sk}, {N: 2, PK: WithStatus(h.TenantID, as), SK: sk},
+		{N: 3, PK: By(h.TenantID, h.Requester), SK: sk}}
 }
 
 func (p *Prompt) Indexes(head aggregate.Root) []aggregate.Index {
@@ -112,31 +105,14 @@ func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
 // AllOf returns the index partition of a tenant's tasks.
 func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 
-// WithStatus returns the index partition of a tenant's tasks with this status.
-func WithStatus(tenant string, s TaskStatus) string { return AllOf(tenant) + "#" + string(s) }
-
-// taskStatuses returns the data model's names of a status, under which earlier releases listed tasks. A task that waits
-// is listed as extracted or running.
-func taskStatuses(s Status) []TaskStatus {
-	switch s {
-	case StatusDrafting, StatusWaits:
-		return []TaskStatus{TaskExtracted, TaskRunning}
-	case StatusRunning:
-		return []TaskStatus{TaskRunning, TaskExtracted}
-	case StatusDone:
-		return []TaskStatus{TaskCompleted}
-	case StatusNotDrafted:
-		return []TaskStatus{TaskStatus(s), TaskExtracted}
-	case StatusToRetry:
-		return []TaskStatus{TaskStatus(s), TaskFailed}
-	case StatusExpired:
-		return []TaskStatus{TaskStatus(s), TaskCancelled}
+// WithStatus returns the index partition of what is listed as s. A request that rests without a task and waits is among
+// those that are drafted, since its listing stays as it is when a run takes it up.
+func WithStatus(tenant string, s Status) string {
+	if s == StatusWaits {
+		s = StatusDrafting
 	}
-	return []TaskStatus{TaskStatus(s)}
+	return AllOf(tenant) + "#" + string(s)
 }
-
-// listedWith returns the index partition of what is listed as s.
-func listedWith(tenant string, s Status) string { return WithStatus(tenant, taskStatuses(s)[0]) }
 
 // By returns the index partition of a person's tasks.
 func By(tenant, requester string) string { return "TENANT#" + tenant + "#BY#" + requester }

@@ -97,22 +97,6 @@ func (h *Head) WaitsOnRoute() bool {
 	})
 }
 
-// Standing returns the status that the head has noted; known is false if a release that doesn't note it made the newest
-// commit. What such a head tells of a task that ended is returned even then.
-func (h Head) Standing() (s Status, waitsFor aggregate.CardType, known bool) {
-	switch {
-	case h.Noted != "" && h.NotedRev == h.Rev:
-		return h.Noted, h.WaitsFor, true
-	case h.Ended != nil && h.Ended.As == TaskFailed && h.Ended.Reason != ReasonToolValue:
-		return StatusToRetry, "", true
-	case h.Ended != nil:
-		return h.Ended.status(), "", true
-	case h.Parked != nil:
-		return StatusNotDrafted, "", true
-	}
-	return "", "", false
-}
-
 // Listing is what lists show of a request that rests without a task: it waits for a choice, could not be drafted, or
 // ended. Its columns are a task's. Lists no longer find it once there is a task.
 type Listing struct {
@@ -136,12 +120,11 @@ func (l Listing) At(rev int) aggregate.Row { l.Rev = rev; return &l }
 
 // note records the request's new status in the head that c writes, and in the row by which lists find the request.
 func (c *change) note(out *aggregate.Change) {
+	head := out.Head.(*Head)
+	head.Noted, head.WaitsFor = c.became(out)
 	if c.of == nil {
 		return
 	}
-	head := out.Head.(*Head)
-	head.Noted, head.WaitsFor = c.became(out)
-	head.NotedRev = c.was.Rev + 1
 	if head.Listed && c.of.Listing == nil { // it was not read
 		out.RelyOn(&Listing{})
 	}
@@ -151,8 +134,8 @@ func (c *change) note(out *aggregate.Change) {
 		t.ListedAs = t.listedAs(head.Noted)
 	case c.of.Task != nil:
 		t = c.of.Task
-		switch was, _, known := c.was.Standing(); {
-		case head.Noted.Open() && known && was.Open(): // the row stays as it is
+		switch {
+		case head.Noted.Open() && c.was.Noted.Open(): // the row stays as it is
 		case t.ListedAs == t.listedAs(head.Noted):
 			out.RelyOn(t)
 		default:
@@ -175,10 +158,7 @@ func (c *change) note(out *aggregate.Change) {
 // be older than the head: Status says the same of rows of one commit.
 func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType) {
 	head := out.Head.(*Head)
-	s, waitsFor, known := c.was.Standing()
-	if !known {
-		s, waitsFor = c.of.Status(), c.of.WaitsFor()
-	}
+	s, waitsFor = c.was.Noted, c.was.WaitsFor
 	if c.was.Ended != nil && head.Ended != nil {
 		return s, ""
 	}
@@ -234,7 +214,7 @@ func (t *Task) listedAs(s Status) Status {
 // has none: it soon becomes a task.
 func (c *change) noteListing(out *aggregate.Change) {
 	r, was, head := c.of.Request, c.of.Listing, out.Head.(*Head)
-	if s, _, known := c.was.Standing(); known && !s.Open() {
+	if !c.was.Noted.Open() {
 		out.RelyOn(&Task{}) // which would have to be written
 	}
 	delayed := head.PausedUntil != nil && head.PausedFor == ""

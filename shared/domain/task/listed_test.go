@@ -96,16 +96,6 @@ func TestAnOrdinaryRequestWritesNoRowForItsStatus(t *testing.T) {
 	expect.Is(t, writes, 3) // it was made, it ran, it was done
 }
 
-// TestAHeadOfAnEarlierReleaseSaysWhatItCan reads heads whose newest commit noted no status.
-func TestAHeadOfAnEarlierReleaseSaysWhatItCan(t *testing.T) {
-	for _, state := range states {
-		a := state.reach(t).load()
-		a.Head.NotedRev--
-		s, _, known := a.Head.Standing()
-		expect.That(t, known == !a.Status().Open() && (!known || s == a.Status()), "%s: %s %v, it is %s", state.name, s, known, a.Status())
-	}
-}
-
 func TestAFilterOfStatusNamesThem(t *testing.T) {
 	for _, s := range Statuses {
 		expect.NoError(t, (Filter{Status: s}).Check())

@@ -26,7 +26,6 @@ prompt generating     .   .   +   N   N   .   .   N   N   C   C   C   N   N   C 
 prompt parked         .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
 prompt waits          .   .   .   +   +   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
 prompt rejected       .   +   .   D   .   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
-prompt approved       .   .   .   .   D   +   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
 process generating    .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
 process parked        .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
 process waits         .   .   .   .   D   .   .   +   +   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
@@ -108,12 +107,11 @@ var states = []struct {
 }{
 	{"received", begin},
 	{"L1 parked", told(begin, func(s *story) { s.do(s.park) })},
-	{"extracted", told(begin, func(s *story) { s.do(early(s.extract)) })},
+	{"extracted", told(begin, func(s *story) { s.do(s.extractLast) })},
 	{"prompt generating", told(begin, func(s *story) { s.do(s.extract) })},
 	{"prompt parked", told(begin, func(s *story) { s.do(s.extract, s.park) })},
 	{"prompt waits", waitingPrompt},
 	{"prompt rejected", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) })},
-	{"prompt approved", told(waitingPrompt, func(s *story) { s.do(early(s.approvePrompt)) })},
 	{"process generating", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) })},
 	{"process parked", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.park) })},
 	{"process waits", waitingProcess},

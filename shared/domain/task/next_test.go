@@ -21,7 +21,6 @@ func TestWhereARunGoesFromEachState(t *testing.T) {
 		"prompt parked":       {State: StateFail, Outcome: "parked", Reason: ReasonModelRefused},
 		"prompt waits":        {State: StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: week},
 		"prompt rejected":     {State: StateDraftPrompt},
-		"prompt approved":     {State: StatePlanProcess},
 		"process generating":  {State: StatePlanProcess},
 		"process parked":      {State: StateFail, Outcome: "parked", Reason: ReasonModelRefused},
 		"process waits":       {State: StateAwaitProcessApproval, Gate: "PROCESS#0001", TimeoutSeconds: week},

@@ -58,12 +58,12 @@ func OpenOfTenant() string { return openKey(everybody) }
 
 func openKey(user string) string { return "OPEN#" + user }
 
-// holds reports whether the task counts as open. Tasks from before quotas existed don't.
+// holds reports whether the task counts as open.
 func (h Head) holds() bool { return h.AcceptedAt != nil && h.Ended == nil && h.Parked == nil }
 
 // Accept turns a request into a task, before it costs anything. The Change refuses guests and people of other
 // workspaces. If a quota is used up, the commit fails with ErrFull. Nothing changes for a task that was already
-// accepted or is older than quotas.
+// accepted.
 func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time,
 	shownTo ...string) (aggregate.Change, error) {
 	if c, err := a.RefuseOutsider(run, by, now); err != nil || !a.Waiting() || !c.Empty() {

@@ -33,9 +33,8 @@ type Head struct {
 	TryingFrom *time.Time `json:"trying_from,omitempty"`
 	Retried    *Retried   `json:"retried,omitempty"`
 	Retries    int        `json:"retries,omitempty"` // of the current generation
-	// Noted and WaitsFor are how the request stands since the commit NotedRev; see Standing.
-	Noted    Status             `json:"status,omitempty"`
-	NotedRev int                `json:"noted,omitempty"`
+	// Noted is how the request stands, and WaitsFor which decision it waits for.
+	Noted    Status             `json:"status"`
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
 	Listed   bool               `json:"listed,omitempty"` // there is a Listing
 	// ShownTo is the channel, or else the people, to whom a request may be shown because nobody else is where it was
@@ -43,12 +42,6 @@ type Head struct {
 	ShownTo []string `json:"shown_to,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
-
-	// Usage and Charged hold the usage that earlier releases summed up in the head; now it has rows of its own. Aside
-	// counts the latest commits that only added usage; the task's next Change resets it.
-	Usage   *aggregate.Usage `json:"usage,omitempty"`
-	Charged []string         `json:"charged,omitempty"`
-	Aside   int              `json:"aside,omitempty"`
 }
 
 func (h *Head) ID() string              { return h.TaskID }
@@ -183,7 +176,7 @@ type Task struct {
 	Priority      Priority         `json:"priority"`
 	TaskType      Type             `json:"task_type"`
 	Status        TaskStatus       `json:"status"`
-	ListedAs      Status           `json:"listed_as,omitempty"` // see listedAs; empty in rows of earlier releases
+	ListedAs      Status           `json:"listed_as"` // see listedAs
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
@@ -251,44 +244,31 @@ type Process struct {
 // Execution is one attempt at an approved process.
 type Execution struct {
 	aggregate.Meta
-	ID             string              `json:"id"`
-	TaskID         string              `json:"task_id"`
-	ProcessID      string              `json:"process_id"`
-	ProcessVersion int                 `json:"process_version"`
-	Attempt        int                 `json:"attempt"`
-	Number         string              `json:"number,omitempty"` // of a rule with numbered, from when the first attempt began
-	SessionID      string              `json:"session_id,omitempty"`
-	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and is charged
-	Lease          *Claim              `json:"session_lease,omitempty"`  // only in old rows, like Pauses and SessionFailing
-	Pauses         int                 `json:"session_pauses,omitempty"`
-	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit, 0 for none; nil in earlier releases
-	SessionFailing *time.Time          `json:"session_failing,omitempty"`
-	Status         ExecutionStatus     `json:"status"`
-	CurrentStep    int                 `json:"current_step"` // as of the row's last commit; see Aggregate.CurrentStep
-	Results        []ResultEntry       `json:"results"`
-	Summary        string              `json:"summary,omitempty"`
-	Usage          *aggregate.Usage    `json:"usage,omitempty"` // usage of the summary or of the session
-	Error          aggregate.Reason    `json:"error_code,omitempty"`
-	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in the oldest rows the code itself
-	ErrorDetail    string              `json:"error_detail,omitempty"`
-	CancelledBy    string              `json:"cancelled_by,omitempty"`
-	RetriedBy      string              `json:"retried_by,omitempty"` // who requested this attempt
-	CancelledAt    *time.Time          `json:"cancelled_at,omitempty"`
-	CreatedAt      time.Time           `json:"created_at"`
-	StartedAt      *time.Time          `json:"started_at,omitempty"`
-	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // set for failures too
+	ID             string             `json:"id"`
+	TaskID         string             `json:"task_id"`
+	ProcessID      string             `json:"process_id"`
+	ProcessVersion int                `json:"process_version"`
+	Attempt        int                `json:"attempt"`
+	Number         string             `json:"number,omitempty"` // of a rule with numbered, from when the first attempt began
+	SessionID      string             `json:"session_id,omitempty"`
+	SessionClosed  bool               `json:"session_closed,omitempty"` // its session was told to stop and is charged
+	SessionBudget  aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit of its session, 0 for none
+	Status         ExecutionStatus    `json:"status"`
+	CurrentStep    int                `json:"current_step"` // as of the row's last commit; see Aggregate.CurrentStep
+	Results        []ResultEntry      `json:"results"`
+	Summary        string             `json:"summary,omitempty"`
+	Usage          *aggregate.Usage   `json:"usage,omitempty"` // usage of the summary or of the session
+	Error          aggregate.Reason   `json:"error_code,omitempty"`
+	ErrorDetail    string             `json:"error_detail,omitempty"`
+	CancelledBy    string             `json:"cancelled_by,omitempty"`
+	RetriedBy      string             `json:"retried_by,omitempty"` // who requested this attempt
+	CancelledAt    *time.Time         `json:"cancelled_at,omitempty"`
+	CreatedAt      time.Time          `json:"created_at"`
+	StartedAt      *time.Time         `json:"started_at,omitempty"`
+	CompletedAt    *time.Time         `json:"completed_at,omitempty"` // set for failures too
 	// WaitedMS is how long it waited for people and for leases of crashed calls. A session's time limit excludes it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
-}
-
-// read converts a row of an earlier release.
-func (e *Execution) read() *Execution {
-	if e.Error == "" {
-		e.Error = aggregate.Reason(e.ErrorColumn)
-	}
-	e.ErrorColumn = ""
-	return e
 }
 
 // ResultEntry is one step's entry in an execution's results.

@@ -74,16 +74,12 @@ func (a *Aggregate) workedAt(e *Execution) time.Time {
 	return a.Head.ChangedAt
 }
 
-// SessionLease returns the lease on the attempt's session. In rows of earlier releases it is part of the execution.
+// SessionLease returns the lease on the attempt's session.
 func (a *Aggregate) SessionLease(e *Execution) aggregate.Lease {
 	if l := aggregate.Find(a.Leases, aggregate.LeaseKey(e.Key())); l != nil {
 		return *l
 	}
-	l := aggregate.Lease{Of: e.Key(), Run: a.Head.Run, Pauses: e.Pauses, Failing: e.SessionFailing}
-	if e.Lease != nil {
-		l.Invocation, l.LeaseUntil = e.Lease.Invocation, e.Lease.LeaseUntil
-	}
-	return l
+	return aggregate.Lease{Of: e.Key(), Run: a.Head.Run}
 }
 
 // liveSessionLease returns SessionLease, but without the pause until the next poll if the attempt is over.
@@ -111,8 +107,8 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	e := a.OpenSession()
-	if e.ClosingOver(now) && e.SessionBudget != nil { // without a budget in the row, only a run knows the maximum cost
-		return Charge(e.Unbilled(0), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
+	if e.ClosingOver(now) {
+		return Charge(e.Unbilled(), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
 	}
 	c := a.begin(now)
 	c.startRun()
@@ -120,13 +116,10 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// Unbilled returns the usage to charge if a session's cost can't be known: the maximum that it may have spent. left is
-// used if the row does not contain that maximum.
-func (e *Execution) Unbilled(left aggregate.MicroUSD) aggregate.Usage {
-	if e.SessionBudget != nil {
-		left = *e.SessionBudget
-	}
-	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, left), Unpriced: 1}
+// Unbilled returns the usage to charge if a session's cost can't be known: the maximum that it may have spent.
+func (e *Execution) Unbilled() aggregate.Usage {
+	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, e.SessionBudget),
+		Unpriced: 1}
 }
 
 // DeferClose returns a lease that keeps every invocation from closing the session before until, or nil if there is no
@@ -193,7 +186,7 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	}
 	c := a.begin(now)
 	n := *e
-	n.SessionID, n.SessionBudget = id, &budget
+	n.SessionID, n.SessionBudget = id, budget
 	c.Put(&n)
 	about := about(e.Attempt, e.Number)
 	about["session_id"] = id

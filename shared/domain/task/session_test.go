@@ -215,19 +215,6 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	expect.That(t, spent == aggregate.USD(0.25), "counts for %v, and might have spent all of its budget", spent)
 }
 
-// Rows of an earlier release don't contain the session's budget. A run is started instead, because it can read the
-// settings.
-func TestASessionOfAnEarlierReleaseIsGivenUpByARun(t *testing.T) {
-	s := inSession(t)
-	s.do(bind("first"), s.fail)
-	s.rows[s.load().Execution().Key()].(*Execution).SessionBudget = nil
-	s.now = s.now.Add(MaxClosing + time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) })
-	if e := s.load().Execution(); e.SessionClosed || s.head.Run != 2 || e.Unbilled(7).Cost != 7 {
-		t.Errorf("closed %v, run %d, counts for %v", e.SessionClosed, s.head.Run, e.Unbilled(7).Cost)
-	}
-}
-
 func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first"), s.fail, s.retry)
@@ -255,24 +242,6 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())
 	}
 	s.do(s.start, bind("second"))
-}
-
-// An earlier release's lease is in the execution. It counts until there is a lease row, so that a session in flight
-// continues.
-func TestASessionOfAnEarlierReleaseKeepsItsHolder(t *testing.T) {
-	s := inSession(t)
-	since := s.now.Add(-time.Hour)
-	old := *s.load().Execution()
-	old.Lease, old.Pauses, old.SessionFailing = &Claim{Invocation: "old", LeaseUntil: s.now.Add(10 * time.Second)}, 7, &since
-	s.rows[old.Key()] = &old
-	s.unleased(hold("another"), aggregate.ErrInFlight)
-	s.leases(hold("old"), rest("old"))
-	a := s.load()
-	if l := a.SessionLease(a.Execution()); l.Pauses != 8 || l.Invocation != "" || l.LeaseUntil.Sub(s.now) > 3*time.Second || len(a.Leases) != 1 {
-		t.Errorf("%+v", l)
-	}
-	s.now = s.now.Add(3 * time.Second)
-	s.leases(hold("another"))
 }
 
 // Renewing a lease commits nothing, so the head's due time may be too early.

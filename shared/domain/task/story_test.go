@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -132,18 +131,9 @@ func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Ac
 	return a.Act(id, g.Acting(kind, by, text), by, p, now)
 }
 
-// early makes a decision as an earlier release does, which begins no version in the commit that asks for it.
-func early(d decision) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		c, err := d(a, now)
-		c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
-			row, gated := r.(Gated)
-			card, shown := r.(*aggregate.Card)
-			return gated && row.gate().Status == aggregate.Generating ||
-				shown && (card.CardType == CardPrompt || card.CardType == CardProcess)
-		})
-		return c, err
-	}
+// extractLast extracts a task that has cost what it may.
+func (s *story) extractLast(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard, Last: true}, now)
 }
 
 func (s *story) beginPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -98,8 +98,8 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 func (tb *table) listed() {
 	tb.t.Helper()
 	a := tb.load()
-	is, waitsFor, known := a.Head.Standing()
-	expect.Must(tb.t, known && is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is, waitsFor, a.Status(), a.WaitsFor(), a.Head)
+	is, waitsFor := a.Head.Noted, a.Head.WaitsFor
+	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is, waitsFor, a.Status(), a.WaitsFor(), a.Head)
 	var as Status
 	switch {
 	case a.Task != nil && a.Listing != nil && a.Listing.ListedAs != "":
@@ -114,6 +114,10 @@ func (tb *table) listed() {
 		return
 	}
 	expect.Must(tb.t, as == is || as.Open() && is.Open(), "listed as %s, it is %s: %+v", as, is, a.Head)
+	f := Filter{Status: is}
+	_, partitions, _ := f.In("t")
+	expect.Must(tb.t, f.MayKeep(as) && slices.Contains(partitions, WithStatus("t", as)),
+		"listed as %s, and none who looks for %s finds it", as, is)
 }
 
 // wellFormed refuses what DynamoDB would refuse: an item that occurs twice, or too many items.

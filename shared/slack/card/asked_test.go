@@ -77,11 +77,10 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 			s    *scenario
 			card func(*scenario) *aggregate.Card
 		}{
-			"before a first draft":         {received(t).extracted(), func(s *scenario) *aggregate.Card { return s.card(taskCard) }},
-			"a draft that was begun":       {received(t).extracted().drafting(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
-			"a rejected one":               {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
-			"steps that were begun":        {planning(received(t)), func(s *scenario) *aggregate.Card { return s.card(processCard) }},
-			"the steps of an approved one": {received(t).extracted().drafted(set).promptApproved(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"before a first draft":   {received(t).lastExtracted(), func(s *scenario) *aggregate.Card { return s.card(taskCard) }},
+			"a draft that was begun": {received(t).extracted().drafting(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"a rejected one":         {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"steps that were begun":  {planning(received(t)), func(s *scenario) *aggregate.Card { return s.card(processCard) }},
 		} {
 			x.s.park(task.ReasonNobodyApproves)
 			m := card.RenderUnder(x.s.Aggregate, x.card(x.s), set, x.s.now)

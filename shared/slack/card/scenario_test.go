@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -86,8 +85,8 @@ func (s *scenario) do(c aggregate.Change, err error) *scenario {
 	}
 	if !c.Empty() {
 		s.Aggregate = s.Apply(c)
+		s.now = s.now.Add(time.Second)
 	}
-	s.now = s.now.Add(time.Second)
 	return s
 }
 
@@ -113,10 +112,17 @@ func (s *scenario) redrafts() *scenario {
 	return s.do(s.Redraft(s.Correction.Saying(), requester, s.now))
 }
 
-func (s *scenario) extracted() *scenario {
-	return s.do(pipelinetest.Early(s.Extracted(1, task.Extract{
+func (s *scenario) extracted() *scenario { return s.extract(false) }
+
+// lastExtracted is extracted for a task that has cost what it may, so no policy begins.
+func (s *scenario) lastExtracted() *scenario { return s.extract(true) }
+
+func (s *scenario) extract(last bool) *scenario {
+	s.now = s.now.Add(time.Second) // a model was called
+	return s.do(s.Extracted(1, task.Extract{
 		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,
-	}, s.now)))
+		Last: last,
+	}, s.now))
 }
 
 func (s *scenario) drafting() *scenario { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
@@ -186,7 +192,8 @@ func (s *scenario) rejectPrompt(reason string) *scenario {
 }
 
 func (s *scenario) promptApproved() *scenario {
-	return s.do(pipelinetest.Early(decide.Approve(s, s.Prompt().ID, approver, policy, s.now)))
+	s.now = s.now.Add(time.Second)
+	return s.do(decide.Approve(s, s.Prompt().ID, approver, policy, s.now))
 }
 
 // planned brings the task to a process that waits for approval.

@@ -184,9 +184,9 @@ var taskStates = []state{
 		s.Head.RequestNumber = "2026-000087"
 		return s
 	}},
-	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.extracted().costLimit() }},
-	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario { return s.extracted().park(task.ReasonRunFailed) }},
-	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario { return s.extracted().cancelTask() }},
+	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.lastExtracted().costLimit() }},
+	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario { return s.lastExtracted().park(task.ReasonRunFailed) }},
+	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario { return s.lastExtracted().cancelTask() }},
 	{"task_complete_of_cancelled_prompt", taskCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
 	{"task_complete_of_completed_execution", taskCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
@@ -213,7 +213,7 @@ var promptStates = []state{
 	}},
 	{"task_changed_while_drafting", taskCard, func(s *scenario) *scenario { return s.extracted().changes("人事部") }},
 	{"task_changed_while_parked", taskCard, func(s *scenario) *scenario {
-		return s.extracted().park(task.ReasonModelUnavailable).changes("人事部 <!here>")
+		return s.lastExtracted().park(task.ReasonModelUnavailable).changes("人事部 <!here>")
 	}},
 	{"prompt_changed_to_nothing", promptCard, func(s *scenario) *scenario { return prompt(s).changes(" ") }},
 	{"prompt_changed_by_its_author", promptCard, func(s *scenario) *scenario {
@@ -304,8 +304,6 @@ var promptStates = []state{
 		s.extracted().drafted(automatic)
 		return s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	}},
-	{"prompt_approved_parked_before_process", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved().park(task.ReasonModelRefused) }},
-	{"prompt_approved_cancelled_before_process", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved().cancelTask() }},
 	{"prompt_rejected_next_expected", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です") }},
 	{"prompt_rejected_next_generating", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafting() }},
 	{"prompt_rejected_next_generated", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
@@ -27,9 +25,6 @@ type Listed struct {
 
 // Requester returns the Slack user id of the requester.
 func (l Listed) Requester() string { return strings.TrimPrefix(l.By, task.By(l.TenantID, "")) }
-
-// loadedAtOnce is how many requests of an earlier release are loaded in parallel.
-const loadedAtOnce = 8
 
 // Search lists the requests that keep accepts, newest first; nil accepts all. A request is listed once the first layer
 // has made a task of it, or it rests without one. A page reads at most most rows, 0 for no bound, so it may be short or
@@ -59,7 +54,7 @@ func (s *Store) rows(ctx context.Context, l table.List, f task.Filter, cursor st
 		return store.Page[Listed]{}, err
 	}
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x Listed) bool {
-		return (f.Requester == "" || x.Requester() == f.Requester) && f.MayKeep(x.ListedAs, x.Status) && keep(x)
+		return (f.Requester == "" || x.Requester() == f.Requester) && f.MayKeep(x.ListedAs) && keep(x)
 	})
 }
 
@@ -68,28 +63,18 @@ func (s *Store) standing(ctx context.Context, tenant string, f task.Filter, page
 	if err := s.stand(ctx, tenant, page.Items); err != nil {
 		return err
 	}
-	page.Items = slices.DeleteFunc(page.Items, func(x Listed) bool {
-		return x.Stands == isTask || f.Status != "" && x.Stands != f.Status
-	})
+	page.Items = slices.DeleteFunc(page.Items, func(x Listed) bool { return f.Status != "" && x.Stands != f.Status })
 	slices.SortStableFunc(page.Items, func(a, b Listed) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return nil
 }
 
-// isTask is how a listing stands beside a task, which an earlier release made.
-const isTask task.Status = "task"
-
-// stand sets how requests stand. A row of one that has ended says it. The head says whether an open one waits, and
-// whether a listing still counts; one that an earlier release wrote last is loaded.
+// stand sets how requests stand. A row of one that is over says it, the head whether an open one waits.
 func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error {
 	var open []store.Place
-	for i, x := range items {
-		switch {
-		case x.Type != listingType && x.ListedAs != "" && !x.ListedAs.Open():
-			items[i].Stands = x.ListedAs
-		case x.ListedAs == "" && x.Status == task.TaskCompleted:
-			items[i].Stands = task.StatusDone
-		default:
-			open = append(open, store.Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey})
+	for i := range items {
+		items[i].Stands = items[i].ListedAs
+		if items[i].ListedAs.Open() {
+			open = append(open, store.Place{Ref: task.RefOf(tenant, items[i].ID), Key: aggregate.HeadKey})
 		}
 	}
 	if len(open) == 0 {
@@ -99,36 +84,14 @@ func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error 
 	if err != nil {
 		return err
 	}
-	load, ctx := errgroup.WithContext(ctx)
-	load.SetLimit(loadedAtOnce)
 	for i := range items {
 		x := &items[i]
-		if x.Stands != "" {
-			continue
-		}
-		known := false
 		head, read := heads[store.Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey}]
-		listing := x.Type == listingType
-		if !read || listing && head.Listed && !x.ListedAs.Open() { // not read: it was not answered
-			x.Stands = x.ListedAs
-			continue
+		if read { // else it was not answered
+			x.Stands, x.WaitsFor, x.Routed = head.Noted, head.WaitsFor, head.WaitsOnRoute()
 		}
-		if x.Stands, x.WaitsFor, known = head.Standing(); known && (!listing || head.Listed) {
-			x.Routed = head.WaitsOnRoute()
-			continue
-		}
-		load.Go(func() error {
-			a, err := s.Load(ctx, task.RefOf(tenant, x.ID))
-			if err == nil {
-				x.Stands, x.WaitsFor, x.Routed = a.Status(), a.WaitsFor(), a.WaitsOnRoute()
-			}
-			if err == nil && listing && a.Task != nil {
-				x.Stands = isTask
-			}
-			return err
-		})
 	}
-	return load.Wait()
+	return nil
 }
 
 func listOf(tenant string, f task.Filter) table.List {

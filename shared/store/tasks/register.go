@@ -127,7 +127,7 @@ func (l *lines) actions(ctx context.Context) error {
 		return err
 	}
 	load, ctx := errgroup.WithContext(ctx)
-	load.SetLimit(loadedAtOnce)
+	load.SetLimit(8)
 	for i := range l.all {
 		x := &l.all[i]
 		if x.Decision.SessionID == "" {

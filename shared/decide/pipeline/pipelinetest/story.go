@@ -3,7 +3,6 @@ package pipelinetest
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,7 +41,7 @@ type Story struct {
 	Ref   aggregate.Ref
 	Store *tasks.Store    // without FaultyTransport
 	By    aggregate.Actor // stamps and cancels
-	Early bool            // commits as an earlier release does, which begins no version with what asks for it
+	Last  bool            // the first layer's result is what the task may cost, so that no policy begins with it
 	clock atomic.Int64
 }
 
@@ -134,33 +133,9 @@ func (w *Story) Restart() {
 func (w *Story) Extracted() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return w.asIs(a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now()))
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard,
+			Last: w.Last}, w.Now())
 	})
-}
-
-// asIs returns a Change, as an earlier release makes it if the story is Early.
-func (w *Story) asIs(c aggregate.Change, err error) (aggregate.Change, error) {
-	if w.Early {
-		return Early(c, err)
-	}
-	return c, err
-}
-
-// Early returns a Change as an earlier release makes it: the version that it asks for is begun later, by a commit of
-// its own.
-func Early(c aggregate.Change, err error) (aggregate.Change, error) {
-	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
-		switch r := r.(type) {
-		case *task.Prompt:
-			return r.Status == aggregate.Generating
-		case *task.Process:
-			return r.Status == aggregate.Generating
-		case *aggregate.Card:
-			return r.CardType == task.CardPrompt || r.CardType == task.CardProcess
-		}
-		return false
-	})
-	return c, err
 }
 
 // Prompted advances the task until its prompt waits for approval under these settings.
@@ -202,7 +177,6 @@ func (w *Story) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate 
 	w.Prompted(s)
 	w.Approve()
 	s.Rev = w.settingsRev()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
 	})
@@ -214,7 +188,6 @@ func (w *Story) PlannedOnRoute(s tenancy.Settings, o aggregate.Opening, steps ..
 	w.Prompted(s)
 	w.Approve()
 	s.Rev = w.settingsRev()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcessOnRoute(a.Head.Run, steps, "", o, s, w.Now())
 	})
@@ -239,9 +212,9 @@ func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	if !open.Terms.ApprovalRequired {
-		return w.asIs(a.ApproveUnasked(open.ID, w.Now()))
+		return a.ApproveUnasked(open.ID, w.Now())
 	}
-	return w.asIs(decide.Approve(a, open.ID, w.By, w.policy(), w.Now()))
+	return decide.Approve(a, open.ID, w.By, w.policy(), w.Now())
 }
 
 func (w *Story) Cancel() *task.Aggregate {
