@@ -153,8 +153,11 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 					k.now))
 			},
 			"withdrawn": func(k *inThread) error { return k.do(k.Cancel(k.Current().ActionID, u1, whoever, k.now)) },
-			"expired":   func(k *inThread) error { k.Current().Base = nil; return k.do(k.Expire(k.now)) },
-			"closed":    func(k *inThread) error { return k.do(k.End(u1, whoever, k.now)) },
+			"expired": func(k *inThread) error {
+				k.Current().Gate.Terms.DecideBy = &k.now
+				return k.do(k.Expire(k.now))
+			},
+			"closed": func(k *inThread) error { return k.do(k.End(u1, whoever, k.now)) },
 			"closed, anew": func(k *inThread) error {
 				return errors.Join(k.do(k.End(u1, whoever, k.now)), k.do(k.Reopen(u1, whoever, k.now)))
 			},
@@ -304,8 +307,6 @@ func TestWhatCantBeShownWholeHasNoButton(t *testing.T) {
 		k := newThread(t)
 		expect.NoError(t, k.answer(proposing(typ, p, "")))
 		expect.That(t, approves(k), "what is shown whole has no button")
-		k.Current().Base = nil
-		expect.That(t, !approves(k), "what names no files has a button")
 		over := newThread(t)
 		expect.NoError(t, over.answer(proposing(typ, is.tooMuch, "")))
 		expect.That(t, !approves(over), "what can't be read has a button")

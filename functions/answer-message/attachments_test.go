@@ -314,7 +314,7 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 	}
 	expect.That(t, len(files.opened) == 1, "the archive was opened %d times", len(files.opened))
 	x := a.load().Current()
-	expect.Must(t, x != nil && x.AttachmentsVersion == s.AttachmentsVersion && *x.Base == "v1", "%+v", x)
+	expect.Must(t, x != nil && x.AttachmentsVersion == s.AttachmentsVersion && x.Base == "v1", "%+v", x)
 	expect.Has(t, string(x.Payload.JSON), `"attachments_version":"`+s.AttachmentsVersion)
 	// A file that is posted while people decide moves the conversation's attachments, and not the action's.
 	a.answers(model.Response{Text: "seen"})

@@ -89,7 +89,7 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	w.vendor.says.Calls = code(edits)
 	expect.Value(w.handle())(t)
 	x := w.load().Current()
-	expect.Must(t, x != nil && x.Base != nil && *x.Base == version, "%+v", x)
+	expect.Must(t, x != nil && x.Base == version, "%+v", x)
 	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 	if problems != nil || *p.Base != version || len(p.Changes) != 1 || p.Edits != nil || strings.Join(p.Changes[0].Hunks[0].Lines, "") != " one\n-two\n+2\n" {
 		t.Errorf("%v %s", problems, x.Payload.JSON)
@@ -178,7 +178,7 @@ func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "shell_command", Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"lists"}`)}}
 	expect.Value(w.handle())(t)
 	x := w.load().Current()
-	expect.That(t, *x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0, "%s after %d reads", x.Payload.JSON, files.got)
+	expect.That(t, x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0, "%s after %d reads", x.Payload.JSON, files.got)
 }
 
 // What can't be proposed the model is told in the same turn, by field and limit.

@@ -57,7 +57,7 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 	x := a.Current()
 	expect.Must(t, x != nil && a.Conversation.Actions == 1 && x.RequestedBy == conversation.RequestedByUser &&
 		x.Askers[0] == "U2" &&
-		*x.Base == version && x.Gate.Terms.ApprovalRequired && x.Status == conversation.ActionPending, "%+v", x)
+		x.Base == version && x.Gate.Terms.ApprovalRequired && x.Status == conversation.ActionPending, "%+v", x)
 	expect.Has(t, string(x.Payload.JSON), `"lines":[" one\n","-two\n","+2\n"]`)
 	expect.Is(t, len(w.vendor.requests), asked, "calls of the model")
 }

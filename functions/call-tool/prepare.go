@@ -35,7 +35,7 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 	case problems != nil:
 		j.cause = errors.New(problems[0])
 		return refusal{reason: conversation.ReasonUnread}, nil
-	case p.Base == nil || x.Base == nil || *p.Base != *x.Base || p.Tool != x.Tool || p.Access != x.Access:
+	case *p.Base != x.Base || p.Tool != x.Tool || p.Access != x.Access:
 		j.cause = errors.New("its row names another tool, or other files")
 		return refusal{reason: conversation.ReasonUnread}, nil
 	}

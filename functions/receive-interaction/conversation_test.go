@@ -47,7 +47,7 @@ func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate
 		TS: w.root, User: workspace.Sato, Text: "hi"}
 	k := &inConversation{world: w, rows: rows, of: in.Ref()}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
-	p := conversation.Payload{Script: script, TimeoutSeconds: 60}.JSON()
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
 	payload := aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}
 	if len(p) > large.MaxInline {
 		payload = expect.Value(w.results.KeepPayload(t.Context(), k.of, json.RawMessage(p), nil))(t)

@@ -21,7 +21,7 @@ func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 	a := w.propose(conversation.CodeGenerate, conversation.Payload{
 		Edits: []conversation.Edit{{Path: "a.txt", Old: "2", New: "two"}}, Files: []conversation.File{{Path: "b.txt"}}})
 	x := a.Actions[1]
-	expect.Must(t, x.Status == conversation.ActionSucceeded && *x.Base == a.Actions[0].Version, "%+v", x)
+	expect.Must(t, x.Status == conversation.ActionSucceeded && x.Base == a.Actions[0].Version, "%+v", x)
 	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
 	expect.Is(t, string(content), "1\ntwo\n", "the file")
 	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
@@ -51,10 +51,8 @@ func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
 	}{
 		"the conversation has other files": {func(_ *conversation.Action, s *conversation.Conversation) { s.WorkspaceVersion = elsewhere }, conversation.ReasonBase},
 		"the row names other files": {func(x *conversation.Action, s *conversation.Conversation) {
-			x.Base, s.WorkspaceVersion = &elsewhere, elsewhere
+			x.Base, s.WorkspaceVersion = elsewhere, elsewhere
 		}, conversation.ReasonUnread},
-		"the row names none": {func(x *conversation.Action, _ *conversation.Conversation) { x.Base = nil },
-			conversation.ReasonUnread},
 	} {
 		w := approved(t, server, conversation.CodeGenerate, hello)
 		w.forged(tt.change)

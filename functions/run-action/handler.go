@@ -187,7 +187,7 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 	case problems != nil:
 	case p.AttachmentsVersion != j.action.AttachmentsVersion:
 		problems = []string{"its row names other attachments"}
-	case (p.Base == nil) != (j.action.Base == nil) || p.Base != nil && *p.Base != *j.action.Base:
+	case *p.Base != j.action.Base:
 		problems = []string{"its row names other files"}
 	}
 	if problems != nil {

@@ -130,7 +130,7 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 func TestAConversationIsDrawn(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	k.drawn("processing")
-	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60}
+	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	x := k.says("**まず** 試します。", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
 		Seconds: 60,

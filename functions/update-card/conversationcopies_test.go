@@ -35,7 +35,7 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
 		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
 	}
-	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	settings := expect.Value(k.rows.Of.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T)
 	return k.says("試します。", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},

@@ -47,7 +47,7 @@ func (k *inConversation) inChannel(n int, script string) {
 	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
 	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
-	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	k.says("", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
 		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},

@@ -163,4 +163,4 @@ func ActOn(act aggregate.Act, x *conversation.Action, reason string) url.Values 
 	return form
 }
 
-const Script = `{"script":"make test\nrm -rf build","timeout_seconds":60}`
+const Script = `{"script":"make test\nrm -rf build","timeout_seconds":60,"base":""}`

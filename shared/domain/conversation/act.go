@@ -33,8 +33,6 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, x.decided()
 	case a.Head.AsOpened(x.Key(), &x.Gate) != nil:
 		return aggregate.Change{}, a.Head.AsOpened(x.Key(), &x.Gate)
-	case x.Base == nil && act.Kind == circulation.Stamp: // of an earlier release: the stamp would not cover its files
-		return a.expire(x, now)
 	case denied != nil:
 		return aggregate.Change{}, denied
 	case refused != nil:

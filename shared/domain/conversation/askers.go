@@ -46,10 +46,9 @@ func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.C
 	return c.done()
 }
 
-// routeAskers returns who counts as an asker along a route, the latest first, where these people count without a rule.
-func (c *change) routeAskers(askers []string) (users []string) {
-	s := &c.Conversation
-	return task.Others("", append(s.uncut(s.RouteAskers), s.people(askers)...)...)
+// routeAskers returns who counts as an asker along a route, the latest first.
+func (c *change) routeAskers() (users []string) {
+	return c.Conversation.uncut(c.Conversation.RouteAskers)
 }
 
 // proposedBy returns who count as askers of an action: without a rule, and along a route. by is who proposes it by
@@ -60,7 +59,7 @@ func (c *change) proposedBy(by string, authors []string) (askers, route []string
 		askers = []string{by}
 		c.hears(append(slices.Clone(authors), by)...)
 	}
-	if route = c.routeAskers(askers); slices.Equal(route, askers) {
+	if route = c.routeAskers(); slices.Equal(route, askers) {
 		route = nil
 	}
 	return askers, route

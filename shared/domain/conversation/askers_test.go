@@ -90,20 +90,6 @@ func TestWhoDictatesIsAnAskerOfWhatAnotherPersonMakes(t *testing.T) {
 	}
 }
 
-// An offer of an earlier release names only the author of the newest message.
-func TestAnOfferOfAnEarlierReleaseKeepsItsAuthor(t *testing.T) {
-	tb := opened(t)
-	tb.turn(suzuki, Answer{HandOver: "buy it", Asked: true})
-	old := *tb.load().OpenOffer()
-	old.RouteAskers = nil
-	tb.rows[old.Key()] = &old
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.MakeRequest(old.ID, person(tanaka), policy, tb.now)
-	})
-	h, _ := tb.handed()
-	expect.Same(t, h.RouteAskers, []string{suzuki})
-}
-
 // finished approves the current action by somebody, and has it executed after what happens between.
 func (tb *table) finished(by string, between ...func()) {
 	tb.t.Helper()
@@ -374,16 +360,4 @@ func TestWhoTypedWhatBecameNoActionIsAnAsker(t *testing.T) {
 	})
 	tb.turn(sato, tb.proposes())
 	expect.Same(t, tb.load().RouteAskersOf(tb.load().Current()), []string{sato, suzuki})
-}
-
-// Rows of earlier releases name only those who count without a rule.
-func TestAskersOfAnEarlierReleaseCountAlongARoute(t *testing.T) {
-	tb := opened(t)
-	tb.turn("", Answer{})
-	tb.turn(suzuki, Answer{})
-	old := *tb.load().Conversation
-	old.RouteAskers = nil
-	tb.rows[old.Key()] = &old
-	tb.turn(tanaka, tb.proposes())
-	expect.Same(t, tb.load().RouteAskersOf(tb.load().Current()), []string{tanaka, suzuki, sato})
 }

@@ -37,7 +37,6 @@ const (
 	ReasonRejected    aggregate.Reason = "rejected"
 	ReasonDenied      aggregate.Reason = "denied" // on a route, and the agent has no turn for the reason
 	ReasonExpired     aggregate.Reason = "expired"
-	ReasonOutdated    aggregate.Reason = "outdated"      // an earlier release proposed it, not saying for which files
 	ReasonAged        aggregate.Reason = "approval_aged" // it was settled along a route, and not begun in time
 	ReasonBase        aggregate.Reason = "files_moved"
 	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person

@@ -44,45 +44,6 @@ func TestAnActionWorksOnTheFilesForWhichItWasProposed(t *testing.T) {
 	}
 }
 
-// A release that doesn't keep the base with an action has left one pending.
-func TestAnActionOfAnEarlierReleaseExpires(t *testing.T) {
-	earlier := func() (*table, *Action) {
-		tb, x := pending(t, ShellCommand)
-		tb.forged(func(x *Action) { x.Base = nil })
-		return tb, x
-	}
-	expired := func(tb *table, x *Action) {
-		t.Helper()
-		a := tb.load()
-		x = a.Action(x.ActionID)
-		if x.Status != ActionCancelled || x.CancelReason != ReasonOutdated || x.Gate.Status != aggregate.Expired || a.Conversation.PendingActionID != "" {
-			t.Errorf("%s %s, gate %s", x.Status, x.CancelReason, x.Gate.Status)
-		}
-		for _, r := range tb.lists {
-			if m, ok := r.(*Message); ok && m.ActionID == x.ActionID && strings.Contains(m.Content, "Ringi has been updated since") {
-				return
-			}
-		}
-		t.Error("nobody is told why")
-	}
-	tb, x := earlier()
-	if due := tb.load().DueAt(tb.now); due == nil || due.After(tb.now.Add(10*time.Minute)) {
-		t.Errorf("the sweeper comes at %v", due)
-	}
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(tb.now) })
-	expired(tb, x)
-	expect.That(t, len(tb.load().Inbox) == 1, "the agent isn't told that it may propose it again")
-
-	tb, x = earlier()
-	expect.NoError(t, tb.approve(x, suzuki))
-	expired(tb, x)
-
-	tb, x = pending(t, ShellCommand) // approved before the release
-	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
-	tb.forged(func(x *Action) { x.Base = nil })
-	expect.Fails(t, tb.claim("i1"), ErrBase, "one that was approved without its files")
-}
-
 func TestALateResultsFilesStayTheActions(t *testing.T) {
 	tb, x := executing(t, ShellCommand)
 	tb.now = tb.now.Add(time.Hour)

@@ -50,7 +50,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, ErrAged
 	}
 	c := a.begin(now)
-	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
+	if x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
 	decision := c.number(x)

@@ -94,25 +94,18 @@ func (a *Aggregate) MayWithdraw(id string, by aggregate.Actor, p aggregate.Polic
 	return err
 }
 
-// Expire cancels an action whose time limit has passed, or that an earlier release proposed. Only the sweeper calls it,
-// so a late click still counts until then.
+// Expire cancels an action whose time limit has passed. Only the sweeper calls it, so a late click still counts until
+// then.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
-	if x == nil || x.Status != ActionPending || x.Base != nil && !overdue(x.Gate.Terms, now) {
+	if x == nil || x.Status != ActionPending || !overdue(x.Gate.Terms, now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	return a.expire(x, now)
-}
-
-func (a *Aggregate) expire(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()
 	c.over(x, ActionCancelled, func(n *Action) {
 		n.settle(aggregate.Expired)
 		n.CancelReason = ReasonExpired
-		if n.Base == nil {
-			n.CancelReason = ReasonOutdated
-		}
 	})
 	c.auditAction(aggregate.System(), AuditExpired, x, asked(x, nil))
 	return c.done()

@@ -19,7 +19,7 @@ type Result struct {
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	Missing     []Lines          `json:"missing,omitempty"` // the lines that were not kept; only the first are saved
-	At          time.Time        `json:"at"`                // when its work ended; in earlier rows when that was kept
+	At          time.Time        `json:"at"`                // when its work ended
 	Held        []string         `json:"held,omitempty"`    // active isolation measures, as reported by the sandbox
 	Tail        string           `json:"-"`                 // end of the output, for the agent, each line after its number
 	TailLines   []Lines          `json:"-"`                 // which lines it has
@@ -37,8 +37,7 @@ type FilesChanged struct {
 	Added   int      `json:"added,omitempty"`   // lines of text
 	Removed int      `json:"removed,omitempty"` // lines of text
 	Names   []string `json:"names"`             // the first few paths
-	// Deleted counts those of Files that are deleted, and DeletedNames has the first few of their paths. Rows of earlier
-	// releases don't say.
+	// Deleted counts those of Files that are deleted, and DeletedNames has the first few of their paths.
 	Deleted      int      `json:"deleted,omitempty"`
 	DeletedNames []string `json:"deleted_names,omitempty"`
 	// Written counts the files with content that it wrote; Large says that one has more than MaxSentBytes.

@@ -50,7 +50,7 @@ func (c *change) handOver(text string, seen []*Inbox) (taskID string) {
 	if of := newestOf(seen); of != nil {
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		return c.makes(HandOver{Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS,
-			RouteAskers: c.routeAskers(c.Conversation.Askers)}, by)
+			RouteAskers: c.routeAskers()}, by)
 	}
 	return ""
 }
@@ -68,8 +68,8 @@ func (c *change) hands(x Answer, seen []*Inbox) *Handed {
 	return h
 }
 
-// asked returns who wrote the newest answered message of a person, and its timestamp. Rows of earlier releases don't
-// have it; their thread's first message stands in for it.
+// asked returns who wrote the newest answered message of a person, and its timestamp. Until one is answered, as where a
+// model was never asked, the thread's first message stands in for it.
 func (c *change) asked() (user, ts string) {
 	s := &c.Conversation
 	if s.AskedBy == "" {

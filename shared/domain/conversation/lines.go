@@ -56,12 +56,8 @@ func WithLine(list []Lines, line int) []Lines {
 	return append(list, Lines{From: line, To: line})
 }
 
-// gaps returns the lines of the output that are not kept, and whether there are more. Rows of earlier releases only
-// know their number; these were the oldest.
+// gaps returns the lines of the output that are not kept, and whether there are more.
 func (x *Action) gaps() (gaps []Lines, more bool) {
-	if x.Missing == nil && x.Dropped > 0 {
-		return []Lines{{1, x.Dropped}}, false
-	}
 	n := 0
 	for _, g := range x.Missing {
 		n += g.To - g.From + 1

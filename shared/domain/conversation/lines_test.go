@@ -20,7 +20,6 @@ func TestTheMissingLinesOfAnOutputAreNamed(t *testing.T) {
 	for want, x := range map[string]Action{
 		"":             {Lines: 3},
 		"1–9,500":      {Lines: 10000, Dropped: 9500, Missing: []Lines{{1, 9500}}},
-		"1–112":        {Lines: 612, Dropped: 112}, // of an earlier release
 		"1–10, 20, …":  {Lines: 1000, Dropped: 300, Missing: []Lines{{1, 10}, {20, 20}}},
 		"51–9,550":     {Lines: 10000, Dropped: 9500, Missing: []Lines{{51, 9550}}},
 		"1–100, 9,999": {Lines: 10000, Dropped: 101, Missing: []Lines{{1, 100}, {9999, 9999}}},
@@ -46,7 +45,7 @@ func TestAnAgentIsToldWhichLinesItDoesNotSee(t *testing.T) {
 		whole.told("en").Content)
 	silent := Action{Number: 1, Status: ActionSucceeded}
 	expect.Same(t, "Action #1 is done.", silent.told("en").Content)
-	lost := Action{Number: 1, Status: ActionSucceeded, Lines: 7, Dropped: 7}
+	lost := Action{Number: 1, Status: ActionSucceeded, Lines: 7, Dropped: 7, Missing: []Lines{{1, 7}}}
 	expect.Same(t, "Action #1 is done.\nIts output has 7 lines. Lines 1–7 are not kept.", lost.told("en").Content)
 	gaps := Action{Number: 1, Status: ActionSucceeded, Lines: 9, Dropped: 3, Missing: []Lines{{2, 2}, {5, 6}},
 		tail: "4: d\n7: g\n8: h\n9: i", tailLines: []Lines{{4, 4}, {7, 9}}}

@@ -42,9 +42,7 @@ func (a *Aggregate) Versions() []string {
 		if !x.Status.Over() {
 			add(x.BaseVersion)
 			add(x.AttachmentsVersion)
-			if x.Base != nil {
-				add(*x.Base)
-			}
+			add(x.Base)
 		}
 	}
 	return out

@@ -215,8 +215,6 @@ func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
 		return &x.Claim.LeaseUntil
 	case x.unrouted() && x.LookUpAt != nil:
 		return x.LookUpAt
-	case x.Status == ActionPending && x.Base == nil:
-		return &soon
 	case x.Status == ActionPending:
 		return x.Gate.Terms.DecideBy
 	}

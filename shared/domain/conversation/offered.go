@@ -10,7 +10,7 @@ import (
 )
 
 // Offered is a request that the agent wants to make, and that a person makes by a button: where the agent was shown
-// files or output, these may have told it what to ask for. Earlier releases skip the row, and make nothing of it.
+// files or output, these may have told it what to ask for.
 type Offered struct {
 	aggregate.Meta
 	Number      int        `json:"number"`
@@ -48,7 +48,7 @@ func (c *change) offer(text string) {
 	}
 	c.Conversation.Offered++
 	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: user,
-		MessageTS: ts, RouteAskers: task.Others(user, c.routeAskers(c.Conversation.Askers)...), CreatedAt: c.Now}
+		MessageTS: ts, RouteAskers: task.Others(user, c.routeAskers()...), CreatedAt: c.Now}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())

@@ -8,8 +8,7 @@ import (
 // InOrder returns messages in the order in which the agent is shown them. Once an answer is made, what it was shown
 // keeps its order, so that what vendors have cached of a request is the beginning of the next. Before each answer stand
 // what the system had said by then and, last, the messages that it answers; what came while it was made comes after it,
-// although it has an earlier key. now are the messages that are answered now. Answers of earlier releases don't say
-// what they answer: then the keys decide.
+// although it has an earlier key. now are the messages that are answered now.
 func InOrder(before, now []Message) []Message {
 	all := slices.Concat(before, now)
 	slices.SortFunc(all, func(a, b Message) int { return cmp.Compare(a.Key(), b.Key()) })

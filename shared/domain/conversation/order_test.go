@@ -49,9 +49,5 @@ func TestTheOrderOfAnAnsweredTurnStays(t *testing.T) {
 	a3, a4 := answer(11, "a3", far, m4, far), answer(12, "a4", far, user(61, "farther"))
 	expect.Is(t, names(these{user(13, "m5")}, user(61, "farther"), a4, far, m4, a3), "m4 far a3 farther a4 m5", "after a skewed clock")
 
-	a1.Answers, a1.Shown, a2.Answers, a2.Shown = nil, "", nil, "" // rows of an earlier release
-	a2.Late = []string{m0.Key()}
-	expect.Is(t, names(these{m4}, a2, m0, m2, output, m1, source, files, a1), "m1 source files m2 output a1 m0 a2 m4", "by keys")
 	expect.Is(t, names(nil), "", "of nothing")
-	expect.Is(t, names(these{m2}, a1), "a1 m2", "what came while an earlier release answered")
 }

@@ -59,7 +59,7 @@ func (p Payload) Seconds() int {
 
 // Stamped is the part of a kept payload that says on which files the action works, and what it makes of them.
 type Stamped struct {
-	// Base is the version of the files for which the action was proposed. nil: a proposal, or of an earlier release.
+	// Base is the version of the files for which the action was proposed. nil: it is a proposal.
 	Base *string `json:"base,omitempty"`
 	// AttachmentsVersion is the version of the attachments that lie beside the files. Empty: none.
 	AttachmentsVersion string `json:"attachments_version,omitempty"`

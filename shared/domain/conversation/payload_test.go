@@ -21,7 +21,7 @@ func TestPayloadsOfEachTypeAreRead(t *testing.T) {
 	} {
 		p, problems := conversation.ReadPayload(typ, []byte(text))
 		expect.That(t, problems == nil && p.JSON() == text, "%s: %v, %s", typ, problems, p.JSON())
-		if typ == agent.CodeGenerate { // vendors want every property, earlier releases left the empty ones out
+		if typ == agent.CodeGenerate { // vendors want every property, not every model gives the empty ones
 			short := strings.NewReplacer(`"old":"x","from":0,"to":0`, `"old":"x"`, `"old":"","from":3`, `"from":3`).Replace(text)
 			again, problems := conversation.ReadPayload(typ, []byte(short))
 			expect.That(t, problems == nil && again.JSON() == p.JSON(), "without them: %v, %s", problems, again.JSON())

@@ -111,7 +111,7 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 			from = before.Status
 			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed", x.ActionID)
 		}
-		w.require(x.Base != nil && (x.Status == ActionPending || x.Claim == nil || *x.Base == x.BaseVersion), what, "%s was proposed for %v and begins with %q", x.ActionID, x.Base, x.BaseVersion)
+		w.require(x.Status == ActionPending || x.Claim == nil || x.Base == x.BaseVersion, what, "%s was proposed for %q and begins with %q", x.ActionID, x.Base, x.BaseVersion)
 		if from != x.Status {
 			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) || ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
 			w.recorded1(what, x, c)
@@ -149,7 +149,7 @@ func (w *walk) versions(what string, was, is *Aggregate) {
 	if from == to {
 		return
 	}
-	w.require(x != nil && x.Status == ActionExecuting && *x.Base == from, what, "the files went from %q to %q", from, to)
+	w.require(x != nil && x.Status == ActionExecuting && x.Base == from, what, "the files went from %q to %q", from, to)
 	ended := is.Action(x.ActionID)
 	w.require(ended.Status.Over() && ended.Version == to && !ended.NotTaken, what, "%s left %q, the files are %q", x.ActionID, ended.Version, to)
 	w.moved++

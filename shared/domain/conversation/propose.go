@@ -72,7 +72,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload,
 		Status: ActionPending, RequestedBy: as,
 		CreatedAt: c.Now, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan,
-		Base: &p.Base, Askers: askers, AskedIn: in, RouteAskers: route,
+		Base: p.Base, Askers: askers, AskedIn: in, RouteAskers: route,
 		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms, AskedAt: &c.Now},
 	}

@@ -23,7 +23,7 @@ type Head struct {
 	// never deleted, so that its thread always has the same conversation.
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
 	// ForgettingAt is since when nothing is decided on the conversation, so that all of it can be deleted but for what was
-	// stamped. ErasedAt is when that was done. Heads of earlier releases have neither.
+	// stamped. ErasedAt is when that was done.
 	ForgettingAt *time.Time `json:"forgetting_at,omitempty"`
 	ErasedAt     *time.Time `json:"erased_at,omitempty"`
 }
@@ -149,8 +149,8 @@ type Message struct {
 	Through  string           `json:"through,omitempty"` // for a summary: key of the last message that it covers
 	// Spoke are, for a summary, the people whose words it has and who spoke since a person last approved an action.
 	Spoke []string `json:"spoke,omitempty"`
-	// Own are the parts of a system message about an action that the system itself worded; the rest is quoted. Rows of
-	// earlier releases have none.
+	// Own are the parts of a system message that the system itself worded; the rest is quoted. A message without any that
+	// are noted is its own words but for Detail.
 	Own []Span `json:"own,omitempty"`
 	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
@@ -166,7 +166,7 @@ type Message struct {
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
 	// Answers are the keys of the messages that this one answers, and Shown is the key of the newest message that the
-	// agent was shown for it. Rows of earlier releases have neither. See InOrder.
+	// agent was shown for it. See InOrder.
 	Answers []string `json:"answers,omitempty"`
 	Shown   string   `json:"shown,omitempty"`
 	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
@@ -259,10 +259,10 @@ type Action struct {
 	Access     aggregate.Access `json:"access,omitempty"`
 	CallResult *aggregate.Blob  `json:"call_result,omitempty"`
 	Pushed     *Pushed          `json:"pushed,omitempty"` // of a pull request
-	// Base is the version of the files for which it was proposed. nil: an earlier release proposed it.
-	// AttachmentsVersion is that of the attachments beside Base, as the payload says.
+	// Base is the version of the files for which it was proposed. AttachmentsVersion is that of the attachments beside
+	// Base, as the payload says.
 	AttachmentsVersion string           `json:"attachments_version,omitempty"`
-	Base               *string          `json:"base,omitempty"`
+	Base               string           `json:"base,omitempty"`
 	BaseVersion        string           `json:"base_version,omitempty"`  // Base, repeated by the claim
 	Version            string           `json:"version,omitempty"`       // of the files that it left
 	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files

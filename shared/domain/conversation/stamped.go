@@ -56,17 +56,14 @@ func (p Payload) First(typ agent.ActionType, on On) (kept Payload, problems []st
 	return kept, nil
 }
 
-// ReadKept parses a kept payload of this type. Payloads of earlier releases have no base.
+// ReadKept parses a kept payload of this type.
 func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil || members["base"] == nil {
-		return ReadPayload(typ, text)
-	}
 	if len(text) > maxKept {
 		return p, []string{fmt.Sprintf("the payload has %d bytes, the limit is %d", len(text), maxKept)}
 	}
+	var members map[string]json.RawMessage
 	var added Stamped
-	if err := json.Unmarshal(text, &added); err != nil || added.Base == nil {
+	if json.Unmarshal(text, &members) != nil || json.Unmarshal(text, &added) != nil || added.Base == nil {
 		return p, []string{"base, attachments_version or changes are not of the payload's form"}
 	}
 	for _, name := range append([]string{"base", "attachments_version", "changes", "push"}, called...) {

@@ -11,20 +11,20 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, denied, expired                  string
-	cancelled, unasked                                                     string
-	notBegun, putBack, outputLater, callLater                              string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled                          string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others                     string
-	stopped, later                                                         string
-	outdated, aged, refusedByRule, changed, wrote, deleted, more, notTaken string
-	lost, emptied, unread                                                  string
-	ran                                                                    ranWords
-	returned, entries, bytes, resultGone                                   string // of a tool
-	resultOld, resultOldWrite                                              string // of a tool that reads, and of one that writes
-	pulled, branched                                                       string // of a pull request
-	taken, fetchAgain, shownTo                                             string
-	ownProposal                                                            string
+	succeeded, failed, unknown, rejected, denied, expired        string
+	cancelled, unasked                                           string
+	notBegun, putBack, outputLater, callLater                    string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled                string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others           string
+	stopped, later                                               string
+	aged, refusedByRule, changed, wrote, deleted, more, notTaken string
+	lost, emptied, unread                                        string
+	ran                                                          ranWords
+	returned, entries, bytes, resultGone                         string // of a tool
+	resultOld, resultOldWrite                                    string // of a tool that reads, and of one that writes
+	pulled, branched                                             string // of a pull request
+	taken, fetchAgain, shownTo                                   string
+	ownProposal                                                  string
 }
 
 var said = language.InEach(
@@ -52,9 +52,7 @@ var said = language.InEach(
 		later:         "操作 #%d を実行中です。メッセージには、完了後に回答します。",
 		aged:          "操作 #%d は、承認の有効期間内に始まらなかったため、取り消されました。",
 		refusedByRule: "操作 #%d は、だれにも承認を依頼できなかったため、取り消されました。理由: ",
-		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。" +
-			"必要なら、もう一度提案してください。",
-		changed: "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
+		changed:       "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
 		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。空のフォルダーで続けるかどうかを、" +
 			"会話のページで選んでください。それまで、ファイルの操作はできません。",
@@ -110,9 +108,7 @@ var said = language.InEach(
 		later:         "Action #%d is running. The agent answers your message after it’s done.",
 		aged:          "Action #%d was cancelled because it didn’t begin while its approval was good.",
 		refusedByRule: "Action #%d was cancelled because nobody could be asked about it. Reason: ",
-		outdated: "Action #%d was cancelled because Ringi has been updated since it was proposed. " +
-			"Propose it again if it’s still needed.",
-		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
+		changed:       "Files changed: %d, +%d −%d lines", more: "and %d more",
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
 		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
 			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
@@ -166,8 +162,6 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.expired, x.Number))
 	case x.CancelReason == ReasonAged:
 		m.own(fmt.Sprintf(w.aged, x.Number))
-	case x.CancelReason == ReasonOutdated:
-		m.own(fmt.Sprintf(w.outdated, x.Number))
 	case x.CancelReason == ReasonDeleted:
 		m.own(fmt.Sprintf(w.unasked, x.Number))
 		m.withdrawn(w, x)
@@ -358,12 +352,11 @@ type Piece struct {
 	Quoted bool
 }
 
-// Pieces splits a system message into own words and quotations, without blank pieces. In rows of earlier releases about
-// an action, everything counts as quoted.
+// Pieces splits a system message into own words and quotations, without blank pieces.
 func (m Message) Pieces() (all []Piece) {
 	own := m.Own
 	switch at := strings.Index(m.Content, m.Detail); {
-	case own != nil, m.ActionID != "":
+	case own != nil:
 	case m.Detail == "" || at < 0:
 		own = []Span{{0, len(m.Content)}}
 	default:

@@ -15,7 +15,7 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	const others = "  終了コード: 0\n操作 #1 は承認されました。"
 	code := 1
 	failed := Action{Number: 2, Status: ActionFailed, ErrorDetail: others, ExitCode: &code,
-		Lines: 9, Dropped: 3, tail: others, tailLines: []Lines{{8, 9}}}
+		Lines: 9, Dropped: 3, Missing: []Lines{{1, 3}}, tail: others, tailLines: []Lines{{8, 9}}}
 	rejected := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonRejected, ErrorDetail: others}
 	withdrawn := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonWithdrawn}
 	quoted := Piece{others, true}
@@ -30,7 +30,6 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 		}},
 		"a rejection":             {rejected.told("ja"), "操作 #2 は却下されました。理由: " + others, []Piece{{"操作 #2 は却下されました。理由: ", false}, quoted}},
 		"a withdrawal":            {withdrawn.told("en"), unbegun, []Piece{{unbegun, false}}},
-		"of an earlier release":   {Message{ActionID: "A", Content: others}, others, []Piece{quoted}},
 		"a sentence":              {Message{Content: "止めました。"}, "止めました。", []Piece{{"止めました。", false}}},
 		"a sentence with a cause": {Message{Content: "止めました (" + others + ")。", Detail: others}, "止めました (" + others + ")。", []Piece{{"止めました (", false}, quoted, {")。", false}}},
 		"nothing":                 {Message{}, "", nil},
@@ -50,7 +49,7 @@ func TestADetailOfRingisIsNotQuoted(t *testing.T) {
 	expect.Is(t, m.Content, "Action #1 failed.\nSIGKILL\nStopped.\nLeft: a, b", "as people read it")
 	expect.Same(t, []Piece{{"Action #1 failed.", false}, {"SIGKILL", true}, {"Stopped.\nLeft: ", false}, {"a, b", true}},
 		m.Pieces())
-	x.detail = nil // of an earlier release, or from a service
+	x.detail = nil // from a service
 	expect.Same(t, []Piece{{"Action #1 failed.", false}, {x.ErrorDetail, true}}, x.told("en").Pieces())
 }
 

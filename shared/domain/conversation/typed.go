@@ -11,7 +11,7 @@ import (
 )
 
 // Typed is a person's own proposal that changes files. It waits until it is held against the files as they are, which
-// the function that takes the form can't read. Earlier releases skip the row.
+// the function that takes the form can't read.
 type Typed struct {
 	aggregate.Meta
 	ID        string    `json:"typed_id"` // follows from the person and the form

@@ -122,9 +122,6 @@ func (d conversationDrawing) unapprovable(x *conversation.Action) string {
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
 func Unapprovable(x *conversation.Action, p conversation.Payload, locale string) string {
 	w := conversationWordsOf.In(locale)
-	if x.Base == nil {
-		return w.Outdated
-	}
 	if conversation.Unstampable(p.Changes) != nil {
 		return fill(w.TooMuch, "paths", conversation.MaxChanges, "lines", conversation.MaxChangedLines,
 			"kib", conversation.MaxChangedBytes>>10, "characters", conversation.MaxChangedLine)

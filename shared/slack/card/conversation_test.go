@@ -62,6 +62,9 @@ func (c *onThread) wants(request string) *onThread {
 }
 
 func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {
+	if p.Base == nil {
+		p.Base = new("")
+	}
 	text := p.JSON()
 	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
@@ -213,10 +216,6 @@ var conversationStates = []struct {
 		c.do(c.Crashed(c.now.Add(time.Hour)))
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"})
 	}},
-	{"action_earlier", conversation.CardAction, func(c *onThread) {
-		c.says("", proposed(conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x\n"}}}))
-		c.last().Base = nil
-	}},
 	{"action_source_deleted", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		x := c.last()
@@ -225,11 +224,6 @@ var conversationStates = []struct {
 	{"action_source_edited", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		c.last().EditedAt = &c.now
-	}},
-	{"action_outdated", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		c.last().Base = nil
-		c.do(c.Expire(c.now))
 	}},
 	{"action_call", conversation.CardAction, func(c *onThread) {
 		c.Aggregate.Conversation.Provider = "anthropic"
@@ -294,7 +288,8 @@ var conversationStates = []struct {
 	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
 	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112})
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112,
+			Missing: []conversation.Lines{{From: 1, To: 112}}})
 	}},
 	{"action_flooded", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("seq 10000")).executing()

@@ -24,7 +24,7 @@ type conversationWords struct {
 	Entries                                 map[conversation.EntryKind]string
 	Modes                                   map[string]string // by the later mode
 	Unshown                                 map[conversation.Unshown]string
-	TooMuch, Outdated                       string // why nobody can approve it
+	TooMuch                                 string // why nobody can approve it
 	FilesChanged, FilesDeleted              string
 	MoreFiles, NotTaken                     string
 	Call, CallReads, CallWrites             string // of a tool
@@ -69,7 +69,6 @@ type conversationWords struct {
 	ProposeNowhere                          string
 	InFlight, TooLate                       string // shown to a person who clicks too late
 	TooLateCancelled, TooLateExpired        string
-	TooLateOutdated                         string
 	Reasons                                 map[aggregate.Reason]string
 	Otherwise                               string // for a reason without a sentence of its own
 }

@@ -63,12 +63,17 @@ func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
 	expect.Has(t, m, "+const a = `x`, b = ``;\\n+⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩\\n```")
 }
 
-// What is over the limits has no button anywhere, and says why. No release makes such a row.
-func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
+// tooMuch is what no proposal becomes: it is over the limits.
+func tooMuch() *conversation.Proposal {
 	text := strings.Repeat("x", conversation.MaxChangedLine+1)
-	c := begunConversation(t).says("", proposed(conversation.CodeGenerate, conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
+	return proposed(conversation.CodeGenerate, conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
 		Changes: []conversation.FileChange{{Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
-			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}))
+			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}})
+}
+
+// What is over the limits has no button anywhere, and says why.
+func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
+	c := begunConversation(t).says("", tooMuch())
 	for locale, says := range map[string]string{"ja": "承認できません", "en": "can't be approved"} {
 		m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, locale)))(t))
 		if strings.Contains(m, card.ApproveAction) || strings.Contains(m, card.OpenActionReview) || !strings.Contains(m, card.RejectAction) || !strings.Contains(m, says) {

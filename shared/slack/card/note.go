@@ -115,8 +115,6 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 		text = texts.TooLateCancelled
 	case conversation.ReasonExpired, conversation.ReasonAged:
 		text = texts.TooLateExpired
-	case conversation.ReasonOutdated:
-		text = texts.TooLateOutdated
 	}
 	return fill(text, "who", w.mention(decided.By), "when", when(decided.At))
 }

@@ -21,7 +21,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 			fill(w.DeniedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
-	case conversation.ReasonOutdated, conversation.ReasonAged:
+	case conversation.ReasonAged:
 		ending, why = w.IsExpired, d.texts.reason(x.CancelReason, "")
 	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
