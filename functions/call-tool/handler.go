@@ -165,7 +165,6 @@ func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggre
 // changed what prepare read.
 func (j *job) claim(ctx context.Context) error {
 	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev}}
-	on = append(on, j.permission.Beside...)
 	// they list the reads and the sources
 	if j.action.ApprovedBy == conversation.ApprovedByAuto || j.action.Pushed != nil {
 		on = append(on, aggregate.Owned{Key: tenancy.SettingsKey, Rev: j.settings.Rev})

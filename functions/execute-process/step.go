@@ -133,7 +133,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments.JSON())),
 		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, f.planned) || tellsUnstamped(a, e, t.spec, f.planned) ||
 			e.Terms.Rule != nil && refersToMarked(step, t.permission, f.planned)),
-		Tool: task.ToolRef{Name: step.Tool, Rev: t.permission.Rev, Beside: t.permission.Beside},
+		Tool: task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil
 }
 

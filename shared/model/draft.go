@@ -46,7 +46,7 @@ type BoundedTool struct {
 // can't be read may not be called, so it counts as forbidden.
 func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []tenancy.Constraint) Bounds {
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}, ServerTools: []string{}}
-	for _, p := range tenancy.Standing(permissions) {
+	for _, p := range permissions {
 		switch c, err := p.Bounds(knows(p.ToolName)); {
 		case !p.Allowed || p.ChangedAt != nil || err != nil:
 			b.Forbidden = append(b.Forbidden, p.ToolName)

@@ -117,19 +117,6 @@ func TestPlanIsBoundToTheCatalog(t *testing.T) {
 	}
 }
 
-func TestAPolicyIsToldOfAToolThatStartsOff(t *testing.T) {
-	rows := []tenancy.ToolPermission{{ToolName: "list_employees", Constraints: "{}"}}
-	b := model.BoundsOf(rows, func(string) []tenancy.Constraint { return nil })
-	want := []string{"list_employees"}
-	for _, s := range catalog(t).All() {
-		if tenancy.IsAdded(s.Name) {
-			want = append(want, s.Name)
-		}
-	}
-	expect.Same(t, want, b.Forbidden)
-	expect.That(t, len(want) >= 2, "no tool was added since the first release")
-}
-
 // A server's tool that changed is off until an administrator allows it again.
 func TestAPolicyIsToldOfAToolThatChanged(t *testing.T) {
 	changed := time.Now()

@@ -92,7 +92,7 @@ func (s *suite) run(t *testing.T) {
 		{"renewed integrations", testRenewedIntegrations},
 		{"ended integrations", testEndedIntegrations},
 		{"tools", testTools},
-		{"tools that are added", testAddedTool},
+		{"a tool without a row is allowed", testUnsavedTool},
 		{"lists", testLists},
 		{"rows at places", testRowsAt},
 		{"pending", testPending},

@@ -30,7 +30,7 @@ func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 	return x, err
 }
 
-// settings reads the row. Settings that are missing in an older row have their defaults.
+// settings reads the row. What is missing in it has its default.
 func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRow, error) {
 	row := tenancy.SettingsRow{TenantID: tenant, Config: tenancy.DefaultSettings()}
 	err := s.read(ctx, tenant, &row)
@@ -121,29 +121,15 @@ func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, re
 	return row.Config(), row.Rev, s.change(ctx, c, err)
 }
 
-// ToolPermission returns whether a tenant's tasks may call a tool. Without a row it applies tenancy.Standing; failing
-// that, Ringi's own tools are allowed and tools of MCP servers are not. Then found is false and the revision is 0,
-// which claims check as well.
+// ToolPermission returns whether a tenant's tasks may call a tool. Without a row, Ringi's own tools are allowed and
+// tools of MCP servers are not. Then found is false and the revision is 0, which claims check as well.
 func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error) {
 	p = tenancy.ToolPermission{TenantID: tenant, ToolName: name}
 	err = s.read(ctx, tenant, &p)
-	switch {
-	case !errors.Is(err, aggregate.ErrNotFound) || !table.KeyPart(tenant):
+	if !errors.Is(err, aggregate.ErrNotFound) || !table.KeyPart(tenant) {
 		return p, err == nil, err
-	case !tenancy.IsAdded(name):
-		return tenancy.Unsaved(tenant, name), false, nil
 	}
-	rows, err := s.ToolPermissions(ctx, tenant)
-	p = tenancy.Unsaved(tenant, name)
-	for _, x := range tenancy.Standing(rows) {
-		if x.ToolName == name { // has a revision if it was saved after the first read
-			p = x
-		}
-	}
-	if p.Rev == 0 {
-		p.Beside = tenancy.BesideOf(name, rows)
-	}
-	return p, p.Rev > 0, err
+	return tenancy.Unsaved(tenant, name), false, nil
 }
 
 // ToolPermissions returns all of a tenant's permissions, by tool name.

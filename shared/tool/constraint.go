@@ -11,13 +11,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Under returns a tenant's catalog: without tools that its permissions forbid (see tenancy.Standing), with the
+// Under returns a tenant's catalog: without tools that its permissions forbid, with the
 // constraints of the others. It leaves out tools whose constraints can't be read; the error names them, and the catalog
 // is returned all the same.
 func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) {
 	forbidden, bounds := map[string]bool{}, map[string]tenancy.Constraints{}
 	var unread error
-	for _, p := range tenancy.Standing(permissions) {
+	for _, p := range permissions {
 		b, err := p.Bounds(c.Knows(p.ToolName))
 		if err != nil {
 			unread = errors.Join(unread, fmt.Errorf("tool %s: %w", p.ToolName, err))

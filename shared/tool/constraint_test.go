@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -141,25 +140,6 @@ func TestNoReferenceWidensACall(t *testing.T) {
 		s, _ := c.Lookup(name)
 		if _, unfit := c.Check(name, r); err != nil || unfit != nil || s.Hold(r) != nil {
 			t.Errorf("%s is refused: %v, %v, %v", args, err, unfit, s.Hold(r))
-		}
-	}
-}
-
-// Tools added by a release start under the limits that an administrator has set. Tools of the first release stay
-// allowed without a row.
-func TestAToolThatIsAddedStartsWithinWhatWasNarrowed(t *testing.T) {
-	first := []string{"list_employees", "list_attendance", "calculate_overtime", sheet, dm}
-	for _, added := range builtin(t).All() {
-		var rows []tenancy.ToolPermission
-		for _, s := range builtin(t).All() {
-			if s.Provider == added.Provider && s.Name != added.Name {
-				rows = append(rows, tenancy.ToolPermission{ToolName: s.Name, Constraints: "{}"})
-			}
-		}
-		c := expect.Value(builtin(t).Under(rows))(t)
-		_, offered := c.Lookup(added.Name)
-		if want := len(rows) == 0 || slices.Contains(first, added.Name); offered != want {
-			t.Errorf("%s beside tools that are all forbidden: offered %v; name them as beside it in its file in shared/domain/catalog", added.Name, offered)
 		}
 	}
 }

@@ -21,7 +21,7 @@ var (
 )
 
 // Allowed returns a tenant's catalog: Under, with the tools of MCP servers that an administrator allowed. The error names
-// tools that are left out because this release can't use them; the catalog is returned all the same.
+// tools that are left out because their schemas can't be compiled; the catalog is returned all the same.
 func (c *Catalog) Allowed(permissions []tenancy.ToolPermission, servers []tenancy.MCPServer) (*Catalog, error) {
 	allowed, unread := c.Under(permissions)
 	for _, p := range permissions {
@@ -30,7 +30,7 @@ func (c *Catalog) Allowed(permissions []tenancy.ToolPermission, servers []tenanc
 			continue
 		}
 		with, err := allowed.With(s)
-		if err != nil { // an earlier release accepted the tool's schema, this one can't compile it
+		if err != nil {
 			unread = errors.Join(unread, fmt.Errorf("tool %s: %w", s.Name, err))
 			continue
 		}
@@ -46,7 +46,7 @@ type Permitted struct {
 }
 
 // Permit returns a tool that people approved in this version and with this access. It returns ErrForbidden, ErrOther, or
-// a *failedcall.Error for constraints of a later release.
+// a *failedcall.Error for constraints that aren't known.
 func (c *Catalog) Permit(name, version string, access aggregate.Access, p tenancy.ToolPermission,
 	servers []tenancy.MCPServer) (t Permitted, err error) {
 	if !p.Allowed {

@@ -35,7 +35,6 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 	if err != nil {
 		return nil, err
 	}
-	rows = tenancy.Standing(rows)
 	for _, s := range catalog.Planned().All() {
 		x := knownTool{Title: s.Title(v.Locale), Allowed: true}
 		x.Tool, x.Access = rules.Tool{Name: s.Name}, s.Access

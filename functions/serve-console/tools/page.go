@@ -136,7 +136,7 @@ func mentions(query string, texts ...string) bool {
 
 // standing returns a tool's permission, or the default one if there is no row.
 func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPermission {
-	for _, p := range tenancy.Standing(rows) {
+	for _, p := range rows {
 		if p.ToolName == name {
 			return p
 		}

@@ -32,8 +32,6 @@ type File struct {
 		MaxBytes       int `json:"max_bytes"`
 		MaxMessage     int `json:"max_message"` // characters of the message that its arguments for people make
 	} `json:"limits"`
-	// Beside lists the older tools of its provider, if this tool was added in a later release.
-	Beside []string `json:"beside"`
 	// Constraints maps each constraint to the argument that it limits, or to "" if only the vendor can check it.
 	Constraints map[string]string `json:"constraints"`
 	Destination []string          `json:"destination"` // arguments that name the target of a write

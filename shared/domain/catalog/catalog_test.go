@@ -64,10 +64,5 @@ func TestEachFileIsWhole(t *testing.T) {
 				}
 			}
 		}
-		for _, name := range f.Beside {
-			if before, ok := catalog.Of(name); !ok || before.Provider != f.Provider {
-				t.Errorf("%s stands beside %s, which is no tool of %s", f.Name, name, f.Provider)
-			}
-		}
 	}
 }

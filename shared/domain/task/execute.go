@@ -131,9 +131,8 @@ func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
 
 // ToolRef is the revision of a tool permission as it was read; 0 means that the row is absent.
 type ToolRef struct {
-	Name   string
-	Rev    int
-	Beside []aggregate.Owned // further rows on which the permission depends
+	Name string
+	Rev  int
 }
 
 // Call is a tool call that an invocation wants to claim.
@@ -208,7 +207,6 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	c.RelyOn(e, process, prompt, a.inForce(e))
 	a.relyOnAgain(c, e)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
-	c.Owned = append(c.Owned, call.Tool.Beside...)
 	return c.done()
 }
 

@@ -2,11 +2,9 @@ package tenancy
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 )
 
@@ -16,8 +14,8 @@ const ToolPrefix = "TOOL#"
 // ToolKey returns the sort key of a tool's permission.
 func ToolKey(name string) string { return ToolPrefix + name }
 
-// ToolPermission says whether a tenant's tasks may call a tool. Without a row, Ringi's own tools are allowed unless
-// Standing says otherwise, and tools of MCP servers are forbidden.
+// ToolPermission says whether a tenant's tasks may call a tool. Without a row, Ringi's own tools are allowed,
+// and tools of MCP servers are forbidden.
 type ToolPermission struct {
 	aggregate.Meta
 	ID          string         `json:"id"`
@@ -36,8 +34,6 @@ type ToolPermission struct {
 	Contests  bool      `json:"contests,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Beside are the rows that decide whether a tool without a row is allowed.
-	Beside []aggregate.Owned `json:"-"`
 }
 
 // Place is in the tenant's own partition.
@@ -45,63 +41,10 @@ func (p ToolPermission) Place() (partition, key, typ string) {
 	return "TENANT#" + p.TenantID, ToolKey(p.ToolName), "tool"
 }
 
-// Unsaved returns the permission of a tool that has no row and none from Standing.
+// Unsaved returns the permission of a tool that has no row.
 func Unsaved(tenant, tool string) ToolPermission {
 	_, _, foreign := ServerTool(tool)
 	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
-}
-
-// besideOf returns the older tools of the same provider, if the tool was added in a later release; else nil.
-func besideOf(tool string) []string {
-	f, _ := catalog.Of(tool)
-	return f.Beside
-}
-
-// IsAdded reports whether the tool was added in a later release, so that Standing decides about it while it has no row.
-func IsAdded(tool string) bool { return besideOf(tool) != nil }
-
-// BesideOf returns the tenant's rows, including absent ones, that decide about a tool without a row.
-func BesideOf(tool string, rows []ToolPermission) (out []aggregate.Owned) {
-	for _, name := range besideOf(tool) {
-		o := aggregate.Owned{Key: ToolKey(name)}
-		for _, p := range rows {
-			if p.ToolName == name {
-				o.Rev = p.Rev
-			}
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-// Standing adds a forbidding permission for each tool that was added in a later release and has no row, if the tenant
-// has restricted the older tools of its provider: it has rows for them, and each of these forbids its tool or sets
-// constraints. A tenant that restricted everything must not get a new tool without limits.
-func Standing(rows []ToolPermission) []ToolPermission {
-	out := slices.Clone(rows)
-	files, _ := catalog.Files()
-	for _, f := range files {
-		var beside []ToolPermission
-		for _, p := range rows {
-			if p.ToolName == f.Name {
-				beside = nil
-				break
-			}
-			if slices.Contains(f.Beside, p.ToolName) {
-				beside = append(beside, p)
-			}
-		}
-		if len(beside) > 0 && !slices.ContainsFunc(beside, ToolPermission.unbounded) {
-			out = append(out, ToolPermission{TenantID: beside[0].TenantID, ToolName: f.Name, Constraints: "{}"})
-		}
-	}
-	return out
-}
-
-// unbounded reports whether the tool is allowed without constraints.
-func (p ToolPermission) unbounded() bool {
-	var constraints map[string]json.RawMessage
-	return p.Allowed && (p.Constraints == "" || json.Unmarshal([]byte(p.Constraints), &constraints) == nil && len(constraints) == 0)
 }
 
 // ForContests reports whether contest members may call the tool in its current version.

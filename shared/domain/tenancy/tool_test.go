@@ -53,36 +53,3 @@ func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
 		})
 	}
 }
-
-func TestAnAddedToolStartsAsWhatWasBesideIt(t *testing.T) {
-	off := func(name string) ToolPermission {
-		return ToolPermission{TenantID: "T1", ToolName: name, Constraints: "{}"}
-	}
-	on := func(name string, constraints aggregate.JSON) ToolPermission {
-		return ToolPermission{TenantID: "T1", ToolName: name, Allowed: true, Constraints: constraints}
-	}
-	for name, test := range map[string]struct {
-		rows []ToolPermission
-		off  bool
-	}{
-		"no rows":                      {nil, false},
-		"rows of other providers":      {[]ToolPermission{off("send_slack_dm"), off("write_rows_to_google_sheet"), off("rooms.book")}, false},
-		"all that there were are off":  {[]ToolPermission{off("list_employees"), off("list_attendance")}, true},
-		"off and bounded":              {[]ToolPermission{off("list_employees"), on("list_attendance", `{"departments":["第一営業課"]}`)}, true},
-		"one has a row, and is off":    {[]ToolPermission{off("list_employees")}, true},
-		"one has a row, and is bound":  {[]ToolPermission{on("list_employees", `{"departments":["営業部"]}`)}, true},
-		"constraints of a later time":  {[]ToolPermission{on("list_employees", `{"teams":["a"]}`)}, true},
-		"constraints nobody can read":  {[]ToolPermission{on("list_employees", `[`)}, true},
-		"one is without bounds":        {[]ToolPermission{off("list_attendance"), on("list_employees", "{}")}, false},
-		"one is without bounds at all": {[]ToolPermission{on("list_employees", "")}, false},
-		"it was allowed":               {[]ToolPermission{off("list_employees"), on("list_departments", "{}")}, false},
-	} {
-		got := Standing(test.rows)
-		more, found := got[len(test.rows):], false
-		for _, p := range more {
-			found = found || p.ToolName == "list_departments"
-			expect.That(t, !p.Allowed && p.TenantID == "T1" && IsAdded(p.ToolName), "%s: %+v beside the rows", name, p)
-		}
-		expect.That(t, found == test.off && (test.off || len(more) == 0), "%s: %+v beside the rows", name, more)
-	}
-}
