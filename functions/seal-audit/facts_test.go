@@ -43,7 +43,7 @@ func told(w *world) []events.DynamoDBEventRecord {
 
 func sum(t *testing.T, w *world) daily.Sum {
 	t.Helper()
-	all := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant, []string{daily.Day(w.now)}, w.now))(t)
+	all := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant, []string{daily.Day(w.now)}))(t)
 	return all[len(all)-1]
 }
 

@@ -17,15 +17,11 @@ import (
 )
 
 func testFacts(t *testing.T, st *taskStore) {
-	since(t, st, tenant, today(31)) // the days before are folded
 	st.parts(t, []part{
 		{"what a task's audit entries say is in its day's sum, however often it is told", testFactsOfATask},
-		{"a day is folded anew until no fact can come, then left alone", testFoldOnce},
-		{"facts that come while others fold are not lost", testFoldRace},
 		{"sums are the tenant's", testSumsOfATenant},
-		{"a fact is counted once in its day's sum, however often and beside whom it is told, and no look folds", testFactsCounted},
+		{"a fact is counted once in its day's sum, however often and beside whom it is told, and a day without any has a sum of none", testFactsCounted},
 		{"a task's facts of a day are counted in one row, each once", testFactsOfATaskInOneRow},
-		{"a day on which counting began is folded", testDayOfTheFirstCount},
 	})
 }
 
@@ -34,13 +30,6 @@ func today(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC)
 
 func counted(n int, when time.Time) daily.Fact {
 	return daily.Fact{Tenant: tenant, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: true}
-}
-
-func sumOf(t *testing.T, st *taskStore, day, now time.Time) daily.Sum {
-	t.Helper()
-	all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(day)}, now))(t)
-	expect.Must(t, len(all) == 1, "%d sums", len(all))
-	return all[0]
 }
 
 func testFactsOfATask(t *testing.T, st *taskStore) {
@@ -65,53 +54,10 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	for range 2 {
 		expect.NoError(t, st.PutFacts(t.Context(), append(facts, facts...)))
 	}
-	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{daily.Day(a.Head.ChangedAt)}, a.Head.ChangedAt.Add(time.Hour)))(t)[0]
+	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{daily.Day(a.Head.ChangedAt)}))(t)[0]
 	took, _, known := got.Within(0.5)
 	if got.Tasks != 1 || got.Decided(daily.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute || took > 8*time.Minute {
 		t.Errorf("of %d facts: %+v, up to %v", len(facts), got, took)
-	}
-}
-
-func testFoldOnce(t *testing.T, st *taskStore) {
-	day := today(2)
-	late := day.Add(72 * time.Hour)
-	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{counted(1, day)}))
-	if s := sumOf(t, st, day, day); s.Tasks != 1 {
-		t.Errorf("%+v", s)
-	}
-	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{counted(2, day)}))
-	if s := sumOf(t, st, day, day.Add(time.Second)); s.Tasks != 1 {
-		t.Errorf("within a minute it was folded again: %+v", s)
-	}
-	if s := sumOf(t, st, day, late); s.Tasks != 2 {
-		t.Errorf("%+v", s)
-	}
-	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{counted(3, day)}))
-	if s := sumOf(t, st, day, late.Add(time.Hour)); s.Tasks != 2 {
-		t.Errorf("a final sum was folded again: %+v", s)
-	}
-	all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(late.AddDate(0, 0, 9))}, late))(t)
-	expect.That(t, len(all) == 0, "a day to come has a sum: %+v", all)
-}
-
-func testFoldRace(t *testing.T, st *taskStore) {
-	day := today(12)
-	var wait sync.WaitGroup
-	for n := range 8 {
-		wait.Go(func() {
-			for i := range 5 {
-				if err := st.PutFacts(t.Context(), []daily.Fact{counted(100*n+i, day)}); err != nil {
-					t.Error(err)
-				}
-				if _, err := st.Fold(t.Context(), tenant, daily.Day(day), day); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	if s := sumOf(t, st, day, day); s.Tasks != 40 { // the sum of the last fold
-		t.Errorf("%d of 40", s.Tasks)
 	}
 }
 
@@ -124,19 +70,9 @@ func countedBy(of string, n int, when time.Time) daily.Fact {
 	}
 }
 
-// since makes the store count a tenant's facts from a time on.
-func since(t *testing.T, st *taskStore, of string, when time.Time) {
-	t.Helper()
-	row := struct {
-		Since time.Time `json:"since"`
-	}{when}
-	write(t, st, expect.Value(table.Pack("counting", "COUNTED#"+of+"#days", "SINCE", row))(t))
-}
-
 func testFactsCounted(t *testing.T, st *taskStore) {
 	const of = "01COUNTED"
 	day := today(25)
-	since(t, st, of, day.AddDate(0, 0, -2))
 	var facts []daily.Fact
 	for n := range 230 {
 		facts = append(facts, countedBy(of, n, day))
@@ -152,13 +88,9 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 		})
 	}
 	wait.Wait()
-	days := []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1)), daily.Day(day.AddDate(0, 0, 9))}
-	got := expect.Value(st.Sums(t.Context(), of, days, day.AddDate(0, 0, 1)))(t)
-	want := []daily.Sum{daily.Fold(of, days[0], facts, time.Time{}), daily.Fold(of, days[1], nil, day.AddDate(0, 0, 1))}
-	expect.Same(t, want, got)
-	if n := len(rows(t, st, "FACTSUM#"+of)); n != 0 {
-		t.Errorf("%d days were folded", n)
-	}
+	days := []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}
+	got := expect.Value(st.Sums(t.Context(), of, days))(t)
+	expect.Same(t, []daily.Sum{daily.Fold(of, days[0], facts), daily.Fold(of, days[1], nil)}, got)
 }
 
 // atOnce is how many facts one transaction counts.
@@ -169,7 +101,6 @@ const atOnce = 50
 func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	const of = "01ONEROW"
 	day := today(27)
-	since(t, st, of, day.AddDate(0, 0, -2))
 	var facts []daily.Fact
 	for n := range 3 * atOnce {
 		f := countedBy(of, n, day)
@@ -187,27 +118,11 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	}
 	wait.Wait()
 	expect.NoError(t, st.PutFacts(t.Context(), facts))
-	want := daily.Fold(of, daily.Day(day), facts, day)
-	got := expect.Value(st.Fold(t.Context(), of, daily.Day(day), day))(t)
-	expect.Same(t, want, got)
-	want.FoldedAt = time.Time{}
-	expect.Same(t, []daily.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}, day))(t))
+	want := daily.Fold(of, daily.Day(day), facts)
+	expect.Same(t, []daily.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}))(t))
 	if n := len(rows(t, st, "FACT#"+of+"#"+want.Day)); n != 2 {
 		t.Errorf("%d rows for two tasks", n)
 	}
-}
-
-func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
-	const of = "01BEGINS"
-	day := today(26)
-	early := countedBy(of, 1, day.Add(-time.Hour)) // stored by an earlier release, which counted nothing
-	write(t, st, expect.Value(table.Pack("fact", "FACT#"+of+"#"+daily.Day(day), early.Key(), early))(t))
-	again := countedBy(of, 4, day.Add(-time.Hour)) // and put once more
-	write(t, st, expect.Value(table.Pack("fact", "FACT#"+of+"#"+daily.Day(day), again.Key(), again))(t))
-	since(t, st, of, day)
-	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
-	got := expect.Value(st.Sums(t.Context(), of, []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)
-	expect.That(t, len(got) == 2 && got[0].Facts == 3 && got[0].Spent.Cost == 15 && got[1].Facts == 1, "%+v", got)
 }
 
 func testSumsOfATenant(t *testing.T, st *taskStore) {
@@ -215,7 +130,7 @@ func testSumsOfATenant(t *testing.T, st *taskStore) {
 	other := counted(1, day)
 	other.Tenant = "01OTHER"
 	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{other}))
-	if s := sumOf(t, st, day, day); s.Facts != 0 {
+	if s := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(day)}))(t)[0]; s.Facts != 0 {
 		t.Errorf("another's: %+v", s)
 	}
 	bad := counted(1, day)
@@ -223,7 +138,7 @@ func testSumsOfATenant(t *testing.T, st *taskStore) {
 	if err := st.PutFacts(t.Context(), []daily.Fact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
 		t.Errorf("%v", err)
 	}
-	if _, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"}, day); err == nil {
+	if _, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"}); err == nil {
 		t.Error("another's key was read")
 	}
 }

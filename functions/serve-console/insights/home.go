@@ -93,7 +93,7 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	if err != nil {
 		return l, err
 	}
-	counted, err := c.Store.Sums(ctx, v.Tenant, days, c.Now())
+	counted, err := c.Store.Sums(ctx, v.Tenant, days)
 	if err != nil {
 		return l, err
 	}

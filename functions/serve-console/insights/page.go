@@ -32,7 +32,6 @@ type insightsData struct {
 	Views    []web.View
 	Filter   web.Filter
 	Problem  string
-	Missing  int // days that were not counted in time
 	Empty    bool
 	Numbers  []Number
 	WaitRows []bucketRow
@@ -107,7 +106,7 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 		doc.Data = d
 		return c.Show(w, r, v, doc, "insights.html")
 	}
-	sums, err := c.Store.Sums(r.Context(), v.Tenant, days, c.Now())
+	sums, err := c.Store.Sums(r.Context(), v.Tenant, days)
 	if err != nil {
 		return err
 	}
@@ -115,7 +114,7 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 	if err != nil {
 		return err
 	}
-	d.fill(words, days, sums, today)
+	d.fill(words, sums)
 	for i, row := range d.Tools {
 		if s, ok := catalog.Lookup(row.Name); ok {
 			d.Tools[i].Title = s.Title(v.Locale)
@@ -134,17 +133,10 @@ func daysBefore(day string, n int) string {
 	return daily.Day(t.AddDate(0, 0, -n))
 }
 
-func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today string) {
-	known := map[string]daily.Sum{}
-	for _, s := range sums {
-		known[s.Day] = s
-	}
+func (d *insightsData) fill(w web.Texts, sums []daily.Sum) {
 	var read, spent []bar
-	for _, day := range days {
-		s, ok := known[day]
-		if !ok && day <= today {
-			d.Missing++
-		}
+	for _, s := range sums {
+		day := s.Day
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
 		read = append(read, bar{Value: tokens, Label: day[len("2026-"):], Title: day + " " + web.Count(tokens)})
 		spent = append(spent, bar{

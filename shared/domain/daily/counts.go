@@ -47,8 +47,7 @@ func (s Sum) Counts() map[string]int {
 	return out
 }
 
-// SumOf is the inverse of Counts. It ignores names that only a later release knows, and returns an error for an invalid
-// bucket of wait times.
+// SumOf is the inverse of Counts. It returns an error for an invalid bucket of wait times.
 func SumOf(tenant, day string, counts map[string]int) (Sum, error) {
 	s := Sum{Tenant: tenant, Day: day}.whole()
 	for name, n := range counts {

@@ -21,7 +21,7 @@ type Fact struct {
 	Created bool             `json:"created,omitempty"` // a request became a task
 	Gate    string           `json:"gate,omitempty"`    // prompt, process or step, if this is a decision
 	Verdict Verdict          `json:"verdict,omitempty"`
-	Waited  *int64           `json:"waited_ms,omitempty"` // from question to decision; nil: not recorded by that release
+	Waited  *int64           `json:"waited_ms,omitempty"` // from question to decision; nil: nobody was asked
 	Retried bool             `json:"retried,omitempty"`   // a failed generation was retried
 	Became  string           `json:"became,omitempty"`    // the status in which the request rests since then
 	Ended   string           `json:"ended,omitempty"`     // for an execution: completed, failed or cancelled
@@ -103,7 +103,7 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	}
 	f = Fact{Tenant: x.TenantID, Task: x.AggregateID, Source: x.ID, At: x.Timestamp}
 	var d details
-	_ = json.Unmarshal([]byte(x.Details), &d) // entries of earlier releases may have other details or none
+	_ = json.Unmarshal([]byte(x.Details), &d) // not every entry has details
 	f.Became = became(x, d)
 	name := string(x.Action)
 	gate, what, _ := strings.Cut(name, ".")

@@ -37,15 +37,15 @@ func TestWhatAnEntrySays(t *testing.T) {
 		entry aggregate.AuditEntry
 		want  daily.Fact // without the fields that all facts have
 	}{
-		"a task":             {entry(task.AuditTaskCreated, "task", "{}"), daily.Fact{Created: true}},
-		"an approval":        {entry(task.AuditPromptApproved, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &half}},
-		"of steps":           {entry(task.AuditProcessApproved, "process", asked), daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
-		"of one step":        {entry(task.AuditStepApproved, "execution", asked), daily.Fact{Gate: "step", Verdict: daily.Approved, Waited: &half}},
-		"a rejection":        {entry(task.AuditPromptRejected, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Rejected, Waited: &half}},
-		"an older release's": {entry(task.AuditProcessRejected, "process", `{"version":1}`), daily.Fact{Gate: "process", Verdict: daily.Rejected}},
-		"no details":         {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
-		"nobody came":        {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired, Became: "expired"}},
-		"nobody saw a step":  {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired, Became: "expired"}},
+		"a task":            {entry(task.AuditTaskCreated, "task", "{}"), daily.Fact{Created: true}},
+		"an approval":       {entry(task.AuditPromptApproved, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &half}},
+		"of steps":          {entry(task.AuditProcessApproved, "process", asked), daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
+		"of one step":       {entry(task.AuditStepApproved, "execution", asked), daily.Fact{Gate: "step", Verdict: daily.Approved, Waited: &half}},
+		"a rejection":       {entry(task.AuditPromptRejected, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Rejected, Waited: &half}},
+		"without a time":    {entry(task.AuditProcessRejected, "process", `{"version":1}`), daily.Fact{Gate: "process", Verdict: daily.Rejected}},
+		"no details":        {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
+		"nobody came":       {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired, Became: "expired"}},
+		"nobody saw a step": {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired, Became: "expired"}},
 		"the last stamp": {entry(task.AuditProcessApproved, "process", routed),
 			daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
 		"denied": {entry(task.AuditStepDenied, "execution", routed),
@@ -87,12 +87,12 @@ func TestWhatIsNoFact(t *testing.T) {
 	settings.AggregateID = ""
 	for name, x := range map[string]aggregate.AuditEntry{
 		"an approval that asked nobody": system, "of no task": settings, "cancelled with its execution": entry(task.AuditTaskCancelled, "task", `{"execution":"01ROW"}`),
-		"a start":                      entry(task.AuditExecutionStarted, "execution", "{}"),
-		"an action of a later release": entry("prompt.read", "prompt", "{}"),
-		"a stamp that settles nothing": entry(task.AuditProcessStamped, "process", routed),
-		"a stamp taken back":           entry(task.AuditProcessTakenBack, "process", routed),
-		"a successor":                  entry(task.AuditStepReassigned, "execution", routed),
-		"an opening":                   entry(task.AuditProcessRouted, "process", routed),
+		"a start":                        entry(task.AuditExecutionStarted, "execution", "{}"),
+		"an action that decides nothing": entry("prompt.read", "prompt", "{}"),
+		"a stamp that settles nothing":   entry(task.AuditProcessStamped, "process", routed),
+		"a stamp taken back":             entry(task.AuditProcessTakenBack, "process", routed),
+		"a successor":                    entry(task.AuditStepReassigned, "execution", routed),
+		"an opening":                     entry(task.AuditProcessRouted, "process", routed),
 	} {
 		if f, ok := daily.OfEntry(x); ok {
 			t.Errorf("%s: %+v", name, f)
@@ -137,11 +137,11 @@ func facts(n int) (all []daily.Fact) {
 
 func TestAFoldDependsOnNoOrderAndAddsUp(t *testing.T) {
 	all := facts(100)
-	want := daily.Fold("01TENANT", "2026-04-18", all, at())
+	want := daily.Fold("01TENANT", "2026-04-18", all)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	expect.Same(t, want, daily.Fold("01TENANT", "2026-04-18", all, at()))
-	total := daily.Total([]daily.Sum{daily.Fold("", "", all[:30], at()), daily.Fold("", "", all[30:], at()), {}})
-	total.Tenant, total.Day, total.FoldedAt = want.Tenant, want.Day, want.FoldedAt
+	expect.Same(t, want, daily.Fold("01TENANT", "2026-04-18", all))
+	total := daily.Total([]daily.Sum{daily.Fold("", "", all[:30]), daily.Fold("", "", all[30:]), {}})
+	total.Tenant, total.Day = want.Tenant, want.Day
 	expect.Same(t, want, total)
 	if want.Facts != 100 || want.Decided(daily.Approved) != 25 || want.SentBack() != 25 || want.Tools["sheets_append"].Failed != 25 || want.Spent.Cost != 75 || want.Spent.Unpriced != 25 {
 		t.Errorf("%+v", want)
@@ -151,12 +151,11 @@ func TestAFoldDependsOnNoOrderAndAddsUp(t *testing.T) {
 func TestCountsAddUpToTheSumOfAll(t *testing.T) {
 	all, counts := facts(100), map[string]int{}
 	for _, part := range [][]daily.Fact{all[:1], all[1:40], all[40:]} {
-		for name, n := range daily.Fold("01TENANT", "2026-04-18", part, at()).Counts() {
+		for name, n := range daily.Fold("01TENANT", "2026-04-18", part).Counts() {
 			counts[name] += n
 		}
 	}
-	counts["a later release's"] = 1
-	want := daily.Fold("01TENANT", "2026-04-18", all, time.Time{})
+	want := daily.Fold("01TENANT", "2026-04-18", all)
 	expect.Same(t, want, expect.Value(daily.SumOf("01TENANT", "2026-04-18", counts))(t))
 	for _, odd := range []string{"wait 1000", "wait x"} {
 		_, err := daily.SumOf("01TENANT", "2026-04-18", map[string]int{odd: 1})
@@ -171,7 +170,7 @@ func TestTimesAreSaidUpToTheirBucket(t *testing.T) {
 			ms := d.Milliseconds()
 			facts = append(facts, daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &ms})
 		}
-		return daily.Fold("", "", facts, at())
+		return daily.Fold("", "", facts)
 	}
 	for name, tt := range map[string]struct {
 		sum          daily.Sum
@@ -200,24 +199,4 @@ func TestTimesAreSaidUpToTheirBucket(t *testing.T) {
 		last = end
 	}
 	expect.That(t, last >= 30*24*time.Hour && last <= 45*24*time.Hour, "the last bucket ends at %v", last)
-}
-
-func TestWhenADayIsFoldedAnew(t *testing.T) {
-	begins := expect.Value(daily.Begins("2026-04-18"))(t)
-	over := begins.Add(49*time.Hour + time.Second)
-	for name, tt := range map[string]struct {
-		folded, now  time.Time
-		final, stale bool
-	}{
-		"just now":                 {at(), at().Add(59 * time.Second), false, false},
-		"a minute ago":             {at(), at().Add(time.Minute), false, true},
-		"the day after":            {begins.Add(48 * time.Hour), over, false, true},
-		"when no fact can come":    {over, over.Add(time.Hour), true, false},
-		"a year later, not folded": {at(), at().AddDate(1, 0, 0), false, true},
-	} {
-		s := daily.Sum{Day: "2026-04-18", FoldedAt: tt.folded}
-		if s.Final() != tt.final || s.Stale(tt.now) != tt.stale {
-			t.Errorf("%s: final %v, stale %v", name, s.Final(), s.Stale(tt.now))
-		}
-	}
 }

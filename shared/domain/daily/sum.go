@@ -9,19 +9,18 @@ import (
 
 // Sum is the statistics of one or several days.
 type Sum struct {
-	Tenant   string    `json:"tenant_id"`
-	Day      string    `json:"day"`   // empty for several days
-	Facts    int       `json:"facts"` // a day's facts are never removed, so the sum with more facts is the newer one
-	FoldedAt time.Time `json:"folded_at"`
+	Tenant string
+	Day    string // empty for several days
+	Facts  int
 
-	Tasks    int                        `json:"tasks"`
-	Verdicts map[string]map[Verdict]int `json:"verdicts"` // by gate
-	Waits    []int                      `json:"waits"`    // number of decisions by wait time; see Bound
-	Retried  int                        `json:"retried"`
-	Ended    map[string]int             `json:"ended"`  // executions by status
-	Became   map[string]int             `json:"became"` // requests by the status in which they came to rest
-	Tools    map[string]Calls           `json:"tools"`
-	Spent    Spent                      `json:"spent"`
+	Tasks    int
+	Verdicts map[string]map[Verdict]int // by gate
+	Waits    []int                      // number of decisions by wait time; see Bound
+	Retried  int
+	Ended    map[string]int // executions by status
+	Became   map[string]int // requests by the status in which they came to rest
+	Tools    map[string]Calls
+	Spent    Spent
 }
 
 // Wait times are counted in buckets. The first ends at 10 s, each further one at 1.5 times the previous end, and the
@@ -54,8 +53,8 @@ func bucket(d time.Duration) int {
 }
 
 // Fold sums up a day's facts.
-func Fold(tenant, day string, facts []Fact, now time.Time) Sum {
-	s := Sum{Tenant: tenant, Day: day, FoldedAt: now.UTC()}
+func Fold(tenant, day string, facts []Fact) Sum {
+	s := Sum{Tenant: tenant, Day: day}
 	for _, f := range facts {
 		s.add(f)
 	}
@@ -172,21 +171,6 @@ func (s Sum) Within(part float64) (end time.Duration, ended, known bool) {
 	}
 	return 0, false, true
 }
-
-// latest is how late a fact may still arrive: the source redelivers rows for up to a day, and clocks differ.
-const latest = 25 * time.Hour
-
-// Final reports whether the sum was made so late that no further facts can follow.
-func (s Sum) Final() bool {
-	begins, err := Begins(s.Day)
-	return err == nil && s.FoldedAt.After(begins.Add(24*time.Hour+latest))
-}
-
-// fresh is how long the sum of an unfinished day may be shown without recomputing it.
-const fresh = time.Minute
-
-// Stale reports whether the sum must be recomputed before it is shown.
-func (s Sum) Stale(now time.Time) bool { return !s.Final() && now.Sub(s.FoldedAt) >= fresh }
 
 // MaxDays is the maximum range of days.
 const MaxDays = 92

@@ -18,16 +18,13 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Each day has a row of sums, and one row says since when a tenant's facts are counted. A row for each task and day has
-// what the task adds to the day, and the sources of the facts that were counted.
+// Each day has a row of sums. A row for each task and day has what the task adds to the day, and the sources of the facts
+// that were counted.
 const (
-	countedDays  = "days"
-	countedSince = "SINCE"
-	countPrefix  = "n "
-	taskDay      = "task_facts"
-	taskSources  = "sources"
-	// countMargin is how long after the first counted fact those of an earlier release may still arrive.
-	countMargin = time.Hour
+	countedDays = "days"
+	countPrefix = "n "
+	taskDay     = "task_facts"
+	taskSources = "sources"
 	// factsAtOnce is how many facts one transaction counts: its condition names all facts of a task, and DynamoDB
 	// limits a condition to 4 KB.
 	factsAtOnce = 50
@@ -61,9 +58,6 @@ func (s *Counter) PutFacts(ctx context.Context, facts []daily.Fact) error {
 
 // putFacts is PutFacts for one day of a tenant.
 func (s *Counter) putFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
-	if err := s.countingSince(ctx, tenant); err != nil {
-		return err
-	}
 	slices.SortFunc(facts, func(a, b daily.Fact) int { return strings.Compare(a.Key(), b.Key()) })
 	for part := range slices.Chunk(facts, factsAtOnce) {
 		if err := s.countFacts(ctx, tenant, day, part); err != nil {
@@ -87,7 +81,7 @@ func (s *Counter) countFacts(ctx context.Context, tenant, day string, facts []da
 			items = append(items, s.countOfTask(tenant, day, task, byTask[task]))
 		}
 		e := table.NewExpression()
-		counts(e, daily.Fold(tenant, day, facts, time.Time{}))
+		counts(e, daily.Fold(tenant, day, facts))
 		e.Row("counted_day", time.Time{})
 		items = append(items, s.t.Move(table.Key(daysOf(tenant), day), e))
 		err := s.t.TransactPast(ctx, aggregate.NewID(), items)
@@ -121,7 +115,7 @@ func (s *Counter) countOfTask(tenant, day, task string, facts []daily.Fact) type
 		absent = append(absent, "NOT contains("+e.Name(taskSources)+", "+e.Value(f.Source)+")")
 	}
 	e.Adds = append(e.Adds, e.Name(taskSources)+" "+e.Placeholder(&types.AttributeValueMemberSS{Value: sources}))
-	counts(e, daily.Fold(tenant, day, facts, time.Time{}))
+	counts(e, daily.Fold(tenant, day, facts))
 	e.Row(taskDay, begins(day).Add(factsLast))
 	move := s.t.Move(table.Key(factsOf(tenant, day), task), e, absent...)
 	move.Update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -153,36 +147,6 @@ func countsOf(it table.Item, tenant, day string) (daily.Sum, error) {
 		}
 	}
 	return daily.SumOf(tenant, day, counts)
-}
-
-// countingSince records once per tenant since when its facts are counted.
-func (s *Counter) countingSince(ctx context.Context, tenant string) error {
-	if _, noted := s.counting.Load(tenant); noted {
-		return nil
-	}
-	e := table.NewExpression()
-	e.Set("since", s.t.Now())
-	e.Row("counting", time.Time{})
-	_, err := s.t.Update(ctx, table.Key(daysOf(tenant), countedSince), e, table.All(e.Absent()))
-	if err != nil && !errors.Is(err, table.ErrCondition) {
-		return fmt.Errorf("note that facts are counted: %w", err)
-	}
-	s.counting.Store(tenant, true)
-	return nil
-}
-
-// countedFrom returns the beginning of the first day whose facts are all counted. ok is false if none are.
-func (s *Counter) countedFrom(ctx context.Context, tenant string) (from time.Time, ok bool, err error) {
-	var row struct {
-		Since time.Time `json:"since"`
-	}
-	switch err := s.t.Get(ctx, daysOf(tenant), countedSince, &row); {
-	case errors.Is(err, aggregate.ErrNotFound):
-		return from, false, nil
-	case err != nil:
-		return from, false, fmt.Errorf("read since when facts are counted: %w", err)
-	}
-	return row.Since.Add(countMargin), true, nil
 }
 
 // countedSumsOf returns the sums of the days from one to another that have facts.
