@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/store/large"
 )
 
 // talkers are the functions that write what is said and done in conversations: those of their state machine.
@@ -69,17 +68,6 @@ func forgetRule(s *stack, wrong report) {
 	for _, list := range erased {
 		wrong.where(!s.allowsRow(s.role(sweeper), "dynamodb:DeleteItem", list+"*"),
 			"%s may not delete rows %s", sweeper, list)
-	}
-	for id := range s.functions {
-		for _, st := range s.statements(s.role(id)) {
-			for _, on := range st.resources {
-				below, ours := strings.CutPrefix(on, bucket)
-				known := below == "*" || slices.ContainsFunc(large.Prefixes,
-					func(p string) bool { return strings.HasPrefix(below, p) })
-				wrong.where(ours && !known && slices.Contains(st.actions, "s3:PutObject"),
-					"%s may put objects %s, which expire-results takes for a tenant's", id, below)
-			}
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,6 @@ const (
 	results   = ResultsPrefix
 	prompts   = conversation.PromptsPrefix
 	arguments = conversation.StampedPrefix
-	exports   = "exports/"  // of the audit log; the bucket deletes them
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
@@ -47,8 +47,6 @@ const (
 
 	talks = conversation.TalksPrefix // payloads of conversations; kept until the conversation is forgotten
 
-	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
-	workspaces = "workspaces/"
 )
 
 // ResultsPrefix is that of results' keys.
@@ -56,10 +54,6 @@ const ResultsPrefix = "results/"
 
 // FilesPrefix is that of requests' files.
 const FilesPrefix = "files/"
-
-// Prefixes are what the bucket's keys may begin with. Any other key begins with a tenant's id: an early release stored
-// it.
-var Prefixes = []string{results, prompts, arguments, exports, contests, turns, talks, workspaces, files}
 
 // ReadsFolder is the folder of what agents read of files, which expires like prompts.
 const ReadsFolder = "/reads/"
@@ -214,11 +208,8 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		}
 		return json.RawMessage(b.JSON), nil
 	}
-	own := b.S3Key // keys of the early release have no prefix
-	for _, prefix := range []string{results, prompts, arguments, contests, turns, talks, files} {
-		own = strings.TrimPrefix(own, prefix)
-	}
-	if !strings.HasPrefix(own, under(ref)) {
+	own := func(prefix string) bool { return strings.HasPrefix(b.S3Key, prefix+under(ref)) }
+	if !slices.ContainsFunc([]string{results, prompts, arguments, contests, turns, talks, files}, own) {
 		return nil, fmt.Errorf("open a value: %w", aggregate.ErrNotFound)
 	}
 	v, err := s.get(ctx, b.S3Key)

@@ -182,8 +182,7 @@ func (s *Store) inTime(ctx context.Context, of Conversation, keys ...string) err
 // maxManifest bounds a manifest in bytes: every entry with the longest path and target.
 const maxManifest = conversation.MaxEntries * (2*conversation.MaxPath + 512)
 
-// Manifest lists a version's entries without reading its archive. A version of an earlier release has no manifest until
-// Complete is called: its archive is read. It returns ErrGone if the version doesn't exist.
+// Manifest lists a version's entries without reading its archive. It returns ErrGone if the version doesn't exist.
 func (s *Store) Manifest(ctx context.Context, of Conversation, version string) (m conversation.Manifest, err error) {
 	if version == "" {
 		return m, nil
@@ -192,13 +191,6 @@ func (s *Store) Manifest(ctx context.Context, of Conversation, version string) (
 		return m, err
 	}
 	text, err := s.read(ctx, s.manifest(of, version), maxManifest)
-	if errors.Is(err, ErrGone) {
-		t, err := s.Get(ctx, of, version)
-		if err != nil {
-			return m, err
-		}
-		return t.Manifest(), nil
-	}
 	if err != nil {
 		return m, err
 	}
@@ -206,19 +198,6 @@ func (s *Store) Manifest(ctx context.Context, of Conversation, version string) (
 		return m, fmt.Errorf("read a manifest: %w", err)
 	}
 	return m, nil
-}
-
-// Complete stores a version of an earlier release again, with its manifest. t is the version's tree. A version that has
-// a manifest is left as it is.
-func (s *Store) Complete(ctx context.Context, of Conversation, version string, t *conversation.Tree) error {
-	if version == "" {
-		return nil
-	}
-	if has, err := s.bucket.Has(ctx, s.manifest(of, version)); has || err != nil {
-		return err
-	}
-	_, err := s.Put(ctx, of, t)
-	return err
 }
 
 // PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
@@ -254,7 +233,7 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 }
 
 // Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it and
-// the version's files. A base of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
+// the version's files. It returns ErrGone if one of the two doesn't exist.
 func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) (
 	[]conversation.FileChange, *conversation.Tree, error) {
 	was, err := s.Get(ctx, of, base)
@@ -263,9 +242,6 @@ func (s *Store) Compare(ctx context.Context, of Conversation, base, version stri
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.Complete(ctx, of, base, was); err != nil {
 		return nil, nil, err
 	}
 	changes := conversation.Difference(was, is)

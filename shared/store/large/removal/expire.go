@@ -38,7 +38,6 @@ const (
 type Rows interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
 // Conversations reads a conversation's rows. It returns aggregate.ErrNotFound for one that is forgotten.
@@ -57,12 +56,8 @@ type Retention struct {
 	Now           func() time.Time
 }
 
-// place is a prefix with results or prompts of a tenant. An early release stored results and arguments under one prefix
-// (together): there the task's rows tell them apart.
-type place struct {
-	prefix, tenant string
-	together       bool
-}
+// place is a prefix with results or prompts of a tenant.
+type place struct{ prefix, tenant string }
 
 // Expired is the outcome of a run.
 type Expired struct {
@@ -126,7 +121,7 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
 	for _, under := range []string{large.ResultsPrefix, large.FilesPrefix, conversation.PromptsPrefix, conversation.VersionsPrefix,
-		conversation.AttachedPrefix, conversation.TalksPrefix, ""} {
+		conversation.AttachedPrefix, conversation.TalksPrefix} {
 		pages := s3.NewListObjectsV2Paginator(r.Bucket.S3,
 			&s3.ListObjectsV2Input{Bucket: &r.Bucket.Name, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
@@ -136,9 +131,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if !slices.Contains(large.Prefixes, prefix) {
-					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, under), "/"), under == ""})
-				}
+				list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, under), "/")})
 			}
 		}
 	}
@@ -231,8 +224,7 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
-// until then it may need them. Of what belongs to conversations only what was read may be deleted. Under a common
-// prefix, arguments and all objects of a task without rows are kept.
+// until then it may need them. Of what belongs to conversations only what was read may be deleted.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
@@ -244,29 +236,12 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 	if strings.HasPrefix(p.prefix, conversation.TalksPrefix) {
 		return func(key string) bool { return strings.Contains(key, large.ReadsFolder) }, nil
 	}
-	if !p.together {
-		head, err := r.Rows.Head(ctx, ref)
-		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-			return nil, err
-		}
-		over := err != nil || head.Ended != nil
-		return func(string) bool { return over }, nil
-	}
-	a, err := r.Rows.Load(ctx, ref)
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return func(string) bool { return false }, nil
-	}
-	if err != nil {
+	head, err := r.Rows.Head(ctx, ref)
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, err
 	}
-	approved := map[string]bool{}
-	for _, g := range a.Gates {
-		approved[g.Arguments.S3Key] = true
-	}
-	for _, s := range a.Steps {
-		approved[s.Arguments.S3Key] = true
-	}
-	return func(key string) bool { return a.Head.Ended != nil && !approved[key] }, nil
+	over := err != nil || head.Ended != nil
+	return func(string) bool { return over }, nil
 }
 
 // unneeded returns which objects are of versions that the conversation does not need any more.

@@ -152,68 +152,6 @@ func TestExpiringIsBounded(t *testing.T) {
 	expect.That(t, n == 5, "%d deleted, want 5", n)
 }
 
-// An early release stored results and arguments under one prefix. Everything there except arguments expires by the same
-// rules.
-func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
-	put := func(id, name string) aggregate.Blob {
-		return k.putOlder(t, id, `{"is":"`+name+`"}`)
-	}
-	of, orphan, asked, given, lost := put(k.Ref.ID, "result"), put(k.Ref.ID, "nobodys"), put(k.Ref.ID, "asked"), put(k.Ref.ID, "given"), put(aggregate.NewID(), "lost")
-	checked := pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}")
-	checked.RequiresHumanCheck = true
-	k.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), checked)
-	k.Begin()
-	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.ClaimStep(a.Head.Run, task.Call{
-			Order: 1, Arguments: given, Tool: task.ToolRef{Name: "list_employees"}, Claim: task.Claim{Invocation: "reads", LeaseUntil: k.Now().Add(time.Minute)},
-		}, k.Now())
-	})
-	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted, Result: &of}, k.Now())
-	})
-	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 2, asked, "hash", k.Now())
-	})
-	if n := k.expire(t, 401*day); n != 0 {
-		t.Errorf("%d results of a task that still waits were deleted", n)
-	}
-	k.Cancel()
-	for _, tt := range []struct {
-		after time.Duration
-		want  int
-	}{{399 * day, 0}, {401 * day, 2}, {402 * day, 0}} {
-		n := k.expire(t, tt.after)
-		expect.That(t, n == tt.want, "%d deleted after %s, want %d", n, tt.after, tt.want)
-	}
-	for _, b := range []aggregate.Blob{of, orphan} {
-		_, err := k.Results().Open(t.Context(), k.Ref, b)
-		expect.Fails(t, err, large.ErrExpired, "the result %s", b.S3Key)
-	}
-	for _, b := range []aggregate.Blob{asked, given} {
-		_, err := k.Results().Open(t.Context(), k.Ref, b)
-		expect.That(t, err == nil, "the arguments %s: %v", b.S3Key, err)
-	}
-	if _, err := k.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &k.Bucket, Key: &lost.S3Key}); err != nil {
-		t.Errorf("what belongs to a task without rows: %v", err)
-	}
-}
-
-// putOlder stores a value as the early release did.
-func (k *world) putOlder(t *testing.T, id, v string) aggregate.Blob {
-	key := k.Ref.Tenant + "/" + id + "/" + aggregate.HashOf(v) + ".json"
-	in := &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader(v)}
-	expect.Value(k.S3().PutObject(t.Context(), in))(t)
-	return aggregate.Blob{S3Key: key, Bytes: len(v), Preview: "{}"}
-}
-
-// Objects that an early release stored under a common prefix can still be read.
-func TestOlderKeysAreRead(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t)}
-	v, err := k.Results().Open(t.Context(), k.Ref, k.putOlder(t, k.Ref.ID, "{}"))
-	expect.That(t, err == nil && json.Valid(v), "%s, %v", v, err)
-}
-
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
