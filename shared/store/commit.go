@@ -53,7 +53,7 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 		} else {
 			was := all[i].Root().Common()
 			c = s.numbered(c)
-			c.Rely = was.Newest.Unproven(was.Rev, c.Rely)
+			c.Rely = was.Newest.Unproven(c.Rely)
 			c.Head.Common().Newest = was.Newest.After(was.Rev, c)
 			actions, err := s.moves(all[i], c)
 			if err != nil {

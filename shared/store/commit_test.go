@@ -168,7 +168,7 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	expect.NoError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}))
 	expect.NoError(t, st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()))
 	head := raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD")
-	noted := "1000000 TASK=1000000 PROMPT#0050=1000000 PROCESS#0050=1000000 EXECUTION#0050#999=1000000 " +
+	noted := " TASK=1000000 PROMPT#0050=1000000 PROCESS#0050=1000000 EXECUTION#0050#999=1000000 " +
 		"GATE#0050#999#60=1000000" // in place of what the commit noted
 	size := table.SizeOf(head) - len(table.TextOf(head, "newest")) + len(noted)
 	expect.That(t, size <= 1024, "%d bytes, want at most 1024", size)

@@ -46,7 +46,7 @@ func (s *Store) creating(ref aggregate.Ref, c aggregate.Change) ([]types.Transac
 	}
 	due := c.Now.Add(dueAfterCommit)
 	root := c.Head.At(1).(aggregate.Root)
-	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.Newest("0").After(0, c)
+	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.Newest("").After(0, c)
 	it, err := headItem(pk, ref, root)
 	if err != nil {
 		return nil, err

@@ -11,10 +11,9 @@ type Relied interface {
 	Relied()
 }
 
-// Newest has the revision of its head, and that of the newest row of each Relied type by its key; 0 for a row that was
-// deleted: "12 TASK=2 PROMPT#0001=5". It stands in the head, whose revision every Change requires, so that a decision
-// may rely on such a row, or on there being none after it, without a condition of its own. It says nothing if its
-// revision isn't the head's: then an early release committed since. "0" begins an aggregate.
+// Newest has the revision of the newest row of each Relied type by its key, each behind a space; 0 for a row that was
+// deleted: " TASK=2 PROMPT#0001=5". It stands in the head, whose revision every Change requires, so that a decision may
+// rely on such a row, or on there being none after it, without a condition of its own.
 type Newest string
 
 // of returns the entry of a key's type with the space before it, or "".
@@ -37,12 +36,6 @@ func (n Newest) Key(typ string) string {
 	return key
 }
 
-// at returns what is noted as of a head's revision, if anything is.
-func (n Newest) at(rev int) (Newest, bool) {
-	rest, ok := strings.CutPrefix(string(n), strconv.Itoa(rev))
-	return Newest(rest), ok && (rest == "" || rest[0] == ' ')
-}
-
 // entryOf returns a row's entry, "" if the row isn't Relied.
 func entryOf(r Row, rev int) string {
 	if _, relied := r.(Relied); !relied {
@@ -51,19 +44,15 @@ func entryOf(r Row, rev int) string {
 	return " " + r.Key() + "=" + strconv.Itoa(rev)
 }
 
-// After returns the Newest of the head that a Change of the head with revision rev leaves, "" if it can't be known.
+// After returns the Newest of the head that a Change of the head with revision rev leaves.
 func (n Newest) After(rev int, c Change) Newest {
-	out, ok := n.at(rev)
-	if !ok {
-		return ""
-	}
 	for _, r := range c.Rows {
-		out = out.with(r, rev+1)
+		n = n.with(r, rev+1)
 	}
 	for _, r := range c.Drop {
-		out = out.with(r, 0)
+		n = n.with(r, 0)
 	}
-	return Newest(strconv.Itoa(rev+1)) + out
+	return n
 }
 
 // with notes a row's revision unless a newer row of its type is noted.
@@ -75,15 +64,10 @@ func (n Newest) with(r Row, rev int) Newest {
 	return Newest(strings.Replace(string(n), last, "", 1) + entry)
 }
 
-// Unproven returns those rows of which the head with revision rev doesn't prove that they are as they were read, or
-// still absent.
-func (n Newest) Unproven(rev int, rows []Row) (out []Row) {
-	noted, ok := n.at(rev)
-	if !ok {
-		return rows
-	}
+// Unproven returns those rows of which the head doesn't prove that they are as they were read, or still absent.
+func (n Newest) Unproven(rows []Row) (out []Row) {
 	for _, r := range rows {
-		last, entry := noted.of(r.Key()), entryOf(r, r.Revision())
+		last, entry := n.of(r.Key()), entryOf(r, r.Revision())
 		if entry == "" || last != entry && (r.Revision() > 0 || last >= " "+r.Key()) {
 			out = append(out, r)
 		}

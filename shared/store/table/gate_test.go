@@ -86,7 +86,7 @@ func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
 	p := settledProcess(t)
 	p.Asked, p.Acts[0].Hash, p.Acts[1].Hash = aggregate.HashOf("a"), aggregate.HashOf("a"), aggregate.HashOf("a")
 	head := task.Head{Head: aggregate.Head{TenantID: "01JQ8X0000000000000000TENA", Rev: 99, LastChange: "01JQ8X0000000000000000CHAN", Run: 7,
-		Requester: "U0123456789", Newest: "99 TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
+		Requester: "U0123456789", Newest: " TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
 		TaskID: "01JQ8X0000000000000000TASK", Noted: task.StatusRunning}
 	for _, key := range []string{task.ProcessKey(1), "AGAIN#0001#030", task.GateKey(1, 1, 2)} {
 		head.Opens(key, &p.Gate)
