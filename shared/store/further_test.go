@@ -10,7 +10,7 @@ import (
 )
 
 // The settings of a further workspace always have the deployment's daily budget. The settings of the deployment's own
-// workspace never have it, whatever earlier releases saved.
+// workspace never have it.
 func testFurther(t *testing.T, st *taskStore) {
 	own := expect.Value(st.Bootstrap(t.Context(), workspace("T0OWN"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)

@@ -44,19 +44,10 @@ func testSettings(t *testing.T, st *taskStore) {
 	t.Run("what is refused, and what is there, writes nothing", func(t *testing.T) { testNothingToSave(t, st, owner) })
 	t.Run("a slug moves with its row, unless it is another's", func(t *testing.T) { testSlugMoves(t, st, owner) })
 	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) { testSlugMovesAlone(t, st, owner) })
-	t.Run("settings of an older release have the defaults of newer fields", func(t *testing.T) {
-		write(t, st, table.Item{
-			"PK": table.Text("TENANT#01OLD"), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1), "rev": table.Number(4),
-			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("旧"), "prompt_approval_required": &types.AttributeValueMemberBOOL{}}},
-		})
-		want := tenancy.DefaultSettings()
-		want.Name, want.PromptApprovalRequired, want.Rev = "旧", false, 4
-		expect.Same(t, want, expect.Value(st.Settings(t.Context(), "01OLD"))(t))
-	})
 	t.Run("an agent that can't be read keeps no settings from being read", func(t *testing.T) { testSettingsWithAgents(t, st) })
 }
 
-// A row may have been edited by hand or written by a later release.
+// A row may have been edited by hand.
 func testSettingsWithAgents(t *testing.T, st *taskStore) {
 	entry := func(id string, more table.Item) *types.AttributeValueMemberM {
 		it := table.Item{"id": table.Text(id), "provider": table.Text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("code")}}, "later": table.Number(1)}
@@ -67,7 +58,7 @@ func testSettingsWithAgents(t *testing.T, st *taskStore) {
 		tenant := fmt.Sprintf("01AGENTS%d", i)
 		write(t, st, table.Item{
 			"PK": table.Text("TENANT#" + tenant), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1), "rev": table.Number(4),
-			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_a_later_release": table.Text("x"), "aiSessions": &types.AttributeValueMemberM{Value: table.Item{
+			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_another": table.Text("x"), "aiSessions": &types.AttributeValueMemberM{Value: table.Item{
 				"cache": &types.AttributeValueMemberM{Value: table.Item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
 				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
 					entry("a", table.Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), table.Text("b"), entry("c", table.Item{"capabilities": table.Text("code")}),

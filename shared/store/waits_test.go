@@ -86,7 +86,7 @@ func testLeftWaits(t *testing.T, st *taskStore) {
 		{"this state", 1, pipeline.Input{Run: 1, Entered: at()}, 1},
 		{"a state before the gate", 1, pipeline.Input{Run: 1, Entered: at().Add(-time.Second)}, 1},
 		{"a state of another run", 2, pipeline.Input{Run: 1, Entered: at().Add(time.Second)}, 1},
-		{"an earlier release", 1, pipeline.Input{Run: 1}, 1},
+		{"a state that does not say when", 1, pipeline.Input{Run: 1}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ref := created(t, st, 100+n)

@@ -23,8 +23,7 @@ type AuditEntry struct {
 }
 
 // FoundBy returns the user id that a search of the log finds the entry by: the actor's or, of what Ringi itself did with
-// somebody's request, the requester's. Without either it is the actor's type. The search finds entries of earlier
-// releases, which Ringi itself wrote, by the type alone.
+// somebody's request, the requester's. Without either it is the actor's type.
 func (x AuditEntry) FoundBy() string {
 	if x.ActorID != "" {
 		return x.ActorID

@@ -15,7 +15,7 @@ import (
 type Gate struct {
 	Status  GateStatus `json:"status"`
 	Terms   Terms      `json:"terms"`
-	AskedAt *time.Time `json:"asked_at,omitempty"` // since when people are asked; rows of earlier releases lack it
+	AskedAt *time.Time `json:"asked_at,omitempty"` // since when people are asked
 	Verdict
 
 	// What circulation.Walk folds. All but Acts are fixed when it opens.

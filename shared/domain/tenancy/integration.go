@@ -17,7 +17,7 @@ const (
 	Broken       IntegrationStatus = "error"
 )
 
-// IntegrationReason says why an integration is not connected. Early releases left it empty if a person disconnected it.
+// IntegrationReason says why an integration is not connected.
 type IntegrationReason string
 
 const (

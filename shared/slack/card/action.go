@@ -188,8 +188,6 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		return d.listed(d.argv(p), most)
 	case p.Changes != nil:
 		return d.listed(d.difference(p.Changes), most)
-	case x.ActionType == conversation.CodeGenerate:
-		return d.listed(d.contents(p), most)
 	}
 	return body{}
 }
@@ -210,21 +208,6 @@ func (d conversationDrawing) argv(p conversation.Payload) listing {
 		default:
 			l.add(i+1, again, n+" "+inlineCode(arg))
 		}
-	}
-	return l
-}
-
-// contents draws whole files, as earlier releases proposed them.
-func (d conversationDrawing) contents(p conversation.Payload) listing {
-	l := listing{more: d.texts.Rest["files"]}
-	l.add(0, "", fill(d.texts.Files, "n", len(p.Files)))
-	for i, f := range p.Files {
-		l.add(i+1, "", "*"+inlineCode(f.Path)+"*")
-		if f.Content == "" {
-			l.add(i+1, "", d.w.EmptyCell)
-			continue
-		}
-		l.add(i+1, "", d.written(f.Content)...)
 	}
 	return l
 }

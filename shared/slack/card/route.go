@@ -159,7 +159,7 @@ func (r routed) waiting() []string {
 	return append(append(before, r.path(), r.now(room)), notes...)
 }
 
-// amount says what the rules saw of the amount, or nothing if no money is moved or an earlier release opened the gate.
+// amount says what the rules saw of the amount, or nothing if no money is moved.
 func (r routed) amount() string {
 	seen := r.gate.Seen
 	switch {

@@ -34,7 +34,7 @@ func toColumns(it Item, v any) Item {
 	return it
 }
 
-// FromColumns converts an item to the domain's form. Items of older releases have that form already.
+// FromColumns converts an item to the domain's form.
 func FromColumns(it Item, into any) (Item, error) {
 	switch v := into.(type) {
 	case aggregate.Objects:
