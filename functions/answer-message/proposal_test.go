@@ -178,7 +178,8 @@ func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "shell_command", Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"lists"}`)}}
 	expect.Value(w.handle())(t)
 	x := w.load().Current()
-	expect.That(t, x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0, "%s after %d reads", x.Payload.JSON, files.got)
+	expect.That(t, x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0,
+		"%s after %d reads", x.Payload.JSON, files.got)
 }
 
 // What can't be proposed the model is told in the same turn, by field and limit.

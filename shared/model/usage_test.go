@@ -212,7 +212,8 @@ func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
 	for _, name := range []string{"", "gpt-5.4-2026-03-05", "gpt-5.4-0305", "GPT-5.4", "models/x", strings.Repeat("x", 500_000), "x\u202e\n" + strings.Repeat("é", 200)} {
 		_, u, err := model.Draft(t.Context(), aliased(name), model.DraftInput{Locale: "ja", Now: time.Now()})
 		expect.NoError(t, err)
-		if !(&task.Aggregate{Shared: aggregate.Shared{Uses: []*aggregate.Use{{Usage: u}}}}).CostReached(aggregate.USD(0.01)) || u.Unpriced != 0 {
+		paid := &task.Aggregate{Shared: aggregate.Shared{Uses: []*aggregate.Use{{Usage: u}}}}
+		if !paid.CostReached(aggregate.USD(0.01)) || u.Unpriced != 0 {
 			t.Errorf("%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
 		}
 		n := utf8.RuneCountInString(u.Model)

@@ -162,7 +162,8 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	h := c.Head.(*task.Head)
 	h.Run, h.Restarts, h.PausedUntil, h.Entered = 1_000_000, 3, &until, &until
 	h.Parked = &task.Parked{Layer: task.L4, Sentence: longest(task.Reasons), Detail: strings.Repeat("d", 180)}
-	h.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(), Reason: longest(task.Reasons)}
+	h.Ended = &task.Ended{As: task.TaskCancelled, By: "U" + strings.Repeat("0", 20), At: at(),
+		Reason: longest(task.Reasons)}
 	h.Ended.Detail = "1000000.000001/1000000.000001"
 	expect.Value(st.Commit(t.Context(), a, c))(t)
 	expect.NoError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}))

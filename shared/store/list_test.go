@@ -52,7 +52,8 @@ func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 	t.Helper()
 	made := at().Add(time.Duration(n/4) * time.Second)
 	id := expect.Value(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
-	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, ListedAs: task.StatusRunning, CreatedAt: made, UpdatedAt: made}
+	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, ListedAs: task.StatusRunning,
+		CreatedAt: made, UpdatedAt: made}
 	if n%3 == 0 {
 		x.Status, x.ListedAs = task.TaskFailed, task.StatusFailed
 	}

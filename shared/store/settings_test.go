@@ -47,6 +47,10 @@ func testSettings(t *testing.T, st *taskStore) {
 	t.Run("an agent that can't be read keeps no settings from being read", func(t *testing.T) { testSettingsWithAgents(t, st) })
 }
 
+func inMap(name string, v types.AttributeValue) types.AttributeValue {
+	return &types.AttributeValueMemberM{Value: table.Item{name: v}}
+}
+
 // A row may have been edited by hand.
 func testSettingsWithAgents(t *testing.T, st *taskStore) {
 	entry := func(id string, more table.Item) *types.AttributeValueMemberM {
@@ -58,8 +62,8 @@ func testSettingsWithAgents(t *testing.T, st *taskStore) {
 		tenant := fmt.Sprintf("01AGENTS%d", i)
 		write(t, st, table.Item{
 			"PK": table.Text("TENANT#" + tenant), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1), "rev": table.Number(4),
-			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_another": table.Text("x"), "aiSessions": &types.AttributeValueMemberM{Value: table.Item{
-				"cache": &types.AttributeValueMemberM{Value: table.Item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
+			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_another": table.Text("x"),
+				"aiSessions": inMap("cache", inMap("enabled", &types.AttributeValueMemberBOOL{Value: true})),
 				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
 					entry("a", table.Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), table.Text("b"), entry("c", table.Item{"capabilities": table.Text("code")}),
 				}}}},

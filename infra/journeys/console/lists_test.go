@@ -127,7 +127,8 @@ func fill(t *testing.T, n int) {
 			"id": text(id), "tenant_id": text(tenant), "status": text(string(status)), "listed_as": text(string(listed)),
 			"slack_channel": text(workspace.HR), "source": text("channel"), "priority": text("medium"),
 			"title": text(fmt.Sprintf("%d 番目の、勤怠を部署ごとにまとめて一覧にする依頼", i)), "created_at": text(at), "updated_at": text(at),
-			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, listed)), "GSI3PK": text(task.By(tenant, []string{workspace.Sato, workspace.Tanaka}[i%2])),
+			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, listed)),
+			"GSI3PK": text(task.By(tenant, []string{workspace.Sato, workspace.Tanaka}[i%2])),
 		}
 		for _, index := range []string{"GSI1SK", "GSI2SK", "GSI3SK"} {
 			it[index] = text(at + "#" + id)

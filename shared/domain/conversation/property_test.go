@@ -111,7 +111,8 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 			from = before.Status
 			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed", x.ActionID)
 		}
-		w.require(x.Status == ActionPending || x.Claim == nil || x.Base == x.BaseVersion, what, "%s was proposed for %q and begins with %q", x.ActionID, x.Base, x.BaseVersion)
+		w.require(x.Status == ActionPending || x.Claim == nil || x.Base == x.BaseVersion, what,
+			"%s was proposed for %q and begins with %q", x.ActionID, x.Base, x.BaseVersion)
 		if from != x.Status {
 			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) || ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
 			w.recorded1(what, x, c)

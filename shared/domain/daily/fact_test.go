@@ -37,15 +37,14 @@ func TestWhatAnEntrySays(t *testing.T) {
 		entry aggregate.AuditEntry
 		want  daily.Fact // without the fields that all facts have
 	}{
-		"a task":            {entry(task.AuditTaskCreated, "task", "{}"), daily.Fact{Created: true}},
-		"an approval":       {entry(task.AuditPromptApproved, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &half}},
-		"of steps":          {entry(task.AuditProcessApproved, "process", asked), daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
-		"of one step":       {entry(task.AuditStepApproved, "execution", asked), daily.Fact{Gate: "step", Verdict: daily.Approved, Waited: &half}},
-		"a rejection":       {entry(task.AuditPromptRejected, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Rejected, Waited: &half}},
-		"without a time":    {entry(task.AuditProcessRejected, "process", `{"version":1}`), daily.Fact{Gate: "process", Verdict: daily.Rejected}},
-		"no details":        {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
-		"nobody came":       {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired, Became: "expired"}},
-		"nobody saw a step": {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired, Became: "expired"}},
+		"a task that begins": {entry(task.AuditTaskCreated, "task", "{}"), daily.Fact{Created: true}},
+		"an approval":        {entry(task.AuditPromptApproved, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &half}},
+		"of steps":           {entry(task.AuditProcessApproved, "process", asked), daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
+		"of one step":        {entry(task.AuditStepApproved, "execution", asked), daily.Fact{Gate: "step", Verdict: daily.Approved, Waited: &half}},
+		"a rejection":        {entry(task.AuditPromptRejected, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Rejected, Waited: &half}},
+		"no details":         {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
+		"nobody came":        {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired, Became: "expired"}},
+		"nobody saw a step":  {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired, Became: "expired"}},
 		"the last stamp": {entry(task.AuditProcessApproved, "process", routed),
 			daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
 		"denied": {entry(task.AuditStepDenied, "execution", routed),
@@ -87,12 +86,12 @@ func TestWhatIsNoFact(t *testing.T) {
 	settings.AggregateID = ""
 	for name, x := range map[string]aggregate.AuditEntry{
 		"an approval that asked nobody": system, "of no task": settings, "cancelled with its execution": entry(task.AuditTaskCancelled, "task", `{"execution":"01ROW"}`),
-		"a start":                        entry(task.AuditExecutionStarted, "execution", "{}"),
-		"an action that decides nothing": entry("prompt.read", "prompt", "{}"),
-		"a stamp that settles nothing":   entry(task.AuditProcessStamped, "process", routed),
-		"a stamp taken back":             entry(task.AuditProcessTakenBack, "process", routed),
-		"a successor":                    entry(task.AuditStepReassigned, "execution", routed),
-		"an opening":                     entry(task.AuditProcessRouted, "process", routed),
+		"a start":                      entry(task.AuditExecutionStarted, "execution", "{}"),
+		"an action without any effect": entry("prompt.read", "prompt", "{}"),
+		"a stamp that settles nothing": entry(task.AuditProcessStamped, "process", routed),
+		"a stamp taken back":           entry(task.AuditProcessTakenBack, "process", routed),
+		"a successor":                  entry(task.AuditStepReassigned, "execution", routed),
+		"an opening":                   entry(task.AuditProcessRouted, "process", routed),
 	} {
 		if f, ok := daily.OfEntry(x); ok {
 			t.Errorf("%s: %+v", name, f)

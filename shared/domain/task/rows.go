@@ -249,7 +249,7 @@ type Execution struct {
 	ProcessID      string             `json:"process_id"`
 	ProcessVersion int                `json:"process_version"`
 	Attempt        int                `json:"attempt"`
-	Number         string             `json:"number,omitempty"` // of a rule with numbered, from when the first attempt began
+	Number         string             `json:"number,omitempty"` // of a rule with numbered, since the first attempt
 	SessionID      string             `json:"session_id,omitempty"`
 	SessionClosed  bool               `json:"session_closed,omitempty"` // its session was told to stop and is charged
 	SessionBudget  aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit of its session, 0 for none

@@ -72,6 +72,7 @@ func (a *Aggregate) justDecided() bool {
 		s := row.gate().Status
 		p, ok := row.(*Prompt)
 		drafted := ok && s == aggregate.Generating && p.Contest.Over()
-		return row.Revision() == a.Head.Rev && (s == aggregate.Approved || s == aggregate.Rejected || drafted) && a.superseding(row) == 0
+		return row.Revision() == a.Head.Rev && (s == aggregate.Approved || s == aggregate.Rejected || drafted) &&
+			a.superseding(row) == 0
 	})
 }

@@ -99,7 +99,8 @@ func (tb *table) listed() {
 	tb.t.Helper()
 	a := tb.load()
 	is, waitsFor := a.Head.Noted, a.Head.WaitsFor
-	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is, waitsFor, a.Status(), a.WaitsFor(), a.Head)
+	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is,
+		waitsFor, a.Status(), a.WaitsFor(), a.Head)
 	var as Status
 	switch {
 	case a.Task != nil && a.Listing != nil && a.Listing.ListedAs != "":

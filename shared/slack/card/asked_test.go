@@ -75,15 +75,15 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 		set.Locale = locale
 		for name, x := range map[string]struct {
 			s    *scenario
-			card func(*scenario) *aggregate.Card
+			card string
 		}{
-			"before a first draft":   {received(t).lastExtracted(), func(s *scenario) *aggregate.Card { return s.card(taskCard) }},
-			"a draft that was begun": {received(t).extracted().drafting(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
-			"a rejected one":         {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
-			"steps that were begun":  {planning(received(t)), func(s *scenario) *aggregate.Card { return s.card(processCard) }},
+			"before a first draft":   {received(t).lastExtracted(), taskCard},
+			"a draft that was begun": {received(t).extracted().drafting(), promptCard},
+			"a rejected one":         {received(t).extracted().drafted(set).rejectPrompt("短く"), promptCard},
+			"steps that were begun":  {planning(received(t)), processCard},
 		} {
 			x.s.park(task.ReasonNobodyApproves)
-			m := card.RenderUnder(x.s.Aggregate, x.card(x.s), set, x.s.now)
+			m := card.RenderUnder(x.s.Aggregate, x.s.card(x.card), set, x.s.now)
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%v", err)
 			said := strings.ToLower(drawn(m.Attachments[0].Blocks.BlockSet) + m.Text)

@@ -288,7 +288,8 @@ var conversationStates = []struct {
 	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
 	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112,
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded,
+			Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112,
 			Missing: []conversation.Lines{{From: 1, To: 112}}})
 	}},
 	{"action_flooded", conversation.CardAction, func(c *onThread) {

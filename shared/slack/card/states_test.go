@@ -185,8 +185,12 @@ var taskStates = []state{
 		return s
 	}},
 	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.lastExtracted().costLimit() }},
-	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario { return s.lastExtracted().park(task.ReasonRunFailed) }},
-	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario { return s.lastExtracted().cancelTask() }},
+	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario {
+		return s.lastExtracted().park(task.ReasonRunFailed)
+	}},
+	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario {
+		return s.lastExtracted().cancelTask()
+	}},
 	{"task_complete_of_cancelled_prompt", taskCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
 	{"task_complete_of_completed_execution", taskCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)

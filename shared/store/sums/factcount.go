@@ -18,8 +18,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Each day has a row of sums. A row for each task and day has what the task adds to the day, and the sources of the facts
-// that were counted.
+// Each day has a row of sums. A row for each task and day has what the task adds to the day, and the sources of its
+// facts that were counted.
 const (
 	countedDays = "days"
 	countPrefix = "n "

@@ -133,8 +133,8 @@ func (w *Story) Restart() {
 func (w *Story) Extracted() *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard,
-			Last: w.Last}, w.Now())
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium,
+			TaskType: task.TypeStandard, Last: w.Last}, w.Now())
 	})
 }
 
