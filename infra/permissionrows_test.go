@@ -75,8 +75,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose integrations an organization ends
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "FACTSUM#*"}) && action == "dynamodb:PutItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) && action == "dynamodb:UpdateItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) &&
+		(action == "dynamodb:PutItem" || action == "dynamodb:UpdateItem"):
 	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
