@@ -93,7 +93,7 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 			name, _, _ := strings.Cut(s, " ")
 			name, _, _ = strings.Cut(name, "\n")
 			want[name] = "== " + strings.TrimSuffix(s, "\n") + "\n"
-			expect.That(t, all[name] != nil, "%s has %s, which no state is called", path, name)
+			expect.That(t, all[name] != nil, "%s has %s, which no state is called: -update leaves it out", path, name)
 		}
 		for name, v := range all {
 			t.Run(locale+"/"+name, func(t *testing.T) {
