@@ -72,7 +72,7 @@ func anyOf[V any](m map[string]V) map[string]any {
 }
 
 // TestEveryStateLooksAsItDid holds each card and dialog against Slack's limits and against the text in its language's
-// golden file.
+// golden file. As JSON they are written into the folder that RINGI_CARDS names.
 func TestEveryStateLooksAsItDid(t *testing.T) {
 	for _, locale := range language.All {
 		path := filepath.Join("testdata", "golden", locale+".txt")
@@ -80,6 +80,10 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 		texts := map[string]string{}
 		for name, v := range all {
 			texts[name] = textOf(name, decoded(t, v))
+			if folder := os.Getenv("RINGI_CARDS"); folder != "" {
+				written := expect.Value(json.Marshal(v))(t)
+				expect.NoError(t, os.WriteFile(filepath.Join(folder, locale+"_"+name+".json"), written, 0o644))
+			}
 		}
 		if *update {
 			var b strings.Builder

@@ -56,8 +56,8 @@ func TestPagesAndCardsFindTheSameCode(t *testing.T) {
 			if p.Kind == markdown.Span {
 				code = strings.ReplaceAll(code, "\n", " ")
 			}
-			if shown := strings.Trim(code, " \t\n"); p.Kind == markdown.Span || p.Kind == markdown.Block && shown != "" {
-				want = append(want, shown)
+			if p.Kind == markdown.Span || p.Kind == markdown.Block && strings.TrimSpace(code) != "" {
+				want = append(want, strings.Trim(code, " \t\n"))
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
