@@ -167,6 +167,11 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	mine(workspace.Alex, false)
 	mine(workspace.Sato, false)
 	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの承認待ち")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
+		h := a.Head
+		h.Routes = []aggregate.Noted{{Gate: a.Process().Key()}}
+		return aggregate.Change{Head: &h, Now: w.Now()}, nil
+	})
 	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "実行ステップ: 回覧中")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
 	mine(workspace.Suzuki, false)
