@@ -3,6 +3,7 @@ package consoletest
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -91,13 +92,26 @@ func (k *Conversation) writes(user, text, changes string) {
 
 func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
 	k.T.Helper()
-	return k.Proposed(typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, rule)
+	return k.Proposed(typ, Inline(Kept(typ, payload, "")), rule)
 }
 
 // ProposesFor proposes an action for a version of the conversation's files.
 func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, payload string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed(base, typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, "", nil)
+	return k.proposed(base, typ, Inline(Kept(typ, payload, base)), "", nil)
+}
+
+// Kept returns a proposal's payload as it is kept, or what is no proposal's as it is.
+func Kept(typ conversation.ActionType, payload, base string) string {
+	p, problems := conversation.ReadPayload(typ, []byte(payload))
+	kept, wrong := p.Complete(typ, conversation.On{Base: base}, &conversation.Tree{})
+	if problems != nil || wrong != nil {
+		return payload
+	}
+	if p.Tool != "" {
+		kept.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Read}
+	}
+	return kept.JSON()
 }
 
 func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {

@@ -173,7 +173,7 @@ func oneActionDecision(t *testing.T, w *consoletest.World) {
 // largePayload: the page opens a payload in the bucket; once it is deleted nobody can approve.
 func largePayload(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60}`
+	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60,"base":""}`
 	hash := aggregate.HashOf(text)
 	key := "talks/" + k.Talk.Tenant + "/" + k.Talk.ID + "/" + hash + ".json"
 	x := k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
