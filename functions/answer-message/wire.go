@@ -51,13 +51,13 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	}
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
-	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
+	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	files := versions.Open(cfg, env.ResultsBucket)
-	large.Living, files.Living = rows.Living, rows.Living
+	payloads.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
-		Store: rows, Payloads: large, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
-		Text:    large.Texts(cfg, env.ReadFileFunction),
-		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
+		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
+		Text:    payloads.Texts(cfg, env.ReadFileFunction),
+		Prompts: func(ref aggregate.Ref) model.Keep { return payloads.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on",
 		Programs: env.Programs, Now: time.Now,

@@ -22,10 +22,10 @@ type move struct {
 
 // moves returns a move for each changed aggregate of a batch, in the order of their first records. Changes of the
 // head's internal fields don't count.
-func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
+func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
-	for _, r := range records {
+	for _, r := range changes {
 		is, moved := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
 		if tenant, user, home := slackstate.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {

@@ -38,11 +38,11 @@ func each(t *testing.T, cfg aws.Config, name string, test func(t *testing.T, b c
 func TestObjectsAreStoredAndRead(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	theirs := sdkAt(w.Config, w.Bucket)
-	large := bytes.Repeat([]byte("長い"), 500_000)
+	long := bytes.Repeat([]byte("長い"), 500_000)
 	each(t, w.Config, w.Bucket, func(t *testing.T, b client) {
 		for i, key := range []string{"a", "talks/T/稟議書.json", "a b/c+d", "100%/(見積)'*!~", "a%2Fb", "q?x=1&y=2#z", "a//b",
 			"k=v:@,;$"} {
-			v := append([]byte(fmt.Sprint(i)), large...)
+			v := append([]byte(fmt.Sprint(i)), long...)
 			expect.NoError(t, b.Put(t.Context(), key, "application/json", v))
 			for _, reader := range []client{b, theirs, bucket.At(w.Config, w.Bucket)} {
 				got, err := reader.Get(t.Context(), key, limit)
