@@ -56,7 +56,7 @@ func TestACallKeepsItsArguments(t *testing.T) {
 	} {
 		got, err := heard(t, events(`"output_tokens":9`, x.between...))
 		whole := err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == x.want
-		expect.That(t, whole || x.want == "" && model.Broke(err), "%s: %s, %v", about, got.Calls, err)
+		expect.That(t, whole || x.want == "" && model.Broke(err), "%s: %+v, %v", about, got.Calls, err)
 	}
 }
 

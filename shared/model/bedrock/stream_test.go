@@ -112,7 +112,7 @@ func TestACallKeepsItsArguments(t *testing.T) {
 			Messages: []model.Message{model.Words(model.User, "x")}}, "p", nil)
 		whole := err == nil && string(got.Calls[0].Input) == `{"id":1234567890123456789}`
 		expect.That(t, x.whole && whole || !x.whole && model.Broke(err),
-			"%s: %s, %v", about, got.Calls, err)
+			"%s: %+v, %v", about, got.Calls, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package remember
+package remember_test
 
 import (
 	"errors"
@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/remember"
 )
 
 func TestAnAnswerIsKeptForItsTime(t *testing.T) {
-	var a Answers[string, int]
+	var a remember.Answers[string, int]
 	now, asked := time.Unix(1776675600, 0), 0
 	ask := func() (int, error) { asked++; return asked, nil }
 	for after, want := range []int{1, 1, 2} { // seconds
@@ -21,7 +22,7 @@ func TestAnAnswerIsKeptForItsTime(t *testing.T) {
 }
 
 func TestNoMoreIsKeptThanMay(t *testing.T) {
-	a := Answers[int, int]{Most: 2}
+	a := remember.Answers[int, int]{Most: 2}
 	now := time.Unix(1776675600, 0)
 	keeps := func(want ...int) {
 		t.Helper()
