@@ -253,7 +253,6 @@ func (d *scenarioRun) cameTo(want competed) error {
 // TestRunsThatAreSupersededLoseNothingOfAContest: while teams play, and one has its first score, the task's run and the
 // contest's are stopped. The next runs continue, concurrently with calls still in flight.
 func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
-	expect.AtNight(t)
 	b := running
 	want, _ := b.undisturbedContest(t)
 	s := drafting()

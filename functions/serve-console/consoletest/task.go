@@ -93,10 +93,13 @@ func (w *World) Steps(steps ...task.Step) {
 func (w *World) Ran(arguments, result aggregate.Blob) {
 	w.T.Helper()
 	a := w.Load()
-	order := a.NextStep(a.Execution()).Order
+	order, hash := a.NextStep(a.Execution()).Order, ""
+	if g := a.GateOf(a.Execution(), order); g != nil {
+		hash = g.ArgumentsHash
+	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ClaimStep(a.Head.Run, task.Call{
-			Order: order, Arguments: arguments, Tool: task.ToolRef{Name: a.NextStep(a.Execution()).Tool},
+			Order: order, Arguments: arguments, ArgumentsHash: hash, Tool: task.ToolRef{Name: a.NextStep(a.Execution()).Tool},
 			Claim: task.Claim{Invocation: "i", LeaseUntil: w.Now().Add(time.Minute)},
 		}, w.Now())
 	})
