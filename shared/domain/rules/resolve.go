@@ -45,6 +45,7 @@ type resolving struct {
 	d      Directory
 	stages []circulation.Stage
 	found  [][]circulation.Person // of each stage, whether they may stamp or not
+	past   []circulation.Person   // who was reached past an asker who is not the requester
 }
 
 // Resolve returns the route of the policy for a request, on which at least as many different people as it needs can
@@ -197,7 +198,8 @@ func (r *resolving) leaveOut(i int, why string) {
 
 // twice does what the policy says with a stage all of whose people have to stamp at earlier ones. Askers count as if
 // they stamped: nobody makes a stage another's second by asking in a thread. Nor does who takes the place of a post of
-// which the organisation hasn't the name: somebody else may hold it, so they stamp there and at their own.
+// which the organisation hasn't the name: somebody else may hold it, so they stamp there and at their own. Nor does who
+// was reached past an asker: without those words they would only stamp at their own.
 func (r *resolving) twice(i int) error {
 	out, then := &r.stages[i], r.policy.Stages[i].Empty.Twice
 	if out.LeftOut != "" || out.Filled == LeftUnknown || then == ThenAgain {
@@ -206,7 +208,8 @@ func (r *resolving) twice(i int) error {
 	var sure, asked []circulation.Person
 	for _, s := range r.stages[:i] {
 		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown {
-			sure = append(sure, s.People...)
+			sure = append(sure, slices.DeleteFunc(slices.Clone(s.People),
+				func(p circulation.Person) bool { return position(r.past, p) >= 0 })...)
 		}
 	}
 	if slices.ContainsFunc(out.People, func(p circulation.Person) bool { return position(sure, p) < 0 }) {
@@ -231,9 +234,14 @@ func (r *resolving) twice(i int) error {
 // above that one.
 func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 	s, out, on := &r.policy.Stages[i], &r.stages[i], r.facts.On
+	past := false
 	try := func(p circulation.Person) bool {
+		past = past || r.asks(p) && !r.facts.Requester.Is(p)
 		if added = r.mayStamp(s, p) && position(not, p) < 0; added {
 			out.People = append(out.People, p)
+			if past {
+				r.past = append(r.past, p)
+			}
 		}
 		return added
 	}

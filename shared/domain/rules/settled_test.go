@@ -124,3 +124,23 @@ func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, 
 	expect.That(t, stamps > 0 && floor.Allows(f, stamps, route.Hands), "%s is below the floor", drawn(route))
 	expect.That(t, people > 0 || !f.Writes(), "only the channel is asked: %s", drawn(route))
 }
+
+// Who is at a stage only because an asker stood between stamps at their own stage, too: what an asker says in a thread
+// makes no stage a second time.
+func TestWhoIsReachedPastAnAskerStampsAtTheirOwnStageToo(t *testing.T) {
+	d := &company{org: "v1", managers: map[string]string{"B": "R", "R": "A", "A": "D"}, group: []string{"B"}}
+	p := &rules.Policy{Stages: []rules.Stage{
+		{Name: "two", Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}, Need: 2,
+			Empty: rules.Empty{Vacant: rules.ThenUp, Own: rules.ThenUp, Twice: rules.ThenUp}},
+		{Name: "manager", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1,
+			Empty: rules.Empty{Vacant: rules.ThenUp, Own: rules.ThenUp, Twice: rules.ThenSkip}},
+	}}
+	for askers, want := range map[string]string{"R": "B,A/2 D/1 hands 2", "RA": "B,D/2 D/1 hands 2"} {
+		f := asked()
+		f.Requester, f.Askers = d.Person("R"), nil
+		for _, who := range askers {
+			f.Askers = append(f.Askers, d.Person(string(who)))
+		}
+		expect.Is(t, drawn(expect.Value(p.Resolve(f, rules.Floor{Stamps: 1}, d))(t)), want)
+	}
+}
