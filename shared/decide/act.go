@@ -143,7 +143,7 @@ func once(reason string, act Act) Act {
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
 // committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if g := a.GateWith(id); g != nil && g.Ruled() { // whatever may be sent back may be denied
+	if a.GateWith(id).Ruled() { // whatever may be sent back may be denied
 		return Deny(untyped)(a, id, by, p, now)
 	}
 	return Reject(untyped)(a, id, by, p, now)

@@ -120,7 +120,7 @@ func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 func Deny(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		if g := a.GateWith(id); g == nil || !g.Ruled() {
+		if !a.GateWith(id).Ruled() {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		return along(a, id, circulation.Deny, reason, by, p, now)
@@ -131,7 +131,7 @@ func Deny(reason string) Act {
 // was given. Of a gate that is settled the *circulation.Refusal says so.
 func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	g := a.GateWith(id)
-	if g == nil || !g.Ruled() {
+	if !g.Ruled() {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	if err := unseen(g, by); err != nil {

@@ -225,7 +225,7 @@ func (c Click) where(a Subject, place aggregate.Origin) aggregate.Origin {
 // administers reports whether a person who cancels what waits under a rule is one of the tenant's administrators.
 func (m Maker) administers(ctx context.Context, c Click, a Subject) (bool, error) {
 	q, waits := a.Asks()
-	if g := a.GateWith(q.ID); g == nil || !g.Ruled() || !waits || !c.Withdraws {
+	if !a.GateWith(q.ID).Ruled() || !waits || !c.Withdraws {
 		return false, nil
 	}
 	t, err := m.Store.Tenant(ctx, c.Ref.Tenant)

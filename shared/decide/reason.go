@@ -42,7 +42,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 			if err == nil && end.Empty() {
 				return aggregate.Change{}, aggregate.Change{}, nil
 			}
-			if g := other.GateWith(gate.ID); g != nil && g.Ruled() && other.IsOpen(gate.ID) && policy.Request(by) == nil &&
+			if g := other.GateWith(gate.ID); g.Ruled() && other.IsOpen(gate.ID) && policy.Request(by) == nil &&
 				(err == nil || errorclass.Of(err) == errorclass.NotAllowed) {
 				err = aggregate.ErrNotAllowed{Rule: aggregate.RuleByForm}
 			}

@@ -34,13 +34,7 @@ type Turn struct {
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
 func gateOf(a decide.Subject, id string) *aggregate.Gate {
-	of, has := a.(interface {
-		GateWith(id string) *aggregate.Gate
-	})
-	if !has {
-		return nil
-	}
-	if g := of.GateWith(id); g != nil && g.Ruled() {
+	if g := a.GateWith(id); g.Ruled() {
 		return g
 	}
 	return nil

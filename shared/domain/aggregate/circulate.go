@@ -13,8 +13,8 @@ import (
 // ErrOnRoute: what is done to a gate doesn't follow from its route and acts.
 var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 
-// Ruled reports whether a rule chose the gate's route; else the settings say who may stamp.
-func (g *Gate) Ruled() bool { return g.Terms.Rule != nil }
+// Ruled reports whether there is a gate and a rule chose its route; else the settings say who may stamp.
+func (g *Gate) Ruled() bool { return g != nil && g.Terms.Rule != nil }
 
 // Whole returns the gate itself, so that rows have it of the gate that they embed.
 func (g *Gate) Whole() *Gate { return g }
@@ -29,7 +29,7 @@ func GateOf(r Row) *Gate {
 
 // RuledGate returns the gate of a row if that is under a rule, else nil.
 func RuledGate(r Row) *Gate {
-	if g := GateOf(r); g != nil && g.Ruled() {
+	if g := GateOf(r); g.Ruled() {
 		return g
 	}
 	return nil
@@ -248,15 +248,13 @@ func (h *Head) noted(key string) (n Noted) {
 	return n
 }
 
-// asSettled reports whether a gate has the acts with which the head noted that it was settled, or without a rule acts
-// that settle it.
+// asSettled reports whether a gate's acts settle it and, under a rule, are those with which the head noted that.
 func (h *Head) asSettled(key string, g *Gate) bool {
-	noted := h.noted(key)
+	noted, st := h.noted(key), circulation.Walk(g.Circulating())
 	if noted.Gate == "" && !g.Ruled() {
-		st := circulation.Walk(g.Circulating())
 		return st.Settled
 	}
-	return noted.ActsHash != "" && noted.ActsHash == circulation.Hash(g.Acts)
+	return st.Settled && noted.ActsHash != "" && noted.ActsHash == circulation.Hash(g.Acts)
 }
 
 // AsOpened returns ErrConflict for a gate that has not the rule, route, askers and times with which the head noted that
@@ -299,6 +297,5 @@ func (h *Head) OnRoute(key string, g *Gate) error {
 // Stands reports whether a loaded gate that was approved is as it was then: the head proves how it opened and the acts,
 // and sum, the hash of what is about to be done, that this is what was asked.
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
-	st := circulation.Walk(g.Circulating())
-	return g.Status == Approved && st.Settled && g.Asked == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
+	return g.Status == Approved && g.Asked == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
 }

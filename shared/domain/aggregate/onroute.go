@@ -118,7 +118,7 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 // WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked along its
 // route may, too. While it waits no other approver may, but an administrator.
 func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
-	if g == nil || !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
+	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
 		return p.Withdraw(by, requester)
 	}
 	switch waits := g.Status == PendingApproval; {

@@ -185,7 +185,7 @@ func (w *askWords) restOf(some bool, in Summary) []slack.Block {
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
 	for i := range all {
-		if g := all[i].gate(); g != nil && g.Ruled() {
+		if g := all[i].gate(); g.Ruled() {
 			all[i].Question.DecideBy = dueOf(g)
 		}
 	}

@@ -100,7 +100,7 @@ func (x Waits) gate() *aggregate.Gate {
 // along says at which stage of its route an item waits, how many stamps that owes and whose, or nothing without a rule.
 func along(x Waits, w *askWords) string {
 	g := x.gate()
-	if g == nil || !g.Ruled() {
+	if !g.Ruled() {
 		return ""
 	}
 	r := drawing{w: wordsOf.In(w.Locale)}.route(g, true)
@@ -112,7 +112,7 @@ func along(x Waits, w *askWords) string {
 
 // decides says who may decide, by the gate's route or else by the settings.
 func decides(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g != nil && g.Ruled() {
+	if g := x.gate(); g.Ruled() {
 		return along(x, w)
 	}
 	of, is := x.Of.(interface{ Origin() aggregate.Origin })
