@@ -6,7 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // committed returns the partition keys of rows that commits to aggregates of some kinds put or update: their own, their
@@ -28,7 +28,7 @@ func committed(of ...aggregate.Kind) (rows []string) {
 func commitRule(s *stack, wrong report) {
 	for id := range s.functions {
 		role := s.role(id)
-		for _, k := range kinds.All() {
+		for _, k := range store.Kinds() {
 			if !s.allowsRow(role, "dynamodb:UpdateItem", k.Prefix+"*") {
 				continue
 			}

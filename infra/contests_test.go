@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 // TestNothingOfTheDescriptionsOfContestsIsMissing has every table, column, record, field, enumeration, default, bound
@@ -36,11 +36,14 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 		"RoundResult":             {reflect.TypeFor[contest.RoundResult](), "", "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
 		"MemberSubmission":        {reflect.TypeFor[contest.MemberSubmission](), "", "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
 		"MemberSubmissionsRecord": {reflect.TypeFor[contest.MemberSubmissionsRecord](), "", "execution_id team_id team_name round_number submissions"},
-		"team statistics":         {reflect.TypeFor[contests.Statistics](), "", "total_rounds avg_score best_score total_input_tokens total_output_tokens"},
-		"part":                    {reflect.TypeFor[contest.Part](), "", "part_kind content timestamp tool_name args"},
-		"message":                 {reflect.TypeFor[contest.ModelMessage](), "", "kind parts"},
-		"TeamConfig":              {reflect.TypeFor[teamconfig.Team](), "", "team_id team_name max_concurrent_members leader members"},
-		"LeaderAgentConfig":       {reflect.TypeFor[teamconfig.Leader](), "", "system_prompt model temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed"},
+		"team statistics": {reflect.TypeFor[store.Statistics](), "",
+			"total_rounds avg_score best_score total_input_tokens total_output_tokens"},
+		"part":    {reflect.TypeFor[contest.Part](), "", "part_kind content timestamp tool_name args"},
+		"message": {reflect.TypeFor[contest.ModelMessage](), "", "kind parts"},
+		"TeamConfig": {reflect.TypeFor[teamconfig.Team](), "",
+			"team_id team_name max_concurrent_members leader members"},
+		"LeaderAgentConfig": {reflect.TypeFor[teamconfig.Leader](), "",
+			"system_prompt model temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed"},
 		"MemberAgentConfig": {reflect.TypeFor[teamconfig.Member](), "",
 			"agent_name agent_type tool_name tool_description model system_instruction system_prompt temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed config"},
 	} {
@@ -76,7 +79,7 @@ func sameWords(t *testing.T) {
 func sameNumbers(t *testing.T) {
 	t.Helper()
 	for what, of := range map[string][2]any{
-		"submission_format": {"structured_json", contest.Format}, "rows of a board": {10, contests.DefaultLimit},
+		"submission_format": {"structured_json", contest.Format}, "rows of a board": {10, store.DefaultLimit},
 		"most rounds":             {10, contest.MaxRounds},
 		"least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
 		"rounds": {5, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
@@ -84,7 +87,7 @@ func sameNumbers(t *testing.T) {
 		"least seconds in files": {contest.MinTeamSeconds, teamconfig.MinTeamTimeout}, "most seconds in files": {contest.MaxTeamSeconds, teamconfig.MaxTeamTimeout},
 		"members at once": {15, teamconfig.DefaultConcurrentMembers}, "most members at once": {50, teamconfig.MaxConcurrentMembers},
 		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300, teamconfig.DefaultLeaderTimeout},
-		"max_retries": {3, teamconfig.DefaultMaxRetries}, "what is kept in a row": {64 << 10, contests.MaxInline},
+		"max_retries": {3, teamconfig.DefaultMaxRetries}, "what is kept in a row": {64 << 10, store.MaxInline},
 	} {
 		expect.That(t, of[0] == of[1], "%s: described %v, here %v", what, of[0], of[1])
 	}

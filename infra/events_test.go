@@ -14,7 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/infra/local/mapping"
+	"ringi/infra/local/lambda"
 	"ringi/infra/local/template"
 	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline"
@@ -135,7 +135,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 // The relay's event filter lets through each record of the stream whose row may start something.
 func TestTheRelayHearsOfHeadsAndHomes(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	filter := expect.Value(mapping.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
+	filter := expect.Value(lambda.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
 	for kind, want := range map[string]bool{"head": true, "home": true, "wait": false, "card": false, "audit": false} {
 		var change struct{ Records []map[string]any }
 		sample(t, "relay-changes.json", &change)

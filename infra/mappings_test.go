@@ -1,9 +1,8 @@
 package infra_test
 
 import (
+	"ringi/infra/local/lambda"
 	"time"
-
-	"ringi/infra/local/mapping"
 )
 
 // eventRules check what invokes the functions.
@@ -69,7 +68,7 @@ func queueRule(s *stack, wrong report) {
 
 // checkPatterns parses filters as Lambda does when it makes the mapping.
 func checkPatterns(id string, patterns []string, wrong report) {
-	if _, err := mapping.ParseFilter(patterns); err != nil {
+	if _, err := lambda.ParseFilter(patterns); err != nil {
 		wrong("%s: %v", id, err)
 	}
 	wrong.where(len(patterns) > 5, "%s: %d filters, Lambda takes 5", id, len(patterns))

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // noted has, by function, the attributes that the store writes when it records that a tool has changed and, for
@@ -51,7 +51,7 @@ func recordNotes(ctx context.Context) (map[string][]string, error) {
 		fmt.Fprint(w, "{}")
 	}))
 	defer table.Close()
-	s := tasks.New(dynamodb.New(dynamodb.Options{
+	s := store.NewTasks(dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(table.URL), Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
 	}), "ringi")
 	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // statement is a statement of a role, with lists where the template may have a single value.
@@ -264,7 +264,7 @@ func (s *stack) deniesAudit(id, action string, conditions int) bool {
 
 // kindOf returns the kind whose aggregates have such keys, "" for none.
 func kindOf(row string) string {
-	for _, k := range kinds.All() {
+	for _, k := range store.Kinds() {
 		if row == k.Prefix+"*" || slices.Contains(k.Lists, strings.TrimSuffix(row, "*")) {
 			return k.Name
 		}
@@ -294,7 +294,7 @@ func kindRule(s *stack, wrong report) {
 		switch serves := slices.Index(ofAllKinds, id); {
 		case serves < 0 && len(written) > 1:
 			wrong("%s writes the rows of %d kinds; one is its own", id, len(written))
-		case serves > 2 && len(written) < len(kinds.All())-1:
+		case serves > 2 && len(written) < len(store.Kinds())-1:
 			wrong("%s may not write the rows of every kind", id)
 		}
 	}

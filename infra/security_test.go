@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -19,7 +19,7 @@ func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 		fmt.Sprintf("`retain_results_days`, %d unless set", tenancy.DefaultSettings().RetainResultsDays),
 		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
 		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]))
-	for _, vendor := range append(modelname.Providers, string(failedcall.Freee), "google", "github", "slack",
+	for _, vendor := range append(modelname.Providers, string(explain.Freee), "google", "github", "slack",
 		modelname.Gemini, "mcp servers") {
 		expect.That(t, strings.Contains(strings.ToLower(page), vendor), "it does not say what goes to %s", vendor)
 	}

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/model/turn"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -29,8 +29,8 @@ type attachments struct {
 }
 
 // of returns the conversation's identity in the stores of versions.
-func (t *answering) of() versions.Conversation {
-	return versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}
+func (t *answering) of() large.VersionsOf {
+	return large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
 }
 
 // lay adds the files of the history to the conversation's attachments, each once: the answer's commit takes over the new
@@ -45,7 +45,7 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, layWithin)
 	defer cancel()
-	if err := t.openAttachments(ctx); errors.Is(err, versions.ErrGone) {
+	if err := t.openAttachments(ctx); errors.Is(err, large.ErrGone) {
 		slog.WarnContext(ctx, "the attachments of a conversation are gone", "session", t.ref.ID, "version", t.laid.version)
 		t.laid.Laid = &conversation.Laid{Tree: &conversation.Tree{}}
 	} else if err != nil {
@@ -98,7 +98,7 @@ func (t *answering) layFile(ctx context.Context, f turn.File) {
 	}
 	why := t.laid.Refuses(int64(f.Size))
 	if why == "" {
-		got, err := t.File(ctx, t.ref, f.ID, filetext.MaxFile)
+		got, err := t.File(ctx, t.ref, f.ID, isolated.MaxFile)
 		switch {
 		case errors.Is(err, slackapi.ErrFile):
 			why = err.Error()
@@ -182,15 +182,15 @@ func (t *answering) unreadable(noted []conversation.Attachment) (lines []convers
 		switch {
 		case x != nil && x.Text != "":
 		case refused != "":
-			say(f.Name, ended.Unread(t.settings.Locale, refused))
+			say(f.Name, explain.Unread(t.settings.Locale, refused))
 		case f.Kind == unread:
-			say(f.Name, ended.Unread(t.settings.Locale, f.Why))
+			say(f.Name, explain.Unread(t.settings.Locale, f.Why))
 		}
 		if x == nil || !t.laid.added[f.FileID] {
 			continue
 		}
 		for _, r := range x.Remarks {
-			if text := ended.Remark(t.settings.Locale, r); text != "" {
+			if text := explain.FileRemark(t.settings.Locale, r); text != "" {
 				say(f.Name, text)
 			}
 		}

@@ -14,10 +14,10 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 // kept are the versions of attachments.
@@ -27,7 +27,7 @@ type kept struct {
 	full error
 }
 
-func (k *kept) Put(_ context.Context, _ versions.Conversation, t *conversation.Tree) (string, error) {
+func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
 	k.puts++
 	if k.full != nil {
 		return "", k.full
@@ -45,14 +45,14 @@ type attaching struct {
 	asked []string // of Slack
 	reads []string // by read-file
 	down  error    // read-file's error
-	texts map[string]filetext.Text
+	texts map[string]isolated.FileText
 }
 
 // attached returns a conversation whose first message has these files, as "name content" by id.
 func attachedTo(t *testing.T, server *storetest.Server, files ...string) *attaching {
 	t.Helper()
 	a := &attaching{kept: &kept{trees: trees{all: map[string]*conversation.Tree{}}}, slack: map[string][]byte{},
-		texts: map[string]filetext.Text{}}
+		texts: map[string]isolated.FileText{}}
 	in := inbound(root, "U1", "look")
 	in.Attachments = a.files(files...)
 	a.world = talkingOf(t, server, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
@@ -68,10 +68,10 @@ func attachedTo(t *testing.T, server *storetest.Server, files ...string) *attach
 		}
 		return slackapi.File{Body: body}, nil
 	}
-	a.Text = func(_ context.Context, _ aggregate.Ref, name string, file []byte) (filetext.Text, error) {
+	a.Text = func(_ context.Context, _ aggregate.Ref, name string, file []byte) (isolated.FileText, error) {
 		a.reads = append(a.reads, name)
 		if a.down != nil {
-			return filetext.Text{}, a.down
+			return isolated.FileText{}, a.down
 		}
 		return a.texts[name], nil
 	}
@@ -147,7 +147,7 @@ func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
 
 func TestAttachmentsAreLaidOnce(t *testing.T) {
 	a := attachedTo(t, storetest.Start(t), "data.csv", "n,m\n1,2\n", "book.xlsx", "PK\x00", "shot.png", "\x89PNG")
-	a.texts["book.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "--- sheet ---\n売上\t1\n"}
+	a.texts["book.xlsx"] = isolated.FileText{Form: isolated.Sheets, Text: "--- sheet ---\n売上\t1\n"}
 	s := a.answered()
 	tree := a.kept.all[s.AttachmentsVersion]
 	expect.Must(t, tree != nil && s.WorkspaceVersion == "" && len(s.Attached) == 3, "%+v", s)
@@ -190,12 +190,13 @@ func TestARetryLaysTheSame(t *testing.T) {
 // What can't be laid or read is said once in the thread, and named to the agent.
 func TestWhatCantBeReadIsSaid(t *testing.T) {
 	server := storetest.Start(t)
-	a := attachedTo(t, server, "plan.pdf", "%PDF\x00", "big.csv", strings.Repeat("x", filetext.MaxFile+1),
+	a := attachedTo(t, server, "plan.pdf", "%PDF\x00", "big.csv", strings.Repeat("x", isolated.MaxFile+1),
 		"secret.xlsx", "PK\x00",
 		"lost.txt", "", "macro.xlsx", "PK\x00")
 	delete(a.slack, "Flost.txt")
-	a.texts["plan.pdf"], a.texts["secret.xlsx"] = filetext.Text{Why: filetext.PDF}, filetext.Text{Why: filetext.Encrypted}
-	a.texts["macro.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "x", Remarks: []filetext.Remark{filetext.Macros}}
+	a.texts["plan.pdf"], a.texts["secret.xlsx"] = isolated.FileText{Why: isolated.PDF}, isolated.FileText{Why: isolated.Encrypted}
+	a.texts["macro.xlsx"] = isolated.FileText{Form: isolated.Sheets, Text: "x",
+		Remarks: []isolated.FileRemark{isolated.HasMacros}}
 	s := a.answered()
 	expect.Is(t, len(s.Attached), 3, "laid files")
 	want := []string{"About the attachments:", "• plan.pdf: PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.",
@@ -270,7 +271,7 @@ func TestAFileIsReadLaterIfNobodyReadsItNow(t *testing.T) {
 	s := a.answered()
 	expect.That(t, len(s.Attached) == 1 && s.Attached[0].Why == conversation.NotNow && s.Attached[0].Text == "",
 		"%+v", s.Attached)
-	a.down, a.texts["book.xlsx"] = nil, filetext.Text{Form: filetext.Sheets, Text: "in the cells"}
+	a.down, a.texts["book.xlsx"] = nil, isolated.FileText{Form: isolated.Sheets, Text: "in the cells"}
 	a.tell(second, "U1", "again")
 	s = a.answered()
 	expect.That(t, s.Attached[0].Text == "book.xlsx.txt" && s.Attached[0].Why == "" && len(a.asked) == 1,

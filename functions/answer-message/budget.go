@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/price"
 )
@@ -35,7 +35,7 @@ func (t *answering) leftOfDay(ctx context.Context) (bool, error) {
 	}
 	spent, err := t.Store.Quota(ctx, t.in.Tenant, tenancy.AgentsDay(t.Now()))
 	if err != nil {
-		return false, fmt.Errorf("what agents have cost today: %w: %w", errorclass.ErrUnavailable, err)
+		return false, fmt.Errorf("what agents have cost today: %w: %w", explain.ErrUnavailable, err)
 	}
 	return aggregate.MicroUSD(spent)+t.cost < most, nil
 }

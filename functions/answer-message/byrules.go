@@ -9,16 +9,14 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/lookup"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 )
 
 // lookUpWithin bounds how long Slack is asked whom a rule asks about a proposal.
@@ -28,7 +26,7 @@ const lookUpWithin = 20 * time.Second
 type ruling struct {
 	*rules.Rules     // nil: none, so the settings decide
 	settings     int // the revision of the settings that say so
-	standing     lookup.Standing
+	standing     decide.Standing
 	permissions  []tenancy.ToolPermission
 }
 
@@ -118,7 +116,7 @@ func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, 
 	found, err := x.ByIDs(r.Rules)
 	if err == nil && found.LookUp != nil && !(unasked && found.Unruled) {
 		rule := *found.LookUp
-		if found, err = t.lookUp(ctx, x, r); errors.Is(err, errorclass.ErrUnverified) {
+		if found, err = t.lookUp(ctx, x, r); errors.Is(err, explain.ErrUnverified) {
 			at := t.Now().Add(lookUpAgain(err, 0))
 			out.Rule, out.Rows, out.LookUp = "", nil, &conversation.LookUp{Rule: rule, At: &at}
 			return nil
@@ -136,12 +134,12 @@ func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, 
 
 // asking is an action about which the rules are asked.
 type asking struct {
-	opening.Action
+	decide.Action
 	on []aggregate.Owned // the tenant's rows on which the result depends beside the settings
 }
 
 func (t *answering) asking(r *ruling, typ agent.ActionType, p conversation.Payload, askers []string) *asking {
-	x := &asking{opening.Action{
+	x := &asking{decide.Action{
 		Conversation: t.a.Conversation, Askers: askers, Type: typ, Now: t.Now(), Organised: r.standing.Organisation != nil,
 		Home: t.settings.DirectApprovers,
 	}, slices.Clone(r.standing.On)}
@@ -163,17 +161,17 @@ func (r *ruling) permission(tenant, tool string) tenancy.ToolPermission {
 }
 
 // lookUp asks Slack and the organisation whom the rules ask. It returns errorclass.ErrUnverified while Slack is silent.
-func (t *answering) lookUp(ctx context.Context, x *asking, r *ruling) (found opening.FoundFor, err error) {
+func (t *answering) lookUp(ctx context.Context, x *asking, r *ruling) (found decide.FoundFor, err error) {
 	if t.LookUp == nil {
-		return found, fmt.Errorf("slack can't be asked: %w", errorclass.ErrUnverified)
+		return found, fmt.Errorf("slack can't be asked: %w", explain.ErrUnverified)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
 	defer cancel()
-	err = t.LookUp(ctx, t.a.Conversation.TeamID, r.standing.Organisation, func(d opening.Directory) (err error) {
+	err = t.LookUp(ctx, t.a.Conversation.TeamID, r.standing.Organisation, func(d decide.Seats) (err error) {
 		found, err = x.By(r.Rules, d)
 		return err
 	})
-	if errors.Is(err, errorclass.ErrUnverified) {
+	if errors.Is(err, explain.ErrUnverified) {
 		slog.WarnContext(ctx, "it is not known whom a rule asks", "session", t.ref.ID, "err", err)
 	}
 	return found, err
@@ -186,7 +184,8 @@ func (t *answering) whyByRules(ctx context.Context, err error) string {
 	if !is {
 		return ""
 	}
-	return refused.ByRules(t.settings.Locale, no, func(s string, _ int) string { return s }, func(user string) string {
-		return cmp.Or(t.Names(ctx, t.ref, t.a.Conversation.TeamID, user)[user], user)
-	})
+	return explain.RefusedByRules(t.settings.Locale, no, func(s string, _ int) string { return s },
+		func(user string) string {
+			return cmp.Or(t.Names(ctx, t.ref, t.a.Conversation.TeamID, user)[user], user)
+		})
 }

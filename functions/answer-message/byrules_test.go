@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/decide/lookup"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -99,7 +98,7 @@ func (group) Empty(string, []circulation.Person, string) bool { return false }
 
 // finds has Slack say who is in the group.
 func (w *ruledWorld) finds(users ...string) {
-	w.LookUp = func(_ context.Context, team string, _ *lookup.Organisation, do func(d opening.Directory) error) error {
+	w.LookUp = func(_ context.Context, team string, _ *decide.Organisation, do func(d decide.Seats) error) error {
 		expect.Is(w.t, team, "T1")
 		return do(group{users})
 	}
@@ -223,8 +222,8 @@ func (w *ruledWorld) staffed(accounts map[string]string) {
 	for number, user := range accounts {
 		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
 	}
-	w.Organisation = func(context.Context, string) (lookup.Standing, error) {
-		return lookup.Standing{Organisation: &lookup.Organisation{Version: "v1", People: people, Accounts: m.Kept()}}, nil
+	w.Organisation = func(context.Context, string) (decide.Standing, error) {
+		return decide.Standing{Organisation: &decide.Organisation{Version: "v1", People: people, Accounts: m.Kept()}}, nil
 	}
 }
 

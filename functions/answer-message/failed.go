@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/metric"
 )
@@ -33,7 +32,7 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 		metric.Count(metric.RunFailed, 1)
 	}
 	return t.refused(ctx, &conversation.Refusal{
-		Reason: f.Reason, Detail: f.Detail, Text: ended.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true,
+		Reason: f.Reason, Detail: f.Detail, Text: explain.EndedInTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true,
 		Usage: x.Usage,
 	}, nil)
 }
@@ -56,7 +55,7 @@ func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversat
 	case a.Next(t.Now()).State != conversation.StateAnswer: // nothing waits for an answer any more
 		return t.again(ctx)
 	}
-	return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)
+	return aggregate.Next{}, fmt.Errorf("%w: %w", explain.ErrModelUnavailable, err)
 }
 
 // unfetched has the messages that are left looked at, too, before anything is fetched.

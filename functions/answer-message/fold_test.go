@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -126,7 +126,7 @@ func TestAVendorThatIsDownAfterARefusalIsAskedAgain(t *testing.T) {
 			w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
 		}
 	}
-	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
 	expect.That(t, w.load().Conversation.Usage.Calls == 2 && len(w.load().Inbox) == 1, "%+v", w.load().Conversation.Usage)

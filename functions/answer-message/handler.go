@@ -8,22 +8,19 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/lookup"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
-	"ringi/shared/runtime/filetext"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/large"
-	"ringi/shared/store/versions"
 	"ringi/shared/tool"
 )
 
@@ -53,22 +50,22 @@ type Payloads interface {
 
 // Files reads versions of conversations' files. *versions.Store implements it.
 type Files interface {
-	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
-	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
-	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
+	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
+	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)
+	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
 	Lister
 }
 
 // Lister lists versions without opening them.
 type Lister interface {
-	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
+	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)
 }
 
 // Attachments stores versions of what people attached.
 type Attachments interface {
 	Lister
-	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
-	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
+	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
+	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
 }
 
 type Handler struct {
@@ -80,7 +77,7 @@ type Handler struct {
 	// Attachments may be nil: then nothing is laid.
 	Attachments Attachments
 	// Text has a file's text read by the function read-file. Its error says that this may work later.
-	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
+	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
 	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Answers says which model answers for an agent, or why none can.
 	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
@@ -93,9 +90,9 @@ type Handler struct {
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
 	// Organisation says which organisation stands; nil: none.
-	Organisation func(ctx context.Context, tenant string) (lookup.Standing, error)
+	Organisation func(ctx context.Context, tenant string) (decide.Standing, error)
 	// LookUp calls do until Slack has been asked all that it needs of its directory; nil: Slack can't be asked.
-	LookUp func(ctx context.Context, team string, org *lookup.Organisation, do func(d opening.Directory) error) error
+	LookUp func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
 	// File reads a file from Slack; if it is nil, no file is read.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
@@ -205,7 +202,7 @@ func (t *answering) noAgent(ctx context.Context) *conversation.Refusal {
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, id, "", conversation.CodeAgentNotFound,
 		"the settings have no such agent")
 	return &conversation.Refusal{Reason: conversation.ReasonNoAgent, Detail: id, Failed: true,
-		Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, id)}
+		Text: explain.EndedInTalk(t.settings.Locale, conversation.ReasonNoAgent, id)}
 }
 
 // answer makes one turn. If no turn is possible, it answers with a sentence that says why.

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -188,7 +188,7 @@ func testGone(t *testing.T, w *world) {
 
 func testDown(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
-	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) || len(w.load().Inbox) != 1 {
+	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) || len(w.load().Inbox) != 1 {
 		t.Fatal(err)
 	}
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
@@ -209,7 +209,7 @@ func testDown(t *testing.T, w *world) {
 func testUnreached(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.RateLimited, Retryable: true}
 	for range 2 {
-		if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 			t.Fatal(err)
 		}
 	}
@@ -233,7 +233,7 @@ func testCost(t *testing.T, w *world) {
 func testOutsiders(t *testing.T, w *world) {
 	says, silent := aggregate.Actor{}, errors.New("Slack is away")
 	w.Who = func(context.Context, aggregate.Ref, string, string) (aggregate.Actor, error) { return says, silent }
-	if _, err := w.handle(); errorclass.Of(err) != errorclass.Unavailable || len(w.load().Inbox) != 1 {
+	if _, err := w.handle(); explain.ClassOf(err) != explain.Unavailable || len(w.load().Inbox) != 1 {
 		t.Fatalf("while Slack doesn't say who writes: %v", err)
 	}
 	silent = nil

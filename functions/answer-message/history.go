@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model/turn"
 )
 
@@ -113,7 +113,7 @@ func (t *answering) asked(ctx context.Context, said []conversation.Message) ([]c
 		out, seen = append(out, m), append(seen, i)
 	}
 	if t.seen = seen; len(seen) == 0 {
-		return nil, fmt.Errorf("none of the messages that wait can be read: %w", errorclass.ErrUnavailable)
+		return nil, fmt.Errorf("none of the messages that wait can be read: %w", explain.ErrUnavailable)
 	}
 	return out, nil
 }

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -38,7 +38,7 @@ func testTried(t *testing.T, w *world) {
 			w.vendor.err = &model.Error{Provider: "anthropic", Kind: model.Overloaded, Retryable: true}
 		}
 	}
-	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
 	s := w.load().Conversation
@@ -89,7 +89,7 @@ func testFoldedBeside(t *testing.T, w *world) {
 		}
 	}
 	w.vendor.says.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
-	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
 	for i, more := range []string{"", "and then?"} {

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -161,7 +161,8 @@ func testUnreadable(t *testing.T, w *world) {
 	if next := expect.Value(w.handle())(t); next.State != conversation.StateAnswer || len(w.load().Inbox) != 1 || !strings.Contains(w.told(), "hello") {
 		t.Fatalf("beside another one: %+v with %d in the inbox", next, len(w.load().Inbox))
 	}
-	if _, err := w.handle(); !errors.Is(err, errorclass.ErrUnavailable) || len(w.load().Inbox) != 1 || len(w.vendor.requests) != 1 {
+	if _, err := w.handle(); !errors.Is(err, explain.ErrUnavailable) || len(w.load().Inbox) != 1 ||
+		len(w.vendor.requests) != 1 {
 		t.Fatalf("alone: %v after %d calls, %d in the inbox", err, len(w.vendor.requests), len(w.load().Inbox))
 	}
 	w.Store = rows

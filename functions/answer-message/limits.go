@@ -7,14 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/directory"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -77,7 +75,7 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 		asked[i.User] = true
 		by, err := t.Who(ctx, t.ref, team, i.User)
 		if err != nil {
-			return nil, fmt.Errorf("who writes: %w: %w", errorclass.ErrUnavailable, err)
+			return nil, fmt.Errorf("who writes: %w: %w", explain.ErrUnavailable, err)
 		}
 		refused := (aggregate.Policy{Team: team}).Request(by)
 		if refused == nil {
@@ -88,7 +86,7 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 			why = task.ReasonStranger
 		}
 		t.seen = only(t.seen, i.User) // the other people's messages are answered next
-		return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
+		return &conversation.Refusal{Reason: why, Text: explain.EndedInTalk(t.settings.Locale, why, "")}, nil
 	}
 	return nil, nil
 }
@@ -105,10 +103,10 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 	case err == nil:
 		return nil, nil
 	case !undecidable:
-		return nil, fmt.Errorf("who may approve: %w: %w", errorclass.ErrUnavailable, err)
+		return nil, fmt.Errorf("who may approve: %w: %w", explain.ErrUnavailable, err)
 	}
 	why := task.ReasonUndecidable(nobody.Rule)
-	return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
+	return &conversation.Refusal{Reason: why, Text: explain.EndedInTalk(t.settings.Locale, why, "")}, nil
 }
 
 // stranger refuses messages if rules would refuse whatever the agent proposes, because the organisation doesn't have
@@ -121,14 +119,14 @@ func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error)
 	if err := t.leaveOut(ctx, t.a.RouteAskersAfter(t.seen, "")); err != nil || r.standing.Organisation == nil {
 		return nil, err
 	}
-	people := directory.Of(r.standing.Organisation, nil)
+	people := decide.Of(r.standing.Organisation, nil)
 	for _, i := range t.seen {
-		if i.User != "" && opening.Stranger(people, t.Now(), i.User) != "" {
+		if i.User != "" && decide.Stranger(people, t.Now(), i.User) != "" {
 			t.seen = only(t.seen, i.User)
 			return t.unknown(ctx, task.ReasonNoRow, ""), nil
 		}
 	}
-	if user := opening.Stranger(people, t.Now(), t.a.RouteAskersAfter(t.seen, "")...); user != "" {
+	if user := decide.Stranger(people, t.Now(), t.a.RouteAskersAfter(t.seen, "")...); user != "" {
 		return t.unknown(ctx, task.ReasonNoRowWords, user), nil
 	}
 	return nil, nil
@@ -144,12 +142,12 @@ func (t *answering) leaveOut(ctx context.Context, askers []string) error {
 	askers = slices.DeleteFunc(slices.Clone(askers), func(user string) bool {
 		wrote := func(i *conversation.Inbox) bool { return i.User == user }
 		org := r.standing.Organisation
-		here := org != nil && opening.Stranger(directory.Of(org, nil), t.Now(), user) == ""
+		here := org != nil && decide.Stranger(decide.Of(org, nil), t.Now(), user) == ""
 		return here || slices.ContainsFunc(t.seen, wrote)
 	})
 	apps, err := t.Apps(ctx, t.ref, t.a.Conversation.TeamID, askers)
 	if err != nil {
-		return fmt.Errorf("whose words are shown: %w: %w", errorclass.ErrUnavailable, err)
+		return fmt.Errorf("whose words are shown: %w: %w", explain.ErrUnavailable, err)
 	}
 	if len(apps) == 0 {
 		return nil
@@ -192,7 +190,7 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	}
 	if over.Reason != "" {
 		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail,
-			Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
+			Text: explain.EndedInTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	if why, err := t.agentsDay(ctx); err != nil || why != nil {
 		return why, err

@@ -14,11 +14,11 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/store/storetest"
 )
 
@@ -80,11 +80,11 @@ func testUndecidable(t *testing.T, w *world) {
 		t.Errorf("it is answered %+v, and the model was asked %d times", m, len(w.vendor.requests))
 	}
 	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
-		return errorclass.ErrUnverified
+		return explain.ErrUnverified
 	}
 	w.tell("1775034001.000100", "U1", "more")
 	w.wake()
-	if _, err := w.handle(); errorclass.Of(err) != errorclass.Unavailable || len(w.load().Inbox) != 1 {
+	if _, err := w.handle(); explain.ClassOf(err) != explain.Unavailable || len(w.load().Inbox) != 1 {
 		t.Errorf("while Slack doesn't say who is in a group: %v", err)
 	}
 }
@@ -104,7 +104,7 @@ func testSource(t *testing.T, w *world) {
 	w.Who = who
 	held := w.Approvable // for what a person typed no model is asked, so no limit of models is looked at
 	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
-		return errorclass.ErrUnverified
+		return explain.ErrUnverified
 	}
 	w.types("form", conversation.Own{Path: "a.txt", Content: "x"})
 	w.wake()

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model/turn"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // Problems of a proposal that are not the agent's fault, in words for the agent.
@@ -60,7 +60,7 @@ func (t *answering) madeBefore(ctx context.Context, asked bool) conversation.Mad
 	if !asked || t.base() == "" || t.a.Conversation.FirstFiles() {
 		return conversation.Made{}
 	}
-	of := versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}
+	of := large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
 	m, err := t.Files.Made(ctx, of, t.base(), t.a.Conversation.FilesBy)
 	if err != nil {
 		slog.WarnContext(ctx, "who made the files of a conversation is not known", "session", t.ref.ID, "err", err)
@@ -71,9 +71,9 @@ func (t *answering) madeBefore(ctx context.Context, asked bool) conversation.Mad
 // open reads the conversation's files, once for a turn and only if they are needed. It returns why they can't be read.
 func (t *answering) open(ctx context.Context) (why string) {
 	version := t.base()
-	tree, err := t.Files.Get(ctx, versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}, version)
+	tree, err := t.Files.Get(ctx, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}, version)
 	switch {
-	case errors.Is(err, versions.ErrGone):
+	case errors.Is(err, large.ErrGone):
 		slog.WarnContext(ctx, "the files of a conversation are gone", "session", t.ref.ID, "version", version)
 		t.lost, t.tree = version, &conversation.Tree{}
 		return filesLost

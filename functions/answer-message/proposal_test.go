@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 // trees stores versions in memory.
@@ -25,14 +25,14 @@ type trees struct {
 	made conversation.Made
 }
 
-func (s *trees) Made(_ context.Context, _ versions.Conversation, _ string, action int) (conversation.Made, error) {
+func (s *trees) Made(_ context.Context, _ large.VersionsOf, _ string, action int) (conversation.Made, error) {
 	if action == 0 {
 		return conversation.Made{Unknown: true}, nil
 	}
 	return s.made, nil
 }
 
-func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
+func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*conversation.Tree, error) {
 	s.got++
 	switch {
 	case s.err != nil:
@@ -40,12 +40,12 @@ func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) 
 	case version == "":
 		return &conversation.Tree{}, nil
 	case s.all[version] == nil:
-		return nil, versions.ErrGone
+		return nil, large.ErrGone
 	}
 	return s.all[version], nil
 }
 
-func (s *trees) Manifest(ctx context.Context, of versions.Conversation,
+func (s *trees) Manifest(ctx context.Context, of large.VersionsOf,
 	version string) (m conversation.Manifest, err error) {
 	t, err := s.Get(ctx, of, version)
 	s.got--

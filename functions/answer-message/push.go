@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // Problems of a pull request that are not the agent's fault, in words for the agent.
@@ -56,14 +56,14 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 			return p, []string{why}
 		}
 	}
-	s, of := t.a.Conversation.Source, versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}
+	s, of := t.a.Conversation.Source, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
 	was, err := t.Files.Get(ctx, of, s.Version)
 	var commit conversation.Commit
 	if err == nil {
 		commit, err = t.Files.Commit(ctx, of, s.Version)
 	}
 	switch {
-	case errors.Is(err, versions.ErrGone):
+	case errors.Is(err, large.ErrGone):
 		return p, []string{sourceGone}
 	case err != nil:
 		slog.WarnContext(ctx, "the files of a source are not read", "session", t.ref.ID, "err", err)

@@ -12,19 +12,19 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 	"ringi/shared/tool"
 )
 
-func (s *shelf) Commit(context.Context, versions.Conversation, string) (conversation.Commit, error) {
-	return conversation.Commit{}, versions.ErrGone
+func (s *shelf) Commit(context.Context, large.VersionsOf, string) (conversation.Commit, error) {
+	return conversation.Commit{}, large.ErrGone
 }
 
 // Commit names the files of trees that have a file "commit".
-func (s *trees) Commit(_ context.Context, _ versions.Conversation, version string) (c conversation.Commit, err error) {
+func (s *trees) Commit(_ context.Context, _ large.VersionsOf, version string) (c conversation.Commit, err error) {
 	if s.all[version] == nil {
-		return c, versions.ErrGone
+		return c, large.ErrGone
 	}
 	c = conversation.Commit{SHA: strings.Repeat("c", 40)}
 	for _, e := range s.all[version].Manifest().Entries {
@@ -125,7 +125,7 @@ func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
 // below are files of a repository's folder.
 type below struct{ Files }
 
-func (b below) Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error) {
+func (b below) Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error) {
 	c, err := b.Files.Commit(ctx, of, version)
 	c.Path = "services/pay"
 	return c, err

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // conversationFiles returns the files as they are when the turn begins, with the attachments in their place. They are
@@ -42,7 +42,7 @@ func (t *answering) conversationFiles() *turn.Files {
 // listFiles lists the files and the attachments.
 func (t *answering) listFiles(ctx context.Context) (m conversation.Manifest, err error) {
 	switch m, err = t.Files.Manifest(ctx, t.of(), t.base()); {
-	case errors.Is(err, versions.ErrGone):
+	case errors.Is(err, large.ErrGone):
 		return m, errors.New(t.open(ctx))
 	case err != nil:
 		slog.WarnContext(ctx, "the files of a conversation are not listed", "session", t.ref.ID, "err", err)

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 // shelf has one version of a conversation's files.
@@ -25,11 +25,11 @@ type shelf struct {
 	err    error
 }
 
-func (s *shelf) Made(context.Context, versions.Conversation, string, int) (conversation.Made, error) {
+func (s *shelf) Made(context.Context, large.VersionsOf, string, int) (conversation.Made, error) {
 	return conversation.Made{}, nil
 }
 
-func (s *shelf) Get(_ context.Context, of versions.Conversation, version string) (*conversation.Tree, error) {
+func (s *shelf) Get(_ context.Context, of large.VersionsOf, version string) (*conversation.Tree, error) {
 	s.opened = append(s.opened, of.ID+"/"+version)
 	if s.err != nil {
 		return nil, s.err
@@ -37,7 +37,7 @@ func (s *shelf) Get(_ context.Context, of versions.Conversation, version string)
 	return (&conversation.Tree{}).Apply(s.files)
 }
 
-func (s *shelf) Manifest(context.Context, versions.Conversation, string) (m conversation.Manifest, err error) {
+func (s *shelf) Manifest(context.Context, large.VersionsOf, string) (m conversation.Manifest, err error) {
 	if s.err != nil {
 		return m, s.err
 	}
@@ -221,7 +221,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 
 func TestFilesThatCantBeReadAreSaidToBe(t *testing.T) {
 	server := storetest.Start(t)
-	for err, want := range map[error]string{versions.ErrGone: "were deleted when their time was over",
+	for err, want := range map[error]string{large.ErrGone: "were deleted when their time was over",
 		errors.New("the bucket does not answer"): "can't be read at the moment"} {
 		w, s := withFiles(t, server, func(*tenancy.Settings) {})
 		s.err = err

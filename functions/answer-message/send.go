@@ -12,10 +12,10 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -28,9 +28,9 @@ type Uploads interface {
 
 // Written reads what actions wrote. *versions.Store implements it.
 type Written interface {
-	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
-	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
-	Each(ctx context.Context, of versions.Conversation, version string, files []conversation.Entry,
+	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]conversation.FileChange, error)
+	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)
+	Each(ctx context.Context, of large.VersionsOf, version string, files []conversation.Entry,
 		take func(e conversation.Entry, content []byte) error) error
 }
 
@@ -90,7 +90,7 @@ func (s *sending) upload(ctx context.Context) error {
 	if s.x.Sending.State == conversation.SendingUploaded {
 		return nil
 	}
-	of := versions.Conversation{Tenant: s.in.Tenant, ID: s.in.ID}
+	of := large.VersionsOf{Tenant: s.in.Tenant, ID: s.in.ID}
 	changes, err := s.Written.Difference(ctx, of, s.x.BaseVersion, s.x.Version)
 	if err != nil {
 		return fmt.Errorf("find what the action wrote: %w", err)
@@ -143,7 +143,7 @@ func (s *sending) share(ctx context.Context) error {
 		return failed
 	}
 	for n := range looks {
-		if err := sleep.For(ctx, time.Duration(n)*s.Every); err != nil {
+		if err := clock.Sleep(ctx, time.Duration(n)*s.Every); err != nil {
 			return err
 		}
 		if there, err := s.shared(ctx); err != nil || there {
@@ -168,7 +168,7 @@ func (s *sending) refused(err error) (why aggregate.Reason, certain bool) {
 	switch {
 	case err == nil:
 		return "", false
-	case errors.Is(err, versions.ErrGone):
+	case errors.Is(err, large.ErrGone):
 		return conversation.ReasonSendGone, true
 	case slackapi.Code(err) == slackapi.CodeMissingScope:
 		return conversation.ReasonNoScope, true
@@ -187,7 +187,7 @@ func transient(err error) bool {
 // tryAgain turns Slack's passing errors into one that the state machine tries again.
 func tryAgain(err error) error {
 	if errors.As(err, new(slackapi.RateLimited)) || errors.As(err, new(slackapi.Unknown)) || transient(err) {
-		return fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
 	}
 	return err
 }

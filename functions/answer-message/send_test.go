@@ -11,11 +11,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 // thread is a Slack that shares each file once, and the files that an action wrote.
@@ -71,15 +71,15 @@ func (s *thread) Shared(_ context.Context, id, _, _ string) (bool, error) {
 	return s.shared[id] > 0, nil
 }
 
-func (s *thread) Difference(context.Context, versions.Conversation, string, string) ([]conversation.FileChange, error) {
+func (s *thread) Difference(context.Context, large.VersionsOf, string, string) ([]conversation.FileChange, error) {
 	return conversation.Difference(&conversation.Tree{}, s.files), s.gone
 }
 
-func (s *thread) Manifest(context.Context, versions.Conversation, string) (conversation.Manifest, error) {
+func (s *thread) Manifest(context.Context, large.VersionsOf, string) (conversation.Manifest, error) {
 	return s.files.Manifest(), s.gone
 }
 
-func (s *thread) Each(_ context.Context, _ versions.Conversation, _ string, files []conversation.Entry,
+func (s *thread) Each(_ context.Context, _ large.VersionsOf, _ string, files []conversation.Entry,
 	take func(conversation.Entry, []byte) error) error {
 	for _, e := range files {
 		content, _ := s.files.Content(e.Path)
@@ -171,7 +171,7 @@ func TestWhereverSendingStopsFilesStandOnceInTheThread(t *testing.T) {
 				if w.sending().State == conversation.SendingDone {
 					break
 				}
-				if _, err := w.handle(); err != nil && !errors.Is(err, errorclass.ErrUnavailable) && !errors.Is(err, errDies) {
+				if _, err := w.handle(); err != nil && !errors.Is(err, explain.ErrUnavailable) && !errors.Is(err, errDies) {
 					t.Fatal(err)
 				}
 			}
@@ -224,7 +224,7 @@ func TestFilesThatSlackDoesNotTake(t *testing.T) {
 			}
 			return nil
 		}, nil, conversation.ReasonNotSent},
-		"a version that is gone": {nil, nil, versions.ErrGone, conversation.ReasonSendGone},
+		"a version that is gone": {nil, nil, large.ErrGone, conversation.ReasonSendGone},
 		"a large file":           {[]conversation.File{big, {Path: "a", Content: "1"}}, nil, nil, conversation.ReasonNotSent},
 	} {
 		t.Run(name, func(t *testing.T) {

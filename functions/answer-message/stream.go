@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/language"
@@ -94,7 +94,7 @@ func (g *growing) say(text string) {
 func (g *growing) run(ctx context.Context) {
 	defer close(g.over)
 	var err error
-	defer panics.Recover(ctx, &err, g.ref.Log()) // a panic must not end the answer
+	defer boot.Recover(ctx, &err, g.ref.Log()) // a panic must not end the answer
 	for {
 		select {
 		case <-g.ended:

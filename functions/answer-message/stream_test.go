@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -119,7 +119,7 @@ func testShort(t *testing.T, g *stage) {
 func testTriedAgain(t *testing.T, g *stage) {
 	g.writesLong(nil)
 	g.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
-	if _, err := g.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+	if _, err := g.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
 	half := g.shows("It broke off here, so this answer isn't used.")
@@ -154,7 +154,7 @@ func testLostStart(t *testing.T, g *stage) {
 	g.slack.Faults.Add(webapi.Fault{Method: "chat.startStream", Kind: webapi.Lost})
 	g.writesLong(nil)
 	g.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
-	if _, err := g.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+	if _, err := g.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
 	row := g.load().Stream

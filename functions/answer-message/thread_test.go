@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
@@ -156,9 +156,9 @@ func TestAnAppWhoseWordsAreShownAsksForNothing(t *testing.T) {
 		{"U0APP", false, true, []string{"U1"}}, {"U8", false, true, []string{"U1", "U8"}}} {
 		w := forward(c.user, c.organised)
 		w.Apps = apps
-		slack = errorclass.ErrUnverified
+		slack = explain.ErrUnverified
 		_, err := w.handle()
-		expect.That(t, errors.Is(err, errorclass.ErrUnavailable) && len(w.vendor.requests) == 0, "%d: %v", n, err)
+		expect.That(t, errors.Is(err, explain.ErrUnavailable) && len(w.vendor.requests) == 0, "%d: %v", n, err)
 		slack = nil
 		expect.Value(w.handle())(t)
 		expect.Is(t, len(w.vendor.requests) > 0, c.answered, n)

@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 )
 
 // typed makes an action of what a person typed, held against the conversation's files as they are, or tells them why it
@@ -63,7 +62,7 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 		case filesLost:
 			return p, []string{wordsIn(locale).lost}, nil
 		case filesUnread: // another try reads again
-			return p, nil, fmt.Errorf("read the files: %w", errorclass.ErrUnavailable)
+			return p, nil, fmt.Errorf("read the files: %w", explain.ErrUnavailable)
 		}
 	}
 	on := conversation.On{Base: t.base(), Attachments: t.a.Conversation.AttachmentsVersion}
@@ -82,7 +81,7 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 		err = t.settings.Nobody(t.a.Conversation.Origin(), of.User)
 	}
 	if nobody, is := errors.AsType[aggregate.ErrNotAllowed](err); is {
-		return p, []string{ended.InTalk(locale, task.ReasonUndecidable(nobody.Rule), "")}, nil
+		return p, []string{explain.EndedInTalk(locale, task.ReasonUndecidable(nobody.Rule), "")}, nil
 	}
 	if err != nil {
 		return p, nil, err

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -47,7 +47,7 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 	w.wake()
 	files.err = errors.New("down")
 	_, err := w.handle()
-	expect.Fails(t, err, errorclass.ErrUnavailable)
+	expect.Fails(t, err, explain.ErrUnavailable)
 	files.err = nil
 	for range 2 { // Step Functions may call twice
 		_, err = w.handle()

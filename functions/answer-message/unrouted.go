@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -47,7 +47,7 @@ func (t *answering) routeOnce(ctx context.Context, x *conversation.Action) (*con
 	if err != nil {
 		return nil, err
 	}
-	if err := t.leaveOut(ctx, t.a.RouteAskersOf(x)); errors.Is(err, errorclass.ErrUnavailable) {
+	if err := t.leaveOut(ctx, t.a.RouteAskersOf(x)); errors.Is(err, explain.ErrUnavailable) {
 		return t.putOff(ctx, x, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: *x.Gate.Terms.Rule}, err)
 	} else if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (t *answering) routeOnce(ctx context.Context, x *conversation.Action) (*con
 	found, err := of.ByIDs(r.Rules)
 	if err == nil && found.LookUp != nil {
 		rule := *found.LookUp
-		if found, err = t.lookUp(ctx, of, r); errors.Is(err, errorclass.ErrUnverified) {
+		if found, err = t.lookUp(ctx, of, r); errors.Is(err, explain.ErrUnverified) {
 			return t.putOff(ctx, x, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: rule}, err)
 		}
 	}

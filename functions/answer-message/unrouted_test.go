@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/lookup"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -37,13 +36,13 @@ func silent(t *testing.T, server *storetest.Server, locale string) *silentWorld 
 	w := &silentWorld{ruledWorld: inChannel(t, server, locale, unset), at: time.Now()}
 	w.Handler.Now = func() time.Time { return w.at }
 	w.saved(0, rules.KindAction, asks(ofGroup()))
-	w.answers(errorclass.ErrUnverified)
+	w.answers(explain.ErrUnverified)
 	return w
 }
 
 // answers has Slack answer with an error, or say who is in the group.
 func (w *silentWorld) answers(err error, users ...string) {
-	w.LookUp = func(_ context.Context, _ string, _ *lookup.Organisation, do func(d opening.Directory) error) error {
+	w.LookUp = func(_ context.Context, _ string, _ *decide.Organisation, do func(d decide.Seats) error) error {
 		if w.lookUp++; err != nil {
 			return err
 		}
@@ -94,7 +93,7 @@ func TestWhileSlackIsSilentAnActionWaitsForItsRoute(t *testing.T) {
 	expect.That(t, w.said().Content == "wait" && w.lookUp == 1 && w.load().Unrouted() != nil, "people wait for Slack")
 
 	w.later()
-	w.answers(fmt.Errorf("%w: %w", errorclass.ErrUnverified, slackapi.RateLimited{RetryAfter: 10 * time.Minute}))
+	w.answers(fmt.Errorf("%w: %w", explain.ErrUnverified, slackapi.RateLimited{RetryAfter: 10 * time.Minute}))
 	next := expect.Value(w.handle())(t)
 	rest := w.load().Unrouted().LookUpAt.Sub(w.at)
 	expect.That(t, next.State == aggregate.StateFinish && rest >= 10*time.Minute && rest <= 13*time.Minute,

@@ -8,33 +8,29 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/decide/lookup"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/organisations"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/versions"
 	"ringi/shared/tool"
 )
 
 type environment struct {
-	config.Table
-	config.Models
-	config.Results
-	config.Spending
-	config.Slack
-	config.Credentials
+	boot.Table
+	boot.Models
+	boot.Results
+	boot.Spending
+	boot.Slack
+	boot.Credentials
 	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
 
 	Sandbox  string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
@@ -45,14 +41,14 @@ type environment struct {
 const namesWithin = 5 * time.Second
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := conversations.Open(cfg, env.Table)
+	rows := store.OpenConversations(cfg, env.Table)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
 	models := provider.New(cfg, env.Models)
-	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
+	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.Of.Store), namesWithin)
 	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
-	files := versions.Open(cfg, env.ResultsBucket)
+	files := large.OpenVersions(cfg, env.ResultsBucket)
 	payloads.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
 		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
@@ -79,11 +75,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 			askers []string) error {
 			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)
 		},
-		Organisation: lookup.OrganisationOf(organisations.Of(rows.Of.Store)),
-		LookUp: func(ctx context.Context, team string, org *lookup.Organisation,
-			do func(d opening.Directory) error) error {
-			in := lookup.Places{Slack: slack, Known: asking, Team: team, Organisation: org, Now: time.Now()}
-			return in.Resolve(ctx, func(d *lookup.Directory) error { return do(d) })
+		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Of.Store)),
+		LookUp: func(ctx context.Context, team string, org *decide.Organisation,
+			do func(d decide.Seats) error) error {
+			in := decide.Places{Slack: slack, Known: asking, Team: team, Organisation: org, Now: time.Now()}
+			return in.Resolve(ctx, func(d *decide.OpenDirectory) error { return do(d) })
 		},
 		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)

@@ -18,9 +18,8 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 const root = "1775034000.000100"
@@ -69,7 +68,7 @@ func (inRows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.R
 type world struct {
 	*Handler
 	t      *testing.T
-	rows   *conversations.Store
+	rows   *store.ConversationStore
 	ref    aggregate.Ref
 	vendor *vendor
 	full   error // the bucket's error
@@ -103,7 +102,8 @@ func talking(t *testing.T, server *storetest.Server, o conversation.Opening, cha
 func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	w := &world{t: t, rows: conversations.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
+	w := &world{t: t, rows: store.NewConversations(server.DB, name), db: server.DB, table: name, ref: in.Ref(),
+		vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
 	change(&s)
@@ -134,14 +134,14 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 
 // settled is a store with its own settings, which are in no row.
 type settled struct {
-	*conversations.Store
+	*store.ConversationStore
 	settings tenancy.Settings
 }
 
 func (s settled) Settings(context.Context, string) (tenancy.Settings, error) { return s.settings, nil }
 
 func (s settled) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
-	return tasks.Of(s.Store.Of.Store).Spent(ctx, tenant, now)
+	return store.TasksOf(s.ConversationStore.Of.Store).Spent(ctx, tenant, now)
 }
 
 func (w *world) handle() (aggregate.Next, error) {

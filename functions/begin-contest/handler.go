@@ -16,7 +16,7 @@ import (
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -49,24 +49,24 @@ type Handler struct {
 
 // Handle begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
 // requested contest or file, Handle lists the contests that the files describe.
-func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
+func (h *Handler) Handle(ctx context.Context, in store.Asked) (store.Answered, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
 		tenant = in.Begin.Tenant
 	}
 	w, err := h.Workspace(ctx, tenant)
 	if errors.Is(err, teamconfig.ErrNotSet) {
-		return contests.Answered{NotSet: true}, nil
+		return store.Answered{NotSet: true}, nil
 	}
 	if err != nil {
-		return contests.Answered{}, fmt.Errorf("open the files of contests: %w", err)
+		return store.Answered{}, fmt.Errorf("open the files of contests: %w", err)
 	}
 	if in.Begin != nil {
 		return h.begin(ctx, w, *in.Begin, in.Locale)
 	}
 	s, err := h.read(ctx, tenant)
 	if err != nil {
-		return contests.Answered{}, err
+		return store.Answered{}, err
 	}
 	s.reader = cmp.Or(in.Locale, language.English)
 	if in.Check != "" {
@@ -74,13 +74,13 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 			s.Prices = in.Prices
 		}
 		d, _, err := h.described(ctx, w, in.Check, s, in.MaxRounds)
-		return contests.Answered{Contests: []contests.Described{d}}, err
+		return store.Answered{Contests: []store.Described{d}}, err
 	}
 	files, more, err := w.Contests()
 	if err != nil {
-		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
+		return store.Answered{}, fmt.Errorf("list the files of contests: %w", err)
 	}
-	out := contests.Answered{More: more, Contests: make([]contests.Described, len(files))}
+	out := store.Answered{More: more, Contests: make([]store.Described, len(files))}
 	failed := make([]error, len(files))
 	var wg sync.WaitGroup
 	places := make(chan struct{}, checkAtOnce)
@@ -117,7 +117,7 @@ func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err err
 // described reads the file of a contest and opens its models; most bounds its rounds unless it is 0. It returns
 // errorclass.ErrUnavailable when the file or the model secret can't be read now.
 func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, s workspace,
-	most int) (contests.Described, teamconfig.Contest, error) {
+	most int) (store.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
 	if most > 0 {
 		c = c.Within(most)
@@ -125,10 +125,10 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 	c.Prices = s.OwnPrices()
 	unopened, err := h.Models.Check(ctx, c)
 	if err != nil {
-		return contests.Described{}, c, err
+		return store.Described{}, c, err
 	}
 	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
-	d := contests.Described{
+	d := store.Described{
 		File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds,
 	}
 	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong, s.reader)
@@ -142,15 +142,16 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 }
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.
-func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone, reader string) (contests.Answered, error) {
+func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string) (store.Answered,
+	error) {
 	s, err := h.read(ctx, x.Tenant)
 	if err != nil {
-		return contests.Answered{}, err
+		return store.Answered{}, err
 	}
 	s.reader = cmp.Or(reader, language.English)
 	d, config, err := h.described(ctx, w, x.File, s, x.MaxRounds)
 	if err != nil || len(d.Wrong) > 0 {
-		return contests.Answered{Contests: []contests.Described{d}}, err
+		return store.Answered{Contests: []store.Described{d}}, err
 	}
 	o := contest.Order{
 		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget,
@@ -159,23 +160,23 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 		TimeoutSeconds: x.Seconds,
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
-		return contests.Answered{}, err
+		return store.Answered{}, err
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
-		return contests.Answered{}, fmt.Errorf("write the teams of a contest: %w", err)
+		return store.Answered{}, fmt.Errorf("write the teams of a contest: %w", err)
 	}
 	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
-		return contests.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
+		return store.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
 	}
 	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s.Settings, h.Now()); err != nil {
-		return contests.Answered{}, err
+		return store.Answered{}, err
 	}
 	switch err := h.Contests.Begin(ctx, o); {
 	case errors.As(err, new(aggregate.ErrFull)):
-		return contests.Answered{OverBudget: true}, nil
+		return store.Answered{OverBudget: true}, nil
 	case err != nil && !errors.Is(err, aggregate.ErrExists):
-		return contests.Answered{}, fmt.Errorf("begin a contest: %w", err)
+		return store.Answered{}, fmt.Errorf("begin a contest: %w", err)
 	}
-	return contests.Answered{Begun: true}, nil
+	return store.Answered{Begun: true}, nil
 }

@@ -11,16 +11,16 @@ import (
 	"testing/fstest"
 	"time"
 
-	samples "ringi/infra/local/contests"
+	"ringi/infra/local/modelenv"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
-	"ringi/shared/store/contests"
+	"ringi/shared/secret"
+	"ringi/shared/store"
 )
 
 // kept is a store that records the contests that it begins.
@@ -64,11 +64,11 @@ func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) {
 func sample(t *testing.T, more map[string]string) fstest.MapFS {
 	t.Helper()
 	all := fstest.MapFS{}
-	expect.NoError(t, fs.WalkDir(samples.Sample(), ".", func(name string, d fs.DirEntry, err error) error {
+	expect.NoError(t, fs.WalkDir(modelenv.Sample(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := fs.ReadFile(samples.Sample(), name)
+		b, err := fs.ReadFile(modelenv.Sample(), name)
 		all[name] = &fstest.MapFile{Data: b}
 		return err
 	}))
@@ -99,9 +99,9 @@ func (k keys) Get(context.Context) (secret.ModelSecret, error) {
 	return s, nil
 }
 
-func alone() contests.Alone {
-	return contests.Alone{
-		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: samples.File, Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 1, Seconds: 60,
+func alone() store.Alone {
+	return store.Alone{
+		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: modelenv.File, Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 1, Seconds: 60,
 		Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
 	}
 }
@@ -111,31 +111,32 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"configs/broken.toml": "[orchestrator]\nmax_rounds = 99\nteams = []", "notes/half.toml": "[orchestrator]\nmax_rounds = ", ".git/hidden.toml": "[orchestrator]",
 		"a/b/c/d/e/deep.toml": "[orchestrator]", "other.toml": "[tool]",
 	}))
-	got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t)
+	got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t)
 	wrong := map[string]string{}
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
 	}
-	expect.That(t, len(wrong) == 3 && wrong[samples.File] == "" &&
+	expect.That(t, len(wrong) == 3 && wrong[modelenv.File] == "" &&
 		strings.Contains(wrong["configs/broken.toml"], "max_rounds") && strings.Contains(wrong["notes/half.toml"], "TOML"),
 		"listed: %q", wrong)
 	for _, d := range got.Contests {
-		expect.That(t, d.File != samples.File || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
+		expect.That(t, d.File != modelenv.File || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
 	h, _ = handler(sample(t, map[string]string{
 		"old.toml":  "[orchestrator]\nmax_concurrent_teams = 4\n[[orchestrator.teams]]\nconfig = 'team.toml'\n",
 		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" + strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
 		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
 	}))
-	for _, d := range expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t).Contests {
+	for _, d := range expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t).Contests {
 		if d.File == "old.toml" && (len(d.Warnings) != mostWrong+1 || !strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities")) {
 			t.Errorf("%d warnings: %q", len(d.Warnings), d.Warnings)
 		}
-		expect.That(t, d.File != samples.File || len(d.Warnings) == 1 && strings.Contains(d.Warnings[0], "can't read anything"), "%q",
+		expect.That(t, d.File != modelenv.File || len(d.Warnings) == 1 &&
+			strings.Contains(d.Warnings[0], "can't read anything"), "%q",
 			d.Warnings)
 	}
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
-	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
+	if got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
 		t.Errorf("without files: %+v", got)
 	}
 }
@@ -143,9 +144,9 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
 	h, k := handler(sample(t, map[string]string{"configs/broken.toml": "[orchestrator]\nmax_rounds = 99\nteams = []"}))
 	for file, wrong := range map[string]string{
-		samples.File: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file", "../x.toml": "../x.toml",
+		modelenv.File: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file", "../x.toml": "../x.toml",
 	} {
-		got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant, Check: file}))(t)
+		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: file}))(t)
 		expect.Must(t, len(got.Contests) == 1 && got.Contests[0].File == file && !got.Begun, "%s: %+v", file, got)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
 		expect.That(t, (wrong == "") == (said == "") && strings.Contains(said, wrong), "%s: %q", file, said)
@@ -171,7 +172,8 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 		"of a bounded workspace's": {nil, price, aggregate.USD(1), true},
 	} {
 		k.settings.Prices, k.settings.FurtherDay = tt.saved, tt.further
-		got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant, Check: "bedrock.toml", Prices: tt.becomes}))(t)
+		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: "bedrock.toml",
+			Prices: tt.becomes}))(t)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
 		expect.That(t, strings.Contains(said, "has no known price") == tt.unpriced, "%s: %q", name, said)
 	}
@@ -181,26 +183,26 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	h, k := handler(sample(t, nil))
 	x := alone()
 	for range 2 { // a double click
-		if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); !got.Begun {
+		if got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t); !got.Begun {
 			t.Fatalf("%+v", got)
 		}
 	}
 	expect.That(t, len(k.orders) == 1 && k.orders[0].MaxRounds == 1 && k.orders[0].MinRounds == 1 &&
 		k.orders[0].TimeoutSeconds == 60 && k.orders[0].For == nil && strings.Contains(k.config, `"max_rounds":1`),
 		"began %+v with %.200s", k.orders, k.config)
-	for name, change := range map[string]func(*contests.Alone){
-		"a blank prompt": func(x *contests.Alone) { x.Prompt = " \u3000\n" }, "no money": func(x *contests.Alone) { x.Budget = 0 }, "no id": func(x *contests.Alone) { x.Execution = "x" },
+	for name, change := range map[string]func(*store.Alone){
+		"a blank prompt": func(x *store.Alone) { x.Prompt = " \u3000\n" }, "no money": func(x *store.Alone) { x.Budget = 0 }, "no id": func(x *store.Alone) { x.Execution = "x" },
 	} {
 		y := alone()
 		change(&y)
-		if _, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
+		if _, err := h.Handle(t.Context(), store.Asked{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, file := range []string{"configs/none.toml", "configs/evaluator.toml", "../x.toml", "/etc/passwd", ""} {
 		y := alone()
 		y.File = file
-		if got, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); err != nil || got.Begun || len(got.Contests) != 1 ||
+		if got, err := h.Handle(t.Context(), store.Asked{Begin: &y}); err != nil || got.Begun || len(got.Contests) != 1 ||
 			len(got.Contests[0].Wrong) == 0 {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
@@ -221,8 +223,8 @@ func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
 	for team, want := range map[string]bool{"T1": true, "T2": false} {
 		x := alone()
 		x.Tenant, x.Execution = aggregate.TenantID(team), contest.NewID()
-		listed := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: x.Tenant}))(t)
-		began := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+		listed := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: x.Tenant}))(t)
+		began := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
 		expect.That(t, (len(listed.Contests) > 0) == want && began.Begun == want, "%s: %+v, %+v", team, listed, began)
 	}
 	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
@@ -238,7 +240,7 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" +
 			strings.Repeat("a", 1<<19) + "'\n",
 	}))
-	got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t)
+	got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t)
 	answer := expect.Value(json.Marshal(got))(t)
 	for _, d := range got.Contests {
 		if d.File == wrong && (len(d.Wrong) != mostWrong+1 || !strings.HasPrefix(d.Wrong[mostWrong], "and ")) {
@@ -271,13 +273,14 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 	} {
 		h, k := handler(sample(t, nil))
 		k.settings.ContestSearch, k.tools, h.Models.Instead = tt.search, tt.tools, tt.instead
-		got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant, Check: samples.File}))(t).Contests[0]
+		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: modelenv.File}))(t).Contests[0]
 		said := strings.Join(got.Warnings, "\n")
 		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q", name, said)
 	}
 	h, k := handler(sample(t, nil))
 	x := alone()
-	expect.That(t, expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t).Begun && len(k.orders) == 1, "a warning stopped a contest")
+	expect.That(t, expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t).Begun && len(k.orders) == 1,
+		"a warning stopped a contest")
 }
 
 // down is a bucket that fails for one file.
@@ -285,7 +288,7 @@ type down struct{ fstest.MapFS }
 
 func (d down) Open(name string) (fs.File, error) {
 	if strings.HasSuffix(name, "evaluator.toml") {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errorclass.ErrUnavailable}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: explain.ErrUnavailable}
 	}
 	return d.MapFS.Open(name)
 }
@@ -293,9 +296,9 @@ func (d down) Open(name string) (fs.File, error) {
 func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 	h, k := handler(down{sample(t, nil)})
 	x := alone()
-	for _, in := range []contests.Asked{{}, {Begin: &x}} {
+	for _, in := range []store.Asked{{}, {Begin: &x}} {
 		_, err := h.Handle(t.Context(), in)
-		expect.That(t, errors.Is(err, errorclass.ErrUnavailable), "%v", err)
+		expect.That(t, errors.Is(err, explain.ErrUnavailable), "%v", err)
 	}
 	expect.That(t, len(k.orders) == 0, "it began")
 }
@@ -308,11 +311,11 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of evaluator and judge
 	x := alone()
 	x.File, x.MaxRounds = "bedrock.toml", 3
-	got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+	got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
 	expect.That(t, !got.Begun && len(k.orders) == 0 && len(got.Contests[0].Wrong) == 1 &&
 		strings.HasPrefix(got.Contests[0].Wrong[0], "nova.toml: teams[0].leader.model: has no known price"), "%+v", got)
 	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
-	got = expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+	got = expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
 	expect.That(t, got.Begun && len(k.orders) == 1 && strings.Contains(k.config, `"prices":[{"model":"bedrock:amazon.nova-pro-v1:0"`),
 		"%+v", got)
 }
@@ -331,7 +334,7 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	x.File, x.MaxRounds = "c.toml", 3
 	wrong := func(secret string) []string {
 		h.Models.Keys = keys(secret)
-		got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+		got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
 		expect.That(t, !got.Begun && len(k.orders) == 0, "it begins")
 		return got.Contests[0].Wrong
 	}
@@ -353,11 +356,11 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 		t.Errorf("a malformed secret: %q", all)
 	}
 	h.Models.Keys = keys("")
-	if _, err := h.Handle(t.Context(), contests.Asked{Begin: &x}); !errors.Is(err, errorclass.ErrUnavailable) {
+	if _, err := h.Handle(t.Context(), store.Asked{Begin: &x}); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("a secret that can't be read now: %v", err)
 	}
 	h.Models.Instead = "demo"
-	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); !got.Begun {
+	if got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t); !got.Begun {
 		t.Errorf("the demo in place of all: %+v", got)
 	}
 }
@@ -378,7 +381,7 @@ func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
 			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today + tt.past)}
 			x := alone()
 			for range 2 { // a double click when the budget allows only one contest
-				got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+				got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
 				expect.That(t, got.Begun == tt.begins && got.OverBudget != tt.begins, "%+v", got)
 			}
 		})

@@ -12,10 +12,8 @@ import (
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/opening"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
+	"ringi/shared/secret"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
 
@@ -24,21 +22,21 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Results
-	config.Spending
+	boot.Table
+	boot.Results
+	boot.Spending
 	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
 	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
 	Workspace     string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := kinds.Open(cfg, env.Table)
+	rows := store.OpenAll(cfg, env.Table)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
 	return &Handler{
-		Contests:  contests.Of(rows, large.Open(cfg, env.Results)),
+		Contests:  store.ContestsOf(rows, large.Open(cfg, env.Results)),
 		Budgets:   rows,
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
 		Models: opening.Models{Instead: env.Model,

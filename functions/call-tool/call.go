@@ -11,9 +11,9 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/failedcall"
-	"ringi/shared/runtime/panics"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
 )
 
@@ -30,10 +30,10 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	value, err := j.run(within)
 	stop()
 	over := j.Now()
-	if e, is := errors.AsType[*failedcall.Error](err); is && e.Problem == failedcall.ProblemChanged {
+	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
 		j.noteChanged(ctx)
 	}
-	if err != nil && !x.Reads() && failedcall.Unsure(err) {
+	if err != nil && !x.Reads() && explain.Unsure(err) {
 		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown}, err)
 		return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Lost(x.ActionID, j.invocation, j.Now())
@@ -49,7 +49,7 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 
 // run makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
 func (j *job) run(ctx context.Context) (v json.RawMessage, err error) {
-	defer panics.Recover(ctx, &err, j.in.Ref().Log(), "tool", j.action.Tool)
+	defer boot.Recover(ctx, &err, j.in.Ref().Log(), "tool", j.action.Tool)
 	return j.Tools.Run(ctx, tool.Call{
 		Tenant: j.in.Tenant, Tool: j.action.Tool, Arguments: j.arguments, Key: j.in.Ref().ID + "/" + j.action.ActionID,
 		Locale: j.session.Locale, Bounds: j.tool.Spec.Bounds, Pin: j.tool.Spec.Pin, Asked: j.asked(),
@@ -79,7 +79,7 @@ func (j *job) noteChanged(ctx context.Context) {
 func (j *job) result(ctx context.Context, value json.RawMessage, err error) conversation.Result {
 	if err != nil {
 		r := conversation.Result{Status: conversation.ActionFailed, Error: reasonFailed}
-		if e, is := errors.AsType[*failedcall.Error](err); is {
+		if e, is := errors.AsType[*explain.CallError](err); is {
 			r.ErrorDetail = e.Detail
 		}
 		return r
@@ -111,7 +111,7 @@ func (j *job) keep(ctx context.Context, value json.RawMessage) (blob aggregate.B
 	defer cancel()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		blob, err = j.Results.KeepCallResult(ctx, j.in.Ref(), text)
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !sleep.Within(ctx, wait) {
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !clock.LastsFor(ctx, wait) {
 			return blob, err
 		}
 	}
@@ -122,7 +122,7 @@ func (j *job) record(ctx context.Context, decide conversation.Decision) (aggrega
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		next, err := j.conclude(ctx, decide)
 		if err == nil || pipeline.Name(err) != pipeline.Unavailable ||
-			!j.Now().Add(wait).Before(j.action.Claim.LeaseUntil) || !sleep.Within(ctx, wait) {
+			!j.Now().Add(wait).Before(j.action.Claim.LeaseUntil) || !clock.LastsFor(ctx, wait) {
 			return next, err
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
 )
@@ -70,7 +70,7 @@ func (b *bucket) KeepCallResult(_ context.Context, _ aggregate.Ref, v json.RawMe
 type world struct {
 	*Handler
 	t      *testing.T
-	rows   *conversations.Store
+	rows   *store.ConversationStore
 	ref    aggregate.Ref
 	vendor *vendor
 	bucket *bucket
@@ -95,7 +95,8 @@ func opened(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
 	_, name := server.Store(t)
 	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), vendor: &vendor{returns: `{"employees":[]}`},
+	w := &world{t: t, rows: store.NewConversations(server.DB, name), ref: in.Ref(),
+		vendor: &vendor{returns: `{"employees":[]}`},
 		bucket: &bucket{kept: map[string]json.RawMessage{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.Handler = &Handler{Store: w.rows, Results: w.bucket, Tools: w.vendor, Catalog: catalog(t),
 		Now: func() time.Time { return w.now }, NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) },
@@ -250,7 +251,7 @@ func testCrashedWrite(t *testing.T, w *world) {
 }
 
 func testUnsure(t *testing.T, w *world) {
-	w.vendor.err = &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemLost, Detail: "no answer"}
+	w.vendor.err = &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemLost, Detail: "no answer"}
 	expect.Value(w.handle())(t)
 	expect.Is(t, w.action().Outcome, conversation.OutcomeUnknown)
 	expect.Value(w.handle())(t)
@@ -258,7 +259,8 @@ func testUnsure(t *testing.T, w *world) {
 }
 
 func testUnsureRead(t *testing.T, w *world) {
-	w.vendor.err = &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTimeout, Detail: "freee is slow"}
+	w.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout,
+		Detail: "freee is slow"}
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.Is(t, x.Error, reasonFailed)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
 )
 
@@ -46,7 +46,7 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 		return why, fmt.Errorf("read the permission of %s: %w", p.Tool, err)
 	}
 	j.tool, err = j.Catalog.Permit(p.Tool, p.ToolVersion, p.Access, j.permission, j.settings.MCPServers)
-	unbound, isUnbound := errors.AsType[*failedcall.Error](err)
+	unbound, isUnbound := errors.AsType[*explain.CallError](err)
 	switch {
 	case errors.Is(err, tool.ErrForbidden):
 		return refusal{reasonForbidden, p.Tool}, nil
@@ -88,11 +88,11 @@ func (j *job) check(p conversation.Payload) refusal {
 	return refusal{}
 }
 
-func (j *job) broken(e *failedcall.Error) refusal {
-	if e.Problem == failedcall.ProblemTooLong {
-		return refusal{reasonArguments, failedcall.Sentence(j.session.Locale, e.Problem, e.Args...)}
+func (j *job) broken(e *explain.CallError) refusal {
+	if e.Problem == explain.ProblemTooLong {
+		return refusal{reasonArguments, explain.FailedCall(j.session.Locale, e.Problem, e.Args...)}
 	}
-	return refusal{reasonConstraint, failedcall.Sentence(j.session.Locale, e.Problem, e.Args...)}
+	return refusal{reasonConstraint, explain.FailedCall(j.session.Locale, e.Problem, e.Args...)}
 }
 
 // listed reports whether a person stamped the call, or the settings list it for everybody who asked for it.

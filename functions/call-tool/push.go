@@ -12,8 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/github"
 )
 
@@ -82,7 +81,7 @@ func (j *job) push(ctx context.Context) (aggregate.Next, error) {
 			}
 			return c, err
 		})
-		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: push: %w", errorclass.ErrUnavailable, err), released)
+		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: push: %w", explain.ErrUnavailable, err), released)
 	}
 	j.log(ctx, r, err)
 	return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -94,7 +93,7 @@ func (j *job) push(ctx context.Context) (aggregate.Next, error) {
 func (j *job) repository(ctx context.Context, name string, id int64, p github.Permissions) (*github.Client, error) {
 	app, err := j.App(ctx, j.in.Tenant)
 	if _, ended := errors.AsType[tenancy.ErrNotConnected](err); ended || errors.Is(err, aggregate.ErrNotFound) {
-		return nil, failedcall.Fail(failedcall.ProblemNotConnected, err, failedcall.GitHub)
+		return nil, explain.Fail(explain.ProblemNotConnected, err, explain.GitHub)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the App: %w", err)
@@ -126,7 +125,7 @@ func (j *job) note(ctx context.Context, at github.Step) error {
 func pushed(locale string, at github.Step, err error) (r conversation.Result, final bool) {
 	r = conversation.Result{Status: conversation.ActionFailed,
 		Pushed: &conversation.Pushed{Commit: at.Commit, There: at.Branch, Number: at.Number}}
-	e, called := errors.AsType[*failedcall.Error](err)
+	e, called := errors.AsType[*explain.CallError](err)
 	switch {
 	case err == nil:
 		r.Status = conversation.ActionSucceeded
@@ -141,8 +140,8 @@ func pushed(locale string, at github.Step, err error) (r conversation.Result, fi
 		r.Error = conversation.ReasonPushOther
 	case errors.Is(err, conversation.ErrRefused), errors.Is(err, github.ErrTruncated):
 		r.Error = conversation.ReasonPushRefused
-	case called && (github.Refuses(err) || e.Problem == failedcall.ProblemNotConnected) && e.Outcome == failedcall.Failed:
-		r.Error, r.ErrorDetail = conversation.ReasonPushRefused, failedcall.Sentence(locale, e.Problem, e.Args...)
+	case called && (github.Refuses(err) || e.Problem == explain.ProblemNotConnected) && e.Outcome == explain.CallFailed:
+		r.Error, r.ErrorDetail = conversation.ReasonPushRefused, explain.FailedCall(locale, e.Problem, e.Args...)
 	default:
 		return r, false
 	}

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	hosted "ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -27,18 +27,18 @@ import (
 // hub is a conversation with an approved pull request, and GitHub.
 type hub struct {
 	*world
-	server *hosted.Server
-	repo   *hosted.Repository
+	server *vendors.GitHubServer
+	repo   *vendors.Repository
 	first  string
 	fault  func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc)
 }
 
 func newHub(t *testing.T, server *storetest.Server) *hub {
 	t.Helper()
-	h := &hub{server: expect.Value(hosted.New())(t)}
+	h := &hub{server: expect.Value(vendors.NewGitHub())(t)}
 	h.repo = h.server.Add("acme", "shop")
 	at := time.Now().UTC()
-	h.first = h.repo.Commit("main", "first", map[string]hosted.File{"a.py": {Content: "1\n"},
+	h.first = h.repo.Commit("main", "first", map[string]vendors.File{"a.py": {Content: "1\n"},
 		"b.bin": {Content: "\x00"}}, at)
 	h.server.Fault = func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		if h.fault == nil {
@@ -52,7 +52,7 @@ func newHub(t *testing.T, server *storetest.Server) *hub {
 	h.world = h.sourced(t, server)
 	h.GitHub = github.Config{Base: s.URL + "/github", HTTP: wire.NewHTTP(), Now: time.Now}
 	h.App = func(context.Context, string) (github.App, error) {
-		return github.NewApp(hosted.AppID, hosted.Installation, h.server.Key())
+		return github.NewApp(vendors.AppID, vendors.Installation, h.server.Key())
 	}
 	return h
 }
@@ -67,7 +67,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
 	w := opened(t, server)
 	_, name := server.Store(t)
-	w.rows = conversations.New(server.DB, name)
+	w.rows = store.NewConversations(server.DB, name)
 	w.Store = w.rows
 	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
 		Text: "do it"}

@@ -12,10 +12,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
 
@@ -24,8 +22,8 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Results
+	boot.Table
+	boot.Results
 }
 
 type Store interface {
@@ -36,7 +34,7 @@ type Store interface {
 type Handler struct{ Store Store }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: contests.Of(kinds.Open(cfg, env.Table), large.Open(cfg, env.Results))}, nil
+	return &Handler{Store: store.ContestsOf(store.OpenAll(cfg, env.Table), large.Open(cfg, env.Results))}, nil
 }
 
 // Handle ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the

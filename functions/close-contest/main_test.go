@@ -12,10 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 
@@ -51,7 +48,7 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, stopped, failed, stopped), `"ContestFailed":0,"TeamFailed":1,"TeamPlayed":1`},
 	} {
 		h := &Handler{Store: tt.store}
-		out := metrictest.Printed(t, func() {
+		out := expect.Metrics(t, func() {
 			for range 2 {
 				next, err := h.Handle(t.Context(), pipeline.Input{})
 				expect.That(t, err == nil && next.State == aggregate.StateFinish, "%s: %+v, %v", name, next, err)
@@ -64,14 +61,14 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 // world is one contest of the teams a, b and c, in a table.
 type world struct {
 	*testing.T
-	store *contests.Store
+	store *store.ContestStore
 	ref   aggregate.Ref
 }
 
 func begin(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	o := conteststest.Order("a", "b", "c")
-	w := &world{t, conteststest.Store(t, db), contest.Ref(o.Tenant, o.Execution)}
+	o := storetest.Order("a", "b", "c")
+	w := &world{t, storetest.Store(t, db), contest.Ref(o.Tenant, o.Execution)}
 	expect.NoError(t, w.store.Begin(t.Context(), o))
 	return w
 }
@@ -85,7 +82,7 @@ func (w *world) load() *contest.Aggregate {
 func (w *world) scored(place int) {
 	w.Helper()
 	team := expect.Value(w.store.Enter(w.Context(), w.load(), place))(w)
-	expect.NoError(w, contests.Kept{Store: w.store, Team: team.Ref(), Execution: w.ref.ID}.Keep(w.Context(), "01/leader/1",
+	expect.NoError(w, store.Kept{Store: w.store, Team: team.Ref(), Execution: w.ref.ID}.Keep(w.Context(), "01/leader/1",
 		nil, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.USD(0.25)}))
 	_, err := w.round(place, 1)
 	expect.NoError(w, err)
@@ -93,7 +90,8 @@ func (w *world) scored(place int) {
 
 func (w *world) round(place, number int) (*contest.Work, error) {
 	e := expect.Value(w.load().Entrant(place))(w)
-	return w.store.SaveRound(w.Context(), contest.TeamRef(w.ref.Tenant, w.ref.ID, e.TeamID), conteststest.Round(w.ref.ID, e, number, "案 "+e.TeamID, 0.5, time.Now()))
+	return w.store.SaveRound(w.Context(), contest.TeamRef(w.ref.Tenant, w.ref.ID, e.TeamID),
+		storetest.Round(w.ref.ID, e, number, "案 "+e.TeamID, 0.5, time.Now()))
 }
 
 func (w *world) closes(run int) (aggregate.Next, error) {

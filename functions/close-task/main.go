@@ -9,8 +9,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 func main() {
@@ -18,9 +17,9 @@ func main() {
 }
 
 type environment struct {
-	config.Table
+	boot.Table
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: tasks.Open(cfg, env.Table), Now: time.Now}, nil
+	return &Handler{Store: store.OpenTasks(cfg, env.Table), Now: time.Now}, nil
 }

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	sample "ringi/infra/local/contests"
+	"ringi/infra/local/modelenv"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -96,12 +96,12 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 	w, h := scored(t)
 	reject(w)
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{}, errorclass.ErrUnavailable
+		return teamconfig.Workspace{}, explain.ErrUnavailable
 	}
 	_, err := h.Handle(t.Context(), w.In())
-	expect.Fails(t, err, errorclass.ErrUnavailable, "nobody knows whether it is shared")
+	expect.Fails(t, err, explain.ErrUnavailable, "nobody knows whether it is shared")
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{FS: sample.Sample()}.SharedWith("T2") // the sample shares nothing
+		return teamconfig.Workspace{FS: modelenv.Sample()}.SharedWith("T2") // the sample shares nothing
 	}
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 	x := w.Load().Prompt().Contest

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 )
 
 // After ExtractTask the run comes here whatever it answered. What is not due changes nothing, goes where the rows lead,
@@ -51,7 +50,7 @@ func TestDraftsAfterExtractTaskOnlyWhatIsDue(t *testing.T) {
 			before := w.Load()
 			in := w.In()
 			in.Next = tt.said
-			counted := metrictest.Printed(t, func() {
+			counted := expect.Metrics(t, func() {
 				for range 2 {
 					out := expect.Value(pipeline.Edge(handler(w, g).Handle)(t.Context(), in))(t)
 					expect.That(t, out.Next == tt.next && g.Calls == tt.calls, "%+v after %d calls", out, g.Calls)

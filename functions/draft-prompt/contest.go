@@ -15,18 +15,18 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 // Contests stores the configurations of contests, and reads their summaries.
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
-	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
+	Summary(ctx context.Context, tenant, execution string) (store.ExecutionSummary, error)
 	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
 	Config(ctx context.Context, a *contest.Aggregate) (json.RawMessage, error)
 }
@@ -145,7 +145,7 @@ func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	}
 	asked.File = s.DraftContest.File
 	config, wrong = h.config(ctx, a.Head.TenantID, s)
-	if errors.Is(wrong, errorclass.ErrUnavailable) {
+	if errors.Is(wrong, explain.ErrUnavailable) {
 		return asked, config, nil, nil, fmt.Errorf("read the files of a contest: %w", wrong)
 	}
 	return asked, config, config.Teams, wrong, nil
@@ -217,7 +217,7 @@ func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Se
 // else is wrong with the files is said for the draft that needs them.
 func (h *Handler) shared(ctx context.Context, tenant, file string) (bool, error) {
 	w, err := h.Workspace(ctx, tenant)
-	if errors.Is(err, errorclass.ErrUnavailable) {
+	if errors.Is(err, explain.ErrUnavailable) {
 		return false, fmt.Errorf("open the files of contests: %w", err)
 	}
 	return err == nil && w.Has(file), nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	sample "ringi/infra/local/contests"
+	"ringi/infra/local/modelenv"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -19,21 +19,19 @@ import (
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/contests/conteststest"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 // contested returns a handler with the sample's teams.
-func contested(w *pipelinetest.World) (*Handler, *contests.Store) {
-	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), w.Results())
+func contested(w *pipelinetest.World) (*Handler, *store.ContestStore) {
+	all := store.ContestsOf(store.OpenAll(w.Config, boot.Table{TableName: w.Table()}), w.Results())
 	h := handler(w, &modeltest.Demo{})
 	h.Contests, h.Workspace = all, func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{FS: sample.Sample()}, nil
+		return teamconfig.Workspace{FS: modelenv.Sample()}, nil
 	}
 	return h, all
 }
@@ -89,8 +87,9 @@ func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handl
 	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
 	for i, e := range o.Teams { // each spends its part, and one call more
 		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
-		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, e, 1, "方針: "+e.TeamName, 0.5, w.Now())))(t)
-		expect.NoError(t, contests.Kept{Store: all, Team: team, Execution: o.Execution, ChargedTo: w.Ref.ID}.Keep(t.Context(), "01/leader/1", nil,
+		expect.Value(all.SaveRound(t.Context(), team, storetest.Round(o.Execution, e, 1, "方針: "+e.TeamName, 0.5, w.Now())))(t)
+		expect.NoError(t, store.Kept{Store: all, Team: team, Execution: o.Execution, ChargedTo: w.Ref.ID}.Keep(t.Context(),
+			"01/leader/1", nil,
 			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: a.Contest.Share + aggregate.USD(beyond)}))
 	}
 	outcome, _ := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t).Outcome()
@@ -152,7 +151,7 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 
 // played begins the version's contest, has each team submit a text ("" means that the team failed), and informs the
 // task.
-func played(t *testing.T, w *pipelinetest.World, all *contests.Store, texts ...string) {
+func played(t *testing.T, w *pipelinetest.World, all *store.ContestStore, texts ...string) {
 	t.Helper()
 	o := ordered(t, w.Load().Prompt())
 	expect.NoError(t, all.Begin(t.Context(), o))
@@ -162,7 +161,8 @@ func played(t *testing.T, w *pipelinetest.World, all *contests.Store, texts ...s
 			continue
 		}
 		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
-		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, o.Teams[i], 1, text, 0.9-float64(i)/10, w.Now())))(t)
+		expect.Value(all.SaveRound(t.Context(), team, storetest.Round(o.Execution, o.Teams[i], 1, text, 0.9-float64(i)/10,
+			w.Now())))(t)
 	}
 	outcome, _ := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t).Outcome()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })
@@ -223,7 +223,8 @@ func TestTheBestSoFarIsThePolicyThatPeopleAreAsked(t *testing.T) {
 	for i, score := range []float64{0.5, 0.7} { // the third team is still in its first round
 		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
 		expect.That(t, scored() == (i > 0), "scored is wrong before round %d", i+1)
-		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, o.Teams[i], 1, "案 "+o.Teams[i].TeamID, score, w.Now())))(t)
+		expect.Value(all.SaveRound(t.Context(), team, storetest.Round(o.Execution, o.Teams[i], 1, "案 "+o.Teams[i].TeamID,
+			score, w.Now())))(t)
 	}
 	expect.That(t, scored(), "nothing is scored")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -247,13 +248,14 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 	of := func(files fstest.MapFS) func() (teamconfig.Workspace, error) {
 		return func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
 	}
-	wrong := fstest.MapFS{sample.File: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
+	wrong := fstest.MapFS{modelenv.File: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
 	for name, tt := range map[string]struct {
 		open  func() (teamconfig.Workspace, error)
 		names string
 	}{
-		"that isn't there":          {of(fstest.MapFS{}), sample.File + ": このファイルはありません"},
-		"that is no TOML":           {of(fstest.MapFS{sample.File: {Data: []byte("[[")}}), sample.File + ": TOML として読み取れません (1 行目"},
+		"that isn't there": {of(fstest.MapFS{}), modelenv.File + ": このファイルはありません"},
+		"that is no TOML": {of(fstest.MapFS{modelenv.File: {Data: []byte("[[")}}),
+			modelenv.File + ": TOML として読み取れません (1 行目"},
 		"with a field beyond bound": {of(wrong), "timeout_per_team_seconds"},
 		"of no workspace":           {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }, "MIXSEEK_WORKSPACE"},
 	} {
@@ -263,7 +265,7 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 			h, _ := contested(w)
 			h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return tt.open() }
-			printed := metrictest.Printed(t, func() {
+			printed := expect.Metrics(t, func() {
 				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 			})
@@ -286,7 +288,7 @@ func TestAContestThatIsSkippedTwiceIsCountedOnce(t *testing.T) {
 	h, _ := contested(w)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	s := tenancy.DefaultSettings()
-	printed := metrictest.Printed(t, func() {
+	printed := expect.Metrics(t, func() {
 		for range 2 {
 			_, err := h.skip(t.Context(), w.In(), s, errors.New("contest.toml: is wrong"))
 			expect.NoError(t, err)
@@ -314,7 +316,7 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 	server := pipelinetest.Start(t)
 	files := fstest.MapFS{
-		sample.File:             {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
+		modelenv.File:           {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
 		"t.toml":                {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
 		"e.toml":                {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
 		"configs/judgment.toml": {Data: []byte("model = 'bedrock:nobody.knows-its-price'\n")},

@@ -13,11 +13,8 @@ import (
 	"ringi/shared/model/opening"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
 
@@ -27,15 +24,15 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Models
-	config.Results
-	config.Spending
+	boot.Table
+	boot.Models
+	boot.Results
+	boot.Spending
 	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows, large := tasks.Open(cfg, env.Table), large.Open(cfg, env.Results)
+	rows, large := store.OpenTasks(cfg, env.Table), large.Open(cfg, env.Results)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
@@ -49,7 +46,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Files:   large,
 		Now:     time.Now,
 
-		Contests:  contests.Of(kinds.Open(cfg, env.Table), large),
+		Contests:  store.ContestsOf(store.OpenAll(cfg, env.Table), large),
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
 		Models:    opening.Models{Keys: models.Secret, Instead: env.Model},
 	}, nil

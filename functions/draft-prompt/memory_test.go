@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	sample "ringi/infra/local/contests"
-	"ringi/infra/local/peak"
+	"ringi/infra/local/modelenv"
+	"ringi/infra/local/template"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -21,10 +21,10 @@ import (
 // back to the model.
 func TestTheLongestDraftFitsIntoTheMemory(t *testing.T) {
 	expect.AtNight(t)
-	peak.Fits(t, "DraftPromptFunction", nil, func() {
+	template.Fits(t, "DraftPromptFunction", nil, func() {
 		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 32<<10)}
 		receive(w)
-		peak.Settle(t)
+		template.Settle(t)
 		handle(t, w, g)
 		expect.Is(t, g.Calls, 2, "calls of the model")
 	})
@@ -33,7 +33,7 @@ func TestTheLongestDraftFitsIntoTheMemory(t *testing.T) {
 // So does a contest with the largest files.
 func TestTheLargestContestFitsIntoTheMemory(t *testing.T) {
 	expect.AtNight(t)
-	peak.Fits(t, "DraftPromptFunction", nil, func() {
+	template.Fits(t, "DraftPromptFunction", nil, func() {
 		w := pipelinetest.Start(t).World(t)
 		w.Extracted()
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
@@ -42,7 +42,7 @@ func TestTheLargestContestFitsIntoTheMemory(t *testing.T) {
 		h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}
-		peak.Settle(t)
+		template.Settle(t)
 		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
 	})
 }
@@ -56,11 +56,11 @@ func receive(w *pipelinetest.World) {
 // padded returns the sample's files, each made as large as a file may be, and all as large as all may be.
 func padded(t *testing.T) fstest.MapFS {
 	out, left := fstest.MapFS{}, 4<<20-64<<10
-	expect.NoError(t, fs.WalkDir(sample.Sample(), ".", func(path string, d fs.DirEntry, err error) error {
+	expect.NoError(t, fs.WalkDir(modelenv.Sample(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text := expect.Value(fs.ReadFile(sample.Sample(), path))(t)
+		text := expect.Value(fs.ReadFile(modelenv.Sample(), path))(t)
 		if more := min(1<<20-len(text)-2, left-len(text)); strings.HasSuffix(path, ".toml") && more > 0 {
 			text = append(append(text, "\n#"...), strings.Repeat("x", more)...)
 		}

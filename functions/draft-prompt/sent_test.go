@@ -19,14 +19,14 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // unwilling is a model that reads the complete request and then refuses.
@@ -177,12 +177,15 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	} {
 		status, code = tt.status, tt.code
 		_, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}})
-		if err == nil || errors.Is(err, errorclass.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) || !tt.later && strings.Contains(err.Error(), "arn:") {
+		if err == nil || errors.Is(err, explain.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) ||
+			!tt.later && strings.Contains(err.Error(), "arn:") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
 	server.Close()
-	if _, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}}); !errors.Is(err, errorclass.ErrUnavailable) {
+	if _, err := h.config(t.Context(), "",
+		tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
+			MaxRounds: 3}}); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }

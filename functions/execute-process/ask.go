@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -43,11 +43,11 @@ func (j *job) ask(ctx context.Context, a *task.Aggregate, step task.Step, call t
 // marks or the organisation have changed since s was read.
 func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step, call task.Call,
 	arguments tool.Resolved, s tenancy.Settings) (*task.Aggregate, error) {
-	r, err := opening.Rules(ctx, j.Store, j.in.Tenant, s)
+	r, err := decide.Rules(ctx, j.Store, j.in.Tenant, s)
 	if err != nil {
 		return nil, err
 	}
-	organised, org, err := opening.Organised(ctx, j.Store, j.in.Tenant)
+	organised, org, err := decide.Organised(ctx, j.Store, j.in.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	if err != nil {
 		return nil, err
 	}
-	calls, on := opening.CallsOf(j.in.Tenant, steps, permissions)
-	x := opening.Steps{
+	calls, on := decide.CallsOf(j.in.Tenant, steps, permissions)
+	x := decide.Steps{
 		Task: a, Calls: calls, Settled: a.Settled(a.Execution()),
 		Settings: s, Now: j.Now(), Organised: organised,
 	}
@@ -70,7 +70,7 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	}
 	on = append(on, org)
 	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, opening.Kept(x.Calls), s,
+		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, decide.Kept(x.Calls), s,
 			j.Now(), on...)
 	})
 }

@@ -12,9 +12,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
-	"ringi/shared/runtime/panics"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
@@ -46,7 +46,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 		Bounds: x.spec.Bounds, Pin: x.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
 	})
 	stop()
-	if te := (*failedcall.Error)(nil); errors.As(err, &te) && te.Problem == failedcall.ProblemChanged {
+	if te := (*explain.CallError)(nil); errors.As(err, &te) && te.Problem == explain.ProblemChanged {
 		j.noteChanged(ctx, x.permission)
 	}
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
@@ -65,7 +65,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 
 // run makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
 func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
-	defer panics.Recover(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
+	defer boot.Recover(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
 	return j.Tools.Run(ctx, c)
 }
 
@@ -87,13 +87,13 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 		return j.kept(ctx, ref, step, value, until)
 	}
 	o := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}
-	if te := (*failedcall.Error)(nil); errors.As(err, &te) {
+	if te := (*explain.CallError)(nil); errors.As(err, &te) {
 		o.Detail = te.Detail
-		if te.Problem == failedcall.ProblemNoDepartment { // the approved steps name it, so trying again can't help
+		if te.Problem == explain.ProblemNoDepartment { // the approved steps name it, so trying again can't help
 			o.Reason = task.ReasonToolValue
 		}
 	}
-	if step.Access == aggregate.Write && failedcall.Unsure(err) {
+	if step.Access == aggregate.Write && explain.Unsure(err) {
 		o.Status, o.Reason = task.StepUnknown, task.ReasonToolUnknown
 	}
 	return o, nil
@@ -126,7 +126,7 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 		blob, err = j.results.Keep(try, ref, value)
 		cancel()
 		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) ||
-			!sleep.Within(ctx, wait) {
+			!clock.LastsFor(ctx, wait) {
 			return blob, err
 		}
 		within, wait = 2*within, min(2*wait, 2*time.Second)
@@ -147,7 +147,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 		case errors.Is(err, aggregate.ErrSuperseded): // the lease expired, and another invocation repeated the call
 			return nil, nil
 		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil),
-			!sleep.Within(ctx, wait):
+			!clock.LastsFor(ctx, wait):
 			return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
 		}
 	}
@@ -155,7 +155,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim t
 
 // watch cancels a call when its task has ended.
 func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelFunc) {
-	for sleep.For(ctx, pollEvery) == nil {
+	for clock.Sleep(ctx, pollEvery) == nil {
 		if head, err := j.Store.Head(ctx, ref); err == nil && head.Ended != nil {
 			stop()
 			return

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
@@ -53,7 +53,8 @@ func benchmarkCall(b *testing.B, people int) {
 		Steps: []*task.StepResult{{ProcessVersion: 1, Attempt: 1, Order: 1, StepID: "step-1", Status: task.StepCompleted, Result: &attendance}},
 	}
 	cfg := aws.Config{Region: "us-east-1", HTTPClient: taken{}, Credentials: aws.AnonymousCredentials{}}
-	h := &Handler{Results: large.Open(cfg, config.Results{ResultsBucket: "bucket"}), Tools: tools, Catalog: catalog, Now: time.Now}
+	h := &Handler{Results: large.Open(cfg, boot.Results{ResultsBucket: "bucket"}), Tools: tools, Catalog: catalog,
+		Now: time.Now}
 	j := &job{Handler: h, results: &remembering{Results: h.Results}}
 	for b.Loop() {
 		_, arguments, err := j.prepare(b.Context(), a, j.fill(b.Context(), a, step), found{spec: spec, catalog: catalog})

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -62,7 +62,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 	t.Run("the one whose bill fails and fails, once it can be had", func(t *testing.T) {
 		m := newSessionWorld(t, server)
 		m.givenUp(t, 0.25)
-		m.agents.Fail(agents.GetSession, slices.Repeat([]agents.Fault{{Status: 500}}, 7)...)
+		m.agents.Fail(models.GetSession, slices.Repeat([]models.Fault{{Status: 500}}, 7)...)
 		rests := 0
 		for next := m.run(); next.State == task.StatePause; next = m.run() {
 			rests++
@@ -76,7 +76,7 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 	t.Run("as the whole of their budget, when the vendor does not know them any more", func(t *testing.T) {
 		m := newSessionWorld(t, server)
 		e := m.givenUp(t, 0.25)
-		m.agents.Fail(agents.GetSession, agents.Fault{Status: 404})
+		m.agents.Fail(models.GetSession, models.Fault{Status: 404})
 		m.run()
 		if a := m.Load(); !a.Execution().SessionClosed || !a.CostReached(aggregate.USD(0.25)) {
 			t.Errorf("closed %v, spent %s", a.Execution().SessionClosed, a.Spent())

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/peak"
-	"ringi/infra/local/vendors/rooms"
+	"ringi/infra/local/template"
+	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -34,7 +34,7 @@ func (s talkative) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	rec := httptest.NewRecorder()
-	rooms.New().ServeHTTP(rec, r) // each try books anew
+	vendors.NewRooms().ServeHTTP(rec, r) // each try books anew
 	answer, kind := rec.Body.String(), rec.Header().Get("Content-Type")
 	if strings.Contains(answer, `"structuredContent":{"`) {
 		if answer = s.change(strings.TrimSpace(answer)); s.stream {
@@ -96,7 +96,7 @@ func TestADenseAnswerFitsIntoTheMemory(t *testing.T) {
 func bookAtTalkative(t *testing.T, server talkative, kept bool) {
 	s := httptest.NewServer(server)
 	defer s.Close()
-	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
+	template.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
 		url := os.Getenv(vendorOf)
 		m := &meeting{world: newWorld(t, pipelinetest.Start(t))}
 		reach := outbound.Dialer{Allow: []string{strings.TrimPrefix(url, "http://")}}.Client()
@@ -109,7 +109,7 @@ func bookAtTalkative(t *testing.T, server talkative, kept bool) {
 		m.admin = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
 		m.allow(booking, aggregate.Write)
 		m.approved(m.book(1))
-		peak.Settle(t)
+		template.Settle(t)
 		m.run()
 		if kept {
 			m.ends(task.ExecutionCompleted, "", task.StepCompleted)

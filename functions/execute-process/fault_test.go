@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -117,7 +117,8 @@ func testNoSuchDepartment(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
 	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "submit a new request"} {
-		if said := ended.Sentence(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") || !strings.Contains(said, says) || strings.Contains(said, "[🔄") {
+		if said := explain.Ended(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") ||
+			!strings.Contains(said, says) || strings.Contains(said, "[🔄") {
 			t.Errorf("people are told %q", said)
 		}
 	}

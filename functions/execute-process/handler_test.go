@@ -13,8 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -88,11 +87,11 @@ func testGateOfNobody(t *testing.T, w *world) {
 	})
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
-	if text := ended.Sentence("ja", e.Error, ""); !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
+	if text := explain.Ended("ja", e.Error, ""); !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
 		t.Errorf("%d gates, and it says %s", len(w.Load().Gates), text)
 	}
 	w.h.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {
-		return errorclass.ErrUnverified
+		return explain.ErrUnverified
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
@@ -78,13 +78,13 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
 	m := newSessionWorld(t, pipelinetest.Start(t))
 	m.h.PollFor = time.Second
-	m.agents.Fail(agents.ListEvents, slices.Repeat([]agents.Fault{{Status: 429, RetryAfter: "5"}}, 30)...)
-	m.agents.Fail(agents.ListEvents, agents.Fault{Status: 429, RetryAfter: "900"})
+	m.agents.Fail(models.ListEvents, slices.Repeat([]models.Fault{{Status: 429, RetryAfter: "5"}}, 30)...)
+	m.agents.Fail(models.ListEvents, models.Fault{Status: 429, RetryAfter: "900"})
 	m.approved(m.lone(1))
 	began := m.h.Now()
 	var asked []time.Time
 	m.agents.Before = func(op string) {
-		if op == agents.ListEvents {
+		if op == models.ListEvents {
 			asked = append(asked, m.h.Now())
 		}
 	}

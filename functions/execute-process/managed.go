@@ -13,7 +13,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/price"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // closeTries is how often an invocation tells a session to stop and reads its cost. After that the run waits for
@@ -177,7 +177,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 	slog.WarnContext(ctx, "a session is not closed", "task_id", j.in.Task, "session_id", e.SessionID, "running", running,
 		"err", err)
 	asked := model.Failure(err).RetryAfter
-	if asked == 0 && j.closing < closeTries && sleep.Within(ctx, j.PollEvery) {
+	if asked == 0 && j.closing < closeTries && clock.LastsFor(ctx, j.PollEvery) {
 		return a, nil
 	}
 	j.closing = 0
@@ -216,7 +216,7 @@ func (j *sessionJob) later(ctx context.Context, a *task.Aggregate, err error) (*
 // wait sleeps for d. It returns a if the task's revision is unchanged, else nil, so that the rows are read again.
 func (j *sessionJob) wait(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
 	j.used = true
-	if !sleep.Within(ctx, d) {
+	if !clock.LastsFor(ctx, d) {
 		return nil, ctx.Err()
 	}
 	head, err := j.Store.Head(ctx, a.Ref())

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -139,7 +139,7 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 		expect.Must(t, len(made) == 1 && made[0].ID == e.SessionID, "%d sessions were made", len(made))
 		if x := made[0]; len(x.Messages) != 1 || x.Refused > 0 || len(x.Answers) > 2 || e.Status == task.ExecutionCompleted && len(x.Answers) != 2 {
 			t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
-		} else if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error }) {
+		} else if slices.ContainsFunc(x.Answers, func(a models.Answer) bool { return a.Error }) {
 			t.Errorf("answers %+v", x.Answers)
 		}
 	}

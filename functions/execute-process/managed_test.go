@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -69,7 +69,10 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 	if u := e.Usage; u == nil || u.Cost != 30_000 || u.Output != 30 || m.Load().Used().Cost != 30_000 {
 		t.Errorf("usage %+v of %+v", u, m.Load().Used())
 	}
-	if slices.ContainsFunc(x.Answers, func(a agents.Answer) bool { return a.Error || !strings.Contains(a.Text, `"done"`) }) {
+	if slices.ContainsFunc(x.Answers, func(a models.Answer) bool {
+		return a.Error ||
+			!strings.Contains(a.Text, `"done"`)
+	}) {
 		t.Errorf("answers %+v", x.Answers)
 	}
 	expect.That(t, !strings.Contains(fmt.Sprint(x.Answers), "佐藤"), "the session saw the list of people")
@@ -90,7 +93,7 @@ func testEndsOtherwise(t *testing.T, m *sessionWorld) {
 		"retries_exhausted": task.ReasonSessionEnded, "terminated": task.ReasonSessionEnded, "a_new_reason": task.ReasonSessionEnded,
 		"budget_reached": task.ReasonCostLimit, "refusal": task.ReasonModelRefused,
 	} {
-		m.does(agents.Act{Stop: stop})
+		m.does(models.Act{Stop: stop})
 		another := m.another()
 		another.approved(m.lone(1))
 		another.run()
@@ -102,7 +105,7 @@ func testEndsOtherwise(t *testing.T, m *sessionWorld) {
 }
 
 func testDoneAnyway(t *testing.T, m *sessionWorld) {
-	m.does(asks(writing, string(m.lone(1).ToolInput)), agents.Act{Stop: "retries_exhausted"})
+	m.does(asks(writing, string(m.lone(1).ToolInput)), models.Act{Stop: "retries_exhausted"})
 	m.approved(m.lone(1))
 	m.run()
 	expect.Has(t, m.ends(task.ExecutionCompleted, "", task.StepCompleted).Summary, "完了したステップ", "summary")
@@ -148,7 +151,7 @@ func testSessionRetry(t *testing.T, m *sessionWorld) {
 	expect.That(t, len(all) == 2 && len(all[1].Answers) == 1 && strings.Contains(all[1].Messages[0], `"done": true`),
 		"%d sessions", len(all))
 	expect.Is(t, m.vendors.Calls(listing), 1, "listed (times)")
-	expect.Is(t, m.agents.Made(agents.MakeAgent), 1, "agents were made")
+	expect.Is(t, m.agents.Made(models.MakeAgent), 1, "agents were made")
 }
 
 func testSessionCancel(t *testing.T, m *sessionWorld) {
@@ -156,7 +159,7 @@ func testSessionCancel(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
 	looked := 0
 	m.agents.Before = func(op string) {
-		if looked++; op == agents.ListEvents && looked > 8 && m.Load().Head.Ended == nil {
+		if looked++; op == models.ListEvents && looked > 8 && m.Load().Head.Ended == nil {
 			m.Cancel()
 		}
 	}
@@ -186,7 +189,7 @@ func testSessionTimeUp(t *testing.T, m *sessionWorld) {
 	s.Executor, s.L4TimeoutSeconds = tenancy.ExecutorManaged, 120
 	m.Approved(s, m.lone(1))
 	m.agents.Before = func(op string) {
-		if op == agents.ListEvents {
+		if op == models.ListEvents {
 			m.later(10 * time.Second) // it thinks
 		}
 	}
@@ -224,10 +227,12 @@ func testNoKey(t *testing.T, m *sessionWorld) {
 
 func testBusy(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
-	for _, op := range []string{agents.MakeAgent, agents.MakeEnvironment, agents.MakeSession, agents.ListSessions, agents.ListEvents, agents.Send, agents.GetSession} {
-		m.agents.Fail(op, agents.Fault{Status: 500}, agents.Fault{Status: 529}, agents.Fault{Half: true})
+	for _, op := range []string{models.MakeAgent, models.MakeEnvironment, models.MakeSession, models.ListSessions,
+		models.ListEvents, models.Send, models.GetSession} {
+		m.agents.Fail(op, models.Fault{Status: 500}, models.Fault{Status: 529}, models.Fault{Half: true})
 	}
-	m.agents.Fail(agents.ListEvents, agents.Fault{Status: 429, RetryAfter: "240"}, agents.Fault{Status: 429, RetryAfter: "240"})
+	m.agents.Fail(models.ListEvents, models.Fault{Status: 429, RetryAfter: "240"},
+		models.Fault{Status: 429, RetryAfter: "240"})
 	next := m.run()
 	expect.Must(t, next.State == task.StatePause && next.WaitSeconds >= 235 && next.WaitSeconds <= 300, "%+v", next)
 	m.later(5 * time.Minute)
@@ -247,7 +252,7 @@ func testAgentGone(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	expect.Is(t, m.agents.Made(agents.MakeAgent), 2, "agents were made")
+	expect.Is(t, m.agents.Made(models.MakeAgent), 2, "agents were made")
 }
 
 func testBudget(t *testing.T, m *sessionWorld) {

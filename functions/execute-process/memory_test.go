@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ringi/infra/local/peak"
+	"ringi/infra/local/template"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -38,7 +38,7 @@ func TestTheLargestResultsFitIntoTheMemory(t *testing.T) {
 			`"sheets":[{"properties":{"sheetId":1,"title":"名簿"}}]}`)
 	}))
 	defer s.Close()
-	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
+	template.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
 }
 
 // numbered is a server whose results are the largest, each with a content of its own.
@@ -55,7 +55,7 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 	const reads = 5
 	s := numbered()
 	defer s.Close()
-	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
+	template.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
 		w := newWorld(t, pipelinetest.Start(t))
 		w.tools.Tools = fetched{w.tools.Tools, os.Getenv(vendorOf)}
 		var steps []task.Step
@@ -68,7 +68,7 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 		last := w.lone(reads + 1)
 		last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`, strings.Join(rows, ",")))
 		w.approved(append(steps, last)...)
-		peak.Settle(t)
+		template.Settle(t)
 		w.run()
 		w.ends(task.ExecutionCompleted, "", append(want, task.StepCompleted)...)
 	})
@@ -79,7 +79,7 @@ func TestTheSummaryOfManyLargestResultsFitsIntoTheMemory(t *testing.T) {
 	expect.AtNight(t) // TestTheLargestResultsFitIntoTheMemory is a sample
 	s := numbered()
 	defer s.Close()
-	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
+	template.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
 		w := newWorld(t, pipelinetest.Start(t))
 		w.tools.Tools = fetched{w.tools.Tools, os.Getenv(vendorOf)}
 		var steps []task.Step
@@ -88,7 +88,7 @@ func TestTheSummaryOfManyLargestResultsFitsIntoTheMemory(t *testing.T) {
 			steps, want = append(steps, w.read(i+1)), append(want, task.StepCompleted)
 		}
 		w.approved(steps...)
-		peak.Settle(t)
+		template.Settle(t)
 		w.run()
 		w.ends(task.ExecutionCompleted, "", want...)
 	})
@@ -113,7 +113,7 @@ func TestReferencesToMuchFitIntoTheMemory(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"call":%d,%s}`, calls.Add(1), strings.TrimSuffix(tt.result, "}"))
 			}))
 			defer s.Close()
-			peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { refersTo(t, tt.steps) })
+			template.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { refersTo(t, tt.steps) })
 		})
 	}
 }
@@ -133,7 +133,7 @@ func refersTo(t *testing.T, results []int) {
 	last := w.lone(len(steps) + 1)
 	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`, strings.Join(rows, ",")))
 	w.approved(append(steps, last)...)
-	peak.Settle(t)
+	template.Settle(t)
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonBadArguments, want...)
 }
@@ -185,7 +185,7 @@ func executeLargest(t *testing.T) {
 	last := w.write(4)
 	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), "step-1", "step-3"))
 	w.approved(w.read(1), w.write(2), w.read(3), last)
-	peak.Settle(t)
+	template.Settle(t)
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted, task.StepCompleted)
 }

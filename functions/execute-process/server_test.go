@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/rooms"
+	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -27,13 +27,13 @@ const booking = "rooms.book_room"
 // meeting is a world with an MCP server, whose tools an administrator has allowed.
 type meeting struct {
 	*world
-	rooms *rooms.Server
+	rooms *vendors.Rooms
 	admin mcp.Admin
 }
 
 func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	t.Helper()
-	m := &meeting{world: newWorld(t, server), rooms: rooms.New()}
+	m := &meeting{world: newWorld(t, server), rooms: vendors.NewRooms()}
 	s := httptest.NewServer(m.rooms)
 	t.Cleanup(s.Close)
 	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()

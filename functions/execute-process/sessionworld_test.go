@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -19,7 +19,7 @@ import (
 // sessionWorld is a world whose steps a managed session runs.
 type sessionWorld struct {
 	*world
-	agents *agents.Server
+	agents *models.Server
 }
 
 func newSessionWorld(t *testing.T, server *pipelinetest.Server) *sessionWorld {
@@ -29,7 +29,7 @@ func newSessionWorld(t *testing.T, server *pipelinetest.Server) *sessionWorld {
 
 func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	t.Helper()
-	m := &sessionWorld{world: w, agents: agents.New()}
+	m := &sessionWorld{world: w, agents: models.NewAgents()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
 	m.h.Sessions = managed.New(managed.Config{
@@ -50,7 +50,7 @@ func (m *sessionWorld) approved(steps ...task.Step) {
 }
 
 // session returns the only session.
-func (m *sessionWorld) session() *agents.Session {
+func (m *sessionWorld) session() *models.Session {
 	m.T.Helper()
 	all := m.agents.Sessions()
 	expect.Must(m.T, len(all) == 1, "%d sessions were made", len(all))
@@ -58,15 +58,15 @@ func (m *sessionWorld) session() *agents.Session {
 }
 
 // does scripts the agent.
-func (m *sessionWorld) does(acts ...agents.Act) {
-	m.agents.Script = func([]agents.Step) []agents.Act { return acts }
+func (m *sessionWorld) does(acts ...models.Act) {
+	m.agents.Script = func([]models.Step) []models.Act { return acts }
 }
 
-func asks(tool, input string) agents.Act {
-	return agents.Act{Asks: []agents.Ask{{Tool: tool, Input: input}}}
+func asks(tool, input string) models.Act {
+	return models.Act{Asks: []models.Ask{{Tool: tool, Input: input}}}
 }
 
-var ends = agents.Act{Says: "終わりました。", Stop: "end_turn"}
+var ends = models.Act{Says: "終わりました。", Stop: "end_turn"}
 
 // leaseUntil returns when the lease of the newest attempt's session ends.
 func (m *sessionWorld) leaseUntil() time.Time {

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
@@ -38,7 +38,7 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 // permit is find for a permission that was read.
 func (j *job) permit(step task.Step, permission tenancy.ToolPermission) (found, error) {
 	t, err := j.Catalog.Permit(step.Tool, step.ToolVersion, step.Access, permission, j.settings.MCPServers)
-	unbound, isUnbound := errors.AsType[*failedcall.Error](err)
+	unbound, isUnbound := errors.AsType[*explain.CallError](err)
 	switch {
 	case errors.Is(err, tool.ErrForbidden):
 		return found{}, task.StopError{Reason: task.ReasonToolNotAllowed, Detail: step.Tool}
@@ -51,8 +51,8 @@ func (j *job) permit(step task.Step, permission tenancy.ToolPermission) (found, 
 }
 
 // constraint returns the StopError for a step that breaks the named constraint.
-func (j *job) constraint(p failedcall.Problem, args ...any) task.StopError {
-	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failedcall.Sentence(j.settings.Locale, p, args...)}
+func (j *job) constraint(p explain.Problem, args ...any) task.StopError {
+	return task.StopError{Reason: task.ReasonToolConstraint, Detail: explain.FailedCall(j.settings.Locale, p, args...)}
 }
 
 // undecidable returns a StopError if a step must wait for a person, but nobody may approve it since the settings
@@ -117,7 +117,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}
 	if broken := t.spec.Hold(arguments); broken != nil {
 		stop := j.constraint(broken.Problem, broken.Args...)
-		if broken.Problem == failedcall.ProblemNoValue || broken.Problem == failedcall.ProblemTooLong {
+		if broken.Problem == explain.ProblemNoValue || broken.Problem == explain.ProblemTooLong {
 			stop.Reason = task.ReasonBadArguments
 		}
 		return none, arguments, stop

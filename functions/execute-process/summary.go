@@ -8,7 +8,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
 )
 
 // summary asks the model to describe briefly what the steps did. A failed summary never fails an execution whose steps
@@ -31,7 +31,7 @@ func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usa
 }
 
 func (j *job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
-	defer panics.Recover(ctx, &err, "task_id", j.in.Task)
+	defer boot.Recover(ctx, &err, "task_id", j.in.Task)
 	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings), j.Results.Prompts(j.in.Ref()))
 	if err != nil {
 		return "", model.Usage{}, err

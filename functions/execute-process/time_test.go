@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -45,7 +45,8 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	s.had = append(s.had, has)
 	if has < s.takes {
 		s.w.later(has)
-		return nil, &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemTimeout, Detail: "it took too long"}
+		return nil, &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemTimeout,
+			Detail: "it took too long"}
 	}
 	v, err := s.Tools.Run(ctx, c)
 	s.w.later(s.takes)
@@ -95,7 +96,7 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		m.h.Tools = s
 		m.approved(m.read(1), m.lone(2), m.lone(3))
 		m.agents.Before = func(op string) {
-			if op == agents.ListEvents {
+			if op == models.ListEvents {
 				m.later(15 * time.Second) // it thinks
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -52,7 +52,8 @@ func testOtherArguments(t *testing.T, m *sessionWorld) {
 
 func testTwice(t *testing.T, m *sessionWorld) {
 	input := string(m.lone(1).ToolInput)
-	m.does(asks(writing, input), asks(writing, input), agents.Act{Asks: []agents.Ask{{Tool: writing, Input: input}, {Tool: writing, Input: input}}}, ends)
+	m.does(asks(writing, input), asks(writing, input), models.Act{Asks: []models.Ask{{Tool: writing, Input: input},
+		{Tool: writing, Input: input}}}, ends)
 	m.approved(m.lone(1))
 	m.run()
 	for n := 2; n <= 4; n++ {
@@ -92,7 +93,8 @@ func testBuiltOn(t *testing.T, m *sessionWorld) {
 }
 
 func testAtOnce(t *testing.T, m *sessionWorld) {
-	m.does(agents.Act{Asks: []agents.Ask{{Tool: writing, Input: string(m.write(2).ToolInput)}, {Tool: listing, Input: string(m.read(1).ToolInput)}}}, ends)
+	m.does(models.Act{Asks: []models.Ask{{Tool: writing, Input: string(m.write(2).ToolInput)},
+		{Tool: listing, Input: string(m.read(1).ToolInput)}}}, ends)
 	m.approved(m.read(1), m.write(2))
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)

@@ -12,28 +12,28 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/secret/vendors"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
 )
 
 // slackWithin bounds the calls that ask Slack who may approve a step.
 const slackWithin = 6 * time.Second
 
 type environment struct {
-	config.Table
-	config.Slack
-	config.Models
-	config.Results
-	config.Spending
-	config.Credentials
-	config.Vendors
+	boot.Table
+	boot.Slack
+	boot.Models
+	boot.Results
+	boot.Spending
+	boot.Credentials
+	boot.Vendors
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -45,11 +45,11 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	if err != nil {
 		return nil, err
 	}
-	s := tasks.Open(cfg, env.Table)
+	s := store.OpenTasks(cfg, env.Table)
 	if err := s.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
-	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
+	tools, err := runner.Open(cfg, runner.Environment{Key: env.Credentials, Vendors: env.Vendors,
 		Allow: env.OutboundAllow}, catalog, s, slack)
 	if err != nil {
 		return nil, err

@@ -11,13 +11,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/large/removal"
-	"ringi/shared/store/versions"
 )
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {
@@ -27,8 +25,9 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	expect.NoError(t, err)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
 	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
-	h := &Handler{Results: removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store, Conversations: conversations.Of(w.Store.Of.Store),
-		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
+	h := &Handler{Results: removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
+		Conversations: store.ConversationsOf(w.Store.Of.Store),
+		Now:           func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.Handle(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
 		t.Errorf("three years after it was parked its prompt is there: %v", err)
@@ -38,17 +37,17 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 // Files of a conversation that is not there any more expire as results do.
 func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s, of := versions.Open(w.Config, w.Bucket), versions.Conversation{Tenant: w.Ref.Tenant,
+	s, of := large.OpenVersions(w.Config, w.Bucket), large.VersionsOf{Tenant: w.Ref.Tenant,
 		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
 	h := expect.Value(newHandler(t.Context(), w.Config,
-		environment{config.Table{TableName: w.Table()}, config.Results{ResultsBucket: w.Bucket}}))(t)
+		environment{boot.Table{TableName: w.Table()}, boot.Results{ResultsBucket: w.Bucket}}))(t)
 	r := h.Results.(removal.Retention)
 	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
 	h.Results = r
 	expect.NoError(t, h.Handle(t.Context()))
 	_, err := s.Get(t.Context(), of, version)
-	expect.Fails(t, err, versions.ErrGone)
+	expect.Fails(t, err, large.ErrGone)
 }
 
 type ran struct {
@@ -70,7 +69,7 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 		"an hour late, and one tenant down": {ran{removal.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
 	} {
 		var err error
-		out := metrictest.Printed(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })
+		out := expect.Metrics(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })
 		expect.That(t, strings.Contains(out, tt.want) && (tt.want != "" || !strings.Contains(out, "ExpireLag")) &&
 			errors.Is(err, tt.ran.err), "%s: %v, %s", name, err, out)
 	}

@@ -8,11 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/large/removal"
-	"ringi/shared/store/tasks"
 )
 
 func main() {
@@ -20,13 +17,13 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Results
+	boot.Table
+	boot.Results
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	all := kinds.Open(cfg, env.Table)
+	all := store.OpenAll(cfg, env.Table)
 	return &Handler{Results: removal.Retention{
-		Bucket: removal.Open(cfg, env.Results), Rows: tasks.Of(all), Conversations: conversations.Of(all), Now: time.Now,
+		Bucket: removal.Open(cfg, env.Results), Rows: store.TasksOf(all), Conversations: store.ConversationsOf(all), Now: time.Now,
 	}}, nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/panics"
 	"ringi/shared/store"
 )
 
@@ -56,7 +56,7 @@ var (
 // Handle writes one export. If the export is already finished it does nothing; otherwise each call writes a new file
 // under another key. A permanent failure is recorded at once, any other at the last try.
 func (h *Handler) Handle(ctx context.Context, in Input) (err error) {
-	defer panics.Recover(ctx, &err)
+	defer boot.Recover(ctx, &err)
 	x, err := h.Rows.TryExport(ctx, in.Tenant, in.Export, h.Now())
 	if errors.Is(err, aggregate.ErrSuperseded) || errors.Is(err, aggregate.ErrNotFound) {
 		slog.WarnContext(ctx, "nothing to export", "export", in.Export, "err", err)

@@ -20,18 +20,16 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
-	"ringi/shared/store/exports"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 const tenant = "01TENANT"
 
 type world struct {
 	t  *testing.T
-	st *tasks.Store
+	st *store.TaskStore
 	h  *Handler
 }
 
@@ -72,13 +70,13 @@ func (w *world) record(owner, who string, n int) {
 func (w *world) begin(id string, form auditlog.Form, f auditlog.Filter) Input {
 	w.t.Helper()
 	x := expect.Value(auditlog.New(id, tenant, "U1", form, f, "ja", time.Now()))(w.t)
-	expect.NoError(w.t, exports.Of(w.st.Table()).BeginExport(w.t.Context(), x, time.Now()))
+	expect.NoError(w.t, records.ExportsOf(w.st.Table()).BeginExport(w.t.Context(), x, time.Now()))
 	return Input{tenant, id}
 }
 
 func (w *world) stands(id string) auditlog.Export {
 	w.t.Helper()
-	return expect.Value(exports.Of(w.st.Table()).Export(w.t.Context(), tenant, id))(w.t)
+	return expect.Value(records.ExportsOf(w.st.Table()).Export(w.t.Context(), tenant, id))(w.t)
 }
 
 func (w *world) text(x auditlog.Export) string {
@@ -173,7 +171,7 @@ func testBroken(w *world) {
 	w.h.Rows = &failing{rowsOf(w.st), 9}
 	in := w.begin("01B", auditlog.CSV, auditlog.Filter{})
 	for try := 1; try <= maxTries; try++ {
-		counted := metrictest.Printed(w.t, func() {
+		counted := expect.Metrics(w.t, func() {
 			err := w.h.Handle(w.t.Context(), in)
 			expect.That(w.t, (err == nil) == (try == maxTries), "try %d: %v", try, err)
 		})

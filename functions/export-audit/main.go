@@ -9,9 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/exports"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 )
 
 func main() {
@@ -19,19 +18,19 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Results
+	boot.Table
+	boot.Results
 }
 
 type rows struct {
-	*tasks.Store
-	exports.Exports
+	*store.TaskStore
+	records.Exports
 }
 
-func rowsOf(s *tasks.Store) rows { return rows{s, exports.Of(s.Table())} }
+func rowsOf(s *store.TaskStore) rows { return rows{s, records.ExportsOf(s.Table())} }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	pathStyle := func(o *s3.Options) { o.UsePathStyle = true }
-	return &Handler{Rows: rowsOf(tasks.Open(cfg, env.Table)), S3: s3.NewFromConfig(cfg, pathStyle),
+	return &Handler{Rows: rowsOf(store.OpenTasks(cfg, env.Table)), S3: s3.NewFromConfig(cfg, pathStyle),
 		Bucket: env.ResultsBucket, Now: time.Now, MaxRows: maxRows}, nil
 }

@@ -15,8 +15,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
@@ -52,7 +52,7 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 			x, err = task.ReadFile{SharedFile: f, Why: conversation.NotNow}, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read a file of the request: %w: %w", errorclass.ErrUnavailable, err)
+			return nil, fmt.Errorf("read a file of the request: %w: %w", explain.ErrUnavailable, err)
 		}
 		slog.InfoContext(ctx, "a file is read", "task_id", in.Ref().ID, "file", f.ID, "sha256", x.SHA256, "bytes", x.Bytes,
 			"form", x.Form, "why", x.Why, "characters", x.Characters, "shown", x.Shown)
@@ -75,7 +75,7 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 func (h *Handler) readFile(ctx context.Context, ref aggregate.Ref, f aggregate.SharedFile, bytes int64, most int) (
 	task.ReadFile, error) {
 	x := task.ReadFile{SharedFile: f}
-	got, why := h.fetch(ctx, f.ID, int(min(bytes, filetext.MaxFile)))
+	got, why := h.fetch(ctx, f.ID, int(min(bytes, isolated.MaxFile)))
 	if why != "" {
 		x.Why = why
 		return x, nil

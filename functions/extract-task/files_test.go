@@ -12,13 +12,13 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/bucket"
+	"ringi/shared/store/large"
 )
 
 // shelf has Slack's files by id. Its errors come first.
@@ -59,12 +59,12 @@ func attached(t *testing.T, text string, s *shelf, files ...string) (*pipelinete
 	w.Receive(r)
 	h, results := handler(w, g), w.Results()
 	h.Slack = s
-	h.Text = func(ctx context.Context, ref aggregate.Ref, _ string, file []byte) (filetext.Text, error) {
+	h.Text = func(ctx context.Context, ref aggregate.Ref, _ string, file []byte) (isolated.FileText, error) {
 		_, err := results.Lend(ctx, ref, file, 0)
 		if why, unread := strings.CutPrefix(string(file), "!"); unread {
-			return filetext.Text{Why: filetext.Why(why)}, err
+			return isolated.FileText{Why: isolated.Unreadable(why)}, err
 		}
-		return filetext.Text{Text: string(file), Form: filetext.Plain, Encoding: "UTF-8"}, err
+		return isolated.FileText{Text: string(file), Form: isolated.PlainText, Encoding: "UTF-8"}, err
 	}
 	return w, g, h
 }
@@ -94,7 +94,8 @@ func TestFilesOfARequestAreRead(t *testing.T) {
 		"F6 forbidden 0/0", "F7 external 0/0", "F8 unreadable 0/0"}, got)
 	first := w.Load().Files.Files[0]
 	expect.That(t, first.SHA256 == aggregate.HashOf(names) && first.Name == "F1.csv" && first.Why == "", "%+v", first)
-	kept, err := bucket.At(w.Config, w.Bucket).Get(t.Context(), "files/"+w.Ref.Tenant+"/"+w.Ref.ID+"/"+first.SHA256, 1<<20)
+	kept, err := large.BucketAt(w.Config, w.Bucket).Get(t.Context(), "files/"+w.Ref.Tenant+"/"+w.Ref.ID+"/"+first.SHA256,
+		1<<20)
 	expect.That(t, err == nil && string(kept) == names, "%q, %v", kept, err)
 	asked := data(g, 0)
 	for _, part := range []string{`"files":[{"name":"F1.csv"`, "田中 恵", `"not_read":"pdf"`, `"not_read":"Ringi may not read it"`,
@@ -133,17 +134,19 @@ func TestFilesAreReadOnce(t *testing.T) {
 // While a file can't be kept or handed to its reader, the run tries again: the request is not extracted without it.
 func TestWithoutABucketTheRequestWaits(t *testing.T) {
 	w, g, h := attached(t, "", &shelf{files: map[string]string{"F1": "x"}}, "F1")
-	h.Text = func(context.Context, aggregate.Ref, string, []byte) (filetext.Text, error) {
-		return filetext.Text{}, errors.New("S3 is away")
+	h.Text = func(context.Context, aggregate.Ref, string, []byte) (isolated.FileText, error) {
+		return isolated.FileText{}, errors.New("S3 is away")
 	}
 	_, err := h.Handle(t.Context(), w.In())
-	expect.That(t, errors.Is(err, errorclass.ErrUnavailable) && g.Calls == 0 && w.Load().Files == nil, "%v after %d calls", err, g.Calls)
+	expect.That(t, errors.Is(err, explain.ErrUnavailable) && g.Calls == 0 && w.Load().Files == nil, "%v after %d calls",
+		err, g.Calls)
 }
 
 // All of a request's files together are bounded, and the models' part of their texts.
 func TestFilesOfARequestAreBounded(t *testing.T) {
-	big := strings.Repeat("a", filetext.MaxFile)
-	s := &shelf{files: map[string]string{"F1": big, "F2": big, "F3": big, "F4": big, "F5": "x", "F6": strings.Repeat("a", filetext.MaxFile+1)}}
+	big := strings.Repeat("a", isolated.MaxFile)
+	s := &shelf{files: map[string]string{"F1": big, "F2": big, "F3": big, "F4": big, "F5": "x",
+		"F6": strings.Repeat("a", isolated.MaxFile+1)}}
 	w, _, h := attached(t, "", s, "F6", "F1", "F2", "F3", "F4", "F5")
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	shown := 0

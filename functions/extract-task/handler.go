@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -30,7 +30,7 @@ type Handler struct {
 	Prompts func(ref aggregate.Ref) model.Keep
 	Slack   Slack
 	// Text has a file's text read, and keeps the file.
-	Text  func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
+	Text  func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
 	Texts Texts
 	Files model.Opener
 	Rest  time.Duration // between tries to get a file or a thread

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
@@ -112,7 +112,8 @@ func TestAModelThatFails(t *testing.T) {
 		want  error
 	}{
 		{"a model that asks for time gets it", &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: time.Minute}, task.StatePause, nil},
-		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "", errorclass.ErrModelUnavailable},
+		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "",
+			explain.ErrModelUnavailable},
 		{"a model that refuses parks the task", &model.Error{Kind: model.Refused}, task.StateFail, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

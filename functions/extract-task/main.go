@@ -10,11 +10,10 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/tasks"
 )
 
 func main() {
@@ -23,17 +22,17 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Models
-	config.Results
-	config.Spending
-	config.Slack
-	config.Credentials
+	boot.Table
+	boot.Models
+	boot.Results
+	boot.Spending
+	boot.Slack
+	boot.Credentials
 	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := tasks.Open(cfg, env.Table)
+	rows := store.OpenTasks(cfg, env.Table)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/peak"
+	"ringi/infra/local/template"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/model/modeltest"
@@ -27,13 +27,13 @@ func (longest) Before(_ context.Context, _, _, _ string, n int) (out []slackapi.
 // function's memory. The answer goes back to the model.
 func TestTheLongestRequestFitsIntoTheMemory(t *testing.T) {
 	expect.AtNight(t)
-	peak.Fits(t, "ExtractTaskFunction", nil, func() {
+	template.Fits(t, "ExtractTaskFunction", nil, func() {
 		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 16<<10)}
 		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
 			Text: strings.Repeat("勤", task.MaxText), MessageTS: "1775034000.000300", ThreadTS: "1775034000.000200"})
 		h := handler(w, g)
 		h.Slack = longest{}
-		peak.Settle(t)
+		template.Settle(t)
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		expect.Is(t, g.Calls, 2, "calls of the model")
 	})

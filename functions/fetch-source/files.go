@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/tool/github"
 )
 
@@ -59,7 +59,7 @@ func unpacked(ctx context.Context, repo *github.Client, s *conversation.Source) 
 		}
 	}
 	if counted.err != nil && !errors.Is(counted.err, io.EOF) || !errors.Is(err, conversation.ErrRefused) {
-		return nil, fmt.Errorf("%w: the archive broke off", errorclass.ErrUnavailable) // the error may quote the address
+		return nil, fmt.Errorf("%w: the archive broke off", explain.ErrUnavailable) // the error may quote the address
 	}
 	return nil, err
 }

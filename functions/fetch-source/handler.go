@@ -11,9 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/failedcall"
-	"ringi/shared/store/versions"
+	"ringi/shared/explain"
+	"ringi/shared/store/large"
 	"ringi/shared/tool/github"
 )
 
@@ -28,8 +27,8 @@ type Store interface {
 
 // Files stores workspaces. *versions.Store implements it.
 type Files interface {
-	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
-	PutCommit(ctx context.Context, of versions.Conversation, version string, c conversation.Commit) error
+	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
+	PutCommit(ctx context.Context, of large.VersionsOf, version string, c conversation.Commit) error
 }
 
 type Handler struct {
@@ -66,8 +65,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return a.FailSource(in.Run, why, h.Now())
 		})
 	}
-	if _, called := errors.AsType[*failedcall.Error](err); called {
-		return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err)
+	if _, called := errors.AsType[*explain.CallError](err); called {
+		return aggregate.Next{}, fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
 	}
 	if err != nil {
 		return aggregate.Next{}, err
@@ -128,7 +127,7 @@ func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.
 	if err != nil {
 		return nil, err
 	}
-	of := versions.Conversation{Tenant: in.Tenant, ID: in.ID}
+	of := large.VersionsOf{Tenant: in.Tenant, ID: in.ID}
 	version, err := h.Files.Put(within, of, imported.Tree)
 	if err == nil {
 		err = h.Files.PutCommit(within, of, version, commit)

@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	vendor "ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 	"ringi/shared/tool/github"
 )
 
@@ -34,7 +34,7 @@ type kept struct {
 	err     error
 }
 
-func (k *kept) Put(_ context.Context, _ versions.Conversation, t *conversation.Tree) (string, error) {
+func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err = errors.Join(err, k.err); err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (k *kept) Put(_ context.Context, _ versions.Conversation, t *conversation.T
 	return version, nil
 }
 
-func (k *kept) PutCommit(_ context.Context, _ versions.Conversation, version string, c conversation.Commit) error {
+func (k *kept) PutCommit(_ context.Context, _ large.VersionsOf, version string, c conversation.Commit) error {
 	k.commits[version] = c
 	return nil
 }
@@ -52,10 +52,10 @@ func (k *kept) PutCommit(_ context.Context, _ versions.Conversation, version str
 // world is a conversation that waits for its source.
 type world struct {
 	*Handler
-	*vendor.Server
+	*vendors.GitHubServer
 	t     *testing.T
-	rows  *conversations.Store
-	repo  *vendor.Repository
+	rows  *store.ConversationStore
+	repo  *vendors.Repository
 	kept  *kept
 	ref   aggregate.Ref
 	sha   string
@@ -73,8 +73,8 @@ func listed() agent.Source {
 }
 
 // odd is what a repository may have: files, and entries that the conversation's files can't have.
-func odd() map[string]vendor.File {
-	return map[string]vendor.File{
+func odd() map[string]vendors.File {
+	return map[string]vendors.File{
 		"main.py": {Content: "print(1)\n"}, "pay/tax.py": {Content: "rate = 10\n"},
 		"run.sh":         {Content: "true\n", Mode: "100755"},
 		".gitattributes": {Content: "version.txt export-subst\nsecret.txt export-ignore\n"},
@@ -88,7 +88,7 @@ func odd() map[string]vendor.File {
 func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
 	t.Helper()
 	_, table := db.Store(t)
-	w := &world{t: t, Server: expect.Value(vendor.New())(t), rows: conversations.New(db.DB, table),
+	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub())(t), rows: store.NewConversations(db.DB, table),
 		calls: map[string]int{},
 		kept:  &kept{trees: map[string]*conversation.Tree{}, commits: map[string]conversation.Commit{}},
 		now:   time.Now().UTC().Truncate(time.Millisecond)}
@@ -102,14 +102,14 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 			do(rw, r)
 		}
 	}
-	s := httptest.NewServer(w.Server.Handler())
+	s := httptest.NewServer(w.GitHubServer.Handler())
 	t.Cleanup(s.Close)
 	w.Handler = &Handler{Store: w.rows, Files: w.kept, GitHub: github.At(s.URL), Now: func() time.Time { return w.now },
 		App: func(context.Context, string) (github.App, error) {
 			if w.noApp {
 				return github.App{}, aggregate.ErrNotFound
 			}
-			return github.NewApp(vendor.AppID, vendor.Installation, w.Key())
+			return github.NewApp(vendors.AppID, vendors.Installation, w.Key())
 		}}
 	source := listed()
 	if change != nil {
@@ -245,7 +245,7 @@ func testFolder(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, func(s *agent.Source) { s.Path = "pay" })
 	files := odd()
 	for i := range conversation.MaxLooked + 1000 { // what stands beside the folder counts for no limit
-		files[fmt.Sprintf("beside/%d/%d.txt", i%100, i)] = vendor.File{}
+		files[fmt.Sprintf("beside/%d/%d.txt", i%100, i)] = vendors.File{}
 	}
 	w.sha = w.repo.Commit("main", "second", files, w.now)
 	expect.Value(w.run())(t)
@@ -265,7 +265,7 @@ func testSameCommit(t *testing.T, db *storetest.Server) {
 	_, err := w.run()
 	expect.That(t, err != nil, "no error")
 	w.kept.err = nil
-	w.repo.Commit("main", "second", map[string]vendor.File{"other.py": {Content: "x\n"}}, w.now)
+	w.repo.Commit("main", "second", map[string]vendors.File{"other.py": {Content: "x\n"}}, w.now)
 	expect.Value(w.run())(t)
 	s := w.load().Conversation.Source
 	expect.That(t, s.Commit == w.sha && s.Tries == 2 && s.State == conversation.SourceThere, "%+v", s)
@@ -281,7 +281,7 @@ func testTries(t *testing.T, db *storetest.Server) {
 	}
 	for range conversation.MaxSourceTries {
 		_, err := w.run()
-		expect.Fails(t, err, errorclass.ErrUnavailable)
+		expect.Fails(t, err, explain.ErrUnavailable)
 	}
 	next := expect.Value(w.run())(t)
 	expect.Same(t, conversation.StateAnswer, next.State)
@@ -348,7 +348,7 @@ func testBrokenOff(t *testing.T, db *storetest.Server) {
 		return route == download
 	}
 	_, err := w.run()
-	expect.Fails(t, err, errorclass.ErrUnavailable)
+	expect.Fails(t, err, explain.ErrUnavailable)
 	expect.That(t, !strings.Contains(err.Error(), "token="), "the address is in the error: %v", err)
 	w.fault = nil
 	expect.Same(t, conversation.StateAnswer, expect.Value(w.run())(t).State)
@@ -356,9 +356,9 @@ func testBrokenOff(t *testing.T, db *storetest.Server) {
 
 func testManyDiffer(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
-	files := map[string]vendor.File{".gitattributes": {Content: "*.txt export-subst\n"}}
+	files := map[string]vendors.File{".gitattributes": {Content: "*.txt export-subst\n"}}
 	for i := range mostBlobs + 5 {
-		files[string(rune('a'+i/26))+string(rune('a'+i%26))+".txt"] = vendor.File{Content: "$Format:%H$\n"}
+		files[string(rune('a'+i/26))+string(rune('a'+i%26))+".txt"] = vendors.File{Content: "$Format:%H$\n"}
 	}
 	w.sha = w.repo.Commit("main", "many", files, w.now)
 	expect.Value(w.run())(t)

@@ -10,11 +10,9 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/versions"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
 	"ringi/shared/tool/github"
 )
 
@@ -23,16 +21,17 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Results
-	config.Credentials
+	boot.Table
+	boot.Results
+	boot.Credentials
 	GitHubURL string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := conversations.Open(cfg, env.Table)
-	held := vault.New(tasks.Of(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID})
-	files := versions.Open(cfg, env.ResultsBucket)
+	rows := store.OpenConversations(cfg, env.Table)
+	held := vault.New(store.TasksOf(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
+		KeyID: env.CredentialsKeyID})
+	files := large.OpenVersions(cfg, env.ResultsBucket)
 	files.Living = rows.Living
 	return &Handler{
 		Store: rows, App: held.App, GitHub: github.At(env.GitHubURL), Files: files, Now: time.Now,

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -45,7 +45,7 @@ func testRefused(t *testing.T, db *storetest.Server) {
 			tt.change(w)
 			next, err := w.run()
 			if tt.want == "" {
-				expect.Fails(t, err, errorclass.ErrUnavailable)
+				expect.Fails(t, err, explain.ErrUnavailable)
 				return
 			}
 			expect.NoError(t, err)

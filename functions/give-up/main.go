@@ -14,16 +14,15 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 )
 
 func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-type environment struct{ config.Table }
+type environment struct{ boot.Table }
 
 type Store interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
@@ -35,7 +34,7 @@ type Handler struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: conversations.Open(cfg, env.Table), Now: time.Now}, nil
+	return &Handler{Store: store.OpenConversations(cfg, env.Table), Now: time.Now}, nil
 }
 
 // Handle gives up the run's work. It leaves an action that is in progress to the invocation that executes it.

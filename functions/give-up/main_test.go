@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -18,14 +17,14 @@ import (
 func TestGiveUp(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	rows := conversations.New(server.DB, table)
+	rows := store.NewConversations(server.DB, table)
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)))
 	h := &Handler{Store: rows, Now: time.Now}
 	ref := in.Ref()
 	var next aggregate.Next
-	out := metrictest.Printed(t, func() {
+	out := expect.Metrics(t, func() {
 		next = expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1}))(t)
 	})
 	expect.That(t, strings.Contains(out, `"RunFailed":1`), "nobody hears of it: %s", out)

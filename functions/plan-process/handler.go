@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -89,11 +89,11 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if !a.UnderRules(s) {
 		return nil, nil
 	}
-	x, err := opening.Rules(ctx, h.Store, a.Head.TenantID, s)
+	x, err := decide.Rules(ctx, h.Store, a.Head.TenantID, s)
 	if err != nil {
 		return nil, err
 	}
-	organised, on, err := opening.Organised(ctx, h.Store, a.Head.TenantID)
+	organised, on, err := decide.Organised(ctx, h.Store, a.Head.TenantID)
 	return &underRules{x, organised, on}, err
 }
 
@@ -101,8 +101,8 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 // because the rules refuse it.
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-	calls, on := opening.CallsOf(a.Head.TenantID, made.steps, permissions)
-	asked := opening.Steps{Task: a, Calls: calls, Settings: s, Now: now, Organised: u.organised}
+	calls, on := decide.CallsOf(a.Head.TenantID, made.steps, permissions)
+	asked := decide.Steps{Task: a, Calls: calls, Settings: s, Now: now, Organised: u.organised}
 	found, err := asked.ByIDs(u.Rules)
 	on = append(on, u.on)
 	switch {

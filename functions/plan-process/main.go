@@ -11,9 +11,8 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
 
@@ -23,14 +22,14 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Models
-	config.Results
-	config.Spending
+	boot.Table
+	boot.Models
+	boot.Results
+	boot.Spending
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := tasks.Open(cfg, env.Table)
+	rows := store.OpenTasks(cfg, env.Table)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/peak"
+	"ringi/infra/local/template"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -19,7 +19,7 @@ import (
 // memory. The answer goes back to the model.
 func TestTheLargestPlanFitsIntoTheMemory(t *testing.T) {
 	expect.AtNight(t)
-	peak.Fits(t, "PlanProcessFunction", nil, func() {
+	template.Fits(t, "PlanProcessFunction", nil, func() {
 		var steps []model.StepData
 		for i := range task.MaxSteps {
 			steps = append(steps, model.StepData{
@@ -33,7 +33,7 @@ func TestTheLargestPlanFitsIntoTheMemory(t *testing.T) {
 			Text: strings.Repeat("勤", task.MaxText), MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
 		w.Prompted(tenancy.DefaultSettings())
 		w.Approve()
-		peak.Settle(t)
+		template.Settle(t)
 		handle(t, w, g)
 		expect.Is(t, g.Calls, 2, "calls of the model")
 	})

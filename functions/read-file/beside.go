@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/lazy"
 )
 
@@ -69,12 +69,12 @@ func (p *pack) beside(part, name string, links []link, w *writer) error {
 func (p *pack) forms(part string, w *writer) error {
 	err := p.each(part, func(e xml.StartElement) error {
 		if e.Name.Local == "ClientData" && attribute(e, "ObjectType") != "Note" {
-			w.remark(filetext.Pictures)
+			w.remark(isolated.HasPictures)
 		}
 		return nil
 	}, nil, nil)
 	if err == errBroken {
-		w.remark(filetext.Pictures)
+		w.remark(isolated.HasPictures)
 		return nil
 	}
 	return err
@@ -249,7 +249,7 @@ func (r *rows) covered(until time.Time) error {
 	if len(names) == 0 {
 		return nil
 	}
-	r.w.remark(filetext.Hidden)
+	r.w.remark(isolated.HasHidden)
 	return r.w.write("[covered by merged cells, so that nobody sees them: " + listed(names, more) + "]\n")
 }
 
@@ -315,7 +315,7 @@ func (m *margins) write(name string, w *writer) error {
 		}
 		text := strings.TrimSpace(printed(m.texts[kind].String()))
 		if strings.Contains(m.texts[kind].String(), "&G") {
-			w.remark(filetext.Pictures)
+			w.remark(isolated.HasPictures)
 		}
 		if text == "" {
 			continue

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/lazy"
 )
 
@@ -126,13 +126,13 @@ func (r *rich) on(ground, letters string, w *writer) string {
 		as := run.look
 		as.hidden = as.hidden || r.own && near(cmp.Or(color, black), ground)
 		if as.hidden && strings.TrimSpace(run.text) != "" {
-			w.remark(filetext.Hidden)
+			w.remark(isolated.HasHidden)
 		}
 		m.add(run.text, as)
 	}
 	text, struck := m.done()
 	if struck {
-		w.remark(filetext.Struck)
+		w.remark(isolated.HasStruck)
 	}
 	return text
 }
@@ -272,7 +272,7 @@ func (r *rows) colors() error {
 	if len(all) == 0 {
 		return nil
 	}
-	r.w.remark(filetext.Colors)
+	r.w.remark(isolated.HasColors)
 	var names []string
 	for _, n := range all[:min(len(all), mostMerged)] {
 		names = append(names, lettersOf(n))

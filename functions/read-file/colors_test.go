@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // palette are styles of cells, in the order of their numbers: plain, the theme's black on black, gray on the same gray,
@@ -26,7 +26,7 @@ func fill(rgb string) string {
 	return `<fill><patternFill patternType="solid"><fgColor rgb="` + rgb + `"/></patternFill></fill>`
 }
 
-func painted(t *testing.T, sheet string, more ...string) filetext.Text {
+func painted(t *testing.T, sheet string, more ...string) isolated.FileText {
 	t.Helper()
 	got := read(book(t, "", sheet, append([]string{"xl/styles.xml", palette}, more...)...), "a.xlsx", soon())
 	got.Text = strings.TrimPrefix(got.Text, "--- sheet 1 of 1: S ---\n")
@@ -46,7 +46,7 @@ func TestLettersInTheColorOfTheirGroundAreHidden(t *testing.T) {
 	} {
 		got := painted(t, `<row>`+row+`</row>`)
 		expect.Is(t, got.Text, want+"\n")
-		expect.Is(t, slices.Contains(got.Remarks, filetext.Hidden), strings.Contains(want, "[invisible"), "%s", row)
+		expect.Is(t, slices.Contains(got.Remarks, isolated.HasHidden), strings.Contains(want, "[invisible"), "%s", row)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestColorsThatSaySomethingAreSaid(t *testing.T) {
 		got := painted(t, rows.String())
 		_, said, _ := strings.Cut(got.Text, "[colors that are not read: in columns ")
 		expect.Is(t, strings.TrimSuffix(said, "]\n"), c.said, name)
-		expect.Is(t, slices.Contains(got.Remarks, filetext.Colors), c.said != "", name)
+		expect.Is(t, slices.Contains(got.Remarks, isolated.HasColors), c.said != "", name)
 	}
 	row := func(style int, first string) string {
 		return `<row>` + plainCell(style, first) + plainCell(style, "1") + `</row>`
@@ -95,20 +95,20 @@ func TestColorsThatSaySomethingAreSaid(t *testing.T) {
 	expect.Is(t, len(got.Remarks), 0, "totals: %+v", got)
 	price := func(n int) string { return fmt.Sprintf(`<row><c s="5"><v>%d</v></c></row>`, n) }
 	got = painted(t, price(5)+price(-5)+price(-5)+price(5))
-	expect.Same(t, []filetext.Remark{filetext.Hidden}, got.Remarks)
+	expect.Same(t, []isolated.FileRemark{isolated.HasHidden}, got.Remarks)
 	got = painted(t, row(0, "部署")+row(0, "営業")+row(4, "会計課")+row(0, "人事"))
 	expect.Is(t, len(got.Remarks), 1, "no total: %+v", got)
 	got = painted(t, `<row><c><v>1</v></c></row></sheetData><conditionalFormatting sqref="A1"/><sheetData>`)
-	expect.Same(t, []filetext.Remark{filetext.Colors}, got.Remarks)
+	expect.Same(t, []isolated.FileRemark{isolated.HasColors}, got.Remarks)
 }
 
 // A document blacks words out by a highlighter or a shading, and marks them by other colors.
 func TestColorsOfADocumentAreSaid(t *testing.T) {
 	props := func(props, text string) string { return `<r><rPr>` + props + `</rPr><t>` + text + `</t></r>` }
 	const dark = `<shd val="clear" fill="000000"/>`
-	hidden, colors := []filetext.Remark{filetext.Hidden}, []filetext.Remark{filetext.Colors}
-	both := []filetext.Remark{filetext.Colors, filetext.Hidden}
-	for body, want := range map[string]filetext.Text{
+	hidden, colors := []isolated.FileRemark{isolated.HasHidden}, []isolated.FileRemark{isolated.HasColors}
+	both := []isolated.FileRemark{isolated.HasColors, isolated.HasHidden}
+	for body, want := range map[string]isolated.FileText{
 		props(`<highlight val="black"/>`, "a"):                              {Text: "[invisible: a]\n", Remarks: hidden},
 		props(`<color val="000000"/>`+dark, "a"):                            {Text: "[invisible: a]\n", Remarks: hidden},
 		props(dark, "a"):                                                    {Text: "a\n"}, // Word shows it in white
@@ -123,7 +123,7 @@ func TestColorsOfADocumentAreSaid(t *testing.T) {
 		props(`<color val="2F5496" themeColor="accent1"/>`, "a"):            {Text: "a\n"},
 		props(`<color val="auto"/>`, "a") + `<r><br/></r>` + props("", "b"): {Text: "a\nb\n"},
 	} {
-		want.Form = filetext.Document
+		want.Form = isolated.Document
 		expect.Same(t, want, word(t, `<p>`+body+`</p>`))
 	}
 	got := slide(t, `<sld><p><r><rPr><highlight><srgbClr val="FFFF00"/></highlight></rPr><t>a</t></r></p></sld>`)

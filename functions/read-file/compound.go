@@ -2,28 +2,27 @@ package main
 
 import (
 	"encoding/binary"
+	"ringi/shared/runtime/isolated"
 	"slices"
 	"unicode/utf16"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // ofCompound tells what a compound file is by the names in it ([MS-CFB]): an encrypted file of Office, one in an old
 // form of Office, or one of another program. Mails of Outlook are compound files, too, and may hold any other.
-func ofCompound(file []byte) filetext.Why {
+func ofCompound(file []byte) isolated.Unreadable {
 	names := directory(file)
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(name string) bool { return slices.Contains(names, name) })
 	}
 	switch {
 	case has("__properties_version1.0"):
-		return filetext.OtherType
+		return isolated.OtherType
 	case has("EncryptedPackage"):
-		return filetext.Encrypted
+		return isolated.Encrypted
 	case has("WordDocument", "Workbook", "Book", "PowerPoint Document"):
-		return filetext.OldOffice
+		return isolated.OldOffice
 	}
-	return filetext.OtherType
+	return isolated.OtherType
 }
 
 // Places in the header of a compound file, and sizes.

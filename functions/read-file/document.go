@@ -2,10 +2,9 @@ package main
 
 import (
 	"encoding/xml"
+	"ringi/shared/runtime/isolated"
 	"strconv"
 	"strings"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // prose writes the paragraphs of a document or a slide: each as a line, and each row of a table as a line with tabs
@@ -67,11 +66,12 @@ var unseen = map[string]bool{"del": true, "moveFrom": true, "delText": true, "ta
 	"tcPrChange": true}
 
 // said are elements that are not in the text as people see it, or not at all.
-var said = map[string]filetext.Remark{"del": filetext.Changes, "ins": filetext.Changes, "moveFrom": filetext.Changes,
-	"moveTo": filetext.Changes, "blip": filetext.Pictures, "chart": filetext.Pictures, "relIds": filetext.Pictures,
-	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures,
-	"altChunk": filetext.Pictures, "subDoc": filetext.Pictures, "cxnSp": filetext.Pictures,
-	"contentPart": filetext.Pictures}
+var said = map[string]isolated.FileRemark{"del": isolated.HasChanges, "ins": isolated.HasChanges,
+	"moveFrom": isolated.HasChanges,
+	"moveTo":   isolated.HasChanges, "blip": isolated.HasPictures, "chart": isolated.HasPictures, "relIds": isolated.HasPictures,
+	"imagedata": isolated.HasPictures, "OLEObject": isolated.HasPictures, "oleObj": isolated.HasPictures,
+	"altChunk": isolated.HasPictures, "subDoc": isolated.HasPictures, "cxnSp": isolated.HasPictures,
+	"contentPart": isolated.HasPictures}
 
 // skip says what an element is that is not read as a text, and reports whether what stands within it is none.
 func (x *prose) skip(name string) bool {
@@ -138,7 +138,7 @@ func (x *prose) begin(e xml.StartElement) error {
 	case "pStyle", "numId", "ilvl", "shd":
 		x.property(e)
 	case "buAutoNum":
-		x.w.remark(filetext.Numbers)
+		x.w.remark(isolated.HasNumbers)
 	case "txbxContent":
 		x.boxed = x.textBox()
 	case "background":
@@ -316,7 +316,7 @@ func (x *prose) say(s string) {
 			x.shapes[i].text = true
 		}
 		if as.hidden {
-			x.w.remark(filetext.Hidden)
+			x.w.remark(isolated.HasHidden)
 		}
 	}
 	x.line.add(s, as)
@@ -365,7 +365,7 @@ func (x *prose) lineEnd() error {
 		return nil
 	}
 	if x.math = nil; struck {
-		x.w.remark(filetext.Struck)
+		x.w.remark(isolated.HasStruck)
 	}
 	return x.write(foreign(line))
 }

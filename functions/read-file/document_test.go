@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // word reads a document with this body and these parts beside it, each a kind of relation and a part.
-func word(t *testing.T, body string, beside ...string) filetext.Text {
+func word(t *testing.T, body string, beside ...string) isolated.FileText {
 	t.Helper()
 	var related strings.Builder
 	parts := []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml")),
@@ -38,8 +38,8 @@ func fieldOf(code string, result ...string) string {
 
 // Circled characters and the readings of older documents are equations, which stand in their code alone.
 func TestAFieldWithoutAResultIsReadOrSaid(t *testing.T) {
-	formulas, numbers := []filetext.Remark{filetext.Formulas}, []filetext.Remark{filetext.Numbers}
-	for code, want := range map[string]filetext.Text{
+	formulas, numbers := []isolated.FileRemark{isolated.HasFormulas}, []isolated.FileRemark{isolated.HasNumbers}
+	for code, want := range map[string]isolated.FileText{
 		` eq \o\ac(○,有) `: {Text: "○有"},
 		`EQ \* jc2 \* "Font:ＭＳ 明朝" \* hps10 \o\ad(\s\up 9(さとう),佐藤)`: {Text: "佐藤"},
 		` eq \o(\s\up 7(株式),\s\do 3(会社)) `:                          {Text: "株式会社"},
@@ -54,7 +54,7 @@ func TestAFieldWithoutAResultIsReadOrSaid(t *testing.T) {
 		` LISTNUM `:                                                 {Remarks: numbers},
 		"eq " + strings.Repeat(`\o(`, 200):                          {Text: ""},
 	} {
-		want.Form, want.Text = filetext.Document, "前"+want.Text+"後\n"
+		want.Form, want.Text = isolated.Document, "前"+want.Text+"後\n"
 		expect.Same(t, want, word(t, `<p>`+run("前")+fieldOf(code)+run("後")+`</p>`))
 	}
 	got := word(t, `<p>`+run("前")+`<fldSimple instr=" EQ \o\ac(○,無) "/></p><p>`+strings.TrimSuffix(fieldOf("PAGE"),
@@ -68,7 +68,7 @@ func TestAFieldsCodeIsNoText(t *testing.T) {
 		`<r><instrText> = "x" "</instrText></r>` +
 		run("送る") + `<r><instrText>" "送らない" `
 	got := word(t, `<p>`+fieldOf(code, "送らない")+fieldOf(" HYPERLINK ", "規程"+fieldOf(" PAGEREF ", "3"))+`</p>`)
-	expect.Same(t, filetext.Text{Form: filetext.Document, Text: "送らない規程3\n"}, got)
+	expect.Same(t, isolated.FileText{Form: isolated.Document, Text: "送らない規程3\n"}, got)
 }
 
 // People circle a word by a shape, and cross out a line by another. What has no text is said, as pictures are.
@@ -77,9 +77,9 @@ func TestAShapeWithoutATextIsSaid(t *testing.T) {
 	shape := func(name string) string {
 		return `<` + name + `><spPr><prstGeom prst="ellipse"/></spPr></` + name + `>`
 	}
-	said := func(what string, got filetext.Text, want bool) {
+	said := func(what string, got isolated.FileText, want bool) {
 		t.Helper()
-		expect.Is(t, slices.Contains(got.Remarks, filetext.Pictures), want, "%s: %+v", what, got)
+		expect.Is(t, slices.Contains(got.Remarks, isolated.HasPictures), want, "%s: %+v", what, got)
 	}
 	for drawing, want := range map[string]bool{shape("sp"): true, shape("cxnSp"): true, `<contentPart id="r1"/>`: true,
 		`<grpSp><sp>` + text + `</sp>` + shape("sp") + `</grpSp>`: true, `<sp>` + text + `</sp>`: false,
@@ -100,7 +100,7 @@ func TestAShapeWithoutATextIsSaid(t *testing.T) {
 }
 
 // slide reads a presentation of one slide, and of further parts.
-func slide(t *testing.T, slide string, more ...string) filetext.Text {
+func slide(t *testing.T, slide string, more ...string) isolated.FileText {
 	t.Helper()
 	return read(zipped(t, append([]string{
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "p/main.xml")),
@@ -118,7 +118,7 @@ func item(level int, text, props string) string {
 // Extensions name things again: a deck's slides by its sections. What a program may leave out is no text, and of
 // alternatives the first that can be read is.
 func TestExtensionsAreLeftOut(t *testing.T) {
-	deck := func(main string) filetext.Text {
+	deck := func(main string) isolated.FileText {
 		return read(zipped(t, []string{
 			"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "p/main.xml")),
 			"p/main.xml", `<presentation xmlns:r="` + kind + `"><sldIdLst><sldId id="256" r:id="r2"/></sldIdLst>` + main +
@@ -127,7 +127,7 @@ func TestExtensionsAreLeftOut(t *testing.T) {
 	}
 	const sections = `<p14:sectionLst xmlns:p14="http://schemas.microsoft.com/office/powerpoint/2010/main">` +
 		`<p14:sldIdLst><p14:sldId id="256"/></p14:sldIdLst></p14:sectionLst>`
-	want := filetext.Text{Form: filetext.Slides, Text: "--- slide 1 of 1 ---\n手順\n"}
+	want := isolated.FileText{Form: isolated.Slides, Text: "--- slide 1 of 1 ---\n手順\n"}
 	for _, main := range []string{sections, `<extLst><ext><sldId id="256"/></ext></extLst>`} {
 		expect.Same(t, want, deck(main))
 	}
@@ -146,7 +146,7 @@ func TestExtensionsAreLeftOut(t *testing.T) {
 			`</mc:Choice>`, fallback): "a後\n",
 		`<p xmlns:x="urn:x"><x:r><t>誰にも見えない</t></x:r>` + run("後") + `</p>`: "後\n",
 	} {
-		expect.Same(t, filetext.Text{Form: filetext.Document, Text: want}, word(t, body))
+		expect.Same(t, isolated.FileText{Form: isolated.Document, Text: want}, word(t, body))
 	}
 }
 
@@ -180,9 +180,9 @@ func TestATextBoxIsNoPartOfASentence(t *testing.T) {
 
 // What people hid in the list of shapes is on no screen and no paper.
 func TestShapesThatAreHiddenAreSaidToBe(t *testing.T) {
-	hidden := func(got filetext.Text, want string) {
+	hidden := func(got isolated.FileText, want string) {
 		t.Helper()
-		expect.Is(t, strings.Contains(got.Text, want) && slices.Contains(got.Remarks, filetext.Hidden), true, "%+v", got)
+		expect.Is(t, strings.Contains(got.Text, want) && slices.Contains(got.Remarks, isolated.HasHidden), true, "%+v", got)
 	}
 	const name = `<cNvPr id="2" name="t"%s/>`
 	shape := func(hidden string) string {
@@ -215,8 +215,9 @@ func TestCellsOverSeveralRowsAreSaid(t *testing.T) {
 	got := word(t, rows(cell("", `<vMerge/>`, "部署")+cell("", `<vMerge val="restart"/>`, ""), cell("", "", "")+
 		cell("", `<vMerge/>`, ""))+rows(cell("", `<vMerge val="restart"/>`, "営業")+cell("", "", "佐藤"),
 		cell("", `<vMerge/>`, "")+cell("", "", "鈴木"), cell("", `<vMerge val="continue"/>`, "承認不要")+cell("", "", "田中")))
-	expect.Same(t, filetext.Text{Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden}, Text: "部署\t\n\t\n" +
-		"営業\t佐藤\n[merged with the cell above]\t鈴木\n[merged with the cell above] [invisible: 承認不要]\t田中\n"}, got)
+	expect.Same(t, isolated.FileText{Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasHidden},
+		Text: "部署\t\n\t\n" +
+			"営業\t佐藤\n[merged with the cell above]\t鈴木\n[merged with the cell above] [invisible: 承認不要]\t田中\n"}, got)
 	got = slide(t, `<sld><graphicFrame>`+rows(cell(` rowSpan="2" gridSpan="2"`, "", "営業")+cell(` hMerge="1"`, "", "")+
 		cell("", "", "佐藤"), cell(` vMerge="1" gridSpan="2"`, "", "")+cell(` vMerge="1" hMerge="1"`, "", "")+
 		cell("", "", "[merged] 鈴木"))+`</graphicFrame></sld>`)
@@ -243,7 +244,7 @@ func TestTheAddressOfALinkIsSaid(t *testing.T) {
 	} {
 		got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", `<document xmlns:r="` + kind + `"><p>` + body +
 			`</p></document>`, "d/_rels/main.xml.rels", fmt.Sprintf(refs, targets)}), "a.docx", soon())
-		expect.Same(t, filetext.Text{Form: filetext.Document, Text: want}, got)
+		expect.Same(t, isolated.FileText{Form: isolated.Document, Text: want}, got)
 	}
 	click := func(id string) string { return `<hlinkClick r:id="` + id + `"/>` }
 	linked := func(id, text string) string { return `<r><rPr>` + click(id) + `</rPr><t>` + text + `</t></r>` }
@@ -298,6 +299,6 @@ func TestWhatIsDeletedIsNotCounted(t *testing.T) {
 		`<tbl><tr><trPr><del id="2"/></trPr><tc><p>`+run("鈴木")+`</p></tc></tr>`+
 		`<tr><tc><p>`+run("田中")+`</p></tc></tr></tbl>`,
 		"numbering", list)
-	expect.Same(t, filetext.Text{Form: filetext.Document, Text: "1. 営業\n2. 総務部\n以上\n田中\n",
-		Remarks: []filetext.Remark{filetext.Changes}}, got)
+	expect.Same(t, isolated.FileText{Form: isolated.Document, Text: "1. 営業\n2. 総務部\n以上\n田中\n",
+		Remarks: []isolated.FileRemark{isolated.HasChanges}}, got)
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/lazy"
 )
 
@@ -69,10 +69,10 @@ func (x *prose) withoutResult(code string) {
 	case paged[name] != "":
 		x.say(paged[name])
 	case strings.HasPrefix(name, "autonum"), name == "listnum":
-		x.w.remark(filetext.Numbers)
+		x.w.remark(isolated.HasNumbers)
 	default:
 		x.say("{" + oneLine(strings.TrimSpace(code)) + "}")
-		x.w.remark(filetext.Formulas)
+		x.w.remark(isolated.HasFormulas)
 	}
 }
 

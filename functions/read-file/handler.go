@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/runtime/filetext"
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/lazy"
 )
 
@@ -30,10 +30,10 @@ type Handler struct {
 
 // Handle fetches the order's file and returns its text, or why it has none. Its errors are those of fetching: a file
 // that can't be read is no error.
-func (h *Handler) Handle(ctx context.Context, o filetext.Order) (filetext.Text, error) {
+func (h *Handler) Handle(ctx context.Context, o isolated.FileOrder) (isolated.FileText, error) {
 	file, err := h.fetch(ctx, o)
 	if err != nil {
-		return filetext.Text{}, err
+		return isolated.FileText{}, err
 	}
 	began := time.Now()
 	text := read(file, o.Name, began.Add(h.Within))
@@ -44,7 +44,7 @@ func (h *Handler) Handle(ctx context.Context, o filetext.Order) (filetext.Text, 
 }
 
 // fetch returns the object at the order's address. No error shows the address, which is a key for a minute.
-func (h *Handler) fetch(ctx context.Context, o filetext.Order) ([]byte, error) {
+func (h *Handler) fetch(ctx context.Context, o isolated.FileOrder) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.Address, nil)
 	if err != nil {
 		return nil, errors.New("the order's address can't be read")
@@ -57,12 +57,12 @@ func (h *Handler) fetch(ctx context.Context, o filetext.Order) ([]byte, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetch the file: status %d", res.StatusCode)
 	}
-	file, err := io.ReadAll(io.LimitReader(res.Body, filetext.MaxFile+1))
+	file, err := io.ReadAll(io.LimitReader(res.Body, isolated.MaxFile+1))
 	if err != nil {
 		return nil, errors.New("fetch the file: the answer was cut off")
 	}
-	if len(file) > filetext.MaxFile {
-		return nil, fmt.Errorf("the file has more than %d bytes", filetext.MaxFile)
+	if len(file) > isolated.MaxFile {
+		return nil, fmt.Errorf("the file has more than %d bytes", isolated.MaxFile)
 	}
 	if sum := sha256.Sum256(file); hex.EncodeToString(sum[:]) != o.SHA256 {
 		return nil, errors.New("the object is not the order's file")
@@ -80,24 +80,24 @@ var (
 )
 
 // read returns a file's text. One on which a reader panics is broken in a way that nobody thought of.
-func read(file []byte, name string, until time.Time) filetext.Text {
-	return unlessPanics(func() filetext.Text { return textOf(file, name, until) })
+func read(file []byte, name string, until time.Time) isolated.FileText {
+	return unlessPanics(func() isolated.FileText { return textOf(file, name, until) })
 }
 
-func unlessPanics(read func() filetext.Text) (text filetext.Text) {
+func unlessPanics(read func() isolated.FileText) (text isolated.FileText) {
 	var err error
 	defer func() {
 		if err != nil {
-			text = filetext.Text{Why: filetext.Broken}
+			text = isolated.FileText{Why: isolated.Broken}
 		}
 	}()
-	defer panics.Recover(context.Background(), &err)
+	defer boot.Recover(context.Background(), &err)
 	return read()
 }
 
 // textOf returns a file's text. What a file is follows from its bytes; its name only tells whether its ending is
 // another's.
-func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
+func textOf(file []byte, name string, until time.Time) (out isolated.FileText) {
 	w := &writer{}
 	var err error
 	switch {
@@ -107,27 +107,27 @@ func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 			out.Form, err = p.read(w)
 		}
 		if p != nil && p.macros() {
-			w.remark(filetext.Macros)
+			w.remark(isolated.HasMacros)
 		}
 	case bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
-		return filetext.Text{Why: ofCompound(file)}
+		return isolated.FileText{Why: ofCompound(file)}
 	case isPDF(file):
-		return filetext.Text{Why: filetext.PDF}
+		return isolated.FileText{Why: isolated.PDF}
 	default:
 		return plain(file, name)
 	}
 	switch {
 	case errors.Is(err, errTooComplex):
-		return filetext.Text{Why: filetext.TooComplex}
+		return isolated.FileText{Why: isolated.TooComplex}
 	case errors.Is(err, errEncrypted):
-		return filetext.Text{Why: filetext.Encrypted}
+		return isolated.FileText{Why: isolated.Encrypted}
 	case errors.Is(err, errOther):
-		return filetext.Text{Why: filetext.OtherType}
+		return isolated.FileText{Why: isolated.OtherType}
 	case err != nil && !errors.Is(err, errFull):
-		return filetext.Text{Why: filetext.Broken}
+		return isolated.FileText{Why: isolated.Broken}
 	}
 	if ending := strings.ToLower(path.Ext(name)); !strings.HasPrefix(ending, "."+string(out.Form[:3])) {
-		w.remark(filetext.Ending)
+		w.remark(isolated.HasEnding)
 	}
 	out.Text, out.Remarks = w.done(), w.remarks
 	return out
@@ -145,11 +145,11 @@ var beginsPDF = lazy.Regexp{Text: `[\r\n]%PDF-\d`}
 // writer collects a text up to its limit.
 type writer struct {
 	text    strings.Builder
-	remarks []filetext.Remark
+	remarks []isolated.FileRemark
 	full    bool
 }
 
-func (w *writer) remark(r filetext.Remark) {
+func (w *writer) remark(r isolated.FileRemark) {
 	for _, has := range w.remarks {
 		if has == r {
 			return
@@ -160,13 +160,13 @@ func (w *writer) remark(r filetext.Remark) {
 
 // write adds to the text. It returns errFull once nothing more fits.
 func (w *writer) write(s string) error {
-	if room := filetext.MaxText - w.text.Len(); len(s) > room {
+	if room := isolated.MaxText - w.text.Len(); len(s) > room {
 		for room > 0 && !utf8.RuneStart(s[room]) {
 			room--
 		}
 		w.text.WriteString(s[:room])
 		w.full = true
-		w.remark(filetext.Cut)
+		w.remark(isolated.FileCut)
 		return errFull
 	}
 	w.text.WriteString(s)

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 func soon() time.Time { return time.Now().Add(readWithin) }
@@ -29,8 +29,8 @@ const csv = "部署,氏名,金額\r\n営業,髙橋①,1200\r\n㈱山田,ソ能�
 
 // The files are made by other programs (testdata/make.py).
 func TestFilesAreReadAsTheirProgramsShowThem(t *testing.T) {
-	for name, want := range map[string]filetext.Text{
-		"sales.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Formulas, filetext.Hidden},
+	for name, want := range map[string]isolated.FileText{
+		"sales.xlsx": {Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasFormulas, isolated.HasHidden},
 			Text: `--- sheet 1 of 2: 売上 ---
 部署	日付	金額	税込
 営業	2026/04/01	¥1,200	=C2*1.1 [saved: ¥1,320]
@@ -45,26 +45,26 @@ rich text
 --- sheet 2 of 2, hidden: hidden one ---
 見えない
 `},
-		"unsaved-values.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Formulas},
+		"unsaved-values.xlsx": {Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasFormulas},
 			Text: "--- sheet 1 of 1: Sheet ---\na\tb\n1\t2.5\t=A2+B2\n2026-01-02 3:04:05\t23:59:59\n"},
-		"macros.xlsm": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros},
+		"macros.xlsm": {Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros},
 			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
-		"minutes.docx": {Form: filetext.Document, Text: "議事録\n予算は 1,200 円です。\tタブの後\n• First\none line\nand the next\n" +
+		"minutes.docx": {Form: isolated.Document, Text: "議事録\n予算は 1,200 円です。\tタブの後\n• First\none line\nand the next\n" +
 			"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
-		"lists.docx": {Form: filetext.Document, Remarks: []filetext.Remark{filetext.Hidden, filetext.Struck,
-			filetext.Colors},
+		"lists.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasHidden, isolated.HasStruck,
+			isolated.HasColors},
 			Text: "1. 対象は営業\n2. 期間は10月\n3. 上限は30時間\n• 点\n" +
 				"営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +
 				"見える[invisible: 白い文字]白抜き\n表の白\n"},
-		"deck.pptx": {Form: filetext.Slides, Text: "--- slide 1 of 2 ---\n方針\none\ntwo\n--- notes ---\n話すこと\n\n" +
+		"deck.pptx": {Form: isolated.Slides, Text: "--- slide 1 of 2 ---\n方針\none\ntwo\n--- notes ---\n話すこと\n\n" +
 			"--- slide 2 of 2 ---\nTable\nA\tB\n1\t2\n"},
-		"encrypted.xlsx": {Why: filetext.Encrypted},
-		"old.xls":        {Why: filetext.OldOffice},
-		"sjis.csv":       {Form: filetext.Plain, Encoding: "Shift_JIS", Text: csv},
-		"utf8.csv":       {Form: filetext.Plain, Encoding: "UTF-8", Text: csv},
-		"utf8-bom.csv":   {Form: filetext.Plain, Encoding: "UTF-8", Text: csv},
-		"utf16.csv":      {Form: filetext.Plain, Encoding: "UTF-16LE", Text: csv},
-		"euc.csv":        {Form: filetext.Plain, Encoding: "EUC-JP", Text: "部署,氏名\r\n営業,佐藤\r\n開発,鈴木\r\n"},
+		"encrypted.xlsx": {Why: isolated.Encrypted},
+		"old.xls":        {Why: isolated.OldOffice},
+		"sjis.csv":       {Form: isolated.PlainText, Encoding: "Shift_JIS", Text: csv},
+		"utf8.csv":       {Form: isolated.PlainText, Encoding: "UTF-8", Text: csv},
+		"utf8-bom.csv":   {Form: isolated.PlainText, Encoding: "UTF-8", Text: csv},
+		"utf16.csv":      {Form: isolated.PlainText, Encoding: "UTF-16LE", Text: csv},
+		"euc.csv":        {Form: isolated.PlainText, Encoding: "EUC-JP", Text: "部署,氏名\r\n営業,佐藤\r\n開発,鈴木\r\n"},
 	} {
 		expect.Same(t, want, read(made(t, name), name, soon()))
 	}
@@ -111,50 +111,50 @@ func TestListsAreNumberedAsWordDoes(t *testing.T) {
 			"a.docx", soon())
 		text, unknown := strings.CutPrefix(want, "!")
 		expect.Is(t, got.Text, text)
-		expect.Is(t, slices.Contains(got.Remarks, filetext.Numbers), unknown, want)
+		expect.Is(t, slices.Contains(got.Remarks, isolated.HasNumbers), unknown, want)
 	}
 }
 
 // What a file is follows from its bytes.
 func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
 	got := read(made(t, "minutes.docx"), "minutes.xlsx", soon())
-	expect.That(t, got.Form == filetext.Document && len(got.Remarks) == 1 && got.Remarks[0] == filetext.Ending &&
+	expect.That(t, got.Form == isolated.Document && len(got.Remarks) == 1 && got.Remarks[0] == isolated.HasEnding &&
 		strings.HasPrefix(got.Text, "議事録"), "%+v", got)
 	for name, tt := range map[string]struct {
 		file string
-		want filetext.Why
+		want isolated.Unreadable
 	}{
-		"a.xlsx": {"PK\x03\x04 is no archive", filetext.Broken}, "b.docx": {"%PDF-1.7 x", filetext.PDF},
-		"l.pdf": {"\r\n%PDF-1.3\n%\x93\x8c\x8b\x9e\nstartxref\n1\n%%EOF", filetext.PDF},
+		"a.xlsx": {"PK\x03\x04 is no archive", isolated.Broken}, "b.docx": {"%PDF-1.7 x", isolated.PDF},
+		"l.pdf": {"\r\n%PDF-1.3\n%\x93\x8c\x8b\x9e\nstartxref\n1\n%%EOF", isolated.PDF},
 		"m.txt": {"PDFの先頭は次の行です。\n%PDF-1.7\n", ""},
-		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", filetext.OtherType}, "d.txt": {"caf\x8e cr\x8fme", filetext.Encoding},
-		"e.txt": {"one\x01two", filetext.OtherType}, "h.rtf": {`{\rtf1\ansi abc}`, filetext.OtherType},
+		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", isolated.OtherType}, "d.txt": {"caf\x8e cr\x8fme", isolated.Encoding},
+		"e.txt": {"one\x01two", isolated.OtherType}, "h.rtf": {`{\rtf1\ansi abc}`, isolated.OtherType},
 		"i.eml": {"Subject: =?utf-8?b?5a++?=\r\n folded\r\nContent-Transfer-Encoding: base64\r\n\r\n5a++",
-			filetext.OtherType},
-		"j.msg": {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("W\x00", 600), filetext.OtherType},
+			isolated.OtherType},
+		"j.msg": {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("W\x00", 600), isolated.OtherType},
 		"k.xlsb": {string(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument",
-			"xl/workbook.bin")), "xl/workbook.bin", "\x83\x01"})), filetext.OtherType},
-		"f.docx": {string(zipped(t, nil)), filetext.OtherType},
-		"g.zip":  {string(zipped(t, []string{"readme.txt", "hello"})), filetext.OtherType},
+			"xl/workbook.bin")), "xl/workbook.bin", "\x83\x01"})), isolated.OtherType},
+		"f.docx": {string(zipped(t, nil)), isolated.OtherType},
+		"g.zip":  {string(zipped(t, []string{"readme.txt", "hello"})), isolated.OtherType},
 	} {
 		expect.Is(t, read([]byte(tt.file), name, soon()).Why, tt.want, name)
 	}
 	empty := read(nil, "empty.csv", soon())
-	expect.That(t, empty.Form == filetext.Plain && empty.Text == "" && empty.Why == "", "%+v", empty)
+	expect.That(t, empty.Form == isolated.PlainText && empty.Text == "" && empty.Why == "", "%+v", empty)
 }
 
 // What a file's encoding is follows from its bytes, too, or is not known.
 func TestATextIsDecodedOrNotKnown(t *testing.T) {
-	for file, want := range map[string]filetext.Text{
-		"\x1b$B;aL>\x1b(B,\x1b$BIt=p\x1b(B\n": {Form: filetext.Plain, Encoding: "ISO-2022-JP", Text: "氏名,部署\n"},
-		"Pr\xe9nom,Nom\n":                     {Form: filetext.Plain, Encoding: "Windows-1252", Text: "Prénom,Nom\n"},
-		"氏名,部署\xe6\xb0": {Form: filetext.Plain, Encoding: "UTF-8", Text: "氏名,部署",
-			Remarks: []filetext.Remark{filetext.Torn}},
-		"+bA9UDQ,+kOh/cg-\nA+-B":      {Why: filetext.Encoding}, // UTF-7: 氏名,部署
-		"~{<:Ky2;S{~}\n":              {Why: filetext.Encoding}, // HZ
-		"C++ +81-3-1234-5678 a+foo-b": {Form: filetext.Plain, Encoding: "UTF-8", Text: "C++ +81-3-1234-5678 a+foo-b"},
-		"~{a b~} ~{":                  {Form: filetext.Plain, Encoding: "UTF-8", Text: "~{a b~} ~{"},
-		"\xc0\xcc\xb8\xa7":            {Why: filetext.Encoding}, // 이름, or something else in another language
+	for file, want := range map[string]isolated.FileText{
+		"\x1b$B;aL>\x1b(B,\x1b$BIt=p\x1b(B\n": {Form: isolated.PlainText, Encoding: "ISO-2022-JP", Text: "氏名,部署\n"},
+		"Pr\xe9nom,Nom\n":                     {Form: isolated.PlainText, Encoding: "Windows-1252", Text: "Prénom,Nom\n"},
+		"氏名,部署\xe6\xb0": {Form: isolated.PlainText, Encoding: "UTF-8", Text: "氏名,部署",
+			Remarks: []isolated.FileRemark{isolated.Torn}},
+		"+bA9UDQ,+kOh/cg-\nA+-B":      {Why: isolated.Encoding}, // UTF-7: 氏名,部署
+		"~{<:Ky2;S{~}\n":              {Why: isolated.Encoding}, // HZ
+		"C++ +81-3-1234-5678 a+foo-b": {Form: isolated.PlainText, Encoding: "UTF-8", Text: "C++ +81-3-1234-5678 a+foo-b"},
+		"~{a b~} ~{":                  {Form: isolated.PlainText, Encoding: "UTF-8", Text: "~{a b~} ~{"},
+		"\xc0\xcc\xb8\xa7":            {Why: isolated.Encoding}, // 이름, or something else in another language
 	} {
 		expect.Same(t, want, read([]byte(file), "a.csv", soon()))
 	}
@@ -177,18 +177,18 @@ func TestWhatAPageHidesIsSaid(t *testing.T) {
 		`<?xml version="1.0"?><Workbook><Row ss:Hidden="0"><Data>人事`: false,
 	} {
 		got := read([]byte(file), "a.txt", soon())
-		expect.Is(t, slices.Contains(got.Remarks, filetext.Hidden), hides, file)
+		expect.Is(t, slices.Contains(got.Remarks, isolated.HasHidden), hides, file)
 	}
 }
 
 func TestALongTextEndsWithAWholeLine(t *testing.T) {
-	long := strings.Repeat("長い行です\n", filetext.MaxText/10)
+	long := strings.Repeat("長い行です\n", isolated.MaxText/10)
 	got := read([]byte(long), "a.txt", soon())
-	expect.That(t, len(got.Text) <= filetext.MaxText && strings.HasSuffix(got.Text, "です\n") &&
-		got.Remarks[0] == filetext.Cut,
+	expect.That(t, len(got.Text) <= isolated.MaxText && strings.HasSuffix(got.Text, "です\n") &&
+		got.Remarks[0] == isolated.FileCut,
 		"%d bytes, %v", len(got.Text), got.Remarks)
-	got = read([]byte(strings.Repeat("長", filetext.MaxText)), "a.txt", soon())
-	expect.That(t, len(got.Text) <= filetext.MaxText && utf8.ValidString(got.Text), "%d bytes", len(got.Text))
+	got = read([]byte(strings.Repeat("長", isolated.MaxText)), "a.txt", soon())
+	expect.That(t, len(got.Text) <= isolated.MaxText && utf8.ValidString(got.Text), "%d bytes", len(got.Text))
 }
 
 func TestOnlyTheOrderedFileIsRead(t *testing.T) {
@@ -205,10 +205,10 @@ func TestOnlyTheOrderedFileIsRead(t *testing.T) {
 	defer s.Close()
 	h := expect.Value(newHandler(t.Context(), awsNothing, environment{}))(t)
 	sum := sha256.Sum256(file)
-	o := filetext.Order{Address: s.URL + "/?X-Amz-Signature=secret", SHA256: hex.EncodeToString(sum[:]), Name: "a.csv"}
+	o := isolated.FileOrder{Address: s.URL + "/?X-Amz-Signature=secret", SHA256: hex.EncodeToString(sum[:]), Name: "a.csv"}
 	status = http.StatusOK
 	expect.Is(t, expect.Value(h.Handle(t.Context(), o))(t).Text, csv, "the text")
-	refused := func(o filetext.Order, why string) {
+	refused := func(o isolated.FileOrder, why string) {
 		t.Helper()
 		_, err := h.Handle(t.Context(), o)
 		expect.That(t, err != nil && !strings.Contains(err.Error(), "secret"), "%s: %v", why, err)
@@ -222,7 +222,7 @@ func TestOnlyTheOrderedFileIsRead(t *testing.T) {
 	moved := o
 	moved.Address = s.URL + "/moved"
 	refused(moved, "it leads elsewhere")
-	file = make([]byte, filetext.MaxFile+1)
+	file = make([]byte, isolated.MaxFile+1)
 	refused(o, "it is too large")
 	s.Close()
 	refused(o, "nobody answers")

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 var awsNothing aws.Config
@@ -88,23 +88,23 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 	const up, down = `<w:vertAlign w:val="superscript"/>`, `<w:vertAlign w:val="subscript"/>`
 	for _, c := range []struct {
 		body, text string
-		remarks    []filetext.Remark
+		remarks    []isolated.FileRemark
 	}{
 		{`<w:p><w:ins><w:r><w:t>10</w:t></w:r></w:ins><w:del><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
-			[]filetext.Remark{filetext.Changes}},
+			[]isolated.FileRemark{isolated.HasChanges}},
 		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>`, "[invisible: hidden]\n",
-			[]filetext.Remark{filetext.Hidden}},
+			[]isolated.FileRemark{isolated.HasHidden}},
 		{`<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>`, "shown\n", nil},
 		{p("a") + `<w:p><w:r><w:drawing><w:graphic><w:blip/></w:graphic></w:drawing></w:r></w:p>`, "a\n\n",
-			[]filetext.Remark{filetext.Pictures}},
+			[]isolated.FileRemark{isolated.HasPictures}},
 		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`, "振\n", nil},
 		{`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t>済</w:t><w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>`,
 			"✓済-[Symbol F0B7]\n", nil},
 		{`<w:p><w:pPr><w:rPr><w:strike/></w:rPr></w:pPr>` + r("", "営業 ") + r("<w:strike/>", "と人") + r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") + `</w:p>`,
-			"営業 ~~と人事∼∼ ~~の残業\n", []filetext.Remark{filetext.Struck}},
+			"営業 ~~と人事∼∼ ~~の残業\n", []isolated.FileRemark{isolated.HasStruck}},
 		{`<w:p>` + r(`<w:rPrChange><w:rPr><w:strike/></w:rPr></w:rPrChange>`, "kept") + `</w:p><w:p><a:r xmlns:a="` +
 			standard + `drawingml/2006/main"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
-			"kept\n~~gone~~\n", []filetext.Remark{filetext.Struck}},
+			"kept\n~~gone~~\n", []isolated.FileRemark{isolated.HasStruck}},
 		{`<w:p>` + r("", "10") + r(up, "6") + r("", " 円、H") + r(down, "2") + r("", "O") + r(up, "n-1") + `</w:p>`, "10^6 円、H_(2)O^(n-1)\n", nil},
 		{`<w:p><m:oMath xmlns:m="` + standard + `officeDocument/2006/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num>` +
 			`<m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/>` +
@@ -112,13 +112,14 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 			`<m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`,
 			"(a+1)/2[x]^2√(y)\n", nil},
 		{p("--- notes ---") + p("[rows 2 to 9 are empty]") + p("[x] a"), "\\--- notes ---\n\\[rows 2 to 9 are empty]\n[x] a\n", nil},
-		{`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", []filetext.Remark{filetext.Numbers}},
+		{`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n",
+			[]isolated.FileRemark{isolated.HasNumbers}},
 		{`<w:p><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", nil},
-		{`<w:altChunk/>` + p("a"), "a\n", []filetext.Remark{filetext.Pictures}},
-		{p("a") + `<w:subDoc r:id="r9"/>`, "a\n", []filetext.Remark{filetext.Pictures}},
+		{`<w:altChunk/>` + p("a"), "a\n", []isolated.FileRemark{isolated.HasPictures}},
+		{p("a") + `<w:subDoc r:id="r9"/>`, "a\n", []isolated.FileRemark{isolated.HasPictures}},
 		{`<w:p>` + r("", "案") + `<w:r><w:ptab w:alignment="right"/></w:r>` + r("", "社外秘") + `</w:p>`, "案\t社外秘\n", nil},
 		{`<w:p>` + r(`<w:sz w:val="2"/>`, "全員へ") + r(`<w:sz w:val="5"/>`, "細") + `</w:p>`, "[invisible: 全員へ]細\n",
-			[]filetext.Remark{filetext.Hidden}},
+			[]isolated.FileRemark{isolated.HasHidden}},
 		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
 			`</w:ffData></w:fldChar></w:r>` + r("", "否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
 		{`<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textpath string="無効"/></v:shape></w:pict>` +
@@ -128,7 +129,7 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 			"広\t\tc\n", nil},
 	} {
 		got := read(paper(t, fmt.Sprintf(w, c.body)), "a.docx", soon())
-		expect.Same(t, filetext.Text{Form: filetext.Document, Text: c.text, Remarks: c.remarks}, got)
+		expect.Same(t, isolated.FileText{Form: isolated.Document, Text: c.text, Remarks: c.remarks}, got)
 	}
 	top := fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml"))
 	got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", fmt.Sprintf(w, p("本文")),
@@ -145,13 +146,13 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		"d/c.xml", `<cmLst><cm><replyLst><reply><txBody><p><r><t>はい</t></r></p></txBody></reply></replyLst>` +
 			`<txBody><p><r><t>要確認</t></r></p></txBody></cm></cmLst>`,
 	}), "a.pptx", soon())
-	expect.Same(t, filetext.Text{Form: filetext.Slides, Remarks: []filetext.Remark{filetext.Hidden},
+	expect.Same(t, isolated.FileText{Form: isolated.Slides, Remarks: []isolated.FileRemark{isolated.HasHidden},
 		Text: "--- slide 1 of 1, hidden ---\n題\n--- comments ---\n要確認\nはい\n"}, got)
 }
 
 func TestAFileOnWhichAReaderPanicsIsBroken(t *testing.T) {
-	got := unlessPanics(func() filetext.Text { return filetext.Text{Text: strings.Repeat("a", -len(t.Name()))} })
-	expect.Same(t, filetext.Text{Why: filetext.Broken}, got)
+	got := unlessPanics(func() isolated.FileText { return isolated.FileText{Text: strings.Repeat("a", -len(t.Name()))} })
+	expect.Same(t, isolated.FileText{Why: isolated.Broken}, got)
 }
 
 // Word ends a cell with a paragraph, and a cell may hold tables beside its text, those further ones.
@@ -176,36 +177,36 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 	deep := strings.Repeat("<w:p>", 100_000)
 	for name, tt := range map[string]struct {
 		file []byte
-		want filetext.Why
+		want isolated.Unreadable
 	}{
-		"a bomb": {book(t, "<si><t>"+strings.Repeat("a", 100<<20)+"</t></si>", ""), filetext.TooComplex},
+		"a bomb": {book(t, "<si><t>"+strings.Repeat("a", 100<<20)+"</t></si>", ""), isolated.TooComplex},
 		"a bomb of many texts": {book(t, strings.Repeat("<si><t>"+strings.Repeat("a", 1<<10)+"</t></si>", 70<<10), ""),
-			filetext.TooComplex},
-		"many empty texts":    {book(t, strings.Repeat("<si/>", maxStrings+1), ""), filetext.TooComplex},
-		"many attributes":     {paper(t, "<w:document "+strings.Repeat(`a="" `, 3<<20)+"/>"), filetext.TooComplex},
-		"elements in another": {paper(t, `<w:document xmlns:w="w">`+deep), filetext.TooComplex},
+			isolated.TooComplex},
+		"many empty texts":    {book(t, strings.Repeat("<si/>", maxStrings+1), ""), isolated.TooComplex},
+		"many attributes":     {paper(t, "<w:document "+strings.Repeat(`a="" `, 3<<20)+"/>"), isolated.TooComplex},
+		"elements in another": {paper(t, `<w:document xmlns:w="w">`+deep), isolated.TooComplex},
 		"entities": {paper(t,
 			`<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document xmlns:w="w"><w:t>&b;</w:t></w:document>`),
-			filetext.Broken},
+			isolated.Broken},
 		"a file of this machine": {paper(t,
 			`<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><document><p><t>&a;</t></p></document>`),
-			filetext.Broken},
-		"an unknown entity":    {paper(t, `<document><p><t>&a;</t></p></document>`), filetext.Broken},
-		"no element":           {paper(t, head), filetext.Broken},
-		"an empty part":        {paper(t, ""), filetext.Broken},
-		"text that is cut off": {paper(t, `<document><p><t>a`), filetext.Broken},
+			isolated.Broken},
+		"an unknown entity":    {paper(t, `<document><p><t>&a;</t></p></document>`), isolated.Broken},
+		"no element":           {paper(t, head), isolated.Broken},
+		"an empty part":        {paper(t, ""), isolated.Broken},
+		"text that is cut off": {paper(t, `<document><p><t>a`), isolated.Broken},
 		"a part twice": {zipped(t, []string{"_rels/.rels", "", "word/document.xml", "<document/>", "WORD/document.xml",
 			"<document/>"}),
-			filetext.Broken},
+			isolated.Broken},
 		"many parts": {zipped(t, func() (all []string) {
 			for i := range maxParts + 1 {
 				all = append(all, fmt.Sprint(i), "")
 			}
 			return all
-		}()), filetext.TooComplex},
+		}()), isolated.TooComplex},
 		"a part outside": {zipped(t, []string{"_rels/.rels",
 			fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "../../etc/passwd"))}),
-			filetext.OtherType},
+			isolated.OtherType},
 	} {
 		expect.Is(t, read(tt.file, "a.docx", soon()).Why, tt.want, name)
 	}
@@ -219,13 +220,13 @@ func TestASheetIsNoLongerThanItsText(t *testing.T) {
 		"2\n[rows 2 to 1048569 are empty]\n3\n1000\tx\n",
 		"the text")
 	got = read(book(t, "", strings.Repeat(`<row><c><v>1</v></c><c r="XFD1"><v>2</v></c></row>`, 100)), "a.xlsx", soon())
-	expect.That(t, len(got.Text) <= filetext.MaxText && got.Remarks[0] == filetext.Cut, "%d bytes, %v", len(got.Text),
+	expect.That(t, len(got.Text) <= isolated.MaxText && got.Remarks[0] == isolated.FileCut, "%d bytes, %v", len(got.Text),
 		got.Remarks)
 }
 
 func TestReadingEndsInTime(t *testing.T) {
 	got := read(book(t, strings.Repeat("<si><t>x</t></si>", 1000), ""), "a.xlsx", time.Now().Add(-time.Second))
-	expect.Is(t, got.Why, filetext.TooComplex, "why")
+	expect.Is(t, got.Why, isolated.TooComplex, "why")
 }
 
 // FuzzRead asks that nothing which can be attached ends the function or exceeds its limits.
@@ -239,10 +240,11 @@ func FuzzRead(f *testing.F) {
 }
 
 // whole fails the test for an answer that is none.
-func whole(t *testing.T, got filetext.Text) {
+func whole(t *testing.T, got isolated.FileText) {
 	t.Helper()
-	if (got.Form == "") == (got.Why == "") || len(got.Text) > filetext.MaxText || !utf8.ValidString(got.Text) ||
-		got.Form != filetext.Plain && strings.ContainsFunc(got.Text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }) {
+	if (got.Form == "") == (got.Why == "") || len(got.Text) > isolated.MaxText || !utf8.ValidString(got.Text) ||
+		got.Form != isolated.PlainText && strings.ContainsFunc(got.Text,
+			func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }) {
 		t.Errorf("%.500q", fmt.Sprintf("%+v", got))
 	}
 }

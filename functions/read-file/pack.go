@@ -8,13 +8,12 @@ import (
 	"errors"
 	"io"
 	"path"
+	"ringi/shared/runtime/isolated"
 	"strings"
 	"time"
 
 	"golang.org/x/text/encoding/htmlindex"
 	utf16 "golang.org/x/text/encoding/unicode"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // Limits of an office file. Its parts are unpacked one after the other and never kept.
@@ -129,7 +128,7 @@ func byID(all []relation, id string) string {
 }
 
 // read writes the text of the file's main part, whose root element says what it is.
-func (p *pack) read(w *writer) (filetext.Form, error) {
+func (p *pack) read(w *writer) (isolated.FileForm, error) {
 	top, err := p.relations("")
 	if err != nil {
 		return "", err
@@ -150,11 +149,11 @@ func (p *pack) read(w *writer) (filetext.Form, error) {
 	}
 	switch root.Name.Local {
 	case "workbook":
-		return filetext.Sheets, p.workbook(main, w)
+		return isolated.Sheets, p.workbook(main, w)
 	case "document":
-		return filetext.Document, p.document(main, w)
+		return isolated.Document, p.document(main, w)
 	case "presentation":
-		return filetext.Slides, p.presentation(main, w)
+		return isolated.Slides, p.presentation(main, w)
 	}
 	return "", errOther
 }

@@ -4,36 +4,36 @@ import (
 	"bytes"
 	"strings"
 
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/charset"
 	"ringi/shared/words/lazy"
 )
 
 // plain returns a text without a form.
-func plain(file []byte, name string) filetext.Text {
+func plain(file []byte, name string) isolated.FileText {
 	text, as, torn := charset.Decode(file)
 	switch {
 	case bytes.HasPrefix(file, []byte(`{\rtf`)), isMail(file):
-		return filetext.Text{Why: filetext.OtherType}
+		return isolated.FileText{Why: isolated.OtherType}
 	case as == "" && bytes.IndexByte(file, 0) >= 0:
-		return filetext.Text{Why: filetext.OtherType}
+		return isolated.FileText{Why: isolated.OtherType}
 	case as == "":
-		return filetext.Text{Why: filetext.Encoding}
+		return isolated.FileText{Why: isolated.Encoding}
 	case !legible(text):
-		return filetext.Text{Why: filetext.OtherType}
+		return isolated.FileText{Why: isolated.OtherType}
 	}
 	w := &writer{}
 	if torn {
-		w.remark(filetext.Torn)
+		w.remark(isolated.Torn)
 	}
 	if ofOffice.Get().MatchString(name) { // such as a table in HTML, called .xls
-		w.remark(filetext.Ending)
+		w.remark(isolated.HasEnding)
 	}
 	if hides(text) {
-		w.remark(filetext.Hidden)
+		w.remark(isolated.HasHidden)
 	}
 	w.write(text) // only the limit can stop it, which it remarks
-	return filetext.Text{Text: w.done(), Form: filetext.Plain, Encoding: as, Remarks: w.remarks}
+	return isolated.FileText{Text: w.done(), Form: isolated.PlainText, Encoding: as, Remarks: w.remarks}
 }
 
 // What hides a part of a page or a sheet that is kept as HTML or XML: a style or an attribute of its element, or a rule

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"ringi/shared/runtime/isolated"
 	"slices"
 	"strconv"
 	"strings"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // rows writes the rows of one sheet.
@@ -86,14 +85,14 @@ func (r *rows) begin(e xml.StartElement) error {
 	case "rPh":
 		r.aloud++
 	case "control", "oleObject", "picture":
-		r.w.remark(filetext.Pictures)
+		r.w.remark(isolated.HasPictures)
 	case "sheetCalcPr":
 		if r.saves && isTrue(attribute(e, "fullCalcOnLoad")) {
-			r.w.remark(filetext.Formulas)
+			r.w.remark(isolated.HasFormulas)
 			return r.w.write("[formulas of this sheet are calculated anew when it is opened]\n")
 		}
 	case "conditionalFormatting":
-		r.w.remark(filetext.Colors)
+		r.w.remark(isolated.HasColors)
 	case "r", "is":
 		r.look = richRun{}
 	case "rPr", "strike", "vertAlign", "rFont", "color", "sz":
@@ -126,7 +125,7 @@ func (r *rows) hideColumns(e xml.StartElement) error {
 	if !isTrue(attribute(e, "hidden")) && !isZero(attribute(e, "width")) {
 		return nil
 	}
-	r.w.remark(filetext.Hidden)
+	r.w.remark(isolated.HasHidden)
 	if from == to {
 		return r.w.write("[column " + lettersOf(from) + " is hidden]\n")
 	}
@@ -156,7 +155,7 @@ func (r *rows) catchUp() error {
 	}
 	switch {
 	case r.hides && !r.hidden:
-		r.w.remark(filetext.Hidden)
+		r.w.remark(isolated.HasHidden)
 		before += fmt.Sprintf("[hidden from row %d on]\n", r.row)
 	case r.hidden && !r.hides:
 		before += fmt.Sprintf("[shown from row %d on]\n", r.row)
@@ -262,7 +261,7 @@ func (r *rows) text() (string, error) {
 		return r.words(cellText(value), code), nil
 	case "e":
 		if attribute(r.cell, "vm") != "" { // an error is kept for programs that don't know what stands there
-			r.w.remark(filetext.Pictures)
+			r.w.remark(isolated.HasPictures)
 			return "[picture or data type]", nil
 		}
 	}
@@ -281,7 +280,7 @@ func (r *rows) unsaved(saved string) string {
 		r.saves = r.saves || r.formed
 		return saved
 	}
-	r.w.remark(filetext.Formulas)
+	r.w.remark(isolated.HasFormulas)
 	text := cellText("=" + cmp.Or(r.formula.String(), "…"))
 	if r.hasValue() {
 		text += " [saved: " + withoutBrackets.Replace(saved) + "]"
@@ -292,7 +291,7 @@ func (r *rows) unsaved(saved string) string {
 // words returns a text as people see it. One that its format hides is there, and said to be hidden.
 func (r *rows) words(text, code string) string {
 	if sections := splitSections(code); len(sections) > 3 && sections[3] == "" && text != "" {
-		r.w.remark(filetext.Hidden)
+		r.w.remark(isolated.HasHidden)
 	}
 	return r.book.text(text, code)
 }
@@ -309,11 +308,11 @@ func (r *rows) dressed(text string) string {
 	}
 	if !r.runs && (style.hidden || near(cmp.Or(r.letters(), black), r.ground())) {
 		text = hiddenBegins + withoutBrackets.Replace(text) + hiddenEnds
-		r.w.remark(filetext.Hidden)
+		r.w.remark(isolated.HasHidden)
 	}
 	if style.struck && !strings.Contains(text, struckMark) {
 		text = struckMark + text + struckMark
-		r.w.remark(filetext.Struck)
+		r.w.remark(isolated.HasStruck)
 	}
 	return text
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // looks are styles of cells, in the order of their numbers: plain, white, the theme's white, a bit darker than that,
@@ -23,7 +23,7 @@ var looks = `<styleSheet><fonts><font/><font><color rgb="FFFFFFFF"/></font><font
 	`<xf fontId="5"/><xf fontId="6"/><xf fontId="7"/></cellXfs></styleSheet>`
 
 // sheetOf reads a book with these styles. Its rows are lists of cells, each with its style.
-func sheetOf(t *testing.T, shared, rows string, more ...string) filetext.Text {
+func sheetOf(t *testing.T, shared, rows string, more ...string) isolated.FileText {
 	t.Helper()
 	got := read(book(t, shared, rows, append([]string{"xl/styles.xml", looks}, more...)...), "a.xlsx", soon())
 	got.Text = strings.TrimPrefix(got.Text, "--- sheet 1 of 1: S ---\n")
@@ -39,23 +39,23 @@ func plainCell(style int, text string) string { return styledCell(style, `<t>`+t
 // White on white is marked as a document's is, in cells and in runs of their texts, and nowhere else.
 func TestWhiteOnWhiteInASheetIsMarked(t *testing.T) {
 	const white = `<r><rPr><color rgb="FFFFFFFF"/></rPr><t>全員へ</t></r>`
-	hidden := []filetext.Remark{filetext.Hidden}
+	hidden := []isolated.FileRemark{isolated.HasHidden}
 	for name, c := range map[string]struct {
 		row  string
-		want filetext.Text
+		want isolated.FileText
 	}{
 		"cells": {plainCell(1, "a[b]") + plainCell(2, "c") + plainCell(5, "d") + plainCell(6, "e") + plainCell(9, "f"),
-			filetext.Text{Text: "[invisible: a［b］]\t[invisible: c]\t[invisible: d]\t[invisible: e]\t[invisible: f]\n",
+			isolated.FileText{Text: "[invisible: a［b］]\t[invisible: c]\t[invisible: d]\t[invisible: e]\t[invisible: f]\n",
 				Remarks: hidden}},
-		"a number":         {`<c s="1"><v>7</v></c>`, filetext.Text{Text: "[invisible: 7]\n", Remarks: hidden}},
-		"what can be seen": {plainCell(0, "a") + plainCell(3, "b") + plainCell(4, "c"), filetext.Text{Text: "a\tb\tc\n"}},
-		"blanks":           {plainCell(1, " ") + plainCell(0, "a"), filetext.Text{Text: " \ta\n"}},
-		"runs": {styledCell(0, `<r><t>営業 </t></r>`+white), filetext.Text{Text: "営業 [invisible: 全員へ]\n",
+		"a number":         {`<c s="1"><v>7</v></c>`, isolated.FileText{Text: "[invisible: 7]\n", Remarks: hidden}},
+		"what can be seen": {plainCell(0, "a") + plainCell(3, "b") + plainCell(4, "c"), isolated.FileText{Text: "a\tb\tc\n"}},
+		"blanks":           {plainCell(1, " ") + plainCell(0, "a"), isolated.FileText{Text: " \ta\n"}},
+		"runs": {styledCell(0, `<r><t>営業 </t></r>`+white), isolated.FileText{Text: "営業 [invisible: 全員へ]\n",
 			Remarks: hidden}},
-		"runs on a color":    {styledCell(4, white) + `<c t="s" s="4"><v>0</v></c>`, filetext.Text{Text: "全員へ\t全員へ\n"}},
-		"runs that are kept": {`<c t="s"><v>0</v></c>`, filetext.Text{Text: "[invisible: 全員へ]\n", Remarks: hidden}},
+		"runs on a color":    {styledCell(4, white) + `<c t="s" s="4"><v>0</v></c>`, isolated.FileText{Text: "全員へ\t全員へ\n"}},
+		"runs that are kept": {`<c t="s"><v>0</v></c>`, isolated.FileText{Text: "[invisible: 全員へ]\n", Remarks: hidden}},
 	} {
-		c.want.Form = filetext.Sheets
+		c.want.Form = isolated.Sheets
 		t.Run(name, func(t *testing.T) {
 			expect.Same(t, c.want, sheetOf(t, `<si>`+white+`</si>`, `<row>`+c.row+`</row>`))
 		})
@@ -73,8 +73,9 @@ func TestWhatAMergedCellCoversIsSaid(t *testing.T) {
 			`"/></mergeCells><sheetData>`
 	}
 	row := `<row r="1">` + plainCell(0, "見積書") + plainCell(0, "承認不要") + `</row><row r="4"><c r="B4"><v>4</v></c></row>`
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden}, Text: "見積書\t承認不要\n" +
-		"\n\n\t4\n[covered by merged cells, so that nobody sees them: B1, B4]\n[merged cells: A1:C1, A3:$B$5, ?]\n"},
+	expect.Same(t, isolated.FileText{Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasHidden},
+		Text: "見積書\t承認不要\n" +
+			"\n\n\t4\n[covered by merged cells, so that nobody sees them: B1, B4]\n[merged cells: A1:C1, A3:$B$5, ?]\n"},
 		sheetOf(t, "", row+merged("A1:C1", "A3:$B$5", "?")))
 	got := sheetOf(t, "", row+merged("A1:A3", "B1:B1", "B2:C4", "C1:D4", "A9:B12"))
 	expect.That(t, strings.Contains(got.Text, "nobody sees them: B4]"), "%+v", got)
@@ -87,15 +88,15 @@ func TestWhatAMergedCellCoversIsSaid(t *testing.T) {
 func TestButtonsForOlderProgramsAreSaid(t *testing.T) {
 	const shape = `<xml xmlns:x="urn:schemas-microsoft-com:office:excel" xmlns:v="urn:schemas-microsoft-com:vml">` +
 		`<v:shape>%s<x:ClientData ObjectType="%s"/></v:shape></xml>`
-	for drawing, want := range map[string][]filetext.Remark{
+	for drawing, want := range map[string][]isolated.FileRemark{
 		fmt.Sprintf(shape, "", "Note"):       nil,
-		fmt.Sprintf(shape, "", "Button"):     {filetext.Pictures},
-		fmt.Sprintf(shape, "", "Checkbox"):   {filetext.Pictures},
-		fmt.Sprintf(shape, "a<br>b", "Note"): {filetext.Pictures}, // nobody knows what follows
+		fmt.Sprintf(shape, "", "Button"):     {isolated.HasPictures},
+		fmt.Sprintf(shape, "", "Checkbox"):   {isolated.HasPictures},
+		fmt.Sprintf(shape, "a<br>b", "Note"): {isolated.HasPictures}, // nobody knows what follows
 	} {
 		got := sheetOf(t, "", `<row><c><v>1</v></c></row>`, "xl/worksheets/_rels/sheet1.xml.rels",
 			fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "vmlDrawing", "../d.vml")), "xl/d.vml", drawing)
-		expect.Same(t, filetext.Text{Form: filetext.Sheets, Text: "1\n", Remarks: want}, got)
+		expect.Same(t, isolated.FileText{Form: isolated.Sheets, Text: "1\n", Remarks: want}, got)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestRowsWithoutATextAreEmpty(t *testing.T) {
 	}
 	fmt.Fprintf(&rows, `<row r="5000" hidden="1">%s</row><row r="5002">%s</row><row r="5009"/>`, plainCell(0, "鈴木"),
 		plainCell(0, "佐藤"))
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden},
+	expect.Same(t, isolated.FileText{Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasHidden},
 		Text: "氏名\n[rows 2 to 4999 are empty]\n[hidden from row 5000 on]\n鈴木\n\n[shown from row 5002 on]\n佐藤\n"},
 		sheetOf(t, "", rows.String()))
 }
@@ -136,6 +137,6 @@ func TestTinyLettersInASheetAreMarked(t *testing.T) {
 	got := read(book(t, `<si>`+run+`</si>`, `<row>`+plainCell(1, "全員へ")+plainCell(0, "案")+styledCell(0, run)+
 		`<c t="s"><v>0</v></c></row>`, "xl/styles.xml", `<styleSheet><fonts><font><sz val="11"/></font><font><sz val="1"/>`+
 		`</font></fonts><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`), "a.xlsx", soon())
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden},
+	expect.Same(t, isolated.FileText{Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasHidden},
 		Text: "--- sheet 1 of 1: S ---\n[invisible: 全員へ]\t案\t営業[invisible: 全員へ]案\t営業[invisible: 全員へ]案\n"}, got)
 }

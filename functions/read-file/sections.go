@@ -3,10 +3,9 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"ringi/shared/runtime/isolated"
 	"strconv"
 	"strings"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // sections are the parts of a document that stand beside its text, by the end of the relation's kind.
@@ -51,7 +50,7 @@ func (p *pack) document(main string, w *writer) error {
 				return err
 			}
 			if off && w.text.Len() > before {
-				w.remark(filetext.Hidden)
+				w.remark(isolated.HasHidden)
 			}
 		}
 	}

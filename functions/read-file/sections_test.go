@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // Headers of first and even pages stay in the file after they were turned off: nobody sees them then.
@@ -32,7 +32,7 @@ func TestAHeaderThatIsTurnedOffIsSaidToBe(t *testing.T) {
 			want += "\n--- header" + off + " ---\n" + name + "\n"
 		}
 		expect.Is(t, got.Text, want, "%+v", c)
-		expect.Is(t, len(got.Remarks) > 0 && got.Remarks[0] == filetext.Hidden, c.off != "", "%+v", got)
+		expect.Is(t, len(got.Remarks) > 0 && got.Remarks[0] == isolated.HasHidden, c.off != "", "%+v", got)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestTheTextOfASlidesLayoutIsRead(t *testing.T) {
 			"p/l.xml", `<sldLayout>`+shape("クリックして入力", ph)+shape("没案", "")+`<sp/></sldLayout>`,
 			"p/_rels/l.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slideMaster", "m.xml")),
 			"p/m.xml", `<sldMaster>`+shape("社外秘", "")+`</sldMaster>`)
-		expect.Same(t, filetext.Text{Form: filetext.Slides, Text: "--- slide 1 of 1 ---\n方針\n" + want}, got)
+		expect.Same(t, isolated.FileText{Form: isolated.Slides, Text: "--- slide 1 of 1 ---\n方針\n" + want}, got)
 	}
 }
 
@@ -123,7 +123,8 @@ func TestSlidesInheritFromTheirDesign(t *testing.T) {
 			`</sldLayout>`, "p/_rels/l.xml.rels", part("slideMaster", "m.xml"),
 		"p/m.xml", `<sldMaster><txStyles><titleStyle><lvl1pPr><defRPr strike="sngStrike"/></lvl1pPr></titleStyle>` +
 			`<bodyStyle>` + struck + `</bodyStyle></txStyles></sldMaster>`}), "a.pptx", soon())
-	expect.Same(t, filetext.Text{Form: filetext.Slides, Remarks: []filetext.Remark{filetext.Struck, filetext.Hidden},
+	expect.Same(t, isolated.FileText{Form: isolated.Slides,
+		Remarks: []isolated.FileRemark{isolated.HasStruck, isolated.HasHidden},
 		Text: "--- slide 1 of 2 ---\n~~旧案~~新案\n題\n~~箱~~\n外\n--- of the Layout ---\n社外秘\n\n" +
 			"--- slide 2 of 2 ---\n~~部外秘~~\n[invisible: 全員へ]\n--- of the Layout: as on slide 1 ---\n"}, got)
 }
@@ -148,8 +149,8 @@ func TestPartsAreReadInTheirEncodings(t *testing.T) {
 // Mails are no texts, as programs keep them, and notes with one line of theirs are.
 func TestMailsAndOtherTextsAreToldApart(t *testing.T) {
 	const mail = "X-Status: 1\r\nSubject: a\r\n folded\r\nContent-Type: text/plain\r\n\r\n5Za25\r\n"
-	for file, want := range map[string]filetext.Why{mail: filetext.OtherType, "\ufeff" + mail: filetext.OtherType,
-		"From - Thu Nov 26 10:00:00 2026\r\n" + mail: filetext.OtherType, "MIME-Version: 1.0": filetext.OtherType,
+	for file, want := range map[string]isolated.Unreadable{mail: isolated.OtherType, "\ufeff" + mail: isolated.OtherType,
+		"From - Thu Nov 26 10:00:00 2026\r\n" + mail: isolated.OtherType, "MIME-Version: 1.0": isolated.OtherType,
 		"version: 2\nContent-Type: application/json\n\n部署\n": "", "件名: a\nContent-Type: b\n": "", "a\n\n" + mail: ""} {
 		expect.Is(t, read([]byte(file), "a.txt", soon()).Why, want, "%q", file)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/lazy"
 )
 
@@ -72,7 +72,7 @@ func (p *pack) workbook(main string, w *writer) error {
 		hidden := ""
 		if s.state != "" && s.state != "visible" {
 			hidden = ", hidden"
-			w.remark(filetext.Hidden)
+			w.remark(isolated.HasHidden)
 		}
 		if i > 0 {
 			w.write("\n")

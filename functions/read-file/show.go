@@ -9,7 +9,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/words/lazy"
 )
 
@@ -151,7 +151,7 @@ const lastDay = 2958465
 func (f *formats) shown(code, value string, text bool) (shown string, ok bool) {
 	var err error
 	defer func() { ok = ok && err == nil }()
-	defer panics.Recover(context.Background(), &err)
+	defer boot.Recover(context.Background(), &err)
 	const sheet, at = "Sheet1", "A1"
 	if f.cell == nil {
 		f.cell, f.styles = excelize.NewFile(), map[string]int{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // Numbers are what Excel shows in a Japanese edition.
@@ -112,7 +112,7 @@ func TestASheetIsWhatPeopleSeeAndSaysWhatTheyDont(t *testing.T) {
 		"xl/threadedComments/t.xml", head + `<ThreadedComments><threadedComment ref="B4"><text>なぜ N/A?</text></threadedComment></ThreadedComments>`,
 		"xl/drawings/d.xml", head + `<wsDr><sp><txBody><p><r><t>社外秘</t></r></p></txBody></sp><pic><blipFill><blip/></blipFill></pic></wsDr>`,
 	})
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden, filetext.Pictures}, Text: `--- sheet 1 of 1: S ---
+	expect.Same(t, isolated.FileText{Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasHidden, isolated.HasPictures}, Text: `--- sheet 1 of 1: S ---
 [columns B to C are hidden]
 [column E is hidden]
 00007	50%
@@ -142,10 +142,10 @@ B4: なぜ N/A?
 // Each cell stands in its column, and has what was saved of it. What stands on the sheet beside cells is said.
 func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 	const in, anchor = `<c t="inlineStr"><is><t>`, `<from><xdr:col>1</xdr:col><xdr:row>2</xdr:row></from>`
-	pictures, formulas := []filetext.Remark{filetext.Pictures}, []filetext.Remark{filetext.Formulas}
+	pictures, formulas := []isolated.FileRemark{isolated.HasPictures}, []isolated.FileRemark{isolated.HasFormulas}
 	for _, c := range map[string]struct {
 		rows, text string
-		remarks    []filetext.Remark
+		remarks    []isolated.FileRemark
 	}{
 		"empty cells without a name": {`<row>` + in + `氏名</t></is></c>` + in + `手当</t></is></c></row><row><c/><c/><c><v>5000</v></c></row>`, "氏名\t手当\n\t\t5000\n", nil},
 		"empty cells with a style":   {`<row><c s="0"/><c r="C1"/><c><v>4</v></c><c r="F1"><v>6</v></c></row>`, "\t\t\t4\t\t6\n", nil},
@@ -163,7 +163,7 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 			"\\--- sheet 2 of 2: 正 ---\t[hidden from row 3 on]\n\\[hidden from row 3 on]\n", nil},
 		"another's rows": {`<row><c><v>1</v></c></row></sheetData><ext><row r="9"><c r="A9"><v>9</v></c></row><col min="0"/></ext><sheetData>`, "1\n", nil},
 	} {
-		want := filetext.Text{Form: filetext.Sheets, Text: "--- sheet 1 of 1: S ---\n" + c.text, Remarks: c.remarks}
+		want := isolated.FileText{Form: isolated.Sheets, Text: "--- sheet 1 of 1: S ---\n" + c.text, Remarks: c.remarks}
 		expect.Same(t, want, read(book(t, "", c.rows), "a.xlsx", soon()))
 	}
 	const anew = `</sheetData><sheetCalcPr fullCalcOnLoad="1"/><sheetData>`
@@ -181,8 +181,9 @@ func TestWhatIsStruckOutInASheetIsMarked(t *testing.T) {
 	file := book(t, `<si>`+rich+`</si>`, `<row><c t="s"><v>0</v></c>`+in+`><is>`+rich+`</is></c><c s="1"><v>7</v></c>`+in+` s="1"><is><t>取消</t></is></c><c s="2"><v>8</v></c><c s="1"/>`+in+` s="3"><is><t>隠</t></is></c></row>`,
 		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="165" formatCode=";;;"/></numFmts><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><dxfs><dxf><font><strike/></font></dxf></dxfs>`+
 			`<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/><xf numFmtId="165"/></cellXfs></styleSheet>`)
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Struck, filetext.Hidden},
-		Text: "--- sheet 1 of 1: S ---\n営業~~と人事~~^2\t営業~~と人事~~^2\t~~7~~\t~~取消~~\t8\t\t隠\n"}, read(file, "a.xlsx", soon()))
+	expect.Same(t, isolated.FileText{Form: isolated.Sheets,
+		Remarks: []isolated.FileRemark{isolated.HasStruck, isolated.HasHidden},
+		Text:    "--- sheet 1 of 1: S ---\n営業~~と人事~~^2\t営業~~と人事~~^2\t~~7~~\t~~取消~~\t8\t\t隠\n"}, read(file, "a.xlsx", soon()))
 }
 
 // A broken workbook is said to be broken, however it is.
@@ -199,6 +200,6 @@ func TestABrokenWorkbookIsBroken(t *testing.T) {
 			"xl/workbook.xml", head + `<workbook xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`}),
 		"it is cut off": book(t, "", strings.Repeat(row, 100))[:900],
 	} {
-		expect.Is(t, read(file, "a.xlsx", soon()).Why, filetext.Broken, name)
+		expect.Is(t, read(file, "a.xlsx", soon()).Why, isolated.Broken, name)
 	}
 }

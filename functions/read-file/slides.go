@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"ringi/shared/runtime/isolated"
 	"slices"
 	"strings"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // deck is what a presentation's slides share.
@@ -41,7 +40,7 @@ func (p *pack) presentation(main string, w *writer) error {
 		hidden := ""
 		if errRoot == nil && attribute(root, "show") == "0" {
 			hidden = ", hidden"
-			w.remark(filetext.Hidden)
+			w.remark(isolated.HasHidden)
 		}
 		if err = w.write(fmt.Sprintf("--- slide %d of %d%s ---\n", i+1, len(slides), hidden)); err == nil {
 			err = d.slide(i+1, part, attribute(root, "showMasterSp") != "0", w)
@@ -87,7 +86,7 @@ func (d deck) slide(n int, part string, shows bool, w *writer) error {
 // design is a layout or a master: what it shows on slides beside what they fill in, and how that looks.
 type design struct {
 	title, text string
-	remarks     []filetext.Remark
+	remarks     []isolated.FileRemark
 	slide       int               // the first that it is written with
 	by          map[string]levels // by kinds and numbers of its placeholders, and of a master by styles
 	master      string            // of a layout
@@ -119,8 +118,8 @@ func (d deck) design(part, title string) (*design, error) {
 		return nil, err
 	}
 	is.text = strings.TrimSpace(read.done())
-	is.remarks = slices.DeleteFunc(read.remarks, func(r filetext.Remark) bool {
-		return r == filetext.Pictures // of a design they are said of no slide
+	is.remarks = slices.DeleteFunc(read.remarks, func(r isolated.FileRemark) bool {
+		return r == isolated.HasPictures // of a design they are said of no slide
 	})
 	var keys []string
 	at := -1
@@ -249,7 +248,7 @@ func (x *prose) shapeEnd(name string) error {
 	is, hides := x.shapes[last], x.hides()
 	x.shapes = x.shapes[:last]
 	if !is.text && !is.placeholder && !hides {
-		x.w.remark(filetext.Pictures)
+		x.w.remark(isolated.HasPictures)
 	}
 	switch {
 	case is.link == "", last > 0 && x.shapes[last-1].link == is.link: // what holds a picture has its link, too

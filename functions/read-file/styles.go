@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"ringi/shared/runtime/isolated"
 	"slices"
 	"strconv"
 	"strings"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // styles are a document's styles by their ids, and its lists.
@@ -243,7 +242,7 @@ func (x *prose) number() {
 	}
 	label, ok := x.styles.lists.label(p.num, p.level, p.style)
 	if !ok {
-		x.w.remark(filetext.Numbers)
+		x.w.remark(isolated.HasNumbers)
 	}
 	x.line.before(label)
 }
@@ -279,7 +278,7 @@ func (x *prose) marks(e xml.StartElement) {
 		}
 	}
 	if color != "" && !near(color, white) && !near(color, black) {
-		x.w.remark(filetext.Colors)
+		x.w.remark(isolated.HasColors)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/seen"
 )
@@ -78,7 +78,7 @@ func (h *Handler) correct(ctx context.Context, r task.Request, edited string, de
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound):
 		return false, nil
-	case err != nil && !errorclass.Of(err).Refusal():
+	case err != nil && !explain.ClassOf(err).Refusal():
 		return true, unkept(ctx, r.EventID, err)
 	}
 	log.InfoContext(ctx, "changed", "deleted", deleted, "err", err)

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
@@ -298,10 +298,10 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	_, err = h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
 	})
-	switch class := errorclass.Of(err); {
+	switch class := explain.ClassOf(err); {
 	case err == nil:
 		slog.InfoContext(ctx, "stopped", "session_id", ref.ID)
-	case class.Refusal(), class == errorclass.Superseded, class == errorclass.Changed:
+	case class.Refusal(), class == explain.Superseded, class == explain.Changed:
 		// Nothing is in progress, or this person may not stop it.
 		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
 	default:

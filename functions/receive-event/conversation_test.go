@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -200,7 +200,7 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	h, now := handler(rowsOf(s)), time.Now().UTC().Truncate(time.Millisecond)
-	opened := conversations.New(db.DB, table)
+	opened := store.NewConversations(db.DB, table)
 	h.Conversations, h.Now = opened, func() time.Time { now = now.Add(time.Second); return now }
 	post(t, h, signed(callback(t, direct("codex: hi", nil), nil)))
 

@@ -11,10 +11,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // maxChallenge bounds the text that url_verification asks to return, in bytes.
@@ -23,7 +23,7 @@ const maxChallenge = 4096
 // Store saves a new task in one transaction, and ends an integration with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
-	HomeOpened(ctx context.Context, tenant string, h slackstate.Home) error
+	HomeOpened(ctx context.Context, tenant string, h records.OpenHome) error
 	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
@@ -43,9 +43,9 @@ type Handler struct {
 	Edge          inbound.Edge
 	Now           func() time.Time
 
-	known remember.Answers[string, tenancy.Settings] // by tenant
-	bots  remember.Answers[string, string]           // the bots' own ids, by tenant
-	calls remember.Answers[channel, called]          // what channels were called
+	known clock.Answers[string, tenancy.Settings] // by tenant
+	bots  clock.Answers[string, string]           // the bots' own ids, by tenant
+	calls clock.Answers[channel, called]          // what channels were called
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it

@@ -9,13 +9,11 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/remember"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/secret"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/slackstate"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 )
 
 func main() {
@@ -23,28 +21,28 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Slack
+	boot.Table
+	boot.Slack
 }
 
 // rows saves tasks, and who has the Home tab open.
 type rows struct {
-	*tasks.Store
-	slackstate.Notes
+	*store.TaskStore
+	records.Notes
 }
 
-func rowsOf(s *tasks.Store) rows { return rows{s, slackstate.Of(s.Table())} }
+func rowsOf(s *store.TaskStore) rows { return rows{s, records.NotesOf(s.Table())} }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
-	rows := tasks.Open(cfg, env.Table)
+	rows := store.OpenTasks(cfg, env.Table)
 	return &Handler{
 		Store:         rowsOf(rows),
 		Tasks:         rows,
-		Conversations: conversations.Open(cfg, env.Table),
+		Conversations: store.OpenConversations(cfg, env.Table),
 		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
 		Now:           time.Now,
-		known:         remember.Answers[string, tenancy.Settings]{Most: mostKnown},
+		known:         clock.Answers[string, tenancy.Settings]{Most: mostKnown},
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // opened greets a person who opens the app's messages for the first time. Slack sends the event each time; after the
@@ -44,7 +44,7 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 // looking at it.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
 	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()),
-		slackstate.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
+		records.OpenHome{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
 		return inbound.Response{}, unkept(ctx, e.EventID, err)
 	}
 	return inbound.OK(), nil

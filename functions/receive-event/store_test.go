@@ -14,9 +14,8 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 // counted lists the calls that a client makes.
@@ -51,7 +50,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	c := &counted{}
-	h := handler(rowsOf(tasks.New(dynamodb.New(db.DB.Options(), c.watch), table)))
+	h := handler(rowsOf(store.NewTasks(dynamodb.New(db.DB.Options(), c.watch), table)))
 	body := callback(t, nil, nil)
 	if out := post(t, h, signed(body)); out.StatusCode != 200 {
 		t.Fatal(out.StatusCode, out.Body)
@@ -103,7 +102,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	h := handler(rowsOf(s))
-	opened := conversations.New(dynamodb.New(db.DB.Options()), table)
+	opened := store.NewConversations(dynamodb.New(db.DB.Options()), table)
 	h.Conversations, h.Now = opened, time.Now // with another clock, rows with a time to live would be gone
 	for _, fields := range []map[string]any{direct("claude: hi", nil),
 		direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 const signingSecret = "s3cret"
@@ -31,7 +31,7 @@ type kept struct {
 	settings tenancy.Settings // the zero value means the defaults
 	opened   map[string]*conversation.Aggregate
 	told     []aggregate.Change
-	homes    []slackstate.Home
+	homes    []records.OpenHome
 	ended    []ending
 	of       map[string][]tenancy.Tenant // by organization
 	moved    tenancy.Channels
@@ -51,7 +51,7 @@ func (k *kept) Create(_ context.Context, c aggregate.Change) error {
 	return k.err
 }
 
-func (k *kept) HomeOpened(_ context.Context, _ string, h slackstate.Home) error {
+func (k *kept) HomeOpened(_ context.Context, _ string, h records.OpenHome) error {
 	k.homes = append(k.homes, h)
 	return k.err
 }

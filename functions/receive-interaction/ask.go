@@ -14,10 +14,10 @@ import (
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
 
@@ -62,7 +62,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	w.text = intake.Text(w.text)
 	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
-	said, cancel := sleep.Sparing(ctx, keepWithin)
+	said, cancel := clock.Sparing(ctx, keepWithin)
 	defer cancel()
 	by, err := h.People.Requester(said, w.team, w.user)
 	if err == nil && (by.Guest || by.Team != w.team) {
@@ -85,7 +85,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, intake.Source(r.ChannelType)
 		r.Asked()
 		var ref aggregate.Ref
-		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
+		within, cancel := clock.Sparing(ctx, keepAgainWithin)
 		ref, _, err = intake.Keep(within, h.Store, r, h.Now())
 		cancel()
 		if err != nil && intake.Unanswered(err) { // the first write may have succeeded: this finds its rows
@@ -98,7 +98,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
 			if err := h.Store.Came(ctx, tenant, w.once,
-				slackstate.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
+				records.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
 				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
 			}
 			return outcome{place: at, note: note}
@@ -137,7 +137,7 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 			return first, outcome{}, err
 		case came.As != "":
 			return false, outcome{place: place{came.Channel, came.TS}, note: card.NoteRepeated}, nil
-		case time.Now().After(stop) || sleep.For(ctx, 100*time.Millisecond) != nil:
+		case time.Now().After(stop) || clock.Sleep(ctx, 100*time.Millisecond) != nil:
 			return false, outcome{note: card.NoteBegun}, nil
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -37,7 +37,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 		if err != nil {
 			break
 		}
-		if v = h.check(ctx, c, decide.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {
+		if v = h.check(ctx, c, decide.End().Act); explain.ClassOf(v.Err) != explain.NotFound {
 			break
 		}
 	}

@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/inbox"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -123,8 +122,8 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 	tenant := aggregate.TenantID(c.team)
 	s, err := h.Store.Settings(ctx, tenant)
 	if err == nil {
-		var box inbox.Inbox
-		reader := inbox.Reader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Slack: h.Slack, Now: h.Now}
+		var box decide.Inbox
+		reader := decide.InboxReader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Slack: h.Slack, Now: h.Now}
 		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
 			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack)))
 		}
@@ -148,7 +147,7 @@ func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.
 		return ephemeral(card.NoteCancelled.Told(person, ""))
 	}
 	v.Log(ctx, slog.With("task_id", id, "user", c.user))
-	if v.Of == nil && errorclass.Of(v.Err).Refusal() {
+	if v.Of == nil && explain.ClassOf(v.Err).Refusal() {
 		return ephemeral(card.NoteNoSuchTask.Told(person, ""))
 	}
 	return ephemeral(v.text())

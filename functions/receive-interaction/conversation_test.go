@@ -16,9 +16,9 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -26,7 +26,7 @@ import (
 // inConversation is a conversation that Sato began in a channel's thread, with a waiting action.
 type inConversation struct {
 	*world
-	rows *conversations.Store
+	rows *store.ConversationStore
 	of   aggregate.Ref
 	x    *conversation.Action
 }
@@ -40,7 +40,7 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate.Opening) *inConversation {
 	t.Helper()
 	w := newWorld(t, db)
-	rows := conversations.Of(w.Store.Of.Store)
+	rows := store.ConversationsOf(w.Store.Of.Store)
 	rows.Now = w.Now
 	w.h.Conversations = rows
 	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root,
@@ -155,7 +155,7 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
 	expect.Same(t, workspace.Suzuki, k.action().Gate.ApprovedBy)
-	h := expect.Value(slackstate.Of(k.Store.Table()).OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t)
+	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 

@@ -13,22 +13,21 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/inbox"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/seen"
-	"ringi/shared/store/kinds"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 )
 
 const (
@@ -40,7 +39,7 @@ const (
 
 type Rows interface {
 	decide.Store
-	inbox.Rows
+	decide.InboxRows
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -49,15 +48,15 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	intake.Store
-	Once(ctx context.Context, tenant, what string) (first bool, came slackstate.Came, err error)
-	Came(ctx context.Context, tenant, what string, c slackstate.Came) error
+	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
+	Came(ctx context.Context, tenant, what string, c records.Came) error
 	Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error)
 	RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Requested, error)
-	HomeChanged(ctx context.Context, tenant string, h slackstate.Home) error
+	HomeChanged(ctx context.Context, tenant string, h records.OpenHome) error
 	Again(ctx context.Context, tenant, what string) error
 	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
 	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
-	inbox.Store
+	decide.InboxStore
 }
 
 type Slack interface {
@@ -87,14 +86,14 @@ type Handler struct {
 	Slack         Slack
 	People        *people.People
 	Results       Results
-	Conversations inbox.Sessions
+	Conversations decide.InboxSessions
 	Contests      Contests
 	Edge          inbound.Edge
 	Now           func() time.Time
 	Organised     func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 
-	early atomic.Pointer[early]            // the last that this instance noted
-	calls remember.Answers[call, struct{}] // what is recorded of how channels are called
+	early atomic.Pointer[early]         // the last that this instance noted
+	calls clock.Answers[call, struct{}] // what is recorded of how channels are called
 }
 
 // click is one act of one person: what they clicked, and where.
@@ -175,7 +174,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
-	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
+	ours, err := signin.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
 	}
@@ -185,7 +184,8 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 // click describes the payload's click on a part of a subject.
 func (p payload) click(subject, id string) click {
 	c := click{team: p.Team.ID, thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
-		Ref: kinds.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id, Message: cmp.Or(p.Container.MessageTS, p.Message.TS),
+		Ref: store.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id, Message: cmp.Or(p.Container.MessageTS,
+			p.Message.TS),
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
 	if p.View.CallbackID == card.HomeCallback {
@@ -227,7 +227,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
 		return inbound.Response{}, err
 	}
-	if verb, kind, _ := strings.Cut(a.ActionID, "_"); kinds.Asks(aggregate.CardType(kind)) {
+	if verb, kind, _ := strings.Cut(a.ActionID, "_"); store.Asks(aggregate.CardType(kind)) {
 		if press := h.presses()[verb]; press != nil {
 			press(ctx, c, aggregate.CardType(kind), hash)
 			return inbound.OK(), nil
@@ -354,7 +354,7 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 	if err != nil {
 		slog.WarnContext(ctx, "read the settings", "err", err)
 	}
-	said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale), errorclass.ErrMalformedForm)
+	said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale), explain.ErrMalformedForm)
 	return keepOpen(said), nil
 }
 

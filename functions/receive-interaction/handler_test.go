@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -305,18 +305,18 @@ func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled")}
 	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki,
-		card.Note("ja", errorclass.ErrUnavailable))
-	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
+		card.Note("ja", explain.ErrUnavailable))
+	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled"), unset: true}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error", Times: 1})
 	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest,
-		card.Note("", errorclass.ErrUnavailable)) // nobody knows the language
-	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
+		card.Note("", explain.ErrUnavailable)) // nobody knows the language
+	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = w.Store.Of.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))
 	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 ||
-		told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
+		told[0].Text != card.Note("ja", explain.ErrUnavailable) {
 		t.Errorf("%+v", told)
 	}
 	// Slack opened the form, and only its answer was lost.
@@ -331,7 +331,7 @@ func (w *world) oneIsTold(do func(user string) bool) {
 	w.T.Helper()
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Sato} {
 		inTime, told := do(user), w.slack.Ephemerals(user)
-		if inTime && len(told) == 1 && told[0].Text == card.Note("ja", errorclass.ErrUnavailable) {
+		if inTime && len(told) == 1 && told[0].Text == card.Note("ja", explain.ErrUnavailable) {
 			return
 		}
 		w.T.Logf("in time: %v; told %+v", inTime, told)
@@ -355,7 +355,7 @@ func testLateNote(t *testing.T, w *world) {
 	w.oneIsTold(func(user string) bool {
 		var c click
 		c.Ref, c.User, c.Channel, c.thread = w.Ref, user, workspace.HR, w.root
-		w.h.tell(ctx, c, verdict{decide.Verdict{Settings: tenancy.DefaultSettings(), Err: errorclass.ErrUnavailable}})
+		w.h.tell(ctx, c, verdict{decide.Verdict{Settings: tenancy.DefaultSettings(), Err: explain.ErrUnavailable}})
 		return true
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // onTab returns the payload of a button on the Home tab: as Slack sends it, with a view but no channel or message.
@@ -33,7 +33,8 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 			w.quiet(w.post(w.onTab(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
 			got := w.Load().Prompt()
 			expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got.Gate)
-			expect.Same(t, slacktest.Team, expect.Value(slackstate.Of(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t).Team)
+			expect.Same(t, slacktest.Team, expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant,
+				workspace.Suzuki))(t).Team)
 		},
 		"what is refused is said in a dialog": func(t *testing.T, w *world) {
 			p := w.prompted()

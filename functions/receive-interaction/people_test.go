@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -87,11 +87,11 @@ func testUnverified(t *testing.T, w *world) {
 		before := len(w.slack.Ephemerals(workspace.Suzuki))
 		w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
 		told := w.slack.Ephemerals(workspace.Suzuki)
-		expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", errorclass.ErrUnverified),
+		expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", explain.ErrUnverified),
 			"%s: %+v", method, told)
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
-	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnverified))
+	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnverified))
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
@@ -194,7 +194,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 				w.told(w.post(w.click(user, "approve_process", p.ID)), user, card.Note(locale, aggregate.ErrNotFound))
 				_, wrong := aggregate.CheckReason(" ")
 				inForm(t, w.post(w.form(user, "prompt", p.ID, " ")), card.Note(locale, wrong))
-				inForm(t, w.post(w.form(user, "task", p.ID, "x")), card.Note(locale, errorclass.ErrMalformedForm))
+				inForm(t, w.post(w.form(user, "task", p.ID, "x")), card.Note(locale, explain.ErrMalformedForm))
 			}
 			expect.NoError(t, w.slack.Speak(workspace.Guest, "fr-FR")) // Ringi doesn't speak it
 			w.changeSettings(func(s *tenancy.Settings) { s.Locale = "en" })

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -38,12 +38,12 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 		if err != nil {
 			break
 		}
-		if v = h.check(ctx, c, decide.MayPropose); errorclass.Of(v.Err) != errorclass.NotFound {
+		if v = h.check(ctx, c, decide.MayPropose); explain.ClassOf(v.Err) != explain.NotFound {
 			break
 		}
 	}
 	v.Empty = false // nothing was to be decided
-	if errorclass.Of(v.Err) == errorclass.NotFound {
+	if explain.ClassOf(v.Err) == explain.NotFound {
 		c.thread = p.thread()
 		h.sendEphemeral(ctx, c, v, card.ProposeNote(v.Settings.Locale))
 		return inbound.OK(), nil
@@ -66,7 +66,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 		err = cmp.Or(err, inbound.CheckID("id", id))
 	}
 	if err != nil || !conversation.ValidID(m.Session) {
-		return h.notProposed(errorclass.ErrMalformedForm, h.People.Language(ctx, p.Team.ID, p.User.ID, "")), nil
+		return h.notProposed(explain.ErrMalformedForm, h.People.Language(ctx, p.Team.ID, p.User.ID, "")), nil
 	}
 	typed := func(f conversation.OwnField) string {
 		x := p.View.State.Values[string(f)][string(f)]

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -114,7 +114,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	value := func(block string) string { return fields[block+of.Again][card.RequestText].Value }
 	text := intake.Text(card.RequestTyped(value))
 	at := fields[card.RequestAtBlock][card.RequestAt].Conversation
-	said, cancel := sleep.Sparing(ctx, keepWithin)
+	said, cancel := clock.Sparing(ctx, keepWithin)
 	defer cancel()
 	workspace := h.workspace(ctx, p.Team.ID)
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago

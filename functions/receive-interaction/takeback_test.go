@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // stamps presses a copy's button at a stage, which must count.
@@ -206,7 +206,7 @@ func testTakenBackOnTheTab(t *testing.T, w *world) {
 	w.stamps(workspace.Suzuki, p.ID, "/1")
 	w.quiet(w.post(at(w.onTab(workspace.Suzuki, "takeback_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
 	expect.Is(t, w.standing(), 0, "stamps")
-	h := expect.Value(slackstate.Of(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t)
+	h := expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 

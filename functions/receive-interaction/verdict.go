@@ -11,12 +11,12 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // verdict is the outcome of a click, with its texts for Slack. The settings' locale is the person's language, in which
@@ -40,7 +40,7 @@ func (h *Handler) check(ctx context.Context, c click, act decide.Act) verdict {
 // spoken returns a verdict in the language of the person who clicked. If Slack has just been silent about them, it is
 // not asked again.
 func (h *Handler) spoken(ctx context.Context, c click, v decide.Verdict) verdict {
-	if errorclass.Of(v.Err) != errorclass.Unverified {
+	if explain.ClassOf(v.Err) != explain.Unverified {
 		v.Settings.Locale = h.People.Spoken(ctx, c.team, c.User, v.Settings.Locale)
 	}
 	return verdict{v}
@@ -64,7 +64,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
 	if c.home != "" { // the tab showed a button that no longer works
 		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant,
-			slackstate.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
+			records.OpenHome{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
 			log.WarnContext(ctx, "the Home tab is behind", "err", err)
 		}
 	}
@@ -160,7 +160,7 @@ func (v verdict) ended() *task.Ended {
 // inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or no thread could show
 // the text.
 func (v verdict) inForm() (text string, ok bool) {
-	if class := errorclass.Of(v.Err); v.Err != nil && (!class.Refusal() || class == errorclass.Field || v.Of == nil) {
+	if class := explain.ClassOf(v.Err); v.Err != nil && (!class.Refusal() || class == explain.Field || v.Of == nil) {
 		metric.Count(metric.InteractionNoted, 1)
 		return v.text(), true
 	}

@@ -22,10 +22,7 @@ import (
 	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 const signingSecret = "s3cret"
@@ -57,13 +54,13 @@ func (h holding) Seen(ctx context.Context, channel, thread, ts string) (seen.Mes
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	_, table := db.Store(t)
-	all := store.New(db.DB, table, kinds.All()...)
-	s := tasks.Of(all)
+	all := store.New(db.DB, table, store.Kinds()...)
+	s := store.TasksOf(all)
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
 		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]seen.Message{}}
 	w.StartClock()
 	w.h = &Handler{
-		Rows: all, Store: storedIn(s), Conversations: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
+		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
 	w.h.Slack = holding{w.slack.Client, w.holds}

@@ -11,11 +11,10 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/panics"
-	"ringi/shared/runtime/remember"
-	"ringi/shared/runtime/sleep"
 )
 
 // margin of the invocation's time is for returning unhandled records: after a timeout the stream would repeat the
@@ -34,7 +33,7 @@ type Handler struct {
 	Store   Store
 	Effects effect.Runner
 	Kinds   aggregate.Kinds
-	asked   remember.Answers[aggregate.Ref, requested] // the last request for an aggregate's cards
+	asked   clock.Answers[aggregate.Ref, requested] // the last request for an aggregate's cards
 }
 
 // Handle carries out the effects of a batch of the table's stream, once for each task: effects depend on the present
@@ -44,7 +43,7 @@ type Handler struct {
 // returns the records that it has no time for.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse
-	ctx, cancel := sleep.Sparing(ctx, margin)
+	ctx, cancel := clock.Sparing(ctx, margin)
 	defer cancel()
 	var again []move
 all:
@@ -62,7 +61,7 @@ all:
 			if late {
 				break all
 			}
-		case errorclass.Of(err) == errorclass.Unavailable || errorclass.Of(err) == errorclass.Conflict:
+		case explain.ClassOf(err) == explain.Unavailable || explain.ClassOf(err) == explain.Conflict:
 			slog.WarnContext(ctx, "tries again", m.ref.Log(), "err", err)
 			again = append(again, m)
 		case err != nil:
@@ -70,7 +69,7 @@ all:
 		}
 	}
 	if len(again) > 0 {
-		sleep.Within(ctx, againAfter)
+		clock.LastsFor(ctx, againAfter)
 	}
 	for _, m := range again {
 		switch err := h.relay(ctx, m, true); {
@@ -122,7 +121,7 @@ func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Eff
 // relay carries out one task's effects, its cards first. Without draw it requests no cards, since the records are
 // returned anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
-	defer panics.Recover(ctx, &err, m.ref.Log())
+	defer boot.Recover(ctx, &err, m.ref.Log())
 	if m.ref.Kind == effect.Home {
 		if !draw {
 			return nil

@@ -8,8 +8,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 func main() {
@@ -17,14 +16,14 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Effects
+	boot.Table
+	boot.Effects
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := kinds.Open(cfg, env.Table)
+	s := store.OpenAll(cfg, env.Table)
 	return &Handler{
-		Store: s, Kinds: kinds.All(),
-		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
+		Store: s, Kinds: store.Kinds(),
+		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 	}, nil
 }

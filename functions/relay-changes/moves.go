@@ -6,7 +6,7 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // move says what changed of one aggregate in a batch.
@@ -28,7 +28,7 @@ func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	for _, r := range changes {
 		is, moved := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
-		if tenant, user, home := slackstate.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
+		if tenant, user, home := records.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
 			ref, ok = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0
 			is.cards, moved = true, true
 		}

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/store"
 )
 
@@ -34,7 +34,7 @@ type Handler struct {
 // keeps its run open for days.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
-		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", errorclass.ErrBadInput)
+		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", explain.ErrBadInput)
 	}
 	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry,
 		DeleteAfter: in.Entered.Add(pipeline.LongestRun).Unix()}

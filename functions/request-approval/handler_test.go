@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -199,7 +199,7 @@ func testMissing(t *testing.T, w *pipelinetest.World) {
 		in := input(w, "token")
 		spoil(&in)
 		_, err := handler(w).Handle(t.Context(), in)
-		expect.That(t, errors.Is(err, errorclass.ErrBadInput), "%s: %v, want ErrBadInput", name, err)
+		expect.That(t, errors.Is(err, explain.ErrBadInput), "%s: %v, want ErrBadInput", name, err)
 	}
 	noWait(t, w)
 }

@@ -10,8 +10,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 func main() {
@@ -19,12 +18,12 @@ func main() {
 }
 
 type environment struct {
-	config.Table
+	boot.Table
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: tasks.Open(cfg, env.Table),
+		Store: store.OpenTasks(cfg, env.Table),
 		Runs:  sfn.NewFromConfig(cfg),
 		Now:   time.Now,
 	}, nil

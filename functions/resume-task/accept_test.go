@@ -10,9 +10,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -107,7 +106,7 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 			expect.Must(t, next.State == task.StateFinish && next.Outcome == "refused" && e != nil && e.Reason == tt.reason &&
 				a.Head.AcceptedAt == nil, "%+v, ended %+v", next, e)
 			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
-				text := ended.Sentence(locale, tt.reason, "")
+				text := explain.Ended(locale, tt.reason, "")
 				expect.That(t, strings.Contains(text, says), "it doesn't say what an administrator can do: %s", text)
 				homes := map[string]string{"ja": "ダイレクトメッセージの承認者", "en": "Approvers of direct messages"}[locale]
 				expect.That(t, strings.Contains(text, homes) == (tt.reason == task.ReasonOnlyAskers), "%s", text)
@@ -210,7 +209,7 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	}
 	second := w.Another()
 	var next aggregate.Next
-	out := metrictest.Printed(t, func() { next = resume(second) })
+	out := expect.Metrics(t, func() { next = resume(second) })
 	expect.That(t, strings.Contains(out, `"PersonFull":1`) && !strings.Contains(out, "TenantFull"), "counted %s", out)
 	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson ||
 		second.Load().Head.Ended.Detail != "1" {
@@ -234,7 +233,7 @@ func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
 		expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 		full := w.Another()
-		out := metrictest.Printed(t, func() {
+		out := expect.Metrics(t, func() {
 			for range 2 {
 				next, err := handler(full).Handle(t.Context(), full.In())
 				expect.That(t, err == nil && next.Outcome == "refused" && full.Load().Head.Ended.Reason == reason,

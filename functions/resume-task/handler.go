@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/decide/lookup"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -48,7 +48,7 @@ type Handler struct {
 	Secret Naming
 	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
 	// Organisation reads which organisation stands for a tenant with rules. It may be nil: none does.
-	Organisation func(ctx context.Context, tenant string) (lookup.Standing, error)
+	Organisation func(ctx context.Context, tenant string) (decide.Standing, error)
 
 	people  people.Requesters
 	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again

@@ -22,14 +22,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/decide/lookup"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/store/organisations"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 func main() {
@@ -37,15 +35,15 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Slack
-	config.Credentials
-	config.Spending
+	boot.Table
+	boot.Slack
+	boot.Credentials
+	boot.Spending
 	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time, unless the Slack secret names one"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows, keys := tasks.Open(cfg, env.Table), secret.OpenSlack(cfg, env.Slack)
+	rows, keys := store.OpenTasks(cfg, env.Table), secret.OpenSlack(cfg, env.Slack)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
@@ -54,6 +52,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Slack: bots.Open(cfg, keys, env.Credentials, rows, slackWithin),
 		Now:   time.Now,
 		Admin: env.TenantAdmin, Secret: keys,
-		Organisation: lookup.OrganisationOf(organisations.Of(rows.Store)),
+		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Store)),
 	}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/lookup"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -45,9 +45,9 @@ func (x accounts) Number(account string) (string, bool) {
 func (w *ruledWorld) organised(rev int) {
 	w.T.Helper()
 	o := expect.Value(organisation.Read([]byte(staff)))(w.T)
-	w.org = func(context.Context, string) (lookup.Standing, error) {
-		return lookup.Standing{
-			Organisation: &lookup.Organisation{Version: fmt.Sprint("v", rev), People: o,
+	w.org = func(context.Context, string) (decide.Standing, error) {
+		return decide.Standing{
+			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
 				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
 			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
 		}, nil
@@ -86,7 +86,7 @@ func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	w.unrouted()
 	w.store = func(s Store) Store { return &moving{s, func() { w.organised(0) }} }
 	h := w.process()
-	h.Organisation = func(ctx context.Context, tenant string) (lookup.Standing, error) { return w.org(ctx, tenant) }
+	h.Organisation = func(ctx context.Context, tenant string) (decide.Standing, error) { return w.org(ctx, tenant) }
 	p := w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
 	expect.Is(t, p.Route.Org, "v0", "version")
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/decide/directory"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
@@ -33,7 +33,7 @@ func (h *Handler) department(ctx context.Context, a *task.Aggregate) (string, er
 	if err != nil {
 		return "", fmt.Errorf("read the organisation: %w", err)
 	}
-	d := directory.Of(standing.Organisation, nil)
+	d := decide.Of(standing.Organisation, nil)
 	today := organisation.DateOf(h.Now().In(tenancy.Zone())).String()
 	return d.Department(d.Person(a.Head.Requester), today), nil
 }

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/decide/lookup"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 )
 
 // refuseByRules ends a request that the tenant's rules refuse whatever its steps will be: no model is paid for it.
@@ -26,7 +25,7 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 			return a, nil
 		}
 		var no *task.Refusal
-		on, err := h.byRules(ctx, a, nil, s, func(x *opening.Steps, r *rules.Rules, d opening.Directory) (err error) {
+		on, err := h.byRules(ctx, a, nil, s, func(x *decide.Steps, r *rules.Rules, d decide.Seats) (err error) {
 			no, err = x.Early(r, d)
 			shownTo = x.ShownTo(r, d)
 			return err
@@ -102,8 +101,8 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 					return a.OpenUnruled(run, row.Key(), s, now)
 				})
 		}
-		var found opening.Found
-		on, err := h.byRules(ctx, a, row, s, func(x *opening.Steps, r *rules.Rules, d opening.Directory) (err error) {
+		var found decide.Found
+		on, err := h.byRules(ctx, a, row, s, func(x *decide.Steps, r *rules.Rules, d decide.Seats) (err error) {
 			found, err = x.By(r, d)
 			return err
 		})
@@ -139,12 +138,12 @@ func (h *Handler) refuse(
 // settings. It returns aggregate.ErrSettings if the rules are newer than the settings s, and errSilent if Slack can't
 // be asked.
 func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated, s tenancy.Settings,
-	do func(x *opening.Steps, r *rules.Rules, d opening.Directory) error) (on []aggregate.Owned, err error) {
-	r, err := opening.Rules(ctx, h.Store, a.Head.TenantID, s)
+	do func(x *decide.Steps, r *rules.Rules, d decide.Seats) error) (on []aggregate.Owned, err error) {
+	r, err := decide.Rules(ctx, h.Store, a.Head.TenantID, s)
 	if err != nil {
 		return nil, err
 	}
-	x := opening.Steps{Task: a, Settings: s, Now: h.Now()}
+	x := decide.Steps{Task: a, Settings: s, Now: h.Now()}
 	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
 		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
 		if len(x.Calls) == 0 {
@@ -155,21 +154,21 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 		if err != nil {
 			return nil, fmt.Errorf("read the tool permissions: %w", err)
 		}
-		x.Calls, on = opening.CallsOf(a.Head.TenantID, a.StepsAsked(row), permissions)
+		x.Calls, on = decide.CallsOf(a.Head.TenantID, a.StepsAsked(row), permissions)
 	}
-	var standing lookup.Standing
+	var standing decide.Standing
 	if h.Organisation != nil {
 		if standing, err = h.Organisation(ctx, a.Head.TenantID); err != nil {
 			return nil, fmt.Errorf("read the organisation: %w", err)
 		}
 	}
-	in := lookup.Places{
+	in := decide.Places{
 		Slack: h.Slack, Known: &h.people, Team: a.Request.TeamID, Organisation: standing.Organisation, Now: x.Now,
 	}
 	asking, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	err = in.Resolve(asking, func(d *lookup.Directory) error { return do(&x, r, d) })
-	if errors.Is(err, errorclass.ErrUnverified) {
+	err = in.Resolve(asking, func(d *decide.OpenDirectory) error { return do(&x, r, d) })
+	if errors.Is(err, explain.ErrUnverified) {
 		err = fmt.Errorf("who is asked: %w: %w", errSilent, err)
 	}
 	return append(on, standing.On...), err

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/lookup"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -64,7 +64,7 @@ type ruledWorld struct {
 	*pipelinetest.World
 	slack *company
 	store func(Store) Store
-	org   func(context.Context, string) (lookup.Standing, error)
+	org   func(context.Context, string) (decide.Standing, error)
 	revs  int // of the rules
 }
 

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/secret"
-	"ringi/shared/slack/installed"
+	"ringi/shared/secret"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
@@ -31,11 +31,11 @@ const (
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	whose := installed.Home{Slack: h.Slack, Rows: h.Store}
+	whose := signin.Home{Slack: h.Slack, Rows: h.Store}
 	h.noteDeployment(within, whose)
 	known, err := whose.Knows(within, a.Head.TenantID)
 	switch {
-	case errors.Is(err, installed.ErrSilent):
+	case errors.Is(err, signin.ErrSilent):
 		return nil, fmt.Errorf("%w: %w", errSilent, err)
 	case err != nil:
 		return nil, err
@@ -111,7 +111,7 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 
 // noteDeployment saves which workspace is the deployment's own, before a request from any other is accepted. If Slack
 // doesn't say, the saved workspace stays. If it fails, a later request tries again.
-func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
+func (h *Handler) noteDeployment(ctx context.Context, whose signin.Home) {
 	own, err := whose.Tenant(ctx)
 	if err == nil && own != "" {
 		err = h.Store.NoteDeployment(ctx, own, h.Now())

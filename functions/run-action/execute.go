@@ -9,7 +9,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // execute carries out the action. After an error other than isolated.ErrNotBegun, nobody knows what was done.
@@ -32,7 +32,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	switch { // errors that trying again doesn't fix
 	case errors.Is(err, conversation.ErrRefused):
 		return j.says(reasonRefused, j.words().refused, err), nil
-	case errors.Is(err, versions.ErrGone):
+	case errors.Is(err, large.ErrGone):
 		return j.gone(err), nil
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	close(p.notes)
 	<-noted
 	if errors.Is(err, isolated.ErrCannot) {
-		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, versions.ErrGone) {
+		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, large.ErrGone) {
 			return j.gone(gone), nil
 		}
 		return j.says(conversation.ReasonNotBegun, "", err), nil

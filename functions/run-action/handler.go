@@ -10,10 +10,10 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 const (
@@ -57,15 +57,15 @@ type Payloads interface {
 
 // Files stores workspaces. *versions.Store implements it.
 type Files interface {
-	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
-	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
-	Take(ctx context.Context, of versions.Conversation, action string) (version string, err error)
-	Cancel(ctx context.Context, of versions.Conversation, action string) error
-	Compare(ctx context.Context, of versions.Conversation, base, version string) (
+	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
+	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
+	Take(ctx context.Context, of large.VersionsOf, action string) (version string, err error)
+	Cancel(ctx context.Context, of large.VersionsOf, action string) error
+	Compare(ctx context.Context, of large.VersionsOf, base, version string) (
 		[]conversation.FileChange, *conversation.Tree, error)
-	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
-	KeepMade(ctx context.Context, of versions.Conversation, version string, action int, m conversation.Made) error
-	Lend(ctx context.Context, of versions.Conversation, on conversation.On, until time.Time, o *isolated.Order) error
+	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)
+	KeepMade(ctx context.Context, of large.VersionsOf, version string, action int, m conversation.Made) error
+	Lend(ctx context.Context, of large.VersionsOf, on conversation.On, until time.Time, o *isolated.Order) error
 }
 
 type Handler struct {
@@ -91,8 +91,8 @@ type job struct {
 	noted      []any // further attributes for the log
 }
 
-func (j *job) files() versions.Conversation {
-	return versions.Conversation{Tenant: j.ref.Tenant, ID: j.ref.ID}
+func (j *job) files() large.VersionsOf {
+	return large.VersionsOf{Tenant: j.ref.Tenant, ID: j.ref.ID}
 }
 
 // Handle executes the conversation's approved action, if there is one, at most once, and returns the run's next state.
@@ -138,7 +138,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		_, released := h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Release(x.ActionID, j.invocation, h.Now())
 		})
-		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err), released)
+		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", explain.ErrUnavailable, err), released)
 	case err != nil:
 		metric.Count(metric.RunFailed, 1)
 		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Conversation.AgentID, x.ActionID,

@@ -17,9 +17,9 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 const (
@@ -76,17 +76,17 @@ type archives struct {
 	made       map[string]conversation.Made
 }
 
-func (s *archives) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
+func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*conversation.Tree, error) {
 	if version == "" {
 		return &conversation.Tree{}, nil
 	}
 	if s.trees[version] == nil {
-		return nil, versions.ErrGone
+		return nil, large.ErrGone
 	}
 	return s.trees[version], nil
 }
 
-func (s *archives) Put(_ context.Context, _ versions.Conversation, t *conversation.Tree) (string, error) {
+func (s *archives) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
@@ -96,14 +96,14 @@ func (s *archives) Put(_ context.Context, _ versions.Conversation, t *conversati
 	return version, nil
 }
 
-func (s *archives) Take(ctx context.Context, of versions.Conversation, _ string) (string, error) {
+func (s *archives) Take(ctx context.Context, of large.VersionsOf, _ string) (string, error) {
 	if s.uploaded == nil {
-		return "", versions.ErrGone
+		return "", large.ErrGone
 	}
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) (
+func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, version string) (
 	[]conversation.FileChange, *conversation.Tree, error) {
 	if s.uncompared != nil {
 		return nil, nil, s.uncompared
@@ -119,14 +119,15 @@ func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, 
 	return conversation.Difference(was, is), is, ctx.Err()
 }
 
-func (s *archives) Made(_ context.Context, _ versions.Conversation, version string, action int) (conversation.Made, error) {
+func (s *archives) Made(_ context.Context, _ large.VersionsOf, version string, action int) (conversation.Made, error) {
 	if m, known := s.made[fmt.Sprint(version, action)]; known {
 		return m, nil
 	}
 	return conversation.Made{Unknown: true}, nil
 }
 
-func (s *archives) KeepMade(_ context.Context, _ versions.Conversation, version string, action int, m conversation.Made) error {
+func (s *archives) KeepMade(_ context.Context, _ large.VersionsOf, version string, action int,
+	m conversation.Made) error {
 	if s.made == nil {
 		s.made = map[string]conversation.Made{}
 	}
@@ -134,7 +135,7 @@ func (s *archives) KeepMade(_ context.Context, _ versions.Conversation, version 
 	return nil
 }
 
-func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {
+func (s *archives) Cancel(_ context.Context, _ large.VersionsOf, action string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, action)
@@ -152,7 +153,8 @@ func (s *archives) stopped() []string {
 	return slices.Clone(s.cancelled)
 }
 
-func (s *archives) Lend(_ context.Context, _ versions.Conversation, on conversation.On, _ time.Time, o *isolated.Order) error {
+func (s *archives) Lend(_ context.Context, _ large.VersionsOf, on conversation.On, _ time.Time,
+	o *isolated.Order) error {
 	o.Attachments = on.Attachments
 	return nil
 }
@@ -168,7 +170,7 @@ func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.R
 type world struct {
 	*Handler
 	t        *testing.T
-	rows     *conversations.Store
+	rows     *store.ConversationStore
 	ref      aggregate.Ref
 	box      *box
 	archives *archives
@@ -185,11 +187,11 @@ var policy = aggregate.Policy{Team: team, AllowSelf: true}
 func approved(t *testing.T, server *storetest.Server, typ conversation.ActionType, p conversation.Payload) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	return approvedIn(t, conversations.New(server.DB, name), root, typ, p)
+	return approvedIn(t, store.NewConversations(server.DB, name), root, typ, p)
 }
 
 // approvedIn is approved in a thread of a table that may have other conversations.
-func approvedIn(t *testing.T, rows *conversations.Store, thread string, typ conversation.ActionType,
+func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ conversation.ActionType,
 	p conversation.Payload) *world {
 	t.Helper()
 	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1", Text: "do it"}

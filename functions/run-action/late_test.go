@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // slowFiles takes its time to keep what a command left.
@@ -18,7 +18,7 @@ type slowFiles struct {
 	w *world
 }
 
-func (s slowFiles) Take(ctx context.Context, of versions.Conversation, action string) (string, error) {
+func (s slowFiles) Take(ctx context.Context, of large.VersionsOf, action string) (string, error) {
 	s.w.now = s.w.now.Add(time.Minute)
 	return s.archives.Take(ctx, of, action)
 }

@@ -6,8 +6,8 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 // Of each path it is known which actions changed it since the first files, and whether people saw the text before.
@@ -30,7 +30,7 @@ func TestWhoMadeEachChangeIsKnown(t *testing.T) {
 
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a"},
 		Files: []conversation.File{{Path: "b", Content: "1\n2\n"}}})
-	made := expect.Value(w.archives.Made(t.Context(), versions.Conversation{}, a.Conversation.WorkspaceVersion,
+	made := expect.Value(w.archives.Made(t.Context(), large.VersionsOf{}, a.Conversation.WorkspaceVersion,
 		a.Conversation.FilesBy))(t)
 	expect.Same(t, conversation.Made{Paths: map[string][]conversation.Maker{
 		"a": {{Action: 1, Seen: true}, {Action: 2}, {Action: 4, Seen: true}},

@@ -13,8 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/numbers"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -23,7 +22,7 @@ func TestActionsThatAreClaimedAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	const many = 32
 	server := storetest.Start(t)
 	_, name := server.Store(t)
-	rows := conversations.New(server.DB, name)
+	rows := store.NewConversations(server.DB, name)
 	rule := circulation.Rule{ID: "r1", Name: "commands", Revision: 1, Numbered: true}
 	var all []*world
 	for i := range many {
@@ -50,7 +49,7 @@ func TestActionsThatAreClaimedAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d were claimed in %s", many, time.Since(began))
 	year := tenancy.DefaultSettings().FiscalYear(all[0].now)
-	given := expect.Value(numbers.Decisions(t.Context(), rows.Of.Store, all[0].ref.Tenant, year, "", 0))(t)
+	given := expect.Value(store.Decisions(t.Context(), rows.Of.Store, all[0].ref.Tenant, year, "", 0))(t)
 	slices.Reverse(given)
 	expect.Is(t, len(given), many)
 	for i, n := range given {

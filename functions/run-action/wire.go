@@ -7,21 +7,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated/invoke"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/versions"
 )
 
 type environment struct {
-	config.Table
-	config.Results
+	boot.Table
+	boot.Results
 	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows, files := conversations.Open(cfg, env.Table), versions.Open(cfg, env.ResultsBucket)
+	rows, files := store.OpenConversations(cfg, env.Table), large.OpenVersions(cfg, env.ResultsBucket)
 	files.Living = rows.Living
 	h := &Handler{
 		Store: rows, Payloads: large.Open(cfg, env.Results), Files: files,

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/versions"
 )
 
 // swapped returns another payload for each, as if the bucket had been changed.
@@ -76,7 +76,7 @@ type folders struct {
 	err error
 }
 
-func (f folders) Get(context.Context, versions.Conversation, string) (*conversation.Tree, error) {
+func (f folders) Get(context.Context, large.VersionsOf, string) (*conversation.Tree, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -89,7 +89,7 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 		err    error
 		reason aggregate.Reason
 		want   string
-	}{{versions.ErrGone, conversation.ReasonFilesLost, words.gone}, {nil, reasonRefused, words.refused}} {
+	}{{large.ErrGone, conversation.ReasonFilesLost, words.gone}, {nil, reasonRefused, words.refused}} {
 		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}})
 		w.Files = folders{w.archives, tt.err}
 		log := logged(t, func() { expect.Value(w.handle())(t) })

@@ -19,14 +19,14 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 // StateRound is the state that plays a team's next round, or the rest of an unfinished one.
 const StateRound = "RunRound"
 
 type Handler struct {
-	Store *contests.Store
+	Store *store.ContestStore
 	// Models opens models at a workspace's own prices.
 	Models func(own []tenancy.ModelPrice) round.Models
 	// Prompts stores the requests to models; if it is nil, they are not stored.
@@ -159,7 +159,7 @@ func (t *team) runner(ctx context.Context) (round.Runner, error) {
 	return round.Runner{
 		Models: t.keeping(), May: t.may, Stands: t.stands, Sandbox: t.Sandbox, Reads: reads, Search: t.search(),
 		Now:  t.Now,
-		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
+		Kept: store.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}, err
 }
 
@@ -212,7 +212,7 @@ func (t *team) next(ctx context.Context) (round.Play, error) {
 		return round.Play{}, fmt.Errorf("read the team's rounds: %w", err)
 	}
 	k, own := t.contest.Contest, t.work.Team
-	board, err := t.Store.Board(ctx, k.TenantID, contests.Filter{Execution: k.ExecutionID, Best: true}, "",
+	board, err := t.Store.Board(ctx, k.TenantID, store.ContestFilter{Execution: k.ExecutionID, Best: true}, "",
 		contest.MaxTeams)
 	if err != nil {
 		return round.Play{}, fmt.Errorf("read the board: %w", err)
@@ -274,7 +274,7 @@ func (t *team) stands(ctx context.Context) error {
 
 // save writes a scored round. If the round can't be written, save ends the team.
 func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
-	w, err := t.Store.SaveRound(ctx, t.work.Ref(), contests.Played{ScoredRound: out.ScoredRound, Once: true})
+	w, err := t.Store.SaveRound(ctx, t.work.Ref(), store.Played{ScoredRound: out.ScoredRound, Once: true})
 	var unwritten *contest.DatabaseWriteError
 	switch {
 	case errors.As(err, &unwritten):

@@ -21,26 +21,25 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/contests/conteststest"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
 // world plays contests with the demo model.
 type world struct {
 	*testing.T
-	store *contests.Store
+	store *store.ContestStore
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{t, conteststest.Store(t, storetest.Start(t))}
+	return &world{t, storetest.Store(t, storetest.Start(t))}
 }
 
 // begin opens a contest of these teams, each with a leader and a member.
 func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string) *contest.Aggregate {
 	w.Helper()
-	o := conteststest.Order(teams...)
+	o := storetest.Order(teams...)
 	o.Prompt, o.Budget, o.TeamTimeoutSeconds = prompt, budget, 60
 	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo",
 		Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
@@ -258,7 +257,7 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 		"a deployment's model without": {true, "bedrock:x", 0, 0, "", "AI モデル bedrock:x では Web 検索を使えず"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := conteststest.Order("a")
+			o := storetest.Order("a")
 			o.Budget, o.TeamTimeoutSeconds = 20_000, 60
 			member := teamconfig.Member{AgentName: "searcher", AgentType: string(contest.WebSearch), ToolDescription: "探します",
 				Model: "anthropic:claude-sonnet-4-6"}

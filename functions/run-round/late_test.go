@@ -20,7 +20,6 @@ import (
 	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 
@@ -134,7 +133,7 @@ func TestAnAnswerIsNotPaidTwiceThoughTheTableIsAwayForAMoment(t *testing.T) {
 	cfg := db.Config.Copy()
 	cfg.HTTPClient = &http.Client{Transport: x}
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
-	w := &world{t, conteststest.Over(client, table)}
+	w := &world{t, storetest.Over(client, table)}
 	w.store.Sleep = func(context.Context, time.Duration) error { return nil }
 	a := w.begin("手順", aggregate.USD(1), "a")
 	undisturbed := &meanwhile{}

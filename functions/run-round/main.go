@@ -13,16 +13,12 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/isolated/invoke"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
 	"ringi/shared/tool/mcp"
 )
@@ -32,18 +28,18 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Models
-	config.Results
-	config.Credentials
+	boot.Table
+	boot.Models
+	boot.Results
+	boot.Credentials
 	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
 	Programs        string `env:"SANDBOX_PROGRAMS,optional" doc:"the programs that commands find where they run; only the local stack sets it, in place of what Lambda's runtime has"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s, values := kinds.Open(cfg, env.Table), large.Open(cfg, env.Results)
+	s, values := store.OpenAll(cfg, env.Table), large.Open(cfg, env.Results)
 	h := &Handler{
-		Store:   contests.Of(s, values),
+		Store:   store.ContestsOf(s, values),
 		Models:  modelsOf(provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model}),
 		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
 		Search: func(ctx context.Context, tenant string) (bool, error) {
@@ -69,9 +65,9 @@ func modelsOf(w provider.Wires) func(own []tenancy.ModelPrice) round.Models {
 }
 
 // newReads calls MCP servers only: members have none of Ringi's own tools.
-func newReads(cfg aws.Config, env environment, s *store.Store) reading.Source {
+func newReads(cfg aws.Config, env environment, s *store.Store) round.Source {
 	credentials, out := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID}),
 		outbound.Allowing(env.OutboundAllow).Client()
 	credentials.Outbound = out.Transport
-	return reading.Source{Rows: s, Credentials: credentials, Client: mcp.Client{HTTP: out}, Now: time.Now}
+	return round.Source{Rows: s, Credentials: credentials, Client: mcp.Client{HTTP: out}, Now: time.Now}
 }

@@ -106,7 +106,7 @@ func openFolder(parent int, name string) (_ *os.File, closed func(), err error) 
 }
 
 // opened counts the open files that are in no folder, each once: sockets, and deleted files.
-func (u *usage) opened(all []process) {
+func (u *usage) opened(all []childProcess) {
 	type file struct{ dev, ino uint64 }
 	seen := map[file]bool{}
 	for _, p := range all {
@@ -135,7 +135,7 @@ func (u *usage) opened(all []process) {
 
 // files returns the paths of a process's open files. One thread's list is enough: the filter of system calls forbids
 // threads with files of their own. ok is false if the process runs and its files can't be read.
-func (p process) files() (names []string, ok bool) {
+func (p childProcess) files() (names []string, ok bool) {
 	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
 	threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
 	ok = true

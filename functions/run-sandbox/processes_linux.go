@@ -18,7 +18,7 @@ import (
 // placeThreads is the index of the thread count in a process's stat, counted from its state.
 const placeThreads = 17
 
-type process struct{ pid, parent int }
+type childProcess struct{ pid, parent int }
 
 // ownMemory are the kinds of a process's memory that no file backs, with swap and page tables. sharedMemory is memory
 // of files in memory, counted only in a box where their size has no limit of its own.
@@ -28,7 +28,7 @@ var (
 )
 
 // memory sums some kinds of a process's memory. Pages that a fork shares with its parent count twice.
-func (p process) memory(kinds []string) (bytes int64) {
+func (p childProcess) memory(kinds []string) (bytes int64) {
 	for line := range strings.Lines(p.status()) {
 		kind, size, _ := strings.Cut(line, ":")
 		if slices.Contains(kinds, kind) {
@@ -41,7 +41,7 @@ func (p process) memory(kinds []string) (bytes int64) {
 
 // status returns the kernel's status of a process, or "" if it has ended. It looks for a thread that still runs, since
 // the first thread may have ended before the others.
-func (p process) status() string {
+func (p childProcess) status() string {
 	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
 	for range 5 {
 		threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
@@ -60,12 +60,12 @@ func (p process) status() string {
 
 // processes lists all visible processes except zombies. A process whose first thread has ended looks like a zombie, but
 // still runs while it has other threads.
-func processes() []process {
+func processes() []childProcess {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	var all []process
+	var all []childProcess
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -82,16 +82,16 @@ func processes() []process {
 			continue
 		}
 		parent, _ := strconv.Atoi(fields[1])
-		all = append(all, process{pid, parent})
+		all = append(all, childProcess{pid, parent})
 	}
 	return all
 }
 
 // descendants lists the processes of the box: all others of the namespace, or without one the descendants of this
 // process.
-func (in *inside) descendants() []process {
+func (in *inside) descendants() []childProcess {
 	self, all := os.Getpid(), processes()
-	var found []process
+	var found []childProcess
 	if in.alone {
 		for _, p := range all {
 			if p.pid != self {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/npm"
+	"ringi/infra/local/process"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -31,7 +31,7 @@ mkdir -p a; echo 'x = 1' > a/m.py; python3 -c 'import a.m; print(a.m.x)'; find .
 func lambdaPython(t *testing.T) string {
 	t.Helper()
 	expect.Patience(t)
-	_, dir := npm.Start(t, "python", os.DirFS("python"))
+	_, dir := process.StartNode(t, "python", os.DirFS("python"))
 	return "PATH=" + dir + ":$PATH\n"
 }
 

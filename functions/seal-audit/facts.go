@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/sums"
+	"ringi/shared/store"
 )
 
 // facts adds new rows to the figures of their days. It returns the sequence number of the first record that the stream
@@ -51,7 +51,7 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 // must repeat, or "". Each row counts once, however often it is delivered, with its newest revision in the batch.
 func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
 	type told struct {
-		sums.Counted
+		store.Counted
 		first string // sequence number of the row's first record
 	}
 	var rows []told // in the order of their first records

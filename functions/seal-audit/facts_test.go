@@ -13,9 +13,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
-	"ringi/shared/store/sums"
 )
 
 // texts returns an item of strings.
@@ -43,12 +41,13 @@ func told(w *world) []events.DynamoDBEventRecord {
 
 func sum(t *testing.T, w *world) daily.Sum {
 	t.Helper()
-	all := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant, []string{daily.Day(w.now)}))(t)
+	all := expect.Value(store.CounterOf(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant,
+		[]string{daily.Day(w.now)}))(t)
 	return all[len(all)-1]
 }
 
 func testCounted(t *testing.T, w *world) {
-	out := metrictest.Printed(t, func() { w.seals(told(w)...) })
+	out := expect.Metrics(t, func() { w.seals(told(w)...) })
 	expect.That(t, strings.Contains(out, `"ModelCost":0.0012`), "printed %s", out)
 	w.seals(told(w)...)
 	s := sum(t, w)
@@ -93,7 +92,7 @@ type unable struct {
 	asked int
 }
 
-func (u *unable) Count(context.Context, sums.Counted) error {
+func (u *unable) Count(context.Context, store.Counted) error {
 	u.asked++
 	return errors.New("the table is away")
 }
@@ -115,7 +114,8 @@ func testTeamCounted(t *testing.T, w *world) {
 			t.Errorf("gave back %v", out.BatchItemFailures)
 		}
 	}
-	sums := expect.Value(sums.Of(w.store.Table(), w.store.Kinds()).CountedSums(t.Context(), tenant, contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
+	sums := expect.Value(store.CounterOf(w.store.Table(), w.store.Kinds()).CountedSums(t.Context(), tenant,
+		contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
 	expect.That(t, sums[contest.SumRounds] == 1 && sums[contest.SumScore] == 400_000 && sums[contest.SumInput] == 0 &&
 		sums[contest.SumOutput] == 900, "%v", sums)
 }

@@ -17,10 +17,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/daily"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/store"
 	"ringi/shared/store/seal"
-	"ringi/shared/store/sums"
 )
 
 const (
@@ -40,8 +40,8 @@ type Store interface {
 	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
 	FactOf(row map[string]types.AttributeValue) (f daily.Fact, ok bool, err error)
 	PutFacts(ctx context.Context, facts []daily.Fact) error
-	CountedOf(row map[string]types.AttributeValue) (c sums.Counted, ok bool, err error)
-	Count(ctx context.Context, c sums.Counted) error
+	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
+	Count(ctx context.Context, c store.Counted) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 
@@ -68,7 +68,7 @@ type Handler struct {
 // seals rows that were missed. It returns the records from the first that could not be sealed; sealing a row twice is
 // harmless.
 func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
-	ctx, cancel := sleep.Sparing(ctx, margin)
+	ctx, cancel := clock.Sparing(ctx, margin)
 	defer cancel()
 	var batch events.DynamoDBEvent
 	if err := json.Unmarshal(event, &batch); err != nil {
@@ -100,7 +100,7 @@ func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, lat
 		if l.Signature, err = h.Signer.Sign(ctx, l.Text()); err != nil {
 			return fmt.Errorf("link %d of %s: %w", l.Seq, tenant, err)
 		}
-		if err = h.Store.AppendLink(ctx, l); !errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, wait) != nil {
+		if err = h.Store.AppendLink(ctx, l); !errors.Is(err, aggregate.ErrConflict) || clock.Sleep(ctx, wait) != nil {
 			return err
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"ringi/shared/secret/bots"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // connections connects the vendors whose addresses the environment has.
-func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.Keys) integrations.Connections {
+func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *bots.Keys) integrations.Connections {
 	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", cmp.Or(env.FreeeTokenURL, oauth.FreeeTokenURL)), oauth.Google("", cmp.Or(env.GoogleTokenURL, oauth.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()

@@ -16,19 +16,12 @@ import (
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/signin"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/organisations"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/versions"
 	"ringi/shared/tool/github"
 	"ringi/shared/tool/mcp"
 )
@@ -42,14 +35,14 @@ func main() {
 
 // environment is what template.yaml sets for this function.
 type environment struct {
-	config.Table
-	config.Slack
-	config.Results
+	boot.Table
+	boot.Slack
+	boot.Results
 	ExportAudit   string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
 	BeginContest  string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
 	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
 	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
-	config.Credentials
+	boot.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
 	GitHubURL      string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
@@ -59,25 +52,25 @@ type environment struct {
 // deployment finds out the deployment's own workspace: the Slack secret's token belongs to it.
 type deployment struct {
 	*secret.Slack
-	installed.Home
+	signin.Home
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Console, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
-	all := kinds.Open(cfg, env.Table)
-	rows := tasks.Of(all)
+	all := store.OpenAll(cfg, env.Table)
+	rows := store.TasksOf(all)
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
-	results, organised := large.Open(cfg, env.Results), organisations.Of(all)
+	results, organised := large.Open(cfg, env.Results), store.OrganisationsOf(all)
 	connected := connections(cfg, env, rows, bot)
 	return &console.Console{
 		Site: web.Site{
 			Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
 			People: &people.People{Slack: slack, Now: time.Now},
-			Own:    deployment{keys, installed.Home{Slack: slack}}, Now: time.Now, Organised: organised.Member,
+			Own:    deployment{keys, signin.Home{Slack: slack}}, Now: time.Now, Organised: organised.Member,
 		},
-		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
+		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
-		Outbound:      strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
+		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
 		Agents: conversation.Function(cfg, env.AnswerMessage),
 		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,

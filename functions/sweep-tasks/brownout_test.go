@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
 )
 
@@ -207,7 +206,7 @@ func (m *minute) sweep(t *testing.T) time.Duration {
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 	defer cancel()
 	began := time.Now()
-	metrictest.Printed(t, func() { _ = h.Handle(ctx) })
+	expect.Metrics(t, func() { _ = h.Handle(ctx) })
 	return time.Since(began)
 }
 

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"ringi/shared/runtime/boot"
 
 	"golang.org/x/sync/errgroup"
-
-	"ringi/shared/runtime/panics"
 )
 
 // erasedAtOnce is how many aggregates are deleted concurrently: each of them makes many calls.
@@ -36,7 +35,7 @@ func (h *Handler) eraseAll(ctx context.Context, list []*found, n *count) {
 func (h *Handler) erase(ctx context.Context, f *found) (_ int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer panics.Recover(ctx, &err, f.ref.Log())
+	defer boot.Recover(ctx, &err, f.ref.Log())
 	total := 0
 	for {
 		deleted, err := h.Erase(ctx, f.ref)

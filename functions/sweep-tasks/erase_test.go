@@ -24,21 +24,18 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
 	"ringi/shared/store/large/removal"
 	"ringi/shared/store/table"
-	"ringi/shared/store/versions"
 )
 
 // talk is a conversation that is not kept, with everything that its functions write.
 type talk struct {
 	*pipelinetest.World
-	rows    *conversations.Store
+	rows    *store.ConversationStore
 	results large.Store
 	ref     aggregate.Ref
 	in      conversation.Inbound
@@ -60,7 +57,7 @@ func value(n int) json.RawMessage {
 // talks begins a conversation in a thread, has actions approved, rejected and archived in it, and closes it.
 func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	t.Helper()
-	rows := conversations.New(w.Store.Table().DB, w.Table())
+	rows := store.NewConversations(w.Store.Table().DB, w.Table())
 	rows.Now = w.Now
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1",
 		Text: "secret words"}
@@ -93,8 +90,8 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 		return decide.Reject("no")(a, no.ActionID, member, anyone, w.Now())
 	})
 	k.archives(t)
-	files := versions.Open(w.Config, w.Bucket)
-	of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
+	files := large.OpenVersions(w.Config, w.Bucket)
+	of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
 	for range 2 {
 		expect.Value(files.Put(t.Context(), of, &conversation.Tree{}))(t)
 		expect.Value(k.results.Prompts(k.ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
@@ -188,9 +185,9 @@ func (k *talk) sweeps(calls int) (made int) {
 	d := &dying{next: k.Transport}
 	d.left.Store(int64(calls))
 	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
-	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), kinds.All()...)
-	bucket := removal.Open(cfg, config.Results{ResultsBucket: k.Bucket})
-	h := &Handler{Store: all, Delegations: all, Effects: k.Effects(), Erase: kinds.NewEraser(all, bucket), Now: k.Now}
+	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
+	bucket := removal.Open(cfg, boot.Results{ResultsBucket: k.Bucket})
+	h := &Handler{Store: all, Delegations: all, Effects: k.Effects(), Erase: store.NewEraser(all, bucket), Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Handle(context.Background()) // what it can't do the next one does
 	return calls - int(max(0, d.left.Load()))
@@ -312,18 +309,18 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 	k.gone(t)
 	late := k.results
 	late.Living = k.rows.Living
-	files := versions.Open(k.Config, k.Bucket)
+	files := large.OpenVersions(k.Config, k.Bucket)
 	files.Living = k.rows.Living
 	for name, err := range map[string]func() error{
 		"a payload": func() error { _, err := late.KeepPayload(t.Context(), k.ref, value(7), nil); return err },
 		"a reading": func() error { _, err := late.KeepReads(t.Context(), k.ref, value(8)); return err },
 		"a prompt":  func() error { _, err := late.Prompts(k.ref)(t.Context(), []byte("{}")); return err },
 		"files": func() error {
-			_, err := files.Put(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, &conversation.Tree{})
+			_, err := files.Put(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, &conversation.Tree{})
 			return err
 		},
 		"a difference": func() error {
-			_, _, err := files.Compare(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
+			_, _, err := files.Compare(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
 			return err
 		},
 		"output": func() error {

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
-	"ringi/shared/store/kinds"
 )
 
 const (
@@ -49,7 +48,7 @@ type Handler struct {
 	Store       Store
 	Delegations Delegations
 	Effects     effect.Runner
-	Erase       kinds.Eraser
+	Erase       store.Eraser
 	Now         func() time.Time
 }
 

@@ -27,8 +27,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/large/removal"
 )
 
@@ -37,17 +36,17 @@ func main() {
 }
 
 type environment struct {
-	config.Table
-	config.Effects
-	config.Results
+	boot.Table
+	boot.Effects
+	boot.Results
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := kinds.Open(cfg, env.Table)
+	s := store.OpenAll(cfg, env.Table)
 	return &Handler{
 		Store: s, Delegations: s,
-		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
-		Erase:   kinds.NewEraser(s, removal.Open(cfg, env.Results)),
+		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
+		Erase:   store.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,
 	}, nil
 }

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 )
 
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
@@ -208,7 +207,7 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	for after, want := range map[time.Duration]int{20 * time.Minute: 0, 22 * time.Minute: 1} {
 		now := func() time.Time { return began.Add(after) }
 		h := &Handler{Store: open{a: a}, Delegations: noDelegations{}, Effects: effect.Runner{Runs: noRuns{}, Now: now}, Now: now}
-		out := metrictest.Printed(t, func() {
+		out := expect.Metrics(t, func() {
 			_, _ = h.sweep(t.Context(), a.Ref())
 		})
 		expect.That(t, strings.Count(out, `"ContestLate":1`) == want, "after %v: %s", after, out)

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 )
 
 const (
@@ -73,8 +73,8 @@ func (s *service) heard(ctx context.Context, failed bool) {
 
 // unavailable reports whether an error is the service's fault, not the task's.
 func unavailable(err error) bool {
-	class := errorclass.Of(err)
-	return class == errorclass.Unavailable || class == errorclass.Unconfirmed
+	class := explain.ClassOf(err)
+	return class == explain.Unavailable || class == explain.Unconfirmed
 }
 
 // ofOneSweep returns the handler for one sweep, which stops calling a service that fails repeatedly.

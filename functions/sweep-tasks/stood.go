@@ -14,9 +14,8 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
-	"ringi/shared/store/kinds"
 	"ringi/shared/words/legible"
 )
 
@@ -63,7 +62,7 @@ func (h *Handler) listOver(ctx context.Context, n *count) (failed error) {
 func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer panics.Recover(ctx, &err, "tenant", d.TenantID)
+	defer boot.Recover(ctx, &err, "tenant", d.TenantID)
 	done, err := h.Delegations.Stood(ctx, d)
 	if err != nil {
 		return err
@@ -85,7 +84,7 @@ func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error)
 
 // titleOf returns the title of a request, or what an agent's action was to do; "" if that is gone or can't be read.
 func (h *Handler) titleOf(ctx context.Context, tenant string, x tenancy.Stood) (title string, err error) {
-	ref := kinds.RefOf(tenant, x.ID)
+	ref := store.RefOf(tenant, x.ID)
 	a, err := h.Store.Load(ctx, ref)
 	switch {
 	case unavailable(err):

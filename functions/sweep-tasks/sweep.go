@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/panics"
 )
 
 type found struct {
@@ -28,7 +28,7 @@ type found struct {
 func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer panics.Recover(ctx, &err, f.ref.Log())
+	defer boot.Recover(ctx, &err, f.ref.Log())
 	a, err := h.Store.Load(ctx, f.ref)
 	if err != nil {
 		return 0, fmt.Errorf("load it: %w", err)
@@ -70,7 +70,7 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer panics.Recover(ctx, &err, f.ref.Log())
+	defer boot.Recover(ctx, &err, f.ref.Log())
 	a := f.a
 	if a == nil {
 		if a, err = h.Store.Load(ctx, f.ref); err != nil {

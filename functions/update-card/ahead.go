@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"ringi/shared/store/records"
 	"sync"
 	"time"
-
-	"ringi/shared/store/slackstate"
 )
 
 // A request's drawings often follow each other in one process. While few of a workspace's calls are used, the write
@@ -22,11 +21,11 @@ type ahead struct {
 	until time.Time // when they may be made no more
 	next  time.Time // when calls may be counted ahead again
 	mu    sync.Mutex
-	left  map[slackstate.Budget]int
+	left  map[records.Budget]int
 }
 
 // pay takes calls that were counted, all or none.
-func (a *ahead) pay(takes []slackstate.Take, now time.Time) bool {
+func (a *ahead) pay(takes []records.Take, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, t := range takes {
@@ -42,16 +41,16 @@ func (a *ahead) pay(takes []slackstate.Take, now time.Time) bool {
 
 // count takes calls that were counted ahead, or counts them. Once in a window it counts some ahead, if half of each
 // budget remains.
-func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slackstate.Short, error) {
+func (d *drawing) count(ctx context.Context, takes ...records.Take) (records.Short, error) {
 	now := d.Now()
 	known, ok := d.ahead.Known(d.place.Team, now)
 	if ok && known.pay(takes, now) {
-		return slackstate.Short{}, nil
+		return records.Short{}, nil
 	}
 	if ok && now.Before(known.next) {
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
-	more := []slackstate.Take{further(d.updates(), aheadUpdates)}
+	more := []records.Take{further(d.updates(), aheadUpdates)}
 	for _, t := range takes {
 		if t.From.Name == methodPost {
 			more = append(more, further(t.From, aheadPosts))
@@ -74,15 +73,15 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 }
 
 // further are calls of a budget that are counted ahead, of which half must remain.
-func further(b slackstate.Budget, n int) slackstate.Take {
-	return slackstate.Take{From: b, N: n, Spare: spare(progress, methodUpdate, b.Calls)}
+func further(b records.Budget, n int) records.Take {
+	return records.Take{From: b, N: n, Spare: spare(progress, methodUpdate, b.Calls)}
 }
 
 // keepAhead keeps the calls that were counted ahead and drops those before them. Without any it only drops those.
 // Either way none are counted ahead for a window.
-func (d *drawing) keepAhead(more ...slackstate.Take) {
+func (d *drawing) keepAhead(more ...records.Take) {
 	now, window := d.Now(), d.updates().Window
-	next := &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: map[slackstate.Budget]int{}}
+	next := &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: map[records.Budget]int{}}
 	for _, t := range more {
 		next.left[t.From] = t.N
 	}

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -22,8 +22,8 @@ type counting struct {
 }
 
 func (c *counting) TakeCalls(
-	ctx context.Context, now time.Time, takes ...slackstate.Take,
-) (slackstate.Short, error) {
+	ctx context.Context, now time.Time, takes ...records.Take,
+) (records.Short, error) {
 	c.writes++
 	return c.Pace.TakeCalls(ctx, now, takes...)
 }
@@ -72,11 +72,11 @@ func TestARefusalHoldsForWhatIsNotCountedYet(t *testing.T) {
 	s, _ := storetest.Start(t).Store(t)
 	now := time.Unix(1776675600, 0)
 	process := func() *drawing {
-		h := &Handler{Pace: slackstate.Of(s.Table()), PaceScale: 1, Now: func() time.Time { return now }}
+		h := &Handler{Pace: records.NotesOf(s.Table()), PaceScale: 1, Now: func() time.Time { return now }}
 		return &drawing{Handler: h, place: Place{Team: slacktest.Team}}
 	}
 	refused := func(d *drawing) bool {
-		return !expect.Value(d.count(t.Context(), slackstate.Take{From: d.updates(), N: 1}))(t).Until.IsZero()
+		return !expect.Value(d.count(t.Context(), records.Take{From: d.updates(), N: 1}))(t).Until.IsZero()
 	}
 	counted, other, late := process(), process(), process()
 	expect.That(t, !refused(counted) && !refused(late), "the first calls are refused")
@@ -114,10 +114,10 @@ func TestNoWindowHasMoreCallsThanItsBudget(t *testing.T) {
 	for n := 1; n <= updates; n++ {
 		s, _ := server.Store(t)
 		now := time.Unix(1776675600, 0)
-		h := &Handler{Pace: slackstate.Of(s.Table()), PaceScale: 1, Now: func() time.Time { return now }}
+		h := &Handler{Pace: records.NotesOf(s.Table()), PaceScale: 1, Now: func() time.Time { return now }}
 		d, made := &drawing{Handler: h, place: Place{Team: slacktest.Team}}, 0
 		for _, n := range []int{n, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1} {
-			if expect.Value(d.count(t.Context(), slackstate.Take{From: d.updates(), N: n}))(t).Until.IsZero() {
+			if expect.Value(d.count(t.Context(), records.Take{From: d.updates(), N: n}))(t).Until.IsZero() {
 				made += n
 			}
 		}
@@ -138,7 +138,7 @@ func TestNoMinuteHasMoreCallsThanSlackAllows(t *testing.T) {
 			r := &minutes{T: t, random: rand.New(rand.NewPCG(seed, 0)), now: time.Unix(1776675600, 0), made: map[string][]time.Time{}}
 			s, _ := server.Store(t)
 			for range 3 {
-				h := &Handler{Pace: slackstate.Of(s.Table()), PaceScale: 1, Now: func() time.Time { return r.now }}
+				h := &Handler{Pace: records.NotesOf(s.Table()), PaceScale: 1, Now: func() time.Time { return r.now }}
 				r.processes = append(r.processes, &drawing{Handler: h, place: Place{Team: slacktest.Team}})
 			}
 			for range 3 {
@@ -169,10 +169,10 @@ type minutes struct {
 
 // call makes an update or a post, if a call is left, and looks back over a minute.
 func (r *minutes) call(d *drawing, posts bool) {
-	method, takes, most := methodUpdate, []slackstate.Take{{From: d.updates(), N: 1}}, 50
+	method, takes, most := methodUpdate, []records.Take{{From: d.updates(), N: 1}}, 50
 	if posts {
 		method, most = methodPost, 60
-		takes = []slackstate.Take{{From: d.postsIn("C1"), N: 1}, {From: d.allPosts(), N: 1}}
+		takes = []records.Take{{From: d.postsIn("C1"), N: 1}, {From: d.allPosts(), N: 1}}
 	}
 	if short := expect.Value(d.count(r.Context(), takes...))(r.T); !short.Until.IsZero() {
 		return

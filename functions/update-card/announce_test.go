@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -93,8 +93,8 @@ type takings struct {
 }
 
 func (p *takings) TakeCalls(
-	ctx context.Context, now time.Time, takes ...slackstate.Take,
-) (slackstate.Short, error) {
+	ctx context.Context, now time.Time, takes ...records.Take,
+) (records.Short, error) {
 	p.n++
 	return p.Pace.TakeCalls(ctx, now, takes...)
 }
@@ -125,7 +125,7 @@ func testAnnouncedAtPace(t *testing.T, w *world) {
 	w.paced(0)
 	d := drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
 	for range posts { // by others in this group of channels
-		x := slackstate.Take{From: d.postsIn("@" + workspace.Sato), N: 1}
+		x := records.Take{From: d.postsIn("@" + workspace.Sato), N: 1}
 		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), x))(t)
 	}
 	w.done()

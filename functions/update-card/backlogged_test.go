@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // What backlogged simulates of the table, of Slack's pace and of Slack.
@@ -76,7 +76,7 @@ func (b *backlogged) Update(_ context.Context, channel, _ string, _ card.Message
 	return slackapi.Unknown{Cause: "timeout"}
 }
 
-func (b *backlogged) pace(x slackstate.Budget) *paper {
+func (b *backlogged) pace(x records.Budget) *paper {
 	key := x.Workspace + x.Name + x.Prefix
 	if b.paces[key] == nil {
 		b.paces[key] = &paper{lines: map[int]time.Time{}}
@@ -84,7 +84,7 @@ func (b *backlogged) pace(x slackstate.Budget) *paper {
 	return b.paces[key]
 }
 
-func (b *backlogged) TakePace(_ context.Context, x slackstate.Budget, spare int, now time.Time) (time.Time, error) {
+func (b *backlogged) TakePace(_ context.Context, x records.Budget, spare int, now time.Time) (time.Time, error) {
 	defer b.locked()()
 	p := b.pace(x)
 	if nth := x.Calls - 1 - spare; len(p.calls) > nth && p.calls[nth].Add(x.Window).After(now) {
@@ -94,7 +94,7 @@ func (b *backlogged) TakePace(_ context.Context, x slackstate.Budget, spare int,
 	return time.Time{}, nil
 }
 
-func (b *backlogged) JoinLine(_ context.Context, x slackstate.Budget, spare int, now time.Time) (time.Time, error) {
+func (b *backlogged) JoinLine(_ context.Context, x records.Budget, spare int, now time.Time) (time.Time, error) {
 	defer b.locked()()
 	p, apart := b.pace(x), x.Window/time.Duration(x.Calls-spare)
 	if p.lines[spare].Before(now) {
@@ -104,25 +104,25 @@ func (b *backlogged) JoinLine(_ context.Context, x slackstate.Budget, spare int,
 	return p.lines[spare], nil
 }
 
-func (b *backlogged) TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (
-	s slackstate.Short, err error,
+func (b *backlogged) TakeCalls(ctx context.Context, now time.Time, takes ...records.Take) (
+	s records.Short, err error,
 ) {
 	for _, t := range takes {
 		if t.N == 0 { // progress: others have used up what it would need later
-			return slackstate.Short{Take: t, Until: now.Add(t.From.Window)}, nil
+			return records.Short{Take: t, Until: now.Add(t.From.Window)}, nil
 		}
 		if until, err := b.TakePace(ctx, t.From, t.Spare, now); err != nil || !until.IsZero() {
-			return slackstate.Short{Take: t, Until: until}, err
+			return records.Short{Take: t, Until: until}, err
 		}
 	}
-	return slackstate.Short{}, nil
+	return records.Short{}, nil
 }
 
-func (b *backlogged) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
+func (b *backlogged) HoldPace(context.Context, records.Budget, time.Time) error { return nil }
 
 func (b *backlogged) SilentSince(_ context.Context, workspace string, now time.Time) (since time.Time, err error) {
 	defer b.locked()()
-	if p := b.pace(slackstate.Budget{Workspace: workspace}); now.Before(p.until) {
+	if p := b.pace(records.Budget{Workspace: workspace}); now.Before(p.until) {
 		since = p.since
 	}
 	return since, nil
@@ -130,7 +130,7 @@ func (b *backlogged) SilentSince(_ context.Context, workspace string, now time.T
 
 func (b *backlogged) NoteSilence(_ context.Context, workspace string, now, until time.Time) error {
 	defer b.locked()()
-	p := b.pace(slackstate.Budget{Workspace: workspace})
+	p := b.pace(records.Budget{Workspace: workspace})
 	if p.until = until; p.since.IsZero() {
 		p.since = now
 	}
@@ -139,7 +139,7 @@ func (b *backlogged) NoteSilence(_ context.Context, workspace string, now, until
 
 func (b *backlogged) NoteAnswer(_ context.Context, workspace string) error {
 	defer b.locked()()
-	p := b.pace(slackstate.Budget{Workspace: workspace})
+	p := b.pace(records.Budget{Workspace: workspace})
 	p.since, p.until = time.Time{}, time.Time{}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/table"
 )
@@ -23,7 +22,7 @@ import (
 // inConversation is a conversation that Sato began in direct messages, with a Slack that shows it.
 type inConversation struct {
 	*world
-	rows    *conversations.Store
+	rows    *store.ConversationStore
 	ref     aggregate.Ref
 	channel string
 	thread  string
@@ -40,7 +39,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	w := newWorld(t, db)
 	_, table := db.Store(t)
 	s := store.New(db.DB, table, conversation.Kind)
-	rows := conversations.Of(s)
+	rows := store.ConversationsOf(s)
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s

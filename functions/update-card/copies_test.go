@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -269,21 +269,21 @@ type crowded struct {
 	until time.Time
 }
 
-func (p *crowded) TakePace(_ context.Context, b slackstate.Budget, _ int, now time.Time) (time.Time, error) {
+func (p *crowded) TakePace(_ context.Context, b records.Budget, _ int, now time.Time) (time.Time, error) {
 	if now.Before(p.until) {
 		return now.Add(b.Window), nil
 	}
 	return time.Time{}, nil
 }
-func (p *crowded) TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (slackstate.Short, error) {
+func (p *crowded) TakeCalls(ctx context.Context, now time.Time, takes ...records.Take) (records.Short, error) {
 	until, err := p.TakePace(ctx, takes[0].From, takes[0].Spare, now)
-	return slackstate.Short{Take: takes[0], Until: until}, err
+	return records.Short{Take: takes[0], Until: until}, err
 }
-func (p *crowded) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
+func (p *crowded) HoldPace(context.Context, records.Budget, time.Time) error { return nil }
 func (p *crowded) SilentSince(context.Context, string, time.Time) (time.Time, error) {
 	return time.Time{}, nil
 }
-func (p *crowded) JoinLine(_ context.Context, _ slackstate.Budget, _ int, now time.Time) (time.Time, error) {
+func (p *crowded) JoinLine(_ context.Context, _ records.Budget, _ int, now time.Time) (time.Time, error) {
 	return now, nil
 }
 

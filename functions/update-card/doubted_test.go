@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -22,7 +22,7 @@ func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 	expect.Must(t, k.send(body), "given back for %v s", k.queue.hidden)
 	n := len(expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t).Cards)
 	expect.Must(t, n > updates, "%d cards", n)
-	k.h.Pace, k.h.PaceScale = slackstate.Of(k.Store.Table()), 1
+	k.h.Pace, k.h.PaceScale = records.NotesOf(k.Store.Table()), 1
 	k.slack.Calls()
 	k.queue.sent = nil
 	over, nth, fresh := false, 1, body

@@ -16,9 +16,8 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/panics"
-	"ringi/shared/runtime/remember"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )
@@ -63,9 +62,9 @@ type Handler struct {
 	Now       func() time.Time
 	NewID     func() string
 	who       people.Requesters
-	settings  remember.Answers[string, tenancy.Settings] // by tenant
-	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
-	ahead     remember.Answers[string, *ahead]           // by workspace
+	settings  clock.Answers[string, tenancy.Settings] // by tenant
+	answers   clock.Answers[string, bool]             // workspaces that no row calls silent
+	ahead     clock.Answers[string, *ahead]           // by workspace
 	Wait      func(ctx context.Context, d time.Duration) error
 	Random    func(n int64) int64 // from 0 up to n, without n; nil: math/rand's
 }
@@ -125,8 +124,8 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *rec
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
-	defer panics.Recover(ctx, &err, ref.Log())
-	ctx, cancel := sleep.Sparing(ctx, margin)
+	defer boot.Recover(ctx, &err, ref.Log())
+	ctx, cancel := clock.Sparing(ctx, margin)
 	defer cancel()
 	of := slackapi.For(ctx, ref.Tenant)
 	switch {

@@ -12,22 +12,22 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
-	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // Slack allows over 100 views.publish a minute in a workspace (its Tier 4,
 // https://docs.slack.dev/reference/methods/views.publish).
 const (
 	methodPublish               = "views.publish"
-	publishes, publishingWindow = slackstate.MaxPaceCalls, 6500 * time.Millisecond
+	publishes, publishingWindow = records.MaxPaceCalls, 6500 * time.Millisecond
 )
 
 const (
@@ -40,13 +40,13 @@ const (
 
 type Homes struct {
 	Rows interface {
-		OpenHome(ctx context.Context, tenant, user string) (slackstate.Home, error)
-		OpenHomes(ctx context.Context, tenant string, most int) ([]slackstate.Home, error)
+		OpenHome(ctx context.Context, tenant, user string) (records.OpenHome, error)
+		OpenHomes(ctx context.Context, tenant string, most int) ([]records.OpenHome, error)
 	}
-	Inbox inbox.Reader
+	Inbox decide.InboxReader
 	Slack interface {
 		people.Directory
-		inbox.Links
+		decide.InboxLinks
 		PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error
 	}
 	Console string // its address; empty: no links
@@ -63,7 +63,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 		return later{wait, itsTime}
 	}
 	open, err := h.Homes.Rows.OpenHome(ctx, ref.Tenant, ref.ID)
-	switch over := err == nil && !now.Before(open.OpenedAt.Add(slackstate.HomeFor)); {
+	switch over := err == nil && !now.Before(open.OpenedAt.Add(records.HomeFor)); {
 	case over, errors.Is(err, aggregate.ErrNotFound):
 		return nil // the tab is no longer open
 	case err != nil:
@@ -84,8 +84,9 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 }
 
 // publishFor publishes a tab that is open.
-func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open slackstate.Home, after, now time.Time) error {
-	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
+func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open records.OpenHome, after,
+	now time.Time) error {
+	ours, err := signin.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
 	if err != nil || !ours {
 		return err
 	}
@@ -104,7 +105,7 @@ func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open slacks
 		return err
 	}
 	if after.IsZero() {
-		return h.homeLater(ctx, ref.Tenant, ref.ID, slackstate.HomeEvery)
+		return h.homeLater(ctx, ref.Tenant, ref.ID, records.HomeEvery)
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, after time.Time, r
 	}
 	slog.WarnContext(ctx, "a Home tab stays as it is", "user", ref.ID, "err", err)
 	if after.IsZero() {
-		return h.homeLater(ctx, ref.Tenant, ref.ID, slackstate.HomeEvery)
+		return h.homeLater(ctx, ref.Tenant, ref.ID, records.HomeEvery)
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func stays(r events.SQSMessage, err error) bool {
 }
 
 func (h *Handler) homeView(
-	ctx context.Context, ref aggregate.Ref, open slackstate.Home, now time.Time,
+	ctx context.Context, ref aggregate.Ref, open records.OpenHome, now time.Time,
 ) (slack.HomeTabViewRequest, error) {
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
 	if err != nil {
@@ -153,11 +154,11 @@ func (h *Handler) homeView(
 }
 
 // mayPublish counts one call of views.publish if more than kept are left; otherwise it returns later.
-func (h *Handler) mayPublish(ctx context.Context, open slackstate.Home, kept int, now time.Time) error {
+func (h *Handler) mayPublish(ctx context.Context, open records.OpenHome, kept int, now time.Time) error {
 	if h.Pace == nil {
 		return nil
 	}
-	b := slackstate.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes,
+	b := records.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes,
 		Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
 	switch until, err := h.Pace.TakePace(ctx, b, kept, now); {
 	case err != nil:
@@ -168,7 +169,7 @@ func (h *Handler) mayPublish(ctx context.Context, open slackstate.Home, kept int
 	return nil
 }
 
-func (h *Handler) publish(ctx context.Context, open slackstate.Home, view slack.HomeTabViewRequest) error {
+func (h *Handler) publish(ctx context.Context, open records.OpenHome, view slack.HomeTabViewRequest) error {
 	err := h.Homes.Slack.PublishHome(ctx, open.User, view)
 	var refused slackapi.Refused
 	switch {

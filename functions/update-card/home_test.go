@@ -11,26 +11,29 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/decide/inbox"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
-	w.h.Homes = &Homes{Rows: slackstate.Of(w.Store.Table()), Slack: w.slack.Client, Inbox: inbox.Reader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
+	w.h.Homes = &Homes{Rows: records.NotesOf(w.Store.Table()), Slack: w.slack.Client,
+		Inbox: decide.InboxReader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: store.ConversationsOf(w.Store.Of.Store),
+			Slack: w.slack.Client, Now: w.Now}}
 }
 
 // opens has a person open the tab, and handles the relay's message.
 func (w *world) opens(user string) string {
 	w.T.Helper()
-	expect.NoError(w.T, slackstate.Of(w.Store.Table()).HomeOpened(w.T.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
+	expect.NoError(w.T, records.NotesOf(w.Store.Table()).HomeOpened(w.T.Context(), w.Ref.Tenant,
+		records.OpenHome{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
 	return w.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, w.Ref.Tenant, user), user)
 }
 
@@ -95,7 +98,7 @@ func testHomeHides(t *testing.T, w *world) {
 // each handles the message for all tabs at its time, and returns the resulting message for a single tab.
 func (w *world) each() string {
 	w.T.Helper()
-	w.Later(slackstate.HomeEvery + time.Second)
+	w.Later(records.HomeEvery + time.Second)
 	n := len(w.queue.sent)
 	expect.Must(w.T, w.send(*w.queue.sent[n-1].MessageBody) && len(w.queue.sent) == n+1,
 		"asked for %d tabs", len(w.queue.sent)-n)
@@ -105,11 +108,11 @@ func (w *world) each() string {
 func testHomeFollows(t *testing.T, w *world) {
 	w.done()
 	expect.That(t, len(w.queue.sent) == 0, "asked for %d tabs, and nobody looks", len(w.queue.sent))
-	w.Later(slackstate.HomeEvery)
+	w.Later(records.HomeEvery)
 	w.opens(workspace.Suzuki)
 	w.queue.sent = nil
 	w.Prompted(tenancy.DefaultSettings())
-	w.Later(slackstate.HomeEvery) // until then the cached count says that no tab is open
+	w.Later(records.HomeEvery) // until then the cached count says that no tab is open
 	w.done()
 	expect.Must(t, len(w.queue.sent) == 1 && *w.queue.sent[0].MessageGroupId == w.Ref.Tenant+"-homes",
 		"asked for %+v", w.queue.sent)
@@ -123,7 +126,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	if got := w.publish(w.each(), workspace.Suzuki); strings.Contains(got, "approve_prompt") {
 		t.Errorf("what was decided still has its buttons: %s", got)
 	}
-	w.Later(slackstate.HomeFor)
+	w.Later(records.HomeFor)
 	before := w.tab(workspace.Suzuki)
 	expect.That(t, !saying(body).After.IsZero() && w.publish(body, workspace.Suzuki) == before,
 		"published for somebody who has not looked for an hour")
@@ -174,7 +177,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	for i := range mostHomes {
-		expect.NoError(t, slackstate.Of(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: fmt.Sprintf("U%08d", i), OpenedAt: w.Now()}))
+		expect.NoError(t, records.NotesOf(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant,
+			records.OpenHome{Team: slacktest.Team, User: fmt.Sprintf("U%08d", i), OpenedAt: w.Now()}))
 	}
 	for i := range 4 {
 		if i == 3 { // another lane draws

@@ -7,25 +7,26 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide"
-	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 func (k *inConversation) withHomes() {
 	s := k.rows.Of.Store
-	k.h.Homes = &Homes{Rows: slackstate.Of(s.Table()), Slack: k.slack.Client, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
+	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
+		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens has a person open the tab.
 func (k *inConversation) opens(user string) string {
 	k.T.Helper()
-	expect.NoError(k.T, slackstate.Of(k.rows.Table()).HomeOpened(k.T.Context(), k.ref.Tenant, slackstate.Home{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
+	expect.NoError(k.T, records.NotesOf(k.rows.Table()).HomeOpened(k.T.Context(), k.ref.Tenant,
+		records.OpenHome{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
 	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.ref.Tenant, user), user)
 }
 

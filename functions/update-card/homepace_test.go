@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -24,16 +24,16 @@ func TestHomeTabsKeepSlacksPace(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	now := w.Now()
 	h := w.handler()
-	h.Pace, h.PaceScale = slackstate.Of(w.Store.Table()), 1
+	h.Pace, h.PaceScale = records.NotesOf(w.Store.Table()), 1
 	may := func(kept int) bool {
 		var waits later
-		err := h.mayPublish(t.Context(), slackstate.Home{Team: slacktest.Team, User: "U1"}, kept, now.Add(time.Second))
+		err := h.mayPublish(t.Context(), records.OpenHome{Team: slacktest.Team, User: "U1"}, kept, now.Add(time.Second))
 		expect.Must(t, err == nil || errors.As(err, &waits), "%v", err)
 		return err == nil
 	}
-	b := slackstate.Budget{Workspace: slacktest.Team, Name: methodPublish, Calls: publishes, Window: publishingWindow}
+	b := records.Budget{Workspace: slacktest.Team, Name: methodPublish, Calls: publishes, Window: publishingWindow}
 	for n := range publishes - publishesKept {
-		until := expect.Value(slackstate.Of(w.Store.Table()).TakePace(t.Context(), b, 0, now))(t)
+		until := expect.Value(records.NotesOf(w.Store.Table()).TakePace(t.Context(), b, 0, now))(t)
 		expect.Must(t, until.IsZero(), "call %d waits until %v", n+1, until)
 	}
 	expect.That(t, !may(publishesKept), "a tab that follows takes what is kept for those that are opened")
@@ -72,7 +72,8 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	w.h.Store = unreadable{w.h.Store}
-	expect.NoError(t, slackstate.Of(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant, slackstate.Home{Team: slacktest.Team, User: "U1", OpenedAt: w.Now()}))
+	expect.NoError(t, records.NotesOf(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant,
+		records.OpenHome{Team: slacktest.Team, User: "U1", OpenedAt: w.Now()}))
 	body := fmt.Sprintf(`{"tenant":%q,"kind":"home","id":"U1"}`, w.Ref.Tenant)
 	for _, again := range []int{1, 0} { // just opened, and requested again with the next ones
 		w.queue.sent = nil
@@ -88,7 +89,7 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 			"left the queue after %d receives, asked for %d times more", receives, len(w.queue.sent))
 		if again > 0 {
 			body = *w.queue.sent[0].MessageBody
-			w.Later(2 * slackstate.HomeEvery)
+			w.Later(2 * records.HomeEvery)
 		}
 	}
 }
@@ -97,7 +98,7 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 type looking struct {
 	Queue
 	t               *testing.T
-	open            []slackstate.Home
+	open            []records.OpenHome
 	clock           time.Time
 	sent            map[string]bool
 	queue           []*queued
@@ -123,11 +124,11 @@ const drawsCard, drawsTab, asksForTabs, givesBack = 300 * time.Millisecond, 600 
 
 const tenantOfTabs = "01KPM7NHJ0XF4MRVP1FW3WQ3T9"
 
-func (l *looking) OpenHome(context.Context, string, string) (slackstate.Home, error) {
-	return slackstate.Home{}, nil
+func (l *looking) OpenHome(context.Context, string, string) (records.OpenHome, error) {
+	return records.OpenHome{}, nil
 }
 
-func (l *looking) OpenHomes(context.Context, string, int) ([]slackstate.Home, error) {
+func (l *looking) OpenHomes(context.Context, string, int) ([]records.OpenHome, error) {
 	return l.open, nil
 }
 
@@ -204,7 +205,7 @@ func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 	for _, people := range []int{10, 46, 100} {
 		l := &looking{t: t, clock: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), sent: map[string]bool{}}
 		for n := range people {
-			l.open = append(l.open, slackstate.Home{Team: "T1", User: fmt.Sprintf("U%d", n)})
+			l.open = append(l.open, records.OpenHome{Team: "T1", User: fmt.Sprintf("U%d", n)})
 		}
 		h := &Handler{Queue: l, Homes: &Homes{Rows: l}, Now: func() time.Time { return l.clock }}
 		free := make([]time.Time, lanes)
@@ -224,7 +225,7 @@ func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 			people, l.cards, l.slowest, len(l.published), l.calls, l.behind, len(l.queue))
 		// Each of five lanes sends one message in a period. The first one that is received afterwards requests each
 		// tab, ten in a call.
-		stretch := slackstate.HomeEvery * time.Duration((people+homesAtOnce-1)/homesAtOnce)
+		stretch := records.HomeEvery * time.Duration((people+homesAtOnce-1)/homesAtOnce)
 		if most := int(5*time.Minute/stretch+1) * (1 + (people+9)/10); l.calls > most {
 			t.Errorf("%d people look: tabs were asked for by %d calls, more than %d", people, l.calls, most)
 		}

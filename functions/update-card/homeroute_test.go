@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -177,7 +177,7 @@ func testHomeOfALargeStage(t *testing.T, w *world) {
 	w.onRoute(desk("全員", 2, append(users, workspace.Alex)...))
 	expect.Same(t, []string{workspace.Alex}, w.follows())
 	w.onTab("the fiftieth", workspace.Alex, 1)
-	w.Later(slackstate.HomeFor)
+	w.Later(records.HomeFor)
 	w.acts(circulation.Stamp, 1, workspace.Alex)
 	expect.Same(t, 0, len(w.follows()))
 }

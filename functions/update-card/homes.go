@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 const (
@@ -42,7 +42,7 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 		slog.WarnContext(ctx, "who looks at a Home tab", "err", err)
 		return
 	}
-	at := effect.HomesAt(now, slackstate.HomeEvery*time.Duration((open.people+homesAtOnce-1)/homesAtOnce))
+	at := effect.HomesAt(now, records.HomeEvery*time.Duration((open.people+homesAtOnce-1)/homesAtOnce))
 	if open.people == 0 || at.Equal(open.asked) {
 		return
 	}
@@ -61,8 +61,8 @@ func (h *Handler) homesOf(ctx context.Context, tenant string, users []string) {
 	}
 	for _, user := range users {
 		open, err := h.Homes.Rows.OpenHome(ctx, tenant, user)
-		if err == nil && h.Now().Before(open.OpenedAt.Add(slackstate.HomeFor)) {
-			_, err = h.Queue.SendMessage(ctx, effect.HomeNow(h.QueueURL, tenant, user, h.Now(), slackstate.HomeEvery))
+		if err == nil && h.Now().Before(open.OpenedAt.Add(records.HomeFor)) {
+			_, err = h.Queue.SendMessage(ctx, effect.HomeNow(h.QueueURL, tenant, user, h.Now(), records.HomeEvery))
 		}
 		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 			slog.WarnContext(ctx, "a Home tab is behind", "user", user, "err", err)
@@ -119,7 +119,7 @@ func (x *Homes) open(ctx context.Context, tenant string, now time.Time) (openHom
 	if x.known == nil {
 		x.known = map[string]openHomes{}
 	}
-	k.people, k.until = len(rows), now.Add(slackstate.HomeEvery)
+	k.people, k.until = len(rows), now.Add(records.HomeEvery)
 	x.known[tenant] = k
 	return k, nil
 }

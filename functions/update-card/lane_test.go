@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -149,7 +149,7 @@ func TestCopiesThatWaitOftenWaitAlone(t *testing.T) {
 	w.paced(0)
 	for range posts { // by others in this group of channels
 		d := drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
-		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), slackstate.Take{From: d.postsIn("@" + workspace.Suzuki), N: 1}))(t)
+		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), records.Take{From: d.postsIn("@" + workspace.Suzuki), N: 1}))(t)
 	}
 	in := w.moved(w.post(effect.Copies("q", w.Ref, head.Rev, head.Redraws, effect.MostHops+1), 1), w.Ref.ID+"-copies")
 	for nth, least := range map[int]int32{1: 1, 9: 60} {
@@ -198,9 +198,9 @@ func TestATabWaitsInItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	w.paced(0)
-	tabs := slackstate.Of(w.Store.Table())
+	tabs := records.NotesOf(w.Store.Table())
 	expect.NoError(t, tabs.HomeOpened(t.Context(), w.Ref.Tenant,
-		slackstate.Home{Team: slacktest.Team, User: workspace.Sato, OpenedAt: w.Now()}))
+		records.OpenHome{Team: slacktest.Team, User: workspace.Sato, OpenedAt: w.Now()}))
 	q := &queue{}
 	ref := aggregate.Ref{Tenant: w.Ref.Tenant, Kind: effect.Home, ID: workspace.Sato}
 	expect.NoError(t, effect.Runner{Queue: sender{q}}.Redraw(t.Context(), ref, aggregate.Head{}, "event"))

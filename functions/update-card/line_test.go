@@ -17,8 +17,8 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sleep"
 )
 
 // A backlog: 2,000 cards of one workspace are due within a minute or at once, of which Slack allows 46 a minute. No
@@ -59,7 +59,7 @@ func testBacklog(t *testing.T, over, hangs, within time.Duration) {
 	h := &Handler{
 		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{results: b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b,
 		NewID: aggregate.NewID,
-		Now:   time.Now, Wait: sleep.For,
+		Now:   time.Now, Wait: clock.Sleep,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 // Slack allows 50 updates a minute in a workspace (its Tier 3), and one post a second in a channel, with short bursts
@@ -61,17 +61,17 @@ const (
 
 // Pace counts the calls of all invocations against Slack's rate limits.
 type Pace interface {
-	TakePace(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
-	TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (slackstate.Short, error)
-	HoldPace(ctx context.Context, b slackstate.Budget, until time.Time) error
-	JoinLine(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
+	TakePace(ctx context.Context, b records.Budget, spare int, now time.Time) (time.Time, error)
+	TakeCalls(ctx context.Context, now time.Time, takes ...records.Take) (records.Short, error)
+	HoldPace(ctx context.Context, b records.Budget, until time.Time) error
+	JoinLine(ctx context.Context, b records.Budget, spare int, now time.Time) (time.Time, error)
 	SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error)
 	NoteSilence(ctx context.Context, workspace string, now, until time.Time) error
 	NoteAnswer(ctx context.Context, workspace string) error
 }
 
 // short says that Slack's rate limit allows no call before a time.
-type short slackstate.Short
+type short records.Short
 
 func (e short) Error() string {
 	return fmt.Sprintf("%s: no call is left before %s", e.From.Name, e.Until.Format(time.TimeOnly))
@@ -90,21 +90,21 @@ func spare(u urgency, method string, n int) int {
 	return max(1, n/2)
 }
 
-func (d *drawing) budget(name string, calls int, window time.Duration) slackstate.Budget {
-	return slackstate.Budget{Workspace: d.place.Team, Name: name, Calls: calls,
+func (d *drawing) budget(name string, calls int, window time.Duration) records.Budget {
+	return records.Budget{Workspace: d.place.Team, Name: name, Calls: calls,
 		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
-func (d *drawing) updates() slackstate.Budget { return d.budget(methodUpdate, updates, updateWindow) }
+func (d *drawing) updates() records.Budget { return d.budget(methodUpdate, updates, updateWindow) }
 
 // allPosts and postsIn are in the row of updates.
-func (d *drawing) allPosts() slackstate.Budget {
+func (d *drawing) allPosts() records.Budget {
 	b := d.budget(methodPost, allPosts, allPostWindow)
 	b.In, b.Prefix = methodUpdate, "post"
 	return b
 }
 
-func (d *drawing) postsIn(channel string) slackstate.Budget {
+func (d *drawing) postsIn(channel string) records.Budget {
 	b, h := d.budget(methodPost, posts, postWindow), fnv.New32a()
 	h.Write([]byte(channel))
 	b.In, b.Prefix = methodUpdate, "in"+strconv.Itoa(int(h.Sum32()%channelSlots))
@@ -112,15 +112,15 @@ func (d *drawing) postsIn(channel string) slackstate.Budget {
 }
 
 // takes returns what a call for a card takes of which budgets.
-func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
-	of := func(b slackstate.Budget, n int) slackstate.Take {
-		return slackstate.Take{From: b, N: n, Spare: spare(d.urgency[c.Key()], method, b.Calls)}
+func (d *drawing) takes(c *aggregate.Card, method string) []records.Take {
+	of := func(b records.Budget, n int) records.Take {
+		return records.Take{From: b, N: n, Spare: spare(d.urgency[c.Key()], method, b.Calls)}
 	}
 	stop, place := d.urgency[c.Key()] == stops, d.head.DrawAt
 	if method == methodUpdate {
-		return []slackstate.Take{of(d.updates(), 1)}
+		return []records.Take{of(d.updates(), 1)}
 	}
-	out := []slackstate.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
+	out := []records.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
 	// Buttons to stop are there in the order in which the work began: none is before one that has waited longer.
 	if out[0].InTurn = stop; stop && place != nil {
 		out[0].Place = *place
@@ -144,7 +144,7 @@ func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
 	if d.Pace == nil || d.silent || len(cards) < 2 {
 		return
 	}
-	var all []slackstate.Take
+	var all []records.Take
 	for _, c := range cards {
 		all = together(all, d.takes(c, methodOf(c))...)
 	}
@@ -160,10 +160,10 @@ func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
 }
 
 // together returns takes with more of them, one for each budget.
-func together(takes []slackstate.Take, more ...slackstate.Take) []slackstate.Take {
+func together(takes []records.Take, more ...records.Take) []records.Take {
 	takes = slices.Clone(takes)
 	for _, t := range more {
-		i := slices.IndexFunc(takes, func(x slackstate.Take) bool { return x.From == t.From })
+		i := slices.IndexFunc(takes, func(x records.Take) bool { return x.From == t.From })
 		if i < 0 {
 			takes = append(takes, t)
 			continue
@@ -177,8 +177,8 @@ func together(takes []slackstate.Take, more ...slackstate.Take) []slackstate.Tak
 }
 
 // tooMany reports whether a budget can never have so many calls left.
-func tooMany(takes []slackstate.Take) bool {
-	return slices.ContainsFunc(takes, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls })
+func tooMany(takes []records.Take) bool {
+	return slices.ContainsFunc(takes, func(t records.Take) bool { return t.N+t.Spare > t.From.Calls })
 }
 
 // take counts one call for a card, or returns short if the rate limit leaves none. If the counters can't be read or
@@ -210,8 +210,8 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 }
 
 // block makes a method's further cards wait until a time.
-func (d *drawing) block(method string, b slackstate.Budget, until time.Time) error {
-	s := short{slackstate.Take{From: b}, until}
+func (d *drawing) block(method string, b records.Budget, until time.Time) error {
+	s := short{records.Take{From: b}, until}
 	d.blocked[method] = s
 	return s
 }

@@ -16,14 +16,14 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
 // paced makes the world count calls against Slack's rate limits. used updates are already used up.
 func (w *world) paced(used int) {
 	w.T.Helper()
-	w.h.Pace, w.h.PaceScale = slackstate.Of(w.Store.Table()), 1
+	w.h.Pace, w.h.PaceScale = records.NotesOf(w.Store.Table()), 1
 	for range used {
 		w.use("chat.update", updates, updateWindow)
 	}
@@ -31,8 +31,8 @@ func (w *world) paced(used int) {
 
 func (w *world) use(name string, calls int, window time.Duration) {
 	w.T.Helper()
-	b := slackstate.Budget{Workspace: slacktest.Team, Name: name, Calls: calls, Window: window}
-	until, err := slackstate.Of(w.Store.Table()).TakePace(w.T.Context(), b, 0, w.Now())
+	b := records.Budget{Workspace: slacktest.Team, Name: name, Calls: calls, Window: window}
+	until, err := records.NotesOf(w.Store.Table()).TakePace(w.T.Context(), b, 0, w.Now())
 	expect.Must(w.T, err == nil && until.IsZero(), "%v, until %v", err, until)
 }
 
@@ -40,9 +40,9 @@ func (w *world) use(name string, calls int, window time.Duration) {
 func (w *world) useUp() {
 	w.T.Helper()
 	w.h.ahead.Keep(slacktest.Team, &ahead{}, w.Now(), updateWindow)
-	b := slackstate.Budget{Workspace: slacktest.Team, Name: methodUpdate, Calls: updates, Window: updateWindow}
+	b := records.Budget{Workspace: slacktest.Team, Name: methodUpdate, Calls: updates, Window: updateWindow}
 	for {
-		until := expect.Value(slackstate.Of(w.Store.Table()).TakePace(w.T.Context(), b, 0, w.Now()))(w.T)
+		until := expect.Value(records.NotesOf(w.Store.Table()).TakePace(w.T.Context(), b, 0, w.Now()))(w.T)
 		if !until.IsZero() {
 			return
 		}
@@ -189,19 +189,19 @@ func testHeldForAll(t *testing.T, w *world) {
 // failing is a table that fails to count calls.
 type failing struct{}
 
-func (failing) TakePace(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {
+func (failing) TakePace(context.Context, records.Budget, int, time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("throttled")
 }
 
-func (failing) TakeCalls(context.Context, time.Time, ...slackstate.Take) (slackstate.Short, error) {
-	return slackstate.Short{}, errors.New("throttled")
+func (failing) TakeCalls(context.Context, time.Time, ...records.Take) (records.Short, error) {
+	return records.Short{}, errors.New("throttled")
 }
 
-func (failing) JoinLine(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {
+func (failing) JoinLine(context.Context, records.Budget, int, time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("throttled")
 }
 
-func (failing) HoldPace(context.Context, slackstate.Budget, time.Time) error {
+func (failing) HoldPace(context.Context, records.Budget, time.Time) error {
 	return errors.New("throttled")
 }
 
@@ -263,7 +263,7 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.Later(h.DrawAt.Sub(w.Now()))
 	w.done()
 	w.shows("勤怠", "承認: ", "生成中")
-	since, err := slackstate.Of(w.Store.Table()).SilentSince(t.Context(), slacktest.Team, w.Now())
+	since, err := records.NotesOf(w.Store.Table()).SilentSince(t.Context(), slacktest.Team, w.Now())
 	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }
 
@@ -272,7 +272,8 @@ func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)
 	w.use("answers", 1, probeEvery)
-	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
+	expect.NoError(t, records.NotesOf(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(),
+		w.Now().Add(silenceLasts)))
 	expect.Same(t, 0, w.calls(true))
 	w.Later(time.Hour) // nobody has recorded the silence again
 	n := w.calls(false)
@@ -312,7 +313,7 @@ func TestButtonsToStopComeInOrder(t *testing.T) {
 	}
 	d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
 	for range posts {
-		take := slackstate.Take{From: d.postsIn(workspace.HR), N: 1}
+		take := records.Take{From: d.postsIn(workspace.HR), N: 1}
 		short := expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), take))(t)
 		expect.That(t, short.Until.IsZero(), "%+v", short)
 	}

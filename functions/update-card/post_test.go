@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -89,7 +89,7 @@ func TestTheButtonToStopAfterAPostWithAnUnknownOutcome(t *testing.T) {
 		expect.Is(t, buttons(), tt.there, name)
 		w.Later(time.Duration(tt.most) * time.Second)
 		d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
-		others := slackstate.Take{From: d.postsIn(workspace.HR), N: posts - 1}
+		others := records.Take{From: d.postsIn(workspace.HR), N: posts - 1}
 		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), others))(t)
 		w.done()
 		expect.That(t, buttons() == 1 && waited == tt.waited, "%s: %d buttons, waited %s", name, buttons(), waited)

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slack/installed"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -71,7 +71,7 @@ func (d *drawing) ours(ctx context.Context) (bool, error) {
 	if d.place.Accepted {
 		return true, nil
 	}
-	ours, err := installed.Home{Slack: d.Slack, Rows: d.Store}.Knows(ctx, d.ref.Tenant)
+	ours, err := signin.Home{Slack: d.Slack, Rows: d.Store}.Knows(ctx, d.ref.Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		metric.Count(metric.AppRefused, 1)
 		slog.ErrorContext(ctx, "Slack refuses the app", d.ref.Log(), "err", err)

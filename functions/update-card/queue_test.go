@@ -52,7 +52,7 @@ func (b *broken) Integrations(context.Context, string) ([]tenancy.Integration, e
 	return nil, b.err
 }
 
-func records(bodies ...string) events.SQSEvent {
+func cardRecords(bodies ...string) events.SQSEvent {
 	var e events.SQSEvent
 	for i, b := range bodies {
 		e.Records = append(e.Records, events.SQSMessage{
@@ -81,7 +81,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 			q := &queue{}
 			h := &Handler{Store: tt.b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: q, NewID: aggregate.NewID,
 				Now: time.Now}
-			out := expect.Value(h.Handle(t.Context(), records(tt.body)))(t)
+			out := expect.Value(h.Handle(t.Context(), cardRecords(tt.body)))(t)
 			var got []string
 			for _, f := range out.BatchItemFailures {
 				got = append(got, f.ItemIdentifier)
@@ -98,7 +98,7 @@ func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 	b := &broken{err: errors.New("throttled")}
 	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")},
 		NewID: aggregate.NewID, Now: time.Now}
-	out := expect.Value(h.Handle(t.Context(), records("x", good, good)))(t)
+	out := expect.Value(h.Handle(t.Context(), cardRecords("x", good, good)))(t)
 	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
 	if diff := cmp.Diff(want, out.BatchItemFailures); diff != "" || len(b.loads) != 1 {
 		t.Error(diff, len(b.loads))

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -221,7 +221,8 @@ func TestDoubtDoesNotWaitForSlack(t *testing.T) {
 	w.done()
 	w.paced(0)
 	w.use("answers", 1, probeEvery)
-	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
+	expect.NoError(t, records.NotesOf(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(),
+		w.Now().Add(silenceLasts)))
 	r := receipt{doubts: true, open: true}
 	_ = w.h.draw(t.Context(), w.Ref, w.head(), &r)
 	c := w.Load().Card("CARD#task")

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 )
 
 const (
@@ -55,7 +55,7 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 		}
 		return false, nil
 	}
-	until, err := h.Pace.TakePace(ctx, slackstate.Probes(team, probeEvery), 0, now)
+	until, err := h.Pace.TakePace(ctx, records.Probes(team, probeEvery), 0, now)
 	if unpaced(ctx, err); err != nil || until.IsZero() {
 		return true, nil
 	}

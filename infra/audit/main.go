@@ -33,8 +33,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/domain/aggregate"
-	configs "ringi/shared/runtime/config"
-	"ringi/shared/store/kinds"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/seal"
 	"ringi/shared/words/legible"
@@ -230,10 +230,10 @@ func (o *order) open(ctx context.Context) (*source, error) {
 	for _, key := range append(slices.Clone(o.earlier), o.key) {
 		signers = append(signers, seal.Signer{KMS: kms.NewFromConfig(cfg), Key: key})
 	}
-	rows := kinds.Open(cfg, configs.Table{TableName: o.table})
+	rows := store.OpenAll(cfg, boot.Table{TableName: o.table})
 	return &source{
 		store: rows, chains: seal.Of(rows.Table()), signers: signers,
-		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
+		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, boot.Results{ResultsBucket: o.results}), now: time.Now,
 	}, nil
 }
 

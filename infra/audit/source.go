@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
 	"ringi/shared/store/seal"
 	"ringi/shared/tool"
@@ -146,7 +145,8 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	x := loaded.(*conversation.Aggregate).Action(id)
 	if x == nil {
-		archived, err := (&conversations.Store{Of: store.Of[*conversation.Aggregate]{Store: s.store}}).Archived(ctx, tenant,
+		archived, err := (&store.ConversationStore{Of: store.Of[*conversation.Aggregate]{Store: s.store}}).Archived(ctx,
+			tenant,
 			in)
 		if err != nil {
 			return nil, fmt.Errorf("read the earlier actions of %s: %w", in, err)

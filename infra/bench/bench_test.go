@@ -12,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/bench/coldstart"
-	"ringi/infra/bench/recorder"
+	"ringi/infra/bench/measure"
 	"ringi/infra/driver"
 	"ringi/infra/local/moto"
 	"ringi/shared/runtime/expect"
@@ -78,7 +77,9 @@ const coldRatio = 1.5
 
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 	expect.AtNight(t)
-	r := expect.Value(coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
+	r := expect.Value(measure.Measure(t.Context(), measure.Options{Spawns: 9,
+		Functions: []string{"receive-event",
+			"receive-interaction"}, Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
 	expect.Must(t, len(r.Functions) == 2, "measured %+v", r.Functions)
 	now := map[string]float64{}
 	for _, f := range r.Functions {
@@ -105,9 +106,10 @@ func TestWorseSeesWhatGrew(t *testing.T) {
 
 func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
-	var calls []recorder.Call
+	var calls []measure.Call
 	for i, p := range passages {
-		calls = append(calls, recorder.Call{Function: p.function, Name: p.name, At: began.Add(time.Duration((i+1)*(i+1)) * time.Millisecond)})
+		calls = append(calls, measure.Call{Function: p.function, Name: p.name,
+			At: began.Add(time.Duration((i+1)*(i+1)) * time.Millisecond)})
 	}
 	got := expect.Value(shares([]*driver.Request{{Asked: began}}, calls))(t)
 	for i, s := range got {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/bench/openload"
+	"ringi/infra/bench/measure"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store"
 )
@@ -80,7 +80,7 @@ func (m *Measured) bounds() []bound {
 // most says which limit a load uses most of, and how much of it.
 func (m *Measured) most(rate float64, workspaces int) string {
 	part := map[string]float64{
-		"all": rate, "a workspace": rate / float64(workspaces), "a channel": rate / float64(workspaces) / openload.Channels,
+		"all": rate, "a workspace": rate / float64(workspaces), "a channel": rate / float64(workspaces) / measure.Channels,
 		"a shard": rate / min(shards, float64(workspaces)),
 	}
 	var name string
@@ -132,7 +132,7 @@ func (m *Measured) boundsOfSettings() []bound {
 }
 
 func (m *Measured) boundsOfSlack() []bound {
-	pace := func(name, of string, b openload.Budget, each float64) bound {
+	pace := func(name, of string, b measure.Budget, each float64) bound {
 		return bound{"Slack's pace: " + name, of, b.PerMinute() / each,
 			fmt.Sprintf("%d in %s, %.0f a minute / %s", b.Calls, b.Window, b.PerMinute(), num(each)), ofSlack,
 			"nothing: progress is left out first, then cards come late, in order", false}
@@ -152,14 +152,14 @@ func (m *Measured) boundsOfLambda() []bound {
 	f, l := m.Calls.Quiet.Functions, m.Load.Limits
 	busy := models*modelSeconds + stepsSeconds
 	for _, name := range slices.Sorted(maps.Keys(m.Load.Uses)) {
-		busy += openload.Seconds(m.Load.Uses[name])
+		busy += measure.Seconds(m.Load.Uses[name])
 	}
-	busy -= f["execute-process"].Vendor * openload.Seconds(openload.Use{Vendor: 1}) // those are the steps' time
-	cards := openload.Seconds(m.Load.Uses["update-card"])
-	relayed := openload.Seconds(m.Load.Uses["relay-changes"])
+	busy -= f["execute-process"].Vendor * measure.Seconds(measure.Use{Vendor: 1}) // those are the steps' time
+	cards := measure.Seconds(m.Load.Uses["update-card"])
+	relayed := measure.Seconds(m.Load.Uses["relay-changes"])
 	kinds, sealed := m.Calls.Quiet.kinds(), m.Load.Uses["seal-audit"]
 	entries := kinds["AUDIT"] + kinds["USAGE"]
-	batch := openload.Seconds(sealed) / sealed.Invocations
+	batch := measure.Seconds(sealed) / sealed.Invocations
 	fresh := atOnce("Lambda, a new account's functions at once", newFunctions, busy, "functions", ofMemory,
 		"ask for more before the first day")
 	fresh.elsewhere = true

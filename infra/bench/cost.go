@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"ringi/infra/bench/measure"
 	"slices"
 	"strconv"
-
-	"ringi/infra/bench/openload"
 )
 
 // Prices in dollars, on demand, in us-east-1. The page names their sources.
@@ -45,7 +44,7 @@ func (p Pipeline) due() float64 { return 2 * p.kinds()["HEAD"] }
 // cardSeconds is how long a drawing takes, as the simulated loads have it.
 func (p Pipeline) cardSeconds() float64 {
 	use := p.uses()["update-card"]
-	return openload.Seconds(use) / use.Invocations
+	return measure.Seconds(use) / use.Invocations
 }
 
 // requests is how many requests of Slack's a task takes.

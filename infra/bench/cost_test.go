@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/bench/openload"
+	"ringi/infra/bench/measure"
 	"ringi/shared/runtime/expect"
 )
 
@@ -36,7 +36,7 @@ func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 			"execute-process": {Invocations: 1},
 		},
 		Actions: map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10, "KMS.Sign": 10}, Transitions: 10,
-	}}, Load: &Load{Limits: openload.Limits{Cards: 250, Memory: map[string]int{
+	}}, Load: &Load{Limits: measure.Limits{Cards: 250, Memory: map[string]int{
 		"draft-prompt": 128, "execute-process": 512, "receive-event": 256, "receive-interaction": 256, "update-card": 256,
 	}}}}
 	bill := m.bill()

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/infra/bench/capacity"
-	"ringi/infra/bench/recorder"
+	"ringi/infra/bench/measure"
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
@@ -128,7 +127,7 @@ var passages = []passage{
 // measureShares times n requests one after another, after one more that starts the processes. Its recorder has no
 // meter: a meter reads before and after each write, and the writing function would wait for those reads.
 func measureShares(ctx context.Context, n int) ([]Share, error) {
-	rec := recorder.New(0)
+	rec := measure.New(0)
 	s, err := open(ctx, rec, webapi.Rates{})
 	if err != nil {
 		return nil, err
@@ -156,9 +155,9 @@ func measureShares(ctx context.Context, n int) ([]Share, error) {
 
 // shares returns the median of each stage over requests that were made one after another. It refuses metered calls,
 // because their times include the meter's reads.
-func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
+func shares(asked []*driver.Request, calls []measure.Call) ([]Share, error) {
 	for _, c := range calls {
-		if c.Units != (capacity.Units{}) {
+		if c.Units != (measure.Units{}) {
 			return nil, fmt.Errorf("%s of %s was metered: its time says nothing", c.Name, c.Function)
 		}
 	}
@@ -185,7 +184,7 @@ func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 	return out, nil
 }
 
-func first(calls []recorder.Call, p passage, from, to time.Time) (at time.Time) {
+func first(calls []measure.Call, p passage, from, to time.Time) (at time.Time) {
 	for _, c := range calls {
 		if c.Function == p.function && c.Name == p.name && c.At.After(from) && c.At.Before(to) &&
 			(at.IsZero() || c.At.Before(at)) {

@@ -7,25 +7,25 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/bench/openload"
+	"ringi/infra/bench/measure"
 	"ringi/infra/local/template"
 )
 
 // Load is what open loads do to a deployment, by simulation. Uses are the measured ones that it was made of.
 type Load struct {
 	Arrivals time.Duration
-	Uses     map[string]openload.Use
-	Limits   openload.Limits
-	Results  []openload.Result
+	Uses     map[string]measure.Use
+	Limits   measure.Limits
+	Results  []measure.Result
 
 	of *Calls // that Uses are of
 }
 
 // Slack's pace is that of update-card, which a test compares.
 var (
-	updates  = openload.Budget{Calls: 10, Window: 13 * time.Second}
-	posts    = openload.Budget{Calls: 3, Window: 3500 * time.Millisecond}
-	allPosts = openload.Budget{Calls: 10, Window: 3 * time.Second}
+	updates  = measure.Budget{Calls: 10, Window: 13 * time.Second}
+	posts    = measure.Budget{Calls: 3, Window: 3500 * time.Millisecond}
+	allPosts = measure.Budget{Calls: 10, Window: 3 * time.Second}
 )
 
 // fewCards is the CardConcurrency of the loads that show what one for a new account does.
@@ -62,7 +62,7 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 					continue
 				}
 				limits.Cards = cards
-				m.Load.Results = append(m.Load.Results, openload.Run(openload.Load{
+				m.Load.Results = append(m.Load.Results, measure.Run(measure.Load{
 					Rate: rate, Workspaces: workspaces, For: arrivals, Seed: 1, Uses: m.Load.Uses,
 					Rows: calls.Quiet.kinds(), Limits: limits,
 				}))
@@ -73,10 +73,10 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 }
 
 // uses returns what a request makes each function do.
-func (p Pipeline) uses() map[string]openload.Use {
-	out := map[string]openload.Use{}
+func (p Pipeline) uses() map[string]measure.Use {
+	out := map[string]measure.Use{}
 	for name, u := range p.Functions {
-		out[name] = openload.Use{Invocations: u.Invocations, AWS: u.AWS, Slack: u.Slack, Vendor: u.Vendor}
+		out[name] = measure.Use{Invocations: u.Invocations, AWS: u.AWS, Slack: u.Slack, Vendor: u.Vendor}
 	}
 	return out
 }
@@ -92,8 +92,8 @@ func (p Pipeline) kinds() map[string]float64 {
 }
 
 // deployed returns the limits of a deployment with the template's defaults.
-func deployed(root string) (openload.Limits, error) {
-	l := openload.Limits{
+func deployed(root string) (measure.Limits, error) {
+	l := measure.Limits{
 		Functions: accountFunctions, Shards: shards, RequestsPerSecond: throttledPerSecond, Burst: throttledBurst,
 		Updates: updates, Posts: posts, AllPosts: allPosts, Memory: map[string]int{},
 	}

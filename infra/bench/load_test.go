@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/bench/openload"
+	"ringi/infra/bench/measure"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -69,7 +69,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 			Rows:        map[string]map[string]float64{"QUOTA": {"x": 6}, "AUDIT": {"x": 5}, "USAGE by single writes": {"x": 4}},
 			Transitions: 20,
 		}},
-		Load: &Load{Limits: openload.Limits{Cards: 5, Parallel: 10, Batch: 100}},
+		Load: &Load{Limits: measure.Limits{Cards: 5, Parallel: 10, Batch: 100}},
 	}
 	m.Load.Uses = m.Calls.Quiet.uses()
 	s := tenancy.DefaultSettings()

@@ -10,13 +10,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"ringi/infra/bench/measure"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
-
-	"ringi/infra/bench/coldstart"
 )
 
 // Measured has all measurements; parts that were not measured are nil.
@@ -25,7 +24,7 @@ type Measured struct {
 	Calls        *Calls
 	Contest      *Contests
 	Conversation *Pipeline // with an agent
-	Cold         *coldstart.Report
+	Cold         *measure.Report
 	Latency      *Latency
 	Throughput   *Throughput
 	Load         *Load // reckoned from Calls
@@ -56,7 +55,7 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Wr
 	case "others":
 		err = m.measureOthers(ctx, min(3, e.pipelines))
 	case "cold":
-		m.Cold, err = coldstart.Measure(ctx, coldstart.Options{Spawns: e.spawns, Log: log})
+		m.Cold, err = measure.Measure(ctx, measure.Options{Spawns: e.spawns, Log: log})
 	case "latency":
 		m.Latency, err = measureLatency(ctx, e.requests)
 	case "throughput":

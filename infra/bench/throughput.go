@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // pace is how many times faster than Slack the sandbox lets the app write, so that one channel takes 200 tasks within
@@ -88,14 +88,14 @@ func (t *Throughput) watch(ctx context.Context, s *stack.Stack, people func() er
 	defer stop()
 	var beside sync.WaitGroup
 	beside.Go(func() {
-		for sleep.For(ctx, 20*time.Second) == nil {
+		for clock.Sleep(ctx, 20*time.Second) == nil {
 			s.Fire(ctx, sweeper) // fired again in the next round
 		}
 	})
 	beside.Go(func() {
 		var last time.Time
 		for more := true; more; last = t.count(s.Sandbox.Calls(), last) { // the sandbox only remembers the last calls
-			more = sleep.For(ctx, 200*time.Millisecond) == nil
+			more = clock.Sleep(ctx, 200*time.Millisecond) == nil
 		}
 	})
 	err := people()

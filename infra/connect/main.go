@@ -40,7 +40,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // maxToken is the longest accepted token, in bytes.
@@ -54,7 +54,7 @@ var (
 )
 
 // decisions are the commands that need no credential.
-var decisions = map[string]func(context.Context, *tasks.Store, order, []string, io.Writer) error{
+var decisions = map[string]func(context.Context, *store.TaskStore, order, []string, io.Writer) error{
 	"settings": edit("settings", settings), "tool": tools, "tenant": edit("tenant", tenant),
 }
 
@@ -110,7 +110,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		(f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
 		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them", strings.Join(providers, ", "))
 	}
-	rows := tasks.New(dynamodb.NewFromConfig(cfg), *table)
+	rows := store.NewTasks(dynamodb.NewFromConfig(cfg), *table)
 	o.vault = vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key})
 	o.tenant, o.provider = aggregate.TenantID(o.team), provider
 	o.by = aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: o.team}
@@ -152,7 +152,7 @@ func (o order) app(ctx context.Context, in io.Reader) error {
 
 // given connects an MCP server with a token from standard input. The token is bound to the server's address in the
 // settings and never sent elsewhere.
-func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error {
+func (o order) given(ctx context.Context, rows *store.TaskStore, in io.Reader) error {
 	address, err := o.address(ctx, rows, strings.TrimPrefix(o.provider, tenancy.ServerProvider))
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -95,11 +95,11 @@ func testGivenBack(t *testing.T, w *workspace) {
 }
 
 func testApp(t *testing.T, w *workspace) {
-	s := expect.Value(github.New())(t)
+	s := expect.Value(vendors.NewGitHub())(t)
 	for _, tt := range []struct{ id, installation, key, want string }{
-		{"", github.Installation, s.Key(), "app_id"}, {github.AppID, "x1", s.Key(), "installation_id"},
-		{github.AppID, github.Installation, "himitsu", "private_key"},
-		{github.AppID, github.Installation, strings.Repeat("x", 9<<10), "8192 bytes"},
+		{"", vendors.Installation, s.Key(), "app_id"}, {vendors.AppID, "x1", s.Key(), "installation_id"},
+		{vendors.AppID, vendors.Installation, "himitsu", "private_key"},
+		{vendors.AppID, vendors.Installation, strings.Repeat("x", 9<<10), "8192 bytes"},
 	} {
 		t.Setenv("GITHUB_APP_ID", tt.id)
 		t.Setenv("GITHUB_INSTALLATION_ID", tt.installation)
@@ -108,9 +108,9 @@ func testApp(t *testing.T, w *workspace) {
 			"%v, want %s",
 			err, tt.want)
 	}
-	t.Setenv("GITHUB_INSTALLATION_ID", github.Installation)
+	t.Setenv("GITHUB_INSTALLATION_ID", vendors.Installation)
 	said := expect.Value(w.given(t, s.Key(), "github"))(t)
 	expect.Same(t, "github is connected for T0RINGI\n", said)
 	app := expect.Value(vault.New(w.rows, w.keys).App(t.Context(), w.tenant))(t)
-	expect.That(t, app.ID == github.AppID && app.Installation == github.Installation, "%s %s", app.ID, app.Installation)
+	expect.That(t, app.ID == vendors.AppID && app.Installation == vendors.Installation, "%s %s", app.ID, app.Installation)
 }

@@ -13,9 +13,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/language"
 )
@@ -33,7 +33,7 @@ const usage = `mcp takes one of
   contests <server>.<tool> <hash>|off     let members of contests call the tool, if it reads; they ask nobody`
 
 // servers runs `mcp …`.
-func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
+func servers(ctx context.Context, rows *store.TaskStore, o order, args []string, out io.Writer) error {
 	d := mcp.Admin{Rows: rows, Credentials: o.vault,
 		Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
 	err := errors.New(usage)
@@ -59,7 +59,7 @@ func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out
 }
 
 // rename sets a server's address in the settings. An empty address removes the server.
-func (o order) rename(ctx context.Context, rows *tasks.Store, name, address string) error {
+func (o order) rename(ctx context.Context, rows *store.TaskStore, name, address string) error {
 	return again(ctx, func() error {
 		x, err := rows.Settings(ctx, o.tenant)
 		if err != nil {
@@ -119,7 +119,7 @@ func allow(ctx context.Context, d mcp.Admin, o order, name, hash string, access 
 }
 
 // address returns a server's address from the settings.
-func (o order) address(ctx context.Context, rows *tasks.Store, name string) (string, error) {
+func (o order) address(ctx context.Context, rows *store.TaskStore, name string) (string, error) {
 	x, err := rows.Settings(ctx, o.tenant)
 	if err != nil {
 		return "", err
@@ -133,9 +133,9 @@ func (o order) address(ctx context.Context, rows *tasks.Store, name string) (str
 
 // said replaces a refusal with its sentence; it returns other errors unchanged.
 func said(err error) error {
-	var e *failedcall.Error
+	var e *explain.CallError
 	if errors.As(err, &e) {
-		return errors.New(failedcall.Sentence(language.English, e.Problem, e.Args...))
+		return errors.New(explain.FailedCall(language.English, e.Problem, e.Args...))
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/sleep"
-	"ringi/shared/store/tasks"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/store"
 )
 
 const editUsage = `%s takes one of
@@ -31,8 +31,9 @@ type row struct {
 }
 
 // edit makes the command that shows or changes the fields of a row.
-func edit(name string, read func(context.Context, *tasks.Store, order) (row, error)) func(context.Context, *tasks.Store, order, []string, io.Writer) error {
-	return func(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
+func edit(name string, read func(context.Context, *store.TaskStore, order) (row, error)) func(context.Context,
+	*store.TaskStore, order, []string, io.Writer) error {
+	return func(ctx context.Context, rows *store.TaskStore, o order, args []string, out io.Writer) error {
 		get, set := len(args) == 1 && args[0] == "get", len(args) > 1 && args[0] == "set"
 		if !get && !set {
 			return fmt.Errorf(editUsage, name)
@@ -59,7 +60,7 @@ func edit(name string, read func(context.Context, *tasks.Store, order) (row, err
 	}
 }
 
-func settings(ctx context.Context, rows *tasks.Store, o order) (row, error) {
+func settings(ctx context.Context, rows *store.TaskStore, o order) (row, error) {
 	x, err := rows.Settings(ctx, o.tenant)
 	return row{fields: tenancy.Members(&x), unknown: "is no setting: `settings get` shows all that there are", save: func() (err error) {
 		x, err = rows.SaveSettings(ctx, o.tenant, x, o.by, time.Now())
@@ -69,7 +70,7 @@ func settings(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 
 // tenant reads the workspace's row: its name and administrators. This command can set them even if no administrator can
 // sign in to the console any more.
-func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
+func tenant(ctx context.Context, rows *store.TaskStore, o order) (row, error) {
 	x, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		err = fmt.Errorf("%s has not asked for anything yet: its first message makes the tenant", o.team)
@@ -87,7 +88,7 @@ func again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
 		if n == 10 || !errors.Is(err, aggregate.ErrConflict) ||
-			sleep.For(ctx, rand.N(time.Duration(n)*50*time.Millisecond)) != nil {
+			clock.Sleep(ctx, rand.N(time.Duration(n)*50*time.Millisecond)) != nil {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func list(out io.Writer, fields []tenancy.Member, args []string) {
 }
 
 // known warns if a workspace is not a tenant yet, because its id may be mistyped.
-func known(ctx context.Context, rows *tasks.Store, o order, out io.Writer) error {
+func known(ctx context.Context, rows *store.TaskStore, o order, out io.Writer) error {
 	_, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		fmt.Fprintf(out, "%s has not asked for anything yet: is this its id?\n", o.team)

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 )
 
@@ -22,7 +22,7 @@ const toolUsage = `tool takes one of
   forbid <tool>                          switch it off; its constraints stay`
 
 // tools runs `tool …` for Ringi's own tools.
-func tools(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
+func tools(ctx context.Context, rows *store.TaskStore, o order, args []string, out io.Writer) error {
 	allow, forbid := len(args) > 1 && args[0] == "allow", len(args) == 2 && args[0] == "forbid"
 	catalog, err := tool.Builtin()
 	if err != nil {
@@ -88,7 +88,7 @@ func names(knows []tenancy.Constraint) string {
 	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
-func listTools(ctx context.Context, rows *tasks.Store, tenant string, catalog *tool.Catalog, out io.Writer) error {
+func listTools(ctx context.Context, rows *store.TaskStore, tenant string, catalog *tool.Catalog, out io.Writer) error {
 	for _, s := range catalog.All() {
 		x, _, err := rows.ToolPermission(ctx, tenant, s.Name)
 		if err != nil {

@@ -12,14 +12,14 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 // workspace has its own table; an administrator runs the command in it.
 type workspace struct {
 	*storetest.Server
-	rows          *tasks.Store
+	rows          *store.TaskStore
 	table, tenant string
 	flags         []string       // of each run; a run may override them
 	keys          vault.Envelope // none in a workspace that only makes decisions

@@ -18,9 +18,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
 	"ringi/shared/store/large"
 )
 
@@ -82,7 +81,7 @@ func (p program) archive(ctx context.Context, args []string) int {
 
 // archiving is an export of one tenant's contests.
 type archiving struct {
-	*contests.Store
+	store            *store.ContestStore
 	tenant           string
 	rounds, contests int // that were exported
 	last             *contest.Work
@@ -90,7 +89,7 @@ type archiving struct {
 
 func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
 	rows := store.New(dynamodb.NewFromConfig(cfg), table, contest.Kind, contest.TeamKind)
-	return &archiving{Store: contests.Of(rows, large.Open(cfg, config.Results{ResultsBucket: bucket})), tenant: tenant}
+	return &archiving{store: store.ContestsOf(rows, large.Open(cfg, boot.Results{ResultsBucket: bucket})), tenant: tenant}
 }
 
 // errNoContests: the tenant has no contests, or its id is wrong.
@@ -150,7 +149,7 @@ const perPage = 100
 // index returns all contests, oldest first, and all rounds in the order of their ids: by created_at, then key.
 func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []scored, err error) {
 	for cursor := ""; ; {
-		page, err := a.Contests(ctx, a.tenant, cursor, perPage)
+		page, err := a.store.Contests(ctx, a.tenant, cursor, perPage)
 		if err != nil {
 			return nil, nil, fmt.Errorf("list the contests: %w", err)
 		}
@@ -188,7 +187,7 @@ func (a *archiving) team(ctx context.Context, execution, id string) (*contest.Wo
 	if a.last != nil && a.last.Ref() == ref {
 		return a.last, nil
 	}
-	w, err := a.Teams.Load(ctx, ref)
+	w, err := a.store.Teams.Load(ctx, ref)
 	if err == nil {
 		a.last = w
 	}
@@ -207,15 +206,15 @@ func (a *archiving) round(ctx context.Context, at scored, history *table[roundHi
 		return fmt.Errorf("a row is gone: %w", aggregate.ErrNotFound)
 	}
 	of := contest.Ref(a.tenant, at.execution)
-	messages, err := a.Values.Open(ctx, of, r.MessageHistory)
+	messages, err := a.store.Values.Open(ctx, of, r.MessageHistory)
 	if err != nil {
 		return fmt.Errorf("open message_history: %w", err)
 	}
-	record, err := a.Values.Open(ctx, of, r.MemberSubmissionsRecord)
+	record, err := a.store.Values.Open(ctx, of, r.MemberSubmissionsRecord)
 	if err != nil {
 		return fmt.Errorf("open member_submissions_record: %w", err)
 	}
-	content, err := a.Content(ctx, a.tenant, r)
+	content, err := a.store.Content(ctx, a.tenant, r)
 	if err != nil {
 		return err
 	}
@@ -237,7 +236,7 @@ func (a *archiving) round(ctx context.Context, at scored, history *table[roundHi
 
 // summary writes the summary of a finished contest.
 func (a *archiving) summary(ctx context.Context, c contest.Contest, summaries *table[executionSummary]) error {
-	s, err := a.Summary(ctx, a.tenant, c.ExecutionID)
+	s, err := a.store.Summary(ctx, a.tenant, c.ExecutionID)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil
 	} else if err != nil {

@@ -13,13 +13,10 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
-	"ringi/infra/local/python"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 
@@ -42,8 +39,9 @@ type duckTable struct {
 func withDuckDB(t *testing.T) (interpreter string) {
 	t.Helper()
 	expect.Patience(t)
-	interpreter, err := python.Environment(t.Context(), expect.Value(process.Folder())(t), "duckdb", duckdbPins, func(m string) { t.Log(m) })
-	if errors.Is(err, python.ErrMissing) && os.Getenv("CI") == "" {
+	interpreter, err := process.Environment(t.Context(), expect.Value(process.Folder())(t), "duckdb", duckdbPins,
+		func(m string) { t.Log(m) })
+	if errors.Is(err, process.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	expect.NoError(t, err)
@@ -59,10 +57,11 @@ func inDuckDB(t *testing.T, folder string) (out read) {
 	return out
 }
 
-func scoredRound(execution, team string, number int, score float64) contests.Played {
+func scoredRound(execution, team string, number int, score float64) store.Played {
 	at := time.Date(2025, 11, 5, 10, 0, number, 123456000, time.UTC)
 	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
-	p := conteststest.Round(execution, contest.Entry{TeamID: team, TeamName: "チーム " + team}, number, strings.Repeat("分析結果", 9000), score, at)
+	p := storetest.Round(execution, contest.Entry{TeamID: team, TeamName: "チーム " + team}, number,
+		strings.Repeat("分析結果", 9000), score, at)
 	p.Result.EvaluationFeedback, p.Result.Usage, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 高品質です。", usage, 5.2
 	p.Record.Submissions = []contest.MemberSubmission{{AgentName: "analyst", AgentType: contest.Plain, Content: "結果", Status: contest.Success, Usage: usage, Timestamp: at}}
 	p.Messages = []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("依頼")}}}}
@@ -71,10 +70,10 @@ func scoredRound(execution, team string, number int, score float64) contests.Pla
 
 func TestDuckDBReadsAnArchive(t *testing.T) {
 	tenant, other := aggregate.TenantID("T1"), aggregate.TenantID("T2")
-	s := conteststest.Store(t, storetest.Start(t))
+	s := storetest.Store(t, storetest.Start(t))
 	s.Values = storetest.Bucket{}
 	begin := func(tenant string, teams ...string) string {
-		o := conteststest.Order(teams...)
+		o := storetest.Order(teams...)
 		o.Tenant = tenant
 		expect.NoError(t, s.Begin(t.Context(), o))
 		return o.Execution
@@ -98,10 +97,11 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 
 	folder := filepath.Join(t.TempDir(), "archive")
 	for range 2 { // the second replaces the first
-		expect.NoError(t, (&archiving{Store: s, tenant: tenant}).export(t.Context(), folder))
+		expect.NoError(t, (&archiving{store: s, tenant: tenant}).export(t.Context(), folder))
 	}
 	// the earlier files stay
-	if err := (&archiving{Store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err, errNoContests) {
+	if err := (&archiving{store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err,
+		errNoContests) {
 		t.Errorf("a workspace without contests: %v", err)
 	}
 	expect.Is(t, len(expect.Value(os.ReadDir(folder))(t)), 3)
@@ -148,7 +148,8 @@ func checkColumns(t *testing.T, got read) {
 func TestAnArchiveThatFailsLeavesTheOneBefore(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "round_history.parquet", "before")
-	err := (&archiving{Store: contests.Of(store.New(nil, "", contest.Kind), nil), tenant: "#"}).export(t.Context(), folder)
+	err := (&archiving{store: store.ContestsOf(store.New(nil, "", contest.Kind), nil), tenant: "#"}).export(t.Context(),
+		folder)
 	expect.Must(t, err != nil, "an export from nothing")
 	half := expect.Value(create[roundHistory](folder, "round_history"))(t)
 	expect.NoError(t, half.put(func(id int32) roundHistory { return roundHistory{ID: id} }))

@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"ringi/infra/local/contests"
+	"ringi/infra/local/modelenv"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/price"
@@ -35,7 +35,7 @@ const (
 )
 
 // usualFiles are where exec looks for a contest's file if its arguments name none.
-var usualFiles = []string{contests.File, "configs/orchestrator.toml"}
+var usualFiles = []string{modelenv.File, "configs/orchestrator.toml"}
 
 // execution has exec's flags.
 type execution struct {

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/model/price"
-	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -248,7 +247,7 @@ var changed = language.InEach(
 
 // reads returns the listed tools with the same limits for members as in a deployment.
 func (p program) reads(ctx context.Context, l *listed, locale string) (round.Reads, error) {
-	tools, err := reading.Source{Rows: l, Credentials: l, Client: p.caller(), Now: time.Now}.Open(ctx, ownTenant, locale)
+	tools, err := round.Source{Rows: l, Credentials: l, Client: p.caller(), Now: time.Now}.Open(ctx, ownTenant, locale)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"ringi/infra/local/process"
-	"ringi/infra/local/python"
 	"ringi/shared/domain/contest"
 )
 
@@ -53,7 +52,7 @@ func (p program) mixseek(ctx context.Context, file string) (x records, err error
 	if err != nil {
 		return x, err
 	}
-	interpreter, err := python.Environment(ctx, kept, "DuckDB's files", duckdbPins,
+	interpreter, err := process.Environment(ctx, kept, "DuckDB's files", duckdbPins,
 		func(m string) { fmt.Fprintln(p.problem, m) })
 	if err != nil {
 		return x, err

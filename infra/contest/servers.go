@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
@@ -211,23 +211,23 @@ func (s *pinned) take(now []mcp.Tool, err error) {
 
 // unreachable says why a server did not list its tools.
 func (s *pinned) unreachable(err error) {
-	var e *failedcall.Error
+	var e *explain.CallError
 	if !errors.As(err, &e) {
 		s.wrong("url", s.URL, "can't be called")
 		return
 	}
 	switch e.Problem {
-	case failedcall.ProblemNotConnected:
+	case explain.ProblemNotConnected:
 		s.wrong("token_env", "", "is required: the server asks for a token (401)")
-	case failedcall.ProblemUnauthorized:
+	case explain.ProblemUnauthorized:
 		value := ""
 		if s.TokenEnv != nil {
 			value = *s.TokenEnv
 		}
 		s.wrong("token_env", value, "has no token, or no header as Name: value, that the server takes (401)")
-	case failedcall.ProblemAddress:
+	case explain.ProblemAddress:
 		s.wrong("url", s.URL, "may not be called: only public addresses with https may, and what %s names in the environment as host:port", outboundAllow)
-	case failedcall.ProblemTimeout:
+	case explain.ProblemTimeout:
 		s.wrong("url", s.URL, "does not answer within %d s", int(connectWithin.Seconds()))
 	default:
 		s.wrong("url", s.URL, "%s", strings.TrimSuffix(e.Say(language.English, time.Now()).Detail, "."))

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
@@ -100,7 +100,7 @@ func (r *Request) AskedAgain(user string) (n int) {
 // AsksAgain reports whether a text asks a person to try again. The text is in both languages if the settings could not
 // be read.
 func AsksAgain(text string) bool {
-	for _, err := range []error{errorclass.ErrUnavailable, aggregate.ErrUnconfirmed, errorclass.ErrUnverified} {
+	for _, err := range []error{explain.ErrUnavailable, aggregate.ErrUnconfirmed, explain.ErrUnverified} {
 		if strings.Contains(text, card.Note("ja", err)) || strings.Contains(text, card.Note("en", err)) {
 			return true
 		}

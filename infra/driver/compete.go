@@ -12,15 +12,13 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
 )
 
 // Compete begins a contest that belongs to no task, with the demo model. Its teams are team-1, team-2 and so on, each of
 // a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be in rows.
-func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.Store, aggregate.Ref) {
+func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*store.ContestStore, aggregate.Ref) {
 	t.Helper()
-	all := contests.Of(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, kinds.All()...), nil)
+	all := store.ContestsOf(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...), nil)
 	o := contest.Order{
 		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: prompt, Locale: "ja", MaxRounds: rounds, MinRounds: rounds,
 		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
@@ -41,7 +39,7 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 	return all, contest.Ref(o.Tenant, o.Execution)
 }
 
-func SummedUp(t T, all *contests.Store, ref aggregate.Ref) (a *contest.Aggregate) {
+func SummedUp(t T, all *store.ContestStore, ref aggregate.Ref) (a *contest.Aggregate) {
 	t.Helper()
 	expect.Eventually(t, "the contest is summed up", func() bool {
 		var err error

@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/records"
 	"ringi/shared/store/table"
-	"ringi/shared/store/websession"
 )
 
 // Desk is a person at the console. The web session was created directly, without signing in.
@@ -37,9 +37,10 @@ func Administrator(t T, s *stack.Stack, user string) Desk {
 func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
 	t.Helper()
 	team := s.Sandbox.TeamID()
-	x := websession.New(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
-	d := Desk{T: t, S: s, cookie: websession.Secret(), form: x.Form}
-	expect.NoError(t, websession.Of(table.New(dynamodb.NewFromConfig(s.AWS), s.TableName)).BeginSession(context.Background(), d.cookie, x))
+	x := records.NewSession(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
+	d := Desk{T: t, S: s, cookie: records.NewSecret(), form: x.Form}
+	expect.NoError(t, records.SessionsOf(table.New(dynamodb.NewFromConfig(s.AWS),
+		s.TableName)).BeginSession(context.Background(), d.cookie, x))
 	return d
 }
 

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
 )
 
 // Dialogue is a thread in which people talk to an agent.
@@ -155,8 +154,8 @@ func (d *Dialogue) Ref() aggregate.Ref {
 	return conversation.RefOf(aggregate.TenantID(team), conversation.ID(team, d.Channel, d.Root))
 }
 
-func (d *Dialogue) Rows() *conversations.Store {
-	return conversations.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
+func (d *Dialogue) Rows() *store.ConversationStore {
+	return store.NewConversations(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
 }
 
 // Page is the path of the conversation's page in the console.

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // defaultTimeout bounds one wait on a busy machine: a message of the card queue whose receiver dies there comes again
@@ -36,7 +36,7 @@ var _ T = (*testing.T)(nil)
 type Request struct {
 	T       T
 	S       *stack.Stack
-	Store   *tasks.Store
+	Store   *store.TaskStore
 	Channel string
 	Root    string // timestamp of the message, which is also the thread's
 	Ref     aggregate.Ref
@@ -100,7 +100,7 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 	id := expect.Value(task.ID(team, channel, ts))(t)
 	return &Request{
 		T: t, S: s, Channel: channel, Root: ts, Ref: task.RefOf(aggregate.TenantID(team), id),
-		Store: tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), Timeout: defaultTimeout, Poll: poll,
+		Store: store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), Timeout: defaultTimeout, Poll: poll,
 	}
 }
 

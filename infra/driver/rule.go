@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 )
 
@@ -26,7 +26,7 @@ func Circulate(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 // SaveRules saves rules of circulation in the place of all that stand; none ends them.
 func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 	t.Helper()
-	store, tenant := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
+	store, tenant := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
 	_, rev, err := store.Rules(context.Background(), tenant)
 	expect.NoError(t, err)
 	var x *rules.Rules
@@ -41,7 +41,7 @@ func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 // Rule saves a tool's constraints as an administrator does at the console, and removes them when the test ends.
 func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 	t.Helper()
-	ctx, rows := context.Background(), tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	ctx, rows := context.Background(), store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	spec, known := expect.Value(tool.Builtin())(t).Lookup(name)
 	expect.Must(t, known, "there is no tool %s", name)
 	save := func(constraints string) error {

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // Options returns the options of `go run ./infra/local`, but with free ports, with the settings that a workspace begins
@@ -101,7 +101,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	t.Helper()
 	ctx := context.Background()
-	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	rows := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	x := expect.Value(rows.Settings(ctx, tenant))(t)
 	before, _ := json.Marshal(x)

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // Moment formats a time as rows store it.
@@ -25,7 +25,7 @@ func Moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.0
 // changes nothing, if the condition does not hold.
 func (r *Request) ChangeRow(sk, update, condition string, texts map[string]string) bool {
 	r.T.Helper()
-	pk, _ := kinds.All().Partition(r.Ref)
+	pk, _ := store.Kinds().Partition(r.Ref)
 	values := map[string]types.AttributeValue{}
 	for name, text := range texts {
 		values[name] = &types.AttributeValueMemberS{Value: text}

@@ -9,10 +9,10 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
-	"ringi/shared/store/versions"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/large"
 )
 
 const (
@@ -59,16 +59,16 @@ func (k *talk) laid(t driver.T) {
 		"staff.csv": "name,hours\nSato,8\n", "staff (2).csv": "name,hours\nSato,9\n", "sjis.txt": "\x8e\x52\x93\x63\n",
 		"sjis.txt.txt": "山田\n",
 	}
-	of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
+	of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
 	d := k.dialogue(t)
 	for _, x := range s.Attached {
 		// a file may have ended it
-		if x.Why == string(filetext.TooComplex) && len(k.dead()) > 0 && k.dead()[0].function == reader {
+		if x.Why == string(isolated.TooComplex) && len(k.dead()) > 0 && k.dead()[0].function == reader {
 			delete(want, x.Path+".txt")
-			d.Shows(x.Path, ended.Unread("ja", x.Why))
+			d.Shows(x.Path, explain.Unread("ja", x.Why))
 		}
 	}
-	tree := expect.Value(versions.Open(k.AWS, k.BucketName).Attached().Get(context.Background(), of,
+	tree := expect.Value(large.OpenVersions(k.AWS, k.BucketName).Attached().Get(context.Background(), of,
 		s.AttachmentsVersion))(t)
 	for p, content := range want {
 		if got, _ := tree.Content(p); string(got) != content {

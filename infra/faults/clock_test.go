@@ -14,20 +14,20 @@ import (
 )
 
 // clock makes time pass for a task by changing times in its rows.
-type clock struct {
+type worldClock struct {
 	mu    sync.Mutex // one sweep at a time
 	swept time.Time  // when the newest one began
 }
 
 // set changes a row behind the system's back if the condition still holds; :past is a time at which everything was due.
-func (c *clock) set(d *scenarioRun, sk, update, condition string, more map[string]string) {
+func (c *worldClock) set(d *scenarioRun, sk, update, condition string, more map[string]string) {
 	texts := map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))}
 	maps.Copy(texts, more)
 	d.ChangeRow(sk, update, condition, texts)
 }
 
 // expire ends a task's leases, or its claims on cards.
-func (c *clock) expire(d *scenarioRun, leases bool) {
+func (c *worldClock) expire(d *scenarioRun, leases bool) {
 	a, err := d.Store.Load(context.Background(), d.Ref)
 	if err != nil {
 		return // there is no task yet
@@ -48,7 +48,7 @@ func (c *clock) expire(d *scenarioRun, leases bool) {
 }
 
 // sweep makes a task due and runs the sweeper; concurrent calls share one run.
-func (c *clock) sweep(d *scenarioRun) {
+func (c *worldClock) sweep(d *scenarioRun) {
 	if _, err := d.Store.Head(context.Background(), d.Ref); err != nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (c *clock) sweep(d *scenarioRun) {
 }
 
 // sweepFor runs a sweep for one task alone; its calls belong to the task's scenario.
-func (c *clock) sweepFor(d *scenarioRun) {
+func (c *worldClock) sweepFor(d *scenarioRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.due(d)
@@ -81,7 +81,7 @@ func (c *clock) sweepFor(d *scenarioRun) {
 }
 
 // due makes a task due, and the contest of its first version, unless nothing is due there any more.
-func (c *clock) due(d *scenarioRun) {
+func (c *worldClock) due(d *scenarioRun) {
 	const update, condition = "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)"
 	c.set(d, aggregate.HeadKey, update, condition, nil)
 	contest := *d.Request

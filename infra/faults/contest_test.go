@@ -21,10 +21,9 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // contestPoints is how many crash points are tried for each function that takes part in a drafting contest.
@@ -62,8 +61,8 @@ func (d *scenarioRun) pickAnother(user string) {
 	})
 }
 
-func (d *scenarioRun) contests() *contests.Store {
-	return contests.Of(kinds.Open(d.AWS, config.Table{TableName: d.TableName}), nil)
+func (d *scenarioRun) contests() *store.ContestStore {
+	return store.ContestsOf(store.OpenAll(d.AWS, boot.Table{TableName: d.TableName}), nil)
 }
 
 // competed is a contest's result: its rows and its teams', without values that differ between runs.
@@ -127,7 +126,7 @@ func (d *scenarioRun) competed() (out competed, paid aggregate.MicroUSD, again i
 
 // rowsOf returns the rows of a contest or team, and what its model calls produced.
 func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []string, err error) {
-	pk, _ := kinds.All().Partition(ref)
+	pk, _ := store.Kinds().Partition(ref)
 	all, err := d.partition(pk)
 	rows = map[string]any{}
 	for _, row := range all {

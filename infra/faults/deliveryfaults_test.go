@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/mapping"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // delivery passes on invocations by streams, queues and schedules; while disturbed, it delivers some batches twice,
 // late or shuffled.
 type delivery struct {
-	next mapping.Invoker
+	next lambda.Invoker
 	lost func(record []byte) bool // records that never reach the relay
 
 	mu     sync.Mutex
@@ -25,7 +24,7 @@ type delivery struct {
 	times  int        // disturbed deliveries
 }
 
-func (p *delivery) wrap(next mapping.Invoker) mapping.Invoker {
+func (p *delivery) wrap(next lambda.Invoker) lambda.Invoker {
 	p.next = next
 	return p
 }
@@ -51,7 +50,7 @@ func (p *delivery) Invoke(ctx context.Context, function string, payload []byte) 
 		return lambda.Result{Payload: []byte(`{"batchItemFailures":[]}`)}, nil
 	}
 	twice, late, mixed := p.draw(payload)
-	if err := sleep.For(ctx, late); err != nil {
+	if err := clock.Sleep(ctx, late); err != nil {
 		return lambda.Result{}, err
 	}
 	if twice {

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sleep"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // handOverPoints is how many crash points of a hand-over are tried.
@@ -49,7 +49,7 @@ func (k *talk) handedOver(t driver.T) {
 		}
 		return len(a.Handed) == 1 && a.Handed[0].Done && k.rests(a)
 	})
-	made := expect.Value(tasks.New(k.db, k.TableName).Load(context.Background(), task.RefOf(k.ref.Tenant, id)))(t)
+	made := expect.Value(store.NewTasks(k.db, k.TableName).Load(context.Background(), task.RefOf(k.ref.Tenant, id)))(t)
 	r := made.Request
 	if r.EventID != "session:"+k.ref.ID || r.ThreadTS != k.thread || r.MessageTS != k.thread ||
 		r.Text != "従業員一覧を取得して。" {
@@ -61,7 +61,7 @@ func (k *talk) handedOver(t driver.T) {
 // tellsItsEnd cancels the task that was handed over, and waits until the session was told of that, once.
 func (k *talk) tellsItsEnd(t driver.T, made *task.Aggregate) {
 	t.Helper()
-	ctx, rows := context.Background(), tasks.New(k.db, k.TableName)
+	ctx, rows := context.Background(), store.NewTasks(k.db, k.TableName)
 	k.injector.knows(made.Head.TaskID, k.trace)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
 	policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
@@ -70,7 +70,7 @@ func (k *talk) tellsItsEnd(t driver.T, made *task.Aggregate) {
 	})
 	expect.NoError(t, err)
 	nudge := time.Now().Add(4 * time.Second)
-	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(ctx, 50*time.Millisecond) {
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = clock.Sleep(ctx, 50*time.Millisecond) {
 		a, is := k.load(t), expect.Value(rows.Load(ctx, made.Ref()))(t)
 		said := expect.Value(k.rows.Messages(ctx, k.ref.Tenant, k.ref.ID, ""))(t)
 		if len(said) > 3 {

@@ -19,8 +19,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
 )
 
@@ -210,7 +210,7 @@ func (k *noteRun) rest(t driver.T) (a *note.Aggregate) {
 			k.sweep(t)
 			nudge = time.Now().Add(3 * time.Second)
 		}
-		_ = sleep.For(context.Background(), 40*time.Millisecond)
+		_ = clock.Sleep(context.Background(), 40*time.Millisecond)
 	}
 	t.Fatalf("note %s does not come to an end: %+v %+v", k.ref.ID, a.Head, a.Note)
 	return nil

@@ -25,10 +25,9 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
-	"ringi/shared/store/tasks"
 )
 
 // lag is a proxy of the table that answers queries of an index with old data: from a second table, which follows the
@@ -78,7 +77,7 @@ func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // lags delays every index until the test ends, and returns a store that reads the delayed indexes.
-func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) {
+func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskStore) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
@@ -106,7 +105,8 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *tasks.Store) 
 			t.Error(err)
 		}
 	})
-	return l, tasks.New(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }), b.TableName)
+	return l, store.NewTasks(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }),
+		b.TableName)
 }
 
 // latest returns an iterator at the end of the stream.
@@ -146,7 +146,7 @@ func (b *harness) follow(ctx context.Context, l *lag, next *string) error {
 			}
 			waiting = waiting[1:]
 		}
-		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
+		if err := clock.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 }
 
 // due reports whether an index says that the task is due.
-func (d *scenarioRun) due(s *tasks.Store) bool {
+func (d *scenarioRun) due(s *store.TaskStore) bool {
 	for shard := range store.Shards {
 		for ref, err := range s.Due(context.Background(), shard, time.Now()) {
 			if err != nil {

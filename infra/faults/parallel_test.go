@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 // parallelTeams is how many teams play at once: ten at night.
@@ -99,7 +99,8 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 			scored += len(w.Rounds)
 			calls += len(w.Uses)
 		}
-		board := expect.Value(d.contests().Board(t.Context(), d.Ref.Tenant, contests.Filter{Execution: d.Ref.ID}, "", 100))(t)
+		board := expect.Value(d.contests().Board(t.Context(), d.Ref.Tenant, store.ContestFilter{Execution: d.Ref.ID}, "",
+			100))(t)
 		t.Logf("disturbed %v: %s, %d rounds, %d calls of models, %d processes killed", disturbed, time.Since(began).Round(time.Second), scored, calls, len(d.dead()))
 		if scored != rounds*parallelTeams() || len(board.Items) != scored ||
 			k.Summary.Status != contest.SummaryCompleted || disturbed && 10*len(d.dead()) < 4*rounds*len(teams) {

@@ -9,7 +9,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 const (
@@ -36,8 +36,8 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 	s, d := k.load(t).Conversation, k.dialogue(t)
 	log := ""
 	if s.WorkspaceVersion != "" {
-		of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
-		tree := expect.Value(versions.Open(k.AWS, k.BucketName).Get(context.Background(), of, s.WorkspaceVersion))(t)
+		of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+		tree := expect.Value(large.OpenVersions(k.AWS, k.BucketName).Get(context.Background(), of, s.WorkspaceVersion))(t)
 		content, _ := tree.Content("log.txt")
 		log = string(content)
 	}

@@ -16,7 +16,6 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/github"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -58,13 +57,13 @@ func (b *harness) pullPointsOf(t *testing.T) []point {
 	return slices.Clone(pulled.points)
 }
 
-func (b *harness) shop() *github.Repository {
+func (b *harness) shop() *vendors.Repository {
 	return b.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
 }
 
 // pulled checks that GitHub has one pull request of the action, with the commit's tree and what people approved.
 func (k *talk) pulled(x *conversation.Action) {
-	var own []github.Pull
+	var own []vendors.Pull
 	for _, p := range k.shop().Pulls() {
 		if p.Head == x.Pushed.Branch {
 			own = append(own, p)
@@ -158,7 +157,8 @@ func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
 	k, x := b.pulls(t, func(k *talk) {
 		k.answers(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			a := k.load(t)
-			other = b.shop().Commit(a.Actions[1].Pushed.Branch, "theirs", map[string]github.File{"x": {Content: "theirs"}}, time.Now())
+			other = b.shop().Commit(a.Actions[1].Pushed.Branch, "theirs", map[string]vendors.File{"x": {Content: "theirs"}},
+				time.Now())
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			_, _ = w.Write([]byte(`{"message":"Reference already exists"}`))

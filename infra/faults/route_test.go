@@ -18,7 +18,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 )
 
@@ -146,7 +146,7 @@ func (b *harness) underRules(t *testing.T, more ...rules.Rule) {
 func (b *harness) marked(t *testing.T, pointer string) {
 	t.Helper()
 	const name = "write_rows_to_google_sheet"
-	store, tenant := tasks.New(b.db, b.TableName), aggregate.TenantID(b.Sandbox.TeamID())
+	store, tenant := store.NewTasks(b.db, b.TableName), aggregate.TenantID(b.Sandbox.TeamID())
 	spec, _ := expect.Value(tool.Builtin())(t).Lookup(name)
 	save := func(m *rules.Mark) {
 		p, known, err := store.ToolPermission(context.Background(), tenant, name)

@@ -29,7 +29,7 @@ type harness struct {
 	*stack.Stack
 	injector *injector
 	db       *dynamodb.Client
-	clock    clock
+	clock    worldClock
 	dialogs  sync.Mutex // a person has one dialog open at a time
 	ruled    sync.Mutex // a scenario that changes the rules goes on alone
 	marks    atomic.Int64

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 const (
@@ -92,8 +92,8 @@ func (k *talk) standOnce(t driver.T, s *conversation.Sending) {
 		driver.Failf("session %s: %+v, the thread has %+v", k.ref.ID, s, said)
 	}
 	a := k.load(t)
-	of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
-	tree := expect.Value(versions.Open(k.AWS, k.BucketName).Get(context.Background(), of, a.Actions[0].Version))(t)
+	of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+	tree := expect.Value(large.OpenVersions(k.AWS, k.BucketName).Get(context.Background(), of, a.Actions[0].Version))(t)
 	for i, f := range said[0].Files {
 		want, _ := tree.Content(s.Files[i].Path)
 		if f.ID != s.Files[i].FileID || f.Title != s.Files[i].Path || string(f.Body) != string(want) || len(want) == 0 {

@@ -21,8 +21,8 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/versions"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.
@@ -32,7 +32,7 @@ const sessionPoints = 1
 type talk struct {
 	*harness
 	*trace
-	rows   *conversations.Store
+	rows   *store.ConversationStore
 	ref    aggregate.Ref
 	thread string
 }
@@ -81,7 +81,7 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 		k := b.says(t, "make a file", kills...)
 		x := k.end(t)
 		a := k.load(t)
-		version, files := a.Conversation.WorkspaceVersion, versions.Open(b.AWS, b.BucketName)
+		version, files := a.Conversation.WorkspaceVersion, large.OpenVersions(b.AWS, b.BucketName)
 		switch {
 		case x.Status == conversation.ActionSucceeded && version == x.Version && version != "":
 		case x.Status == conversation.ActionFailed && x.Outcome == "" && version == "":
@@ -89,7 +89,7 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 		default:
 			driver.Failf("session %s: the action is %s (%s %q), its files are %q, the conversation's %q", k.ref.ID, x.Status, x.Error, x.Outcome, x.Version, version)
 		}
-		of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
+		of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
 		tree := expect.Value(files.Get(context.Background(), of, version))(t)
 		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 		if problems != nil || len(p.Changes) != 2 || len(tree.Paths()) != 2 || x.Changed == nil || x.Changed.Files != 2 {
@@ -181,7 +181,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 // opens begins a conversation, with the files of a source unless that is nil.
 func (b *harness) opens(t driver.T, text string, source *conversation.Source, kills ...point) *talk {
 	t.Helper()
-	k := &talk{harness: b, trace: newTrace(kills...), rows: conversations.New(b.db, b.TableName)}
+	k := &talk{harness: b, trace: newTrace(kills...), rows: store.NewConversations(b.db, b.TableName)}
 	var err error
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
 		t.Fatal(err)

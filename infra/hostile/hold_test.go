@@ -15,7 +15,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -58,7 +58,7 @@ func isHeld(w *walk) {
 		return json.RawMessage(`{"employees":[{"retire_date":null}]}`), nil
 	})
 	e := spec.Hold(args)
-	expect.That(w, err == nil && e != nil && e.Problem == failedcall.ProblemNoValue,
+	expect.That(w, err == nil && e != nil && e.Problem == explain.ProblemNoValue,
 		"called with %s: %v, %v", args.JSON(), e, err)
 }
 

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -132,8 +132,8 @@ func (w *walk) execute() {
 	w.do("answered", c, err)
 	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":1}`}})
 	world, at := w.a, w.now
-	why := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected}
-	detail := failedcall.Sentence("ja", why.Problem, failedcall.Slack, 400, w.said(anError))
+	why := &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemRejected}
+	detail := explain.FailedCall("ja", why.Problem, explain.Slack, 400, w.said(anError))
 	w.run(3, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: detail})
 	_, err = w.a.CompleteExecution(w.a.Head.Run, "成功", w.now)
 	expect.That(w, err != nil, "an execution was completed though a step failed")

@@ -17,14 +17,13 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/tasks"
 )
 
 // connected restores the workspace's integrations.
-func connected(t *testing.T, s *stack.Stack) *tasks.Store {
+func connected(t *testing.T, s *stack.Stack) *store.TaskStore {
 	t.Helper()
 	expect.NoError(t, admin.Connect(t.Context(), s, s.Sandbox.TeamID()))
-	return tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	return store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 }
 
 func TestTokensThatExpiredAreRenewed(t *testing.T) {
@@ -96,7 +95,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 }
 
 // integrations lists a tenant's integrations with status and reason.
-func integrations(t *testing.T, rows *tasks.Store, tenant string) (all []string) {
+func integrations(t *testing.T, rows *store.TaskStore, tenant string) (all []string) {
 	t.Helper()
 	list := expect.Value(rows.Integrations(t.Context(), tenant))(t)
 	for _, x := range list {

@@ -25,8 +25,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/organisations"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // under saves rules for a test, and ends them after it.
@@ -163,7 +162,7 @@ func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
 	for _, u := range s.Sandbox.Workspace().Users() {
 		accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})
 	}
-	store := organisations.Of(tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
+	store := store.OrganisationsOf(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
 	is := expect.Value(store.Standing(t.Context(), tenant))(t)
 	expect.NoError(t, store.Save(t.Context(), tenant, is.Rev, o, o.Match(accounts, organisation.DateOf(time.Now())).Kept(),
 		administrator, time.Now()))
@@ -193,7 +192,7 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: workspace.Tanaka},
 		Principal: circulation.Person{User: workspace.Suzuki}, From: organisation.DateOf(now.In(tenancy.Zone()))}
 	away.Until = away.From
-	store := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	store := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	away = expect.Value(store.SetDelegation(t.Context(), away,
 		tenancy.Setter{Person: away.Principal, Actor: administrator}, now, nil))(t)
 	t.Cleanup(func() {

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 func TestAStepOutsideOfAConstraintIsNotCalled(t *testing.T) {
@@ -65,7 +65,8 @@ func TestAdministratorsAreToldThatTheWorkspaceIsNearlyFull(t *testing.T) {
 	first := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	first.Card("CARD#prompt#0001", "approve_prompt") // it counts
 	tenant := first.Ref.Tenant
-	open := expect.Value(tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).Quota(t.Context(), tenant, task.OpenOfTenant()))(t)
+	open := expect.Value(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Quota(t.Context(), tenant,
+		task.OpenOfTenant()))(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = open + 2 })
 	told := func() (n int) {
 		for _, m := range s.Sandbox.Messages(workspace.DirectMessage(workspace.Suzuki), "") {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 )
 
@@ -27,7 +27,7 @@ func bookings(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
 	allow(t, s, vendors.BookRoom, aggregate.Write)
-	store, tenant := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
+	store, tenant := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
 	mark := func(name, version, pointer string) {
 		p, known, err := store.ToolPermission(context.Background(), tenant, name)
 		expect.NoError(t, err)

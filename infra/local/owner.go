@@ -6,11 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"ringi/shared/runtime/clock"
 	"strconv"
 	"strings"
 	"time"
-
-	"ringi/shared/runtime/sleep"
 )
 
 // errOwner means that the `go run` that started this program was killed.
@@ -23,7 +22,7 @@ func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	owner := os.Getppid()
 	if nameOf(owner) == "go" {
 		go func() {
-			for sleep.For(ctx, 200*time.Millisecond) == nil {
+			for clock.Sleep(ctx, 200*time.Millisecond) == nil {
 				if os.Getppid() != owner {
 					cancel(errOwner)
 					return

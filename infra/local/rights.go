@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/infra/local/iam"
 	"ringi/infra/local/process"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/template"
@@ -23,7 +22,7 @@ var unused string
 
 // rights compares the rights that roles of template.yaml grant with the rights that tests used.
 func rights(_ context.Context, args []string, s streams) error {
-	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the folder that "+iam.NotesVariable+" named in the tests>\n", s), args)
+	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the folder that "+template.NotesVariable+" named in the tests>\n", s), args)
 	if err != nil {
 		return err
 	}
@@ -39,7 +38,7 @@ func rights(_ context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	wrong, err := iam.Unused(roles, folder, packages, unused)
+	wrong, err := template.Unused(roles, folder, packages, unused)
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func rights(_ context.Context, args []string, s streams) error {
 }
 
 // allRoles returns the template's roles, with parameters by which they grant all that they may.
-func allRoles(root string) (map[string]iam.Role, error) {
+func allRoles(root string) (map[string]template.Role, error) {
 	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
 	return template.Roles(filepath.Join(root, "template.yaml"),
 		template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/iam"
 	"ringi/infra/local/process"
+	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
 )
 
 // A reason for a right that the template no longer grants is seen without the hours of tests that use the other rights.
 func TestReasonsAreForRightsThatAreGranted(t *testing.T) {
 	roles := expect.Value(allRoles(expect.Value(process.ModuleRoot())(t)))(t)
-	for _, line := range expect.Value(iam.Ungranted(roles, unused))(t) {
+	for _, line := range expect.Value(template.Ungranted(roles, unused))(t) {
 		t.Error(line)
 	}
 	for _, gone := range []string{
@@ -22,7 +22,7 @@ func TestReasonsAreForRightsThatAreGranted(t *testing.T) {
 		"run-action DeleteWhatCameTooLate s3:DeleteObject,s3:GetObject *: one of two",
 		"? RunActionFunction carries ContestCommits/Commit -: a policy that it doesn't carry",
 	} {
-		wrong := expect.Value(iam.Ungranted(roles, unused+gone+"\n"))(t)
+		wrong := expect.Value(template.Ungranted(roles, unused+gone+"\n"))(t)
 		expect.That(t, len(wrong) == 1 && strings.HasSuffix(wrong[0], gone), "%s: %q", gone, wrong)
 	}
 }

@@ -11,16 +11,16 @@ import (
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 	"ringi/shared/store/seal"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/websession"
 )
 
 var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 
 // sealed appends one link to a tenant's chain.
-func sealed(t *testing.T, s *tasks.Store, row string) error {
+func sealed(t *testing.T, s *store.TaskStore, row string) error {
 	t.Helper()
 	is := expect.Value(seal.Of(s.Table()).Chain(t.Context(), "01TENANT"))(t)
 	l := expect.Value(chain.Next(is.Head, strings.Repeat("0a", 32), []chain.Row{{Key: "AUDIT#01TENANT#2026-04/" + row}}, sealedAt))(t)
@@ -29,7 +29,7 @@ func sealed(t *testing.T, s *tasks.Store, row string) error {
 }
 
 // anew makes a table with a chain of three links, and another whose chain has started again.
-func anew(t *testing.T) (server *storetest.Server, is *tasks.Store, from, table string) {
+func anew(t *testing.T) (server *storetest.Server, is *store.TaskStore, from, table string) {
 	t.Helper()
 	server = storetest.Start(t)
 	was, from := server.Store(t)
@@ -84,8 +84,9 @@ func TestNoSessionComesBack(t *testing.T) {
 	was, from := server.Store(t)
 	is, table := server.Store(t)
 	now := time.Now()
-	expect.NoError(t, websession.Of(was.Of.Table()).BeginSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
+	expect.NoError(t, records.SessionsOf(was.Of.Table()).BeginSession(t.Context(), "cookie",
+		records.NewSession("01TENANT", "T1", "U1", "鈴木", true, now)))
 	bring(t, server, from, table)
-	s, err := websession.Of(is.Of.Table()).Session(t.Context(), "cookie", now)
+	s, err := records.SessionsOf(is.Of.Table()).Session(t.Context(), "cookie", now)
 	expect.That(t, err != nil, "a session that had ended is there again: %+v", s)
 }

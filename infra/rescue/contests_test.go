@@ -10,7 +10,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 func TestAContestThatHangsIsClosedByHand(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAContestThatHangsIsClosedByHand(t *testing.T) {
 func TestRoundsThatNobodyCountedAreCountedOnce(t *testing.T) {
 	s, ref := driver.Compete(t, running, "方針", 1, 1)
 	driver.SummedUp(t, s, ref)
-	sums := func() contests.Statistics {
+	sums := func() store.Statistics {
 		return expect.Value(s.TeamStatistics(t.Context(), ref.Tenant, "team-1"))(t)
 	}
 	expect.Eventually(t, "the round is counted", func() bool { return sums().TotalRounds == 1 })

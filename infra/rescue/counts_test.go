@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/sums"
 )
 
 // Rounds that are put back are counted while the rescue still runs: a sum of some restored rounds must not be added to
@@ -14,17 +14,19 @@ func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
 	server := storetest.Start(t)
 	was, from := server.Store(t)
 	is, table := server.Store(t)
-	round := func(row string) sums.Counted {
-		return sums.Counted{Tenant: "01TENANT", Of: "team", Row: row, Rev: 1, Adds: map[string]int{"rounds": 1}}
+	round := func(row string) store.Counted {
+		return store.Counted{Tenant: "01TENANT", Of: "team", Row: row, Rev: 1, Adds: map[string]int{"rounds": 1}}
 	}
 	for _, row := range []string{"a", "b", "c"} {
-		expect.NoError(t, sums.Of(was.Of.Table(), was.Of.Kinds()).Count(t.Context(), round(row)))
+		expect.NoError(t, store.CounterOf(was.Of.Table(), was.Of.Kinds()).Count(t.Context(), round(row)))
 	}
-	expect.NoError(t, sums.Of(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round("a"))) // the sealer was faster
+	expect.NoError(t, store.CounterOf(is.Of.Table(), is.Of.Kinds()).Count(t.Context(),
+		round("a"))) // the sealer was faster
 	bring(t, server, from, table)
 	for _, row := range []string{"a", "b", "c"} { // it goes on, or rescue rounds does
-		expect.NoError(t, sums.Of(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round(row)))
+		expect.NoError(t, store.CounterOf(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round(row)))
 	}
-	n := expect.Value(sums.Of(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team", "rounds"))(t)["rounds"]
+	n := expect.Value(store.CounterOf(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team",
+		"rounds"))(t)["rounds"]
 	expect.Is(t, n, 3, "counted rounds")
 }

@@ -19,8 +19,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
 	"ringi/shared/store"
-	"ringi/shared/store/kinds"
-	"ringi/shared/store/sums"
 )
 
 // changes replays the stream ranges in the relay's dead letters. Effects are computed from rows, so looking at each
@@ -30,7 +28,7 @@ type changes struct {
 	letters letters
 	streams reader
 	store   *store.Store
-	sums    *sums.Counter
+	sums    *store.Counter
 	out     io.Writer
 }
 
@@ -107,8 +105,8 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 // found lists what a range's records are about, in order.
 type found struct {
 	refs   []aggregate.Ref
-	facts  []daily.Fact   // of new rows
-	rounds []sums.Counted // of rows as they became
+	facts  []daily.Fact    // of new rows
+	rounds []store.Counted // of rows as they became
 }
 
 func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
@@ -178,7 +176,7 @@ func refOf(pk streams.AttributeValue) (aggregate.Ref, bool) {
 	if !ok {
 		return aggregate.Ref{}, false
 	}
-	return kinds.All().Ref(s.Value)
+	return store.Kinds().Ref(s.Value)
 }
 
 type letters struct {

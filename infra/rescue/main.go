@@ -34,10 +34,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
-	"ringi/shared/store/sums"
 )
 
 func main() {
@@ -71,13 +67,14 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		return err
 	}
 	queue, db := sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
-	rescued := store.New(db, w.table, kinds.All()...)
-	played := &games{contests.Of(rescued, nil), w.apply, w.closing, out}
+	rescued := store.New(db, w.table, store.Kinds()...)
+	played := &games{store.ContestsOf(rescued, nil), w.apply, w.closing, out}
 	switch w.command {
 	case "cards":
 		return moveCards(ctx, letters{queue, w.from}, w.to, out)
 	case "changes":
-		return (&changes{letters{queue, w.from}, dynamodbstreams.NewFromConfig(cfg), rescued, sums.Of(rescued.Table(), rescued.Kinds()), out}).replay(ctx)
+		return (&changes{letters{queue, w.from}, dynamodbstreams.NewFromConfig(cfg), rescued,
+			store.CounterOf(rescued.Table(), rescued.Kinds()), out}).replay(ctx)
 	case "contest":
 		tenant, id, _ := strings.Cut(w.contest, "/")
 		if !aggregate.ValidID(tenant) || !contest.ValidID(id) {
@@ -89,7 +86,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 		if !aggregate.ValidID(tenant) || !conversation.ValidID(id) {
 			return fmt.Errorf("-session %.80q is not <tenant>/<session>, an id of 26 characters and a UUID", w.session)
 		}
-		return lookAgain(ctx, conversations.Of(rescued), conversation.RefOf(tenant, id), w.apply, out)
+		return lookAgain(ctx, store.ConversationsOf(rescued), conversation.RefOf(tenant, id), w.apply, out)
 	case "rounds":
 		if !aggregate.ValidID(w.tenant) {
 			return fmt.Errorf("-tenant %.60q is not an id of 26 characters", w.tenant)

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/sums"
+	"ringi/shared/store"
 )
 
 func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
@@ -69,7 +69,8 @@ func TestChangesOlderThanTheStreamAreSaidToBeGone(t *testing.T) {
 	r := ask(t)
 	r.giveUp(batch{ShardID: "shard", Start: "1", End: "2", StreamARN: "arn"})
 	var out bytes.Buffer
-	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{}, r.Store.Of.Store, sums.Of(r.Store.Table(), r.Store.Kinds()), &out}
+	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{},
+		r.Store.Of.Store, store.CounterOf(r.Store.Table(), r.Store.Kinds()), &out}
 	err := c.replay(t.Context())
 	expect.That(t, err == nil && strings.Contains(out.String(), "these are gone"), "said %q, %v", &out, err)
 	r.empty("ChangeDeadLetters")

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/table"
 )
 
@@ -52,7 +52,7 @@ func (r *rows) missing(ctx context.Context) error {
 		}
 		for _, it := range page.Items {
 			pk, sk := keyOf(it)
-			_, aggregated := kinds.All().Ref(pk)
+			_, aggregated := store.Kinds().Ref(pk)
 			if aggregated {
 				if _, known := live[pk]; !known {
 					if live[pk], err = r.exists(ctx, pk, aggregate.HeadKey); err != nil {
@@ -146,7 +146,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	if !r.apply {
 		return nil
 	}
-	_, aggregated := kinds.All().Ref(pk)
+	_, aggregated := store.Kinds().Ref(pk)
 	switch {
 	case aggregated && sk == aggregate.HeadKey:
 		it = awake(it, table.IntOf(it, "rev")+forgotten, table.IntOf(it, "run")+forgotten)
@@ -165,7 +165,7 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 // setBack sets one task back to the restored table's rows, in a transaction that fails if somebody else changes the
 // task. It increases revision and run, so that a process with the newer state can no longer commit it.
 func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
-	pk, _ := kinds.All().Partition(ref)
+	pk, _ := store.Kinds().Partition(ref)
 	was, err := r.partition(ctx, r.from, pk)
 	if err != nil {
 		return err

@@ -10,13 +10,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
 )
 
 // games repairs contests that don't end, and rounds that were not counted for their teams.
 type games struct {
-	contests *contests.Store
+	contests *store.ContestStore
 	apply    bool
 	closing  bool // stop the teams that still play
 	out      io.Writer
@@ -97,7 +95,7 @@ func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 func (g *games) count(ctx context.Context, tenant string) error {
 	n, cursor := 0, ""
 	for {
-		page, err := g.contests.Board(ctx, tenant, contests.Filter{}, cursor, store.MaxPage)
+		page, err := g.contests.Board(ctx, tenant, store.ContestFilter{}, cursor, store.MaxPage)
 		if err != nil {
 			return err
 		}
@@ -116,7 +114,7 @@ func (g *games) count(ctx context.Context, tenant string) error {
 
 // lookAgain prints what a conversation with an agent waits for. With apply it makes the relay and the sweeper look at
 // the conversation again. It changes no decision and no call.
-func lookAgain(ctx context.Context, all *conversations.Store, ref aggregate.Ref, apply bool, out io.Writer) error {
+func lookAgain(ctx context.Context, all *store.ConversationStore, ref aggregate.Ref, apply bool, out io.Writer) error {
 	a, err := all.Load(ctx, ref)
 	if err != nil {
 		return err

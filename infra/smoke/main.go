@@ -22,11 +22,10 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"ringi/shared/runtime/clock"
 	"strings"
 	"syscall"
 	"time"
-
-	"ringi/shared/runtime/sleep"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -100,7 +99,7 @@ func (p program) until(ctx context.Context, what string, holds func() (bool, err
 			p.say("ok  %s", what)
 			return nil
 		}
-		if sleep.For(ctx, time.Second) != nil {
+		if clock.Sleep(ctx, time.Second) != nil {
 			return errors.Join(fmt.Errorf("not within %s: %s", p.patience, what), err)
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/store/tasks"
 )
 
 // said is the text of the request; the demo model plans one direct message for it.
@@ -30,7 +29,7 @@ const said = "<@" + standin.Bot + "> <@" + standin.Stamper + "> さんに「動�
 type request struct {
 	*stacks
 	slack slack
-	rows  *tasks.Store
+	rows  *store.TaskStore
 	ref   aggregate.Ref
 	ts    string
 }
@@ -46,7 +45,7 @@ func (s *stacks) walk(ctx context.Context) error {
 	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
 	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"],
 		interactions: s.outputs["InteractionsUrl"], commands: s.outputs["CommandsUrl"]}
-	r.rows = tasks.New(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
+	r.rows = store.NewTasks(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
 	id, err := task.ID(standin.Team, standin.Channel, r.ts)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -53,6 +53,6 @@ func TestADraftThatNoCardCanShowIsNotPicked(t *testing.T) {
 	}
 	lost := errors.New("lost")
 	expect.Fails(t, pick("prompt", "", lost), lost, "a draft that can't be read")
-	expect.Fails(t, pick("prompt", strings.Repeat("方針 ", 9000), nil), errorclass.ErrMalformedForm, "a draft that is too long")
+	expect.Fails(t, pick("prompt", strings.Repeat("方針 ", 9000), nil), explain.ErrMalformedForm, "a draft that is too long")
 	expect.Fails(t, pick("process", strings.Repeat("方針 ", 9000), nil), aggregate.ErrNotFound, "a draft in place of a process")
 }

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/large"
@@ -146,7 +146,7 @@ func (m Maker) Check(ctx context.Context, c Click, act Act) Verdict {
 
 // judge applies an act with the current settings and the person's current permissions.
 func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Context, aggregate.Decision[aggregate.Aggregate]) error) (v Verdict) {
-	ctx, cancel := sleep.Sparing(ctx, reserved)
+	ctx, cancel := clock.Sparing(ctx, reserved)
 	defer cancel()
 	if v.Settings, v.Err = m.Store.Settings(ctx, c.Ref.Tenant); v.Err != nil {
 		v.Err = fmt.Errorf("read the settings: %w", v.Err)
@@ -254,8 +254,8 @@ func (m Maker) unread(ctx context.Context, c Click, a Subject, s tenancy.Setting
 
 // Log logs the outcome of a click that decided nothing.
 func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
-	switch class := errorclass.Of(v.Err); {
-	case class == errorclass.Unconfirmed:
+	switch class := explain.ClassOf(v.Err); {
+	case class == explain.Unconfirmed:
 		log.ErrorContext(ctx, "not known to be saved", "err", v.Err)
 	case !class.Refusal():
 		log.ErrorContext(ctx, "not saved", "err", v.Err)
@@ -265,7 +265,7 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 }
 
 // Unsaved reports whether Ringi or Slack failed, as opposed to a rule that refused the click.
-func (v Verdict) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
+func (v Verdict) Unsaved() bool { return v.Err != nil && !explain.ClassOf(v.Err).Refusal() }
 
 // Measure records how long the decided gate had waited.
 func (v Verdict) Measure(now time.Time) {

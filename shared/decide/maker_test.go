@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // The time that a person takes to decide is measured from the question, not from the start of its generation.
@@ -39,7 +39,7 @@ func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 
 // Every kind that asks people must implement Subject: without it clicks and lists of waiting gates can't find it.
 func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
-	for _, k := range kinds.All() {
+	for _, k := range store.Kinds() {
 		_, asks := k.New().(Subject)
 		says := [4]bool{k.ValidID != nil, k.Asked != "", len(k.Asks) > 0, card.DialogsOf(k.New()) != nil}
 		if says != [4]bool{asks, asks, asks, asks} {

@@ -5,7 +5,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 )
 
@@ -18,7 +18,7 @@ func Pick(team, content string, unread error) Act {
 		case unread != nil:
 			return aggregate.Change{}, unread
 		case !card.Stampable(content):
-			return aggregate.Change{}, errorclass.ErrMalformedForm
+			return aggregate.Change{}, explain.ErrMalformedForm
 		}
 		name := team
 		for _, row := range a.Prompts {

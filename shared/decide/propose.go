@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/opening"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -84,11 +83,11 @@ func (m Maker) tenant(ctx context.Context, id string) (t tenant, err error) {
 	if t.RulesRev == 0 {
 		return t, nil
 	}
-	r, err := opening.Rules(ctx, m.Store, id, t.Settings)
+	r, err := Rules(ctx, m.Store, id, t.Settings)
 	if err != nil || r == nil || !r.Actions() {
 		return t, err
 	}
-	organised, on, err := opening.Organised(ctx, m.Store, id)
+	organised, on, err := Organised(ctx, m.Store, id)
 	t.rules, t.organised, t.on = r, organised, []aggregate.Owned{on}
 	return t, err
 }
@@ -115,7 +114,7 @@ func proposing(form string, o conversation.Own, t tenant) Act {
 		}
 		own.Terms = t.ActionTerms(now)
 		if ruled {
-			x := opening.Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID, o.Authors...),
+			x := Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID, o.Authors...),
 				Type: own.Type, Now: now, Organised: t.organised, Home: t.DirectApprovers, Typed: true}
 			found, err := x.ByIDs(t.rules)
 			if err == nil {

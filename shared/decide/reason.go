@@ -7,8 +7,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/store/kinds"
+	"ringi/shared/explain"
+	"ringi/shared/store"
 )
 
 // TakeAsReason rejects the gate that waits in a message's thread with the message's text as the reason. One commit
@@ -29,7 +29,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 			return err
 		}
 		a, is := x.(*task.Aggregate)
-		if !is || a.Choice == nil || !kinds.Asks(a.Choice.Beside.Kind) {
+		if !is || a.Choice == nil || !store.Asks(a.Choice.Beside.Kind) {
 			_, err := f(x)
 			return errors.Join(err, aggregate.ErrNotFound)
 		}
@@ -43,7 +43,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 				return aggregate.Change{}, aggregate.Change{}, nil
 			}
 			if g := other.GateWith(gate.ID); g.Ruled() && other.IsOpen(gate.ID) && policy.Request(by) == nil &&
-				(err == nil || errorclass.Of(err) == errorclass.NotAllowed) {
+				(err == nil || explain.ClassOf(err) == explain.NotAllowed) {
 				err = aggregate.ErrNotAllowed{Rule: aggregate.RuleByForm}
 			}
 			if err != nil {

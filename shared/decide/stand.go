@@ -7,13 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/lookup"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 )
 
@@ -57,7 +56,7 @@ type Succession struct {
 	Slack people.Grouped
 	Known *people.Requesters
 	// Standing reads which organisation stands, and the row on which that depends.
-	Standing func(ctx context.Context, tenant string) (lookup.Standing, error)
+	Standing func(ctx context.Context, tenant string) (Standing, error)
 	Now      func() time.Time
 }
 
@@ -104,9 +103,9 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user str
 	n.Named, n.OfHome = now.Names(desk), desk.OfHome()
 	f := &rules.Facts{Requester: g.Person(of.Askers()[0]), Askers: g.Askers, Home: settings.DirectApprovers,
 		On: organisation.DateOf(x.Now().In(tenancy.Zone())).String()}
-	places := lookup.Places{Slack: x.Slack, Known: x.Known, Team: of.Origin().Team, Organisation: standing.Organisation,
+	places := Places{Slack: x.Slack, Known: x.Known, Team: of.Origin().Team, Organisation: standing.Organisation,
 		Now: x.Now()}
-	err = places.Resolve(ctx, func(d *lookup.Directory) error {
+	err = places.Resolve(ctx, func(d *OpenDirectory) error {
 		n.Admin, n.Org = d.Person(user), d.Org()
 		if d.Org() != "" {
 			f.Requester = d.Person(f.Requester.User)
@@ -224,8 +223,8 @@ func (m Maker) Stand(ctx context.Context, x *Succession, of Subject, c Click, s 
 // full reports whether Slack says now that somebody is a full member of the workspace.
 func (m Maker) full(ctx context.Context, team, user string) (bool, error) {
 	refused, err := people.Members{Team: team}.Refused(ctx, m.People.Slack, []string{user}, nil)
-	if err != nil && !errors.Is(err, errorclass.ErrUnverified) {
-		err = fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+	if err != nil && !errors.Is(err, explain.ErrUnverified) {
+		err = fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 	}
 	return err == nil && refused[user] == "", err
 }

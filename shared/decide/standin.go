@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 )
 
 // standIn completes an act of a hand that owes nothing at the present stage itself but stands in for somebody, and
@@ -84,7 +84,7 @@ func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 		}
 		by, err := m.People.Requester(ctx, team, who)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+			return nil, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 		}
 		gone[who] = aggregate.Policy{Team: team}.Request(by) != nil
 	}

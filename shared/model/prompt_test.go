@@ -18,7 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
 )
 
@@ -81,8 +81,8 @@ func TestPromptsNameTheMarksOfFiles(t *testing.T) {
 		for _, locale := range language.All {
 			text := string(expect.Value(os.ReadFile(prompt + "." + locale + ".md"))(t))
 			for _, mark := range []string{"`~~`", "`[invisible: …]`", "`hidden`", "`shown`", "`not shown`",
-				"`covered by merged cells`", "`=SUM(B2:B3) [saved: 0]`", "`remarks`", "`" + string(filetext.Pictures) + "`",
-				"`" + string(filetext.Colors) + "`"} {
+				"`covered by merged cells`", "`=SUM(B2:B3) [saved: 0]`", "`remarks`", "`" + string(isolated.HasPictures) + "`",
+				"`" + string(isolated.HasColors) + "`"} {
 				expect.Has(t, text, mark, "%s.%s does not speak of %s", prompt, locale, mark)
 			}
 			expect.That(t, !strings.Contains(text, "`~` または") && !strings.Contains(text, "`~` or"),

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/store/table"
 )
 
@@ -80,7 +80,7 @@ func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, ta
 	}
 	for try := 0; len(keys) > 0 && try < batchTries; try++ {
 		if try > 0 {
-			if err := sleep.For(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
+			if err := clock.Sleep(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
 				return fmt.Errorf("read %d rows: %w", len(keys), err)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -37,7 +37,7 @@ func testHinderedWrites(t *testing.T, st *taskStore) {
 			inTime(t, func() bool {
 				begun := time.Now()
 				err := c.write(st.over(r))
-				expect.Is(t, errorclass.Of(err), errorclass.Unavailable, fmt.Sprint("held for good: ", err))
+				expect.Is(t, explain.ClassOf(err), explain.Unavailable, fmt.Sprint("held for good: ", err))
 				return time.Since(begun) < 2500*time.Millisecond
 			})
 			r.refused.Store(0)

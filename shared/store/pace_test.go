@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/slackstate"
+	"ringi/shared/store/records"
 	"ringi/shared/store/table"
 )
 
 // budget allows a workspace four calls in ten seconds.
-func budget(workspace string) slackstate.Budget {
-	return slackstate.Budget{Workspace: workspace, Name: "chat.update", Calls: 4, Window: 10 * time.Second}
+func budget(workspace string) records.Budget {
+	return records.Budget{Workspace: workspace, Name: "chat.update", Calls: 4, Window: 10 * time.Second}
 }
 
 // take returns when a call may be made; zero means now.
-func take(t *testing.T, st *taskStore, b slackstate.Budget, spare int, now time.Time) time.Time {
+func take(t *testing.T, st *taskStore, b records.Budget, spare int, now time.Time) time.Time {
 	t.Helper()
 	return expect.Value(st.TakePace(t.Context(), b, spare, now))(t)
 }
@@ -54,7 +54,7 @@ func testPaceInAnyWindow(t *testing.T, st *taskStore) {
 		spare     int
 		wantUntil time.Duration
 	}{{9 * time.Second, 0, 10 * time.Second}, {11 * time.Second, 1, 0}, {11 * time.Second, 2, 12 * time.Second}} {
-		looks := expect.Value(st.TakeCalls(t.Context(), at().Add(c.after), slackstate.Take{From: b, Spare: c.spare}))(t)
+		looks := expect.Value(st.TakeCalls(t.Context(), at().Add(c.after), records.Take{From: b, Spare: c.spare}))(t)
 		want := at().Add(c.wantUntil)
 		expect.That(t, looks.Until.Equal(want) || c.wantUntil == 0 && looks.Until.IsZero(),
 			"after %v with %d to spare: %v", c.after, c.spare, looks.Until)
@@ -111,13 +111,13 @@ func testSilence(t *testing.T, st *taskStore) {
 	for n := range 3 {
 		now := at().Add(time.Duration(n) * time.Minute)
 		expect.NoError(t, st.NoteSilence(t.Context(), "T1", now, now.Add(10*time.Minute)))
-		take(t, st, slackstate.Probes("T1", time.Minute), 0, now)
+		take(t, st, records.Probes("T1", time.Minute), 0, now)
 	}
 	for after, want := range map[time.Duration]time.Time{11 * time.Minute: at(), 12 * time.Minute: {}} {
 		got := since(at().Add(after))
 		expect.That(t, got.Equal(want), "after %v: silent since %v, want %v", after, got, want)
 	}
-	until := take(t, st, slackstate.Probes("T1", time.Minute), 0, at().Add(150*time.Second))
+	until := take(t, st, records.Probes("T1", time.Minute), 0, at().Add(150*time.Second))
 	expect.That(t, until.Equal(at().Add(3*time.Minute)), "the next call may be at %v", until)
 	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
 	if got := since(at().Add(3 * time.Minute)); !got.IsZero() {
@@ -150,9 +150,10 @@ func testPaceTogether(t *testing.T, st *taskStore) {
 	updates := budget("T5")
 	posts := updates
 	posts.Name, posts.In, posts.Prefix, posts.Calls = "chat.postMessage", "chat.update", "post", 3
-	takes := func(u, p int) slackstate.Short {
+	takes := func(u, p int) records.Short {
 		t.Helper()
-		return expect.Value(st.TakeCalls(t.Context(), at(), slackstate.Take{From: updates, N: u}, slackstate.Take{From: posts, N: p}))(t)
+		return expect.Value(st.TakeCalls(t.Context(), at(), records.Take{From: updates, N: u},
+			records.Take{From: posts, N: p}))(t)
 	}
 	expect.That(t, takes(1, 2).Until.IsZero(), "calls that are left are not given")
 	short := takes(1, 2)
@@ -165,7 +166,7 @@ func testPaceTogether(t *testing.T, st *taskStore) {
 	expect.That(t, take(t, st, updates, 0, later).IsZero(), "what holds for posts holds for updates")
 	until := take(t, st, posts, 0, later)
 	expect.That(t, until.Equal(at().Add(time.Minute)), "posts are held until %v", until)
-	for _, b := range []slackstate.Budget{posts, updates} { // each has a line of its own
+	for _, b := range []records.Budget{posts, updates} { // each has a line of its own
 		first := expect.Value(st.JoinLine(t.Context(), b, 0, later))(t)
 		apart := (b.Window / time.Duration(b.Calls)).Truncate(time.Millisecond)
 		expect.That(t, first.Equal(later.Add(apart)), "the first in the line of %s is to come at %v", b.Name, first)
@@ -175,9 +176,9 @@ func testPaceTogether(t *testing.T, st *taskStore) {
 // The row of a workspace with all that cards count takes one write unit a write with few channels, and two with all.
 func testPaceStaysSmall(t *testing.T, st *taskStore) {
 	const channels = 16 // budgets of update-card
-	takes := []slackstate.Take{}
+	takes := []records.Take{}
 	for n, prefix := range append([]string{"", "post"}, inChannels(channels)...) {
-		b := slackstate.Budget{Workspace: "T0123456789", Name: "chat.update", Calls: 10, Window: 10 * time.Second}
+		b := records.Budget{Workspace: "T0123456789", Name: "chat.update", Calls: 10, Window: 10 * time.Second}
 		if prefix != "" {
 			b.In, b.Prefix = b.Name, prefix
 		}
@@ -186,7 +187,7 @@ func testPaceStaysSmall(t *testing.T, st *taskStore) {
 		} else {
 			expect.NoError(t, st.HoldPace(t.Context(), b, at()))
 		}
-		takes = append(takes, slackstate.Take{From: b, N: b.Calls})
+		takes = append(takes, records.Take{From: b, N: b.Calls})
 		for _, spare := range []int{0, 1, b.Calls / 2} {
 			expect.Value(st.JoinLine(t.Context(), b, spare, at()))(t)
 		}
@@ -210,14 +211,15 @@ func inChannels(n int) (out []string) {
 }
 
 func testPaceNames(t *testing.T, st *taskStore) {
-	for _, bad := range []slackstate.Budget{{Workspace: "T#1", Name: "x", Calls: 1, Window: 1}, {Workspace: "T1", Calls: 1, Window: 1}, {Workspace: "T1", Name: "x", Calls: slackstate.MaxPaceCalls + 1, Window: 1}} {
+	for _, bad := range []records.Budget{{Workspace: "T#1", Name: "x", Calls: 1, Window: 1},
+		{Workspace: "T1", Calls: 1, Window: 1}, {Workspace: "T1", Name: "x", Calls: records.MaxPaceCalls + 1, Window: 1}} {
 		_, err := st.TakePace(t.Context(), bad, 0, at())
 		expect.That(t, err != nil, "%+v is taken", bad)
 	}
 }
 
 func testLine(t *testing.T, st *taskStore) {
-	b := slackstate.Budget{Workspace: "T1", Name: "line", Calls: 5, Window: 10 * time.Second}
+	b := records.Budget{Workspace: "T1", Name: "line", Calls: 5, Window: 10 * time.Second}
 	join := func(spare int, now time.Time) time.Duration {
 		t.Helper()
 		place := expect.Value(st.JoinLine(t.Context(), b, spare, now))(t)
@@ -235,7 +237,7 @@ func testLine(t *testing.T, st *taskStore) {
 }
 
 func testLineAtOnce(t *testing.T, st *taskStore) {
-	b := slackstate.Budget{Workspace: "T2", Name: "line", Calls: 10, Window: 10 * time.Second}
+	b := records.Budget{Workspace: "T2", Name: "line", Calls: 10, Window: 10 * time.Second}
 	var all sync.WaitGroup
 	places := make([]time.Time, 8)
 	for i := range places {

@@ -14,21 +14,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/exports"
+	"ringi/shared/store/records"
 	"ringi/shared/store/seal"
-	"ringi/shared/store/slackstate"
-	"ringi/shared/store/sums"
 	"ringi/shared/store/table"
-	"ringi/shared/store/websession"
 )
 
 // TestStore runs the compliance suite against the emulator that the local stack uses and against Amazon's DynamoDB
@@ -36,7 +32,8 @@ import (
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, map[string]string{"Stage": "dev"}))(t)
-	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest, "DynamoDB Local": dynamodblocal.StartForTest} {
+	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest,
+		"DynamoDB Local": moto.LocalForTest} {
 		t.Run(name, func(t *testing.T) {
 			if name != "moto" {
 				expect.AtNight(t) // infra/local/moto holds both engines against each other
@@ -347,18 +344,18 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 // taskStore is the store of package tasks and the suite that created its table.
 type taskStore struct {
 	Of[*task.Aggregate]
-	websession.Sessions
+	records.Sessions
 	seal.Rows
-	exports.Exports
-	slackstate.Notes
-	*sums.Counter
+	records.Exports
+	records.Notes
+	*Counter
 	suite *suite
 }
 
 // tasksIn returns a store's tasks and the packages of the other rows in its table.
 func (s *suite) tasksIn(of *Store) *taskStore {
 	return &taskStore{
-		Of[*task.Aggregate]{of}, websession.Of(of.t), seal.Of(of.t), exports.Of(of.t), slackstate.Of(of.t), sums.Of(of.t, of.kinds), s,
+		Of[*task.Aggregate]{of}, records.SessionsOf(of.t), seal.Of(of.t), records.ExportsOf(of.t), records.NotesOf(of.t), CounterOf(of.t, of.kinds), s,
 	}
 }
 
@@ -366,7 +363,7 @@ func taskKind() aggregate.Kind {
 	k := task.Kind
 	k.Columns = func(r aggregate.Row) map[string]string {
 		if e, ok := r.(*task.Execution); ok && e.Error != "" {
-			return map[string]string{"error": ended.Sentence(e.Terms.Locale, e.Error, e.ErrorDetail)}
+			return map[string]string{"error": explain.Ended(e.Terms.Locale, e.Error, e.ErrorDetail)}
 		}
 		return nil
 	}

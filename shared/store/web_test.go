@@ -13,8 +13,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/records"
 	"ringi/shared/store/table"
-	"ringi/shared/store/websession"
 )
 
 func testWeb(t *testing.T, st *taskStore) {
@@ -30,9 +30,9 @@ func testWeb(t *testing.T, st *taskStore) {
 }
 
 // signedIn begins a session under a cookie.
-func signedIn(t *testing.T, st *taskStore, cookie string, now time.Time) websession.Session {
+func signedIn(t *testing.T, st *taskStore, cookie string, now time.Time) records.Session {
 	t.Helper()
-	x := websession.New("01TENANT", "T1", "U1", "鈴木", true, now)
+	x := records.NewSession("01TENANT", "T1", "U1", "鈴木", true, now)
 	expect.NoError(t, st.BeginSession(t.Context(), cookie, x))
 	return x
 }
@@ -46,9 +46,9 @@ func testWebSession(t *testing.T, st *taskStore) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	x := signedIn(t, st, "c1", now)
 	expect.Same(t, x, expect.Value(st.Session(t.Context(), "c1", now))(t))
-	_, err := st.Session(t.Context(), "c1", now.Add(websession.Lasts))
+	_, err := st.Session(t.Context(), "c1", now.Add(records.SessionLasts))
 	gone(t, "after eight hours", err)
-	_, err = st.Session(t.Context(), websession.Hash("c1"), now)
+	_, err = st.Session(t.Context(), records.HashOf("c1"), now)
 	gone(t, "what the table shows", err)
 	expect.NoError(t, st.EndSession(t.Context(), "c1"))
 	_, err = st.Session(t.Context(), "c1", now)
@@ -63,9 +63,9 @@ func testWebRotation(t *testing.T, st *taskStore) {
 	expect.NoError(t, st.CameSession(t.Context(), next, expect.Value(st.Session(t.Context(), next, now))(t)))
 	is := expect.Value(st.Session(t.Context(), next, now))(t)
 	expect.That(t, is.Before == "", "a cookie that came is %+v", is)
-	old := expect.Value(st.Session(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace-time.Second)))(t)
+	old := expect.Value(st.Session(t.Context(), "c2", now.Add(20*time.Minute+records.Grace-time.Second)))(t)
 	expect.That(t, !old.MustRotate(now.Add(time.Hour)) && old.Form == x.Form, "the old one is %+v", old)
-	_, err := st.Session(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace))
+	_, err := st.Session(t.Context(), "c2", now.Add(20*time.Minute+records.Grace))
 	gone(t, "a replayed cookie", err)
 	expect.NoError(t, st.EndSession(t.Context(), "c2"))
 	if err := st.RotateSession(t.Context(), "c2", "c2-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
@@ -74,7 +74,7 @@ func testWebRotation(t *testing.T, st *taskStore) {
 }
 
 // rotatedAtOnce rotates a cookie four times in parallel, and returns the only one of the new cookies that was accepted.
-func rotatedAtOnce(t *testing.T, st *taskStore, old string, x websession.Session, now time.Time) (next string) {
+func rotatedAtOnce(t *testing.T, st *taskStore, old string, x records.Session, now time.Time) (next string) {
 	t.Helper()
 	var won atomic.Int32
 	var all sync.WaitGroup
@@ -98,7 +98,7 @@ func testWebLostCookie(t *testing.T, st *taskStore) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	x := signedIn(t, st, "c4", now)
 	lost := rotatedAtOnce(t, st, "c4", x, now)
-	now = now.Add(websession.Grace)
+	now = now.Add(records.Grace)
 	is := expect.Value(st.Session(t.Context(), "c4", now))(t)
 	expect.Must(t, is.MustRotate(now), "it is %+v", is)
 	if err := st.RotateSession(t.Context(), "c4", "c4-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
@@ -109,7 +109,7 @@ func testWebLostCookie(t *testing.T, st *taskStore) {
 	for range 2 { // two parallel requests of a page
 		expect.NoError(t, st.CameSession(t.Context(), "c4-2", newest))
 	}
-	_, err := st.Session(t.Context(), "c4", now.Add(websession.Grace))
+	_, err := st.Session(t.Context(), "c4", now.Add(records.Grace))
 	gone(t, "a replayed cookie", err)
 	gone(t, "who comes with the lost one", st.CameSession(t.Context(), lost, expect.Value(st.Session(t.Context(), lost, now))(t)))
 	for _, cookie := range []string{"c4", "c4-2", lost} {
@@ -137,7 +137,7 @@ func testWebSeen(t *testing.T, st *taskStore) {
 
 func testSignIn(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
-	x := websession.SignIn{Browser: websession.Hash("b"), Nonce: "n", Next: "/console/tasks"}
+	x := records.SignIn{Browser: records.HashOf("b"), Nonce: "n", Next: "/console/tasks"}
 	expect.NoError(t, st.BeginSignIn(t.Context(), "s1", x, now))
 	var taken atomic.Int32
 	var all sync.WaitGroup
@@ -151,7 +151,7 @@ func testSignIn(t *testing.T, st *taskStore) {
 	all.Wait()
 	expect.That(t, taken.Load() == 1, "one state was taken %d times", taken.Load())
 	expect.NoError(t, st.BeginSignIn(t.Context(), "s2", x, now))
-	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(websession.SignInLasts+time.Second))
+	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(records.SignInLasts+time.Second))
 	gone(t, "after ten minutes", err)
 	_, err = st.TakeSignIn(t.Context(), "s3", now)
 	gone(t, "a state of nobody", err)
@@ -163,7 +163,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 		t.Helper()
 		return expect.Value(st.CountSignIn(t.Context(), address, now))(t)
 	}
-	for n := range websession.SignInsPerMinute {
+	for n := range records.SignInsPerMinute {
 		if !within(fmt.Sprintf("2001:db8:0:7::%x", n), now.Add(time.Duration(n)*time.Second)) {
 			t.Errorf("the %dth is too many", n+1)
 		}
@@ -174,8 +174,8 @@ func testSignIns(t *testing.T, st *taskStore) {
 	var is struct {
 		N int `json:"n"`
 	}
-	pk, sk := "WEB#"+websession.Hash("address "+websession.Network("2001:db8:0:7::1")), "MINUTE#"+now.Format("2006-01-02T15:04")
-	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != websession.SignInsPerMinute {
+	pk, sk := "WEB#"+records.HashOf("address "+records.Network("2001:db8:0:7::1")), "MINUTE#"+now.Format("2006-01-02T15:04")
+	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != records.SignInsPerMinute {
 		t.Errorf("what is beyond the limit is counted: %d", is.N)
 	}
 	for name, ok := range map[string]bool{
@@ -187,7 +187,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 	}
 	var won atomic.Int32
 	var all sync.WaitGroup
-	for range 2 * websession.SignInsPerMinute {
+	for range 2 * records.SignInsPerMinute {
 		all.Go(func() {
 			if ok, err := st.CountSignIn(t.Context(), "192.0.2.9", now); err == nil && ok {
 				won.Add(1)
@@ -195,13 +195,14 @@ func testSignIns(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	expect.That(t, won.Load() == websession.SignInsPerMinute, "%d at once are within the limit", won.Load())
+	expect.That(t, won.Load() == records.SignInsPerMinute, "%d at once are within the limit", won.Load())
 }
 
 func testWebSecrets(t *testing.T, st *taskStore) {
 	now := time.Now()
 	signedIn(t, st, "cookie-in-the-open", now)
-	expect.NoError(t, st.BeginSignIn(t.Context(), "state-in-the-open", websession.SignIn{Browser: websession.Hash("browser-in-the-open")}, now))
+	expect.NoError(t, st.BeginSignIn(t.Context(), "state-in-the-open",
+		records.SignIn{Browser: records.HashOf("browser-in-the-open")}, now))
 	seen := 0
 	for pages := dynamodb.NewScanPaginator(st.t.DB, &dynamodb.ScanInput{TableName: &st.t.Name}); pages.HasMorePages(); {
 		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {

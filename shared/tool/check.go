@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
@@ -56,7 +56,7 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 	}
 	spec, _ := c.Lookup(name)
 	if broken := spec.broken(a.members, true); broken != nil {
-		return errors.New(failedcall.Sentence(language.English, broken.Problem, broken.Args...))
+		return errors.New(explain.FailedCall(language.English, broken.Problem, broken.Args...))
 	}
 	return nil
 }

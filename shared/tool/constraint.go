@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -35,10 +35,10 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 // made a complete argument of one of Ringi's own tools null, Hold returns ProblemNoValue: null means everything, and
 // people who stamped the reference did not see that. A null in the plan is allowed because people saw it, and a null
 // inside a list or an object is allowed because it is an empty cell.
-func (s Spec) Hold(r Resolved) *failedcall.Error {
+func (s Spec) Hold(r Resolved) *explain.CallError {
 	if s.Pin == nil && len(r.nulls) > 0 {
 		from := r.nulls[0].Path
-		return failedcall.Fail(failedcall.ProblemNoValue, nil, s.Name, dotted(r.nulls[0].At),
+		return explain.Fail(explain.ProblemNoValue, nil, s.Name, dotted(r.nulls[0].At),
 			strings.TrimPrefix(from.StepID, "step-"), dotted(from.Keys))
 	}
 	return s.broken(r.members, false)
@@ -46,7 +46,7 @@ func (s Spec) Hold(r Resolved) *failedcall.Error {
 
 // broken returns the first limit that arguments exceed or constraint that they violate, nil if there is none. In planned arguments it skips
 // references: their values are checked before the call.
-func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
+func (s Spec) broken(members map[string]any, planned bool) *explain.CallError {
 	if e := s.tooLong(members); e != nil {
 		return e
 	}
@@ -65,10 +65,10 @@ func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
 	return nil
 }
 
-func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
+func (s Spec) breaks(name tenancy.Constraint, v any) *explain.CallError {
 	if name == tenancy.MaxRows {
 		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
-			return failedcall.Fail(failedcall.ProblemTooMany, nil, s.Name, string(name), s.Bounds.MaxRows, len(rows))
+			return explain.Fail(explain.ProblemTooMany, nil, s.Name, string(name), s.Bounds.MaxRows, len(rows))
 		}
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
 }
 
 // NotListed returns the error that a constraint does not allow a value.
-func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failedcall.Error {
+func NotListed(name string, c tenancy.Constraint, v any, listed []string) *explain.CallError {
 	shown := listed
 	if len(shown) > maxNamed {
 		shown = append(slices.Clone(shown[:maxNamed]), "…")
@@ -89,7 +89,8 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *faile
 	if !ok {
 		text = kind(v)
 	}
-	return failedcall.Fail(failedcall.ProblemNotListed, nil, name, string(c), legible.Clip(spaced(text), 100), strings.Join(shown, ", "))
+	return explain.Fail(explain.ProblemNotListed, nil, name, string(c), legible.Clip(spaced(text), 100),
+		strings.Join(shown, ", "))
 }
 
 // same compares texts. In e-mail addresses the case of A to Z does not matter.

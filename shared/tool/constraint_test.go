@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -66,7 +66,8 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 				expect.That(t, e == nil, "%v", e)
 				return
 			}
-			if e == nil || e.Outcome != failedcall.Failed || !strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), test.want) {
+			if e == nil || e.Outcome != explain.CallFailed || !strings.Contains(explain.FailedCall("en", e.Problem, e.Args...),
+				test.want) {
 				t.Errorf("%v, want a refusal that says %q", e, test.want)
 			}
 		})
@@ -125,7 +126,7 @@ func TestNoReferenceWidensACall(t *testing.T) {
 				expect.NoError(t, err)
 				_, err = c.Check(s.Name, r)
 				unfit := err != nil && strings.Contains(err.Error(), name+": ")
-				if e := s.Hold(r); !unfit && (e == nil || e.Problem != failedcall.ProblemNoValue) || value == `null` && e == nil {
+				if e := s.Hold(r); !unfit && (e == nil || e.Problem != explain.ProblemNoValue) || value == `null` && e == nil {
 					t.Errorf("%s takes %s for %s: %v, %v", s.Name, value, name, err, e)
 				}
 			}

@@ -3,11 +3,10 @@ package tool
 import (
 	"encoding/json"
 	"maps"
+	"ringi/shared/explain"
 	"slices"
 	"strconv"
 	"unicode/utf16"
-
-	"ringi/shared/explain/failedcall"
 )
 
 // perDetail is how many characters a message has for each entry of a list beside its texts: a line end, a bullet with a
@@ -16,7 +15,7 @@ const perDetail = 5
 
 // tooLong returns an error if the message that the arguments make is longer than the vendor takes at once. A message is
 // sent as it was approved or not at all. References don't count: their values are measured before the call.
-func (s Spec) tooLong(members map[string]any) *failedcall.Error {
+func (s Spec) tooLong(members map[string]any) *explain.CallError {
 	if s.MaxMessage == 0 {
 		return nil
 	}
@@ -34,7 +33,7 @@ func (s Spec) tooLong(members map[string]any) *failedcall.Error {
 	if total <= s.MaxMessage {
 		return nil
 	}
-	return failedcall.Fail(failedcall.ProblemTooLong, nil, s.Name, where, total, s.MaxMessage)
+	return explain.Fail(explain.ProblemTooLong, nil, s.Name, where, total, s.MaxMessage)
 }
 
 // length tells add the length of each text, number and boolean in a value.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -40,7 +40,8 @@ func TestAMessageThatIsTooLongIsRefused(t *testing.T) {
 		for _, err := range []error{err, atPlan} {
 			expect.That(t, err != nil && strings.Contains(err.Error(), tt.names) && strings.Contains(err.Error(), "4000"), "%s: %v", name, err)
 		}
-		var e *failedcall.Error
-		expect.That(t, errors.As(error(spec.Hold(expect.Value(planned.Resolve(nil))(t))), &e) && e.Problem == failedcall.ProblemTooLong, "%s: %v", name, e)
+		var e *explain.CallError
+		expect.That(t, errors.As(error(spec.Hold(expect.Value(planned.Resolve(nil))(t))), &e) &&
+			e.Problem == explain.ProblemTooLong, "%s: %v", name, e)
 	}
 }

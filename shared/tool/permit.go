@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -64,7 +64,7 @@ func (c *Catalog) Permit(name, version string, access aggregate.Access, p tenanc
 		return t, ErrOther
 	}
 	if t.Spec.Bounds, err = p.Bounds(t.Spec.Knows()); err != nil {
-		return t, failedcall.Fail(failedcall.ProblemUnbound, err, name, err.Error())
+		return t, explain.Fail(explain.ProblemUnbound, err, name, err.Error())
 	}
 	if t.Spec.Timeout == 0 {
 		t.Spec.Timeout = maxUnset
@@ -92,7 +92,7 @@ func (c *Catalog) Literal(name string, raw aggregate.JSON) (Arguments, Resolved,
 	}
 	spec, _ := c.Lookup(name)
 	if broken := spec.Hold(r); broken != nil {
-		return a, r, errors.New(failedcall.Sentence(language.English, broken.Problem, broken.Args...))
+		return a, r, errors.New(explain.FailedCall(language.English, broken.Problem, broken.Args...))
 	}
 	return a, r, nil
 }

@@ -11,8 +11,8 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/runtime/function"
-	"ringi/shared/store/bucket"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/store/large"
 )
 
 // Exporter starts exports of the audit log and links to the finished files.
@@ -23,13 +23,13 @@ type Exporter interface {
 
 // exportAudit calls the Lambda function that writes the files, and signs links to its bucket.
 type exportAudit struct {
-	function *function.Function
-	bucket   *bucket.Bucket
+	function *outbound.Function
+	bucket   *large.Bucket
 }
 
 // Function returns the function with that name, which writes into that bucket.
 func Function(cfg aws.Config, name, in string) Exporter {
-	return exportAudit{function.At(cfg, name), bucket.At(cfg, in)}
+	return exportAudit{outbound.FunctionAt(cfg, name), large.BucketAt(cfg, in)}
 }
 
 // Begin invokes the function asynchronously; it returns before the file is written.
@@ -43,7 +43,7 @@ func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
 
 // Link returns an address that serves the file without a session for auditlog.LinkLasts.
 func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error) {
-	as := bucket.Served{Disposition: `attachment; filename="` + x.Name() + `"`}
+	as := large.Served{Disposition: `attachment; filename="` + x.Name() + `"`}
 	link, err := e.bucket.AddressAs(ctx, x.Key, as, auditlog.LinkLasts)
 	if err != nil {
 		return "", fmt.Errorf("link to export %s: %w", x.ID, err)

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/exports"
+	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
 
@@ -209,11 +209,11 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	path := "/console/audit/exports/" + id
 	b.Get(path).Says(t, http.StatusOK, web.TextsOf("export", "ja").Say("waiting")).Holds(t, `data-live="`+path+`"`)
 	b.Get(path+"/file").Says(t, http.StatusNotFound) // a file that is not there
-	x := expect.Value(exports.Of(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
+	x := expect.Value(records.ExportsOf(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
 	expect.That(t, x.Filter == (auditlog.Filter{Action: "settings.updated"}) && x.By == workspace.Suzuki &&
 		x.Locale == "ja", "it is asked for as %+v", x)
 	x.Rows, x.Bytes = 2, 12345
-	expect.NoError(t, exports.Of(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
+	expect.NoError(t, records.ExportsOf(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
 	page := b.Get(path)
 	for _, text := range []string{web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
@@ -246,8 +246,8 @@ func auditExportFails(t *testing.T, w *consoletest.World) {
 	w.Later(auditlog.GivenUp)
 	b = w.As(workspace.Suzuki)
 	id := begunExport(t, b)
-	x := expect.Value(exports.Of(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
-	expect.NoError(t, exports.Of(w.Store.Table()).FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
+	x := expect.Value(records.ExportsOf(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
+	expect.NoError(t, records.ExportsOf(w.Store.Table()).FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
 	b.Get("/console/audit/exports/"+id).Says(t, http.StatusOK,
 		web.TextsOf("export", "ja").In("problems", auditlog.TooMany))
 	w.Console.Exports.(*consoletest.Exporter).Broken = errors.New("no such function")

@@ -22,16 +22,14 @@ import (
 	"ringi/functions/serve-console/tools"
 	"ringi/functions/serve-console/web"
 	slack "ringi/shared/slack/signin"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 )
 
 type Console struct {
 	web.Site
-	Conversations *conversations.Store
-	Contests      *contests.Store
-	Organisations *organisations.Store
+	Conversations *store.ConversationStore
+	Contests      *store.ContestStore
+	Organisations *store.OrganisationStore
 	Servers       tools.ServerTools
 	SignIn        *slack.Slack
 	Exports       audit.Exporter

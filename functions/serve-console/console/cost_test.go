@@ -22,11 +22,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 // Reads per page.
@@ -87,8 +83,8 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		w.Filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, kinds.All()...)
-		w.Console.Store, w.Console.Conversations = web.RowsOf(all), conversations.Of(all)
+		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
+		w.Console.Store, w.Console.Conversations = web.RowsOf(all), store.ConversationsOf(all)
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
 			"/console/tasks?status=done":                   {"GetItem", "Query"},
@@ -137,7 +133,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		w.Record(entries...)
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		w.Console.Store = web.RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.Table).Of.Store)
+		w.Console.Store = web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).Of.Store)
 		b := w.As(workspace.Suzuki)
 		for _, path := range []string{
 			"/console/tasks", "/console/tasks?status=done", "/console/tasks?person=" + workspace.Sato,
@@ -164,9 +160,9 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 	w, h := consoletest.New(t, db), &heard{}
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
-	all := store.New(dynamodb.NewFromConfig(cfg), w.Table, kinds.All()...)
+	all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
 	w.Ask()
-	ref, plain, counted := w.Ref, w.Console.Contests, contests.Of(all, w.Results)
+	ref, plain, counted := w.Ref, w.Console.Contests, store.ContestsOf(all, w.Results)
 	for _, n := range []int{1, 12} {
 		for w.Console.Contests = plain; n > 0; n-- {
 			w.Compete("勤怠の方針", &ref).Plays(1, 1, float64(n)/100, "案")
@@ -193,7 +189,7 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	w, h := consoletest.New(t, db), &heard{}
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
-	counted, plain := web.RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.Table).Of.Store), w.Console.Store
+	counted, plain := web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).Of.Store), w.Console.Store
 	// Titles, and the requesters' words; what the viewer owes, for whom they stand in, and what waits.
 	want := []string{"BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {

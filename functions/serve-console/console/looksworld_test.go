@@ -19,8 +19,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/sums"
+	"ringi/shared/store"
 )
 
 // fullLooks gives a workspace something to show, and returns its pages.
@@ -34,7 +33,7 @@ func fullLooks(w *consoletest.World) []look {
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	w.Results["prompts/contest"] = prompt
 	use := aggregate.NewID()
-	kept := contests.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
+	kept := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
 	expect.NoError(w.T, kept.Keep(w.T.Context(), "01/leader/1", []byte(`{"text":"1. 領収書を集める"}`), usage(use, "prompts/contest")))
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	action := talkedOnRoute(w)
@@ -131,7 +130,7 @@ func worked(w *consoletest.World) {
 			all = append(all, day...)
 		}
 	}
-	expect.NoError(w.T, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(w.T.Context(), all))
+	expect.NoError(w.T, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(w.T.Context(), all))
 }
 
 // finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's page.

@@ -18,8 +18,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -90,8 +88,8 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 		}
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, kinds.All()...)
-		w.Console.Store, w.Console.Conversations = web.RowsOf(all), conversations.Of(all)
+		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
+		w.Console.Store, w.Console.Conversations = web.RowsOf(all), store.ConversationsOf(all)
 		paths := []string{
 			"/console/tasks", "/console/tasks?person=" + workspace.Sato, "/console/tasks?person=me&status=waits",
 			"/console/tasks?person=" + workspace.Sato + "&status=done", "/console/tasks?person=me&status=failed", "/console/approvals", "/console/approvals?for=me&sort=due",

@@ -11,10 +11,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/contests/conteststest"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 // Beginner stands in for the function that reads the contest files.
@@ -22,23 +22,23 @@ type Beginner struct {
 	W      *World
 	Down   bool
 	NotSet bool
-	Begun  []contests.Alone
+	Begun  []store.Alone
 	More   int // warnings of configs/contest.toml beside the one that is named
 	// Checked is the last question about one file.
-	Checked contests.Asked
+	Checked store.Asked
 	// mostOfDay limits the day's budget; 0: no limit.
 	MostOfDay aggregate.MicroUSD
 }
 
-func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error) {
+func (b *Beginner) Ask(ctx context.Context, asked store.Asked) (store.Answered, error) {
 	if b.Down {
-		return contests.Answered{}, errorclass.ErrUnavailable
+		return store.Answered{}, explain.ErrUnavailable
 	}
 	teams := []contest.Entry{{TeamID: "a", TeamName: "堅実"}, {TeamID: "b", TeamName: "速攻"}}
 	if x := asked.Begin; x != nil {
 		b.Begun = append(b.Begun, *x)
 		if x.File != "configs/contest.toml" {
-			return contests.Answered{}, nil
+			return store.Answered{}, nil
 		}
 		err := b.W.Console.Contests.Begin(ctx, contest.Order{
 			Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: teams,
@@ -46,14 +46,14 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 			TeamTimeoutSeconds: 300, TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay,
 		})
 		if errors.As(err, new(aggregate.ErrFull)) {
-			return contests.Answered{OverBudget: true}, nil
+			return store.Answered{OverBudget: true}, nil
 		}
 		if errors.Is(err, aggregate.ErrExists) {
 			err = nil
 		}
-		return contests.Answered{Begun: err == nil}, err
+		return store.Answered{Begun: err == nil}, err
 	}
-	all := []contests.Described{
+	all := []store.Described{
 		{File: "configs/contest.toml", Teams: teams, MinRounds: 1, MaxRounds: 3, TeamSeconds: 300,
 			Warnings: []string{`configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got <b>x</b>`}},
 		{File: "configs/old.toml", Wrong: []string{`configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>`},
@@ -64,9 +64,9 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 	}
 	if asked.Check != "" {
 		b.Checked = asked
-		all = slices.DeleteFunc(all, func(d contests.Described) bool { return d.File != asked.Check })
+		all = slices.DeleteFunc(all, func(d store.Described) bool { return d.File != asked.Check })
 	}
-	return contests.Answered{NotSet: b.NotSet, Contests: all}, nil
+	return store.Answered{NotSet: b.NotSet, Contests: all}, nil
 }
 
 type Contest struct {
@@ -123,7 +123,7 @@ func (k *Contest) plays(place, round int, score float64, text, unjudged string) 
 	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
 	e := a.Contest.Teams[place-1]
 	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
-	p := conteststest.Round(k.ID, e, round, text, score, k.Now())
+	p := storetest.Round(k.ID, e, round, text, score, k.Now())
 	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
 	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	p.Record.Submissions = []contest.MemberSubmission{said}

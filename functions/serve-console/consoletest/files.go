@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // Files stands in for the bucket with conversations' files.
@@ -19,7 +19,7 @@ type Files struct {
 	commits map[string]conversation.Commit
 }
 
-func key(of versions.Conversation, version string) string {
+func key(of large.VersionsOf, version string) string {
 	return of.Tenant + "/" + of.ID + "/" + version
 }
 
@@ -32,40 +32,40 @@ func (k *Conversation) KeepFiles(t *testing.T, tree *conversation.Tree) (version
 		k.Console.Files = f
 	}
 	version = conversation.Version(expect.Value(tree.Archive())(t))
-	f.trees[key(versions.Conversation{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
+	f.trees[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
 	return version
 }
 
 // KeepCommit stores what the commit of a version has.
 func (k *Conversation) KeepCommit(version string, c conversation.Commit) {
-	k.Console.Files.(*Files).commits[key(versions.Conversation{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = c
+	k.Console.Files.(*Files).commits[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = c
 }
 
 // LoseFiles deletes a version.
 func (k *Conversation) LoseFiles(version string) {
-	delete(k.Console.Files.(*Files).trees, key(versions.Conversation{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version))
+	delete(k.Console.Files.(*Files).trees, key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version))
 }
 
-func (f *Files) Difference(context.Context, versions.Conversation, string, string) ([]conversation.FileChange, error) {
+func (f *Files) Difference(context.Context, large.VersionsOf, string, string) ([]conversation.FileChange, error) {
 	return f.Changes, nil
 }
 
 // Made returns which actions changed each path.
-func (f *Files) Made(context.Context, versions.Conversation, string, int) (conversation.Made, error) {
+func (f *Files) Made(context.Context, large.VersionsOf, string, int) (conversation.Made, error) {
 	return conversation.Made{Paths: f.By}, nil
 }
 
-func (f *Files) tree(of versions.Conversation, version string) (*conversation.Tree, error) {
+func (f *Files) tree(of large.VersionsOf, version string) (*conversation.Tree, error) {
 	if version == "" {
 		return &conversation.Tree{}, nil
 	}
 	if t := f.trees[key(of, version)]; t != nil {
 		return t, nil
 	}
-	return nil, versions.ErrGone
+	return nil, large.ErrGone
 }
 
-func (f *Files) Manifest(_ context.Context, of versions.Conversation, version string) (
+func (f *Files) Manifest(_ context.Context, of large.VersionsOf, version string) (
 	m conversation.Manifest, err error,
 ) {
 	t, err := f.tree(of, version)
@@ -75,15 +75,15 @@ func (f *Files) Manifest(_ context.Context, of versions.Conversation, version st
 	return m, err
 }
 
-func (f *Files) Commit(_ context.Context, of versions.Conversation, version string) (conversation.Commit, error) {
+func (f *Files) Commit(_ context.Context, of large.VersionsOf, version string) (conversation.Commit, error) {
 	c, ok := f.commits[key(of, version)]
 	if !ok {
-		return c, versions.ErrGone
+		return c, large.ErrGone
 	}
 	return c, nil
 }
 
-func (f *Files) Each(_ context.Context, of versions.Conversation, version string, files []conversation.Entry,
+func (f *Files) Each(_ context.Context, of large.VersionsOf, version string, files []conversation.Entry,
 	take func(conversation.Entry, []byte) error,
 ) error {
 	t, err := f.tree(of, version)
@@ -102,7 +102,7 @@ func (f *Files) Each(_ context.Context, of versions.Conversation, version string
 	return nil
 }
 
-func (f *Files) Link(_ context.Context, of versions.Conversation, name string, body []byte) (string, error) {
+func (f *Files) Link(_ context.Context, of large.VersionsOf, name string, body []byte) (string, error) {
 	f.Links[name] = body
 	return "https://bucket.example/" + key(of, name), nil
 }

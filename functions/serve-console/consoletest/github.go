@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/settings"
-	vendor "ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
@@ -17,7 +17,7 @@ import (
 
 // GitHub stands in for GitHub, with the repository acme/shop.
 type GitHub struct {
-	*vendor.Server
+	*vendors.GitHubServer
 	Disconnected bool
 	Down         atomic.Bool
 	Asked        atomic.Int32
@@ -26,8 +26,8 @@ type GitHub struct {
 // newGitHub starts GitHub, and returns it with the console's connection, as if each workspace had connected the App.
 func newGitHub(t *testing.T) (*GitHub, settings.GitHub) {
 	t.Helper()
-	g := &GitHub{Server: expect.Value(vendor.New())(t)}
-	files := map[string]vendor.File{"main.py": {Content: "print(1)\n"}}
+	g := &GitHub{GitHubServer: expect.Value(vendors.NewGitHub())(t)}
+	files := map[string]vendors.File{"main.py": {Content: "print(1)\n"}}
 	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
 	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		g.Asked.Add(1)
@@ -43,6 +43,6 @@ func newGitHub(t *testing.T) (*GitHub, settings.GitHub) {
 		if g.Disconnected {
 			return github.App{}, aggregate.ErrNotFound
 		}
-		return github.NewApp(vendor.AppID, vendor.Installation, g.Key())
+		return github.NewApp(vendors.AppID, vendors.Installation, g.Key())
 	}}
 }

@@ -30,19 +30,14 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/websession"
 )
 
 const Host = "ringi.example"
@@ -165,8 +160,8 @@ func Start(t *testing.T) *World { return New(t, storetest.Start(t)) }
 func New(t *testing.T, db *storetest.Server) *World {
 	t.Helper()
 	_, table := db.Store(t)
-	all := store.New(db.DB, table, kinds.All()...)
-	s := tasks.Of(all)
+	all := store.New(db.DB, table, store.Kinds()...)
+	s := store.TasksOf(all)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 	w := &World{Story: pipelinetest.Story{T: t, Store: s, By: by}, Slack: slacktest.Start(t), Results: storetest.Bucket{}, DB: db.DB, Table: table}
 	w.StartClock()
@@ -175,7 +170,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"
-	organised := organisations.Of(all)
+	organised := store.OrganisationsOf(all)
 	w.Console = &console.Console{
 		Site: web.Site{
 			Store: web.RowsOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
@@ -183,7 +178,8 @@ func New(t *testing.T, db *storetest.Server) *World {
 			Own:    w.Own, Now: w.Now, Organised: organised.Member,
 		},
 		Organisations: organised,
-		Exports:       &Exporter{}, Agents: w, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
+		Exports:       &Exporter{}, Agents: w, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all,
+			w.Results),
 		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)
@@ -237,13 +233,13 @@ func (w *World) As(user string) *Browser { w.T.Helper(); return w.Of(w.Tenant, u
 // Of returns a browser in which a user of tenant t is signed in.
 func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	w.T.Helper()
-	cookie, b := websession.Secret(), w.Browser()
+	cookie, b := records.NewSecret(), w.Browser()
 	admin := false
 	for _, id := range t.Admins {
 		admin = admin || id == user
 	}
-	s := websession.New(t.ID, t.TeamID, user, user, admin, w.Now())
-	expect.NoError(w.T, websession.Of(w.Store.Table()).BeginSession(w.T.Context(), cookie, s))
+	s := records.NewSession(t.ID, t.TeamID, user, user, admin, w.Now())
+	expect.NoError(w.T, records.SessionsOf(w.Store.Table()).BeginSession(w.T.Context(), cookie, s))
 	b.Cookies["__Host-ringi"], b.Form, b.user = cookie, s.Form, user
 	return b
 }

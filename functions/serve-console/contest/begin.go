@@ -19,26 +19,26 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/function"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 // Beginner lists the contests that the files describe, and begins contests.
 type Beginner interface {
-	Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error)
+	Ask(ctx context.Context, asked store.Asked) (store.Answered, error)
 }
 
 // beginContest calls the function that reads the contest files: the console has no access to them.
-type beginContest struct{ function *function.Function }
+type beginContest struct{ function *outbound.Function }
 
 func Function(cfg aws.Config, name string) Beginner {
 	// The function answers only after it has read all files.
-	return beginContest{function.Patient(cfg, name)}
+	return beginContest{outbound.PatientFunction(cfg, name)}
 }
 
-func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contests.Answered, err error) {
+func (b beginContest) Ask(ctx context.Context, asked store.Asked) (out store.Answered, err error) {
 	if err := b.function.Call(ctx, asked, &out); err != nil {
 		return out, fmt.Errorf("ask begin-contest: %w", err)
 	}
@@ -66,7 +66,7 @@ type beginPage struct {
 }
 
 type describedFile struct {
-	contests.Described
+	store.Described
 	Chosen bool
 	Text   string
 }
@@ -104,7 +104,7 @@ func (c *Pages) showBeginForm(
 	if err == nil && most < aggregate.USD(mostContestUSD) {
 		p.Most = most.String()
 	}
-	found, err := c.Begin.Ask(r.Context(), contests.Asked{Tenant: v.Tenant, Locale: v.Locale})
+	found, err := c.Begin.Ask(r.Context(), store.Asked{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""], status = words.Say("not_now"), http.StatusServiceUnavailable
@@ -157,7 +157,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		Seconds:   strings.TrimSpace(r.PostFormValue("seconds")),
 	}
 	if !contest.ValidID(f.Key) {
-		return errorclass.ErrMalformedForm
+		return explain.ErrMalformedForm
 	}
 	s, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
 	}
-	answer, err := c.Begin.Ask(r.Context(), contests.Asked{Begin: &asked, Locale: v.Locale})
+	answer, err := c.Begin.Ask(r.Context(), store.Asked{Begin: &asked, Locale: v.Locale})
 	switch {
 	case err != nil:
 		slog.ErrorContext(
@@ -188,7 +188,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 // alone converts the form, or returns its problems by field. It doesn't check the day's budget: begin-contest does,
 // because a form that is sent again must find its contest even if the budget is used up.
-func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (contests.Alone, map[string]string) {
+func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (store.Alone, map[string]string) {
 	wrong := map[string]string{}
 	switch {
 	case card.Prose(f.Prompt) == "":
@@ -213,10 +213,10 @@ func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (co
 		wrong["file"] = words.Say("bad_file")
 	}
 	if len(wrong) > 0 {
-		return contests.Alone{}, wrong
+		return store.Alone{}, wrong
 	}
 	what := strings.Join([]string{f.Key, f.File, f.MaxRounds, f.BudgetUSD, f.Seconds, f.Prompt}, "\x00")
-	return contests.Alone{
+	return store.Alone{
 		Tenant: v.Tenant, Execution: contest.IDFor(aggregate.Ref{Tenant: v.Tenant, Kind: "console", ID: v.User}, what),
 		File: f.File, Prompt: f.Prompt, Locale: s.Locale,
 		MaxRounds: rounds, Seconds: seconds, Budget: aggregate.USD(usd),

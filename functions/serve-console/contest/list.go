@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -23,14 +23,14 @@ const (
 	// contestsOfPage is the number of contests on a page of the history.
 	contestsOfPage = 50
 	// mostOnBoard is the number of rounds on the leader board.
-	mostOnBoard = contests.DefaultLimit
+	mostOnBoard = store.DefaultLimit
 	// mostAsked is how many characters of a contest's task lists and titles show.
 	mostAsked = 60
 )
 
 type Pages struct {
 	*subject.Acts
-	Contests *contests.Store
+	Contests *store.ContestStore
 	Begin    Beginner
 }
 
@@ -170,7 +170,7 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	words := contestTexts{v.Texts("contests")}
 	p := boardPage{Views: words.views(true), Most: mostOnBoard,
 		Team: r.URL.Query().Get("team")}
-	board, err := c.Contests.Board(r.Context(), v.Tenant, contests.Filter{Team: p.Team}, "", mostOnBoard)
+	board, err := c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{Team: p.Team}, "", mostOnBoard)
 	if err == nil && p.Team != "" {
 		p.Name = legible.OneLine(p.Team)
 		p.Stats, err = c.statisticsOf(r.Context(), v.Tenant, p.Team)

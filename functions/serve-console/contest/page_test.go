@@ -15,8 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/contests/conteststest"
+	"ringi/shared/store/storetest"
 )
 
 func TestContestsOfTeams(t *testing.T) {
@@ -158,7 +157,7 @@ func longTalks(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("長い話", nil), w.As(workspace.Suzuki)
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
-	played := conteststest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
 	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
 	for i := range 60 {
 		played.Record.Submissions = append(played.Record.Submissions, contest.MemberSubmission{
@@ -181,7 +180,7 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: contest.Says("result"), ToolCallID: "call_1_1"}
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
-	played := conteststest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
 	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
 	silent := said
 	said.AllMessages = []contest.ModelMessage{
@@ -210,13 +209,13 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	k := w.Compete("勤怠の方針", &ref)
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
-	keeper := contests.Kept{Store: w.Console.Contests, Team: team.Ref(), Execution: k.ID, ChargedTo: w.Ref.ID}
+	keeper := store.Kept{Store: w.Console.Contests, Team: team.Ref(), Execution: k.ID, ChargedTo: w.Ref.ID}
 	for i, provider := range []string{"anthropic", "openai", "anthropic"} {
 		key := fmt.Sprintf("01/leader/1/1/1/tool-%d/search", i+1)
 		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Provider: provider, Model: "m",
 			Calls: 1, Searches: int64(i + 1), Cost: aggregate.MicroUSD(i+1) * 12_000}))
 	}
-	played := conteststest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
 	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.WebSearch, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
 	for i := range 22 {
 		args := fmt.Sprintf(`{"query":"残業 <b>%d</b>\n上限"}`, i)
@@ -246,7 +245,7 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("勤怠の方針", &ref), w.As(workspace.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	team := contest.TeamRef(w.Tenant.ID, k.ID, "team-a")
-	keeper := contests.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
+	keeper := store.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
 	spend := func(key string, sent *aggregate.Blob) string {
 		id := aggregate.NewID()
 		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
@@ -307,7 +306,7 @@ func brokenOff(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("勤怠の方針", nil), w.As(workspace.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	ref := contest.Ref(w.Tenant.ID, k.ID)
-	keeper := contests.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
+	keeper := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
 	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 250_000}))
 	die := func(runs int) {
 		for range runs {

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"
 )
@@ -115,7 +115,7 @@ func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	}
 	k := work.Team
 	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
-	kept := contests.Kept{Store: c.Contests, Team: work.Ref(), Execution: k.ExecutionID}
+	kept := store.Kept{Store: c.Contests, Team: work.Ref(), Execution: k.ExecutionID}
 	return c.ShowKept(w, r, v, of, work.Uses, back, "contest", func(u *aggregate.Use) (string, error) {
 		text, _, err := kept.Turn(r.Context(), strings.TrimPrefix(u.Made, contest.TurnsList))
 		return answered(text), err

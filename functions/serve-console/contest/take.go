@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 )
 
@@ -22,7 +22,7 @@ type drafted struct {
 	task     *task.Aggregate
 	version  *task.Prompt
 	settings tenancy.Settings
-	surface  refused.Surface
+	surface  explain.Surface
 }
 
 // draftedBy returns the version that a contest drafts, or nil if it drafts none, or none that the viewer may read.

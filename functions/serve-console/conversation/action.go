@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -291,7 +291,7 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 	if c.Files == nil || x.Changed == nil || x.Changed.Files == 0 || x.ActionType == conversation.CodeGenerate {
 		return nil
 	}
-	of := versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}
+	of := large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
 	changes, err := c.Files.Difference(ctx, of, x.BaseVersion, x.Version)
 	if err != nil {
 		slog.WarnContext(ctx, "what an action changed is not shown", "session_id", ref.ID, "err", err)

@@ -12,7 +12,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/modelname"
-	"ringi/shared/runtime/function"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/words/legible"
 )
 
@@ -25,9 +25,11 @@ type Agents interface {
 const askedWithin = 8 * time.Second
 
 // answerMessage calls the function that has the keys.
-type answerMessage struct{ function *function.Function }
+type answerMessage struct{ function *outbound.Function }
 
-func Function(cfg aws.Config, name string) Agents { return answerMessage{function.At(cfg, name)} }
+func Function(cfg aws.Config, name string) Agents {
+	return answerMessage{outbound.FunctionAt(cfg, name)}
+}
 
 func (m answerMessage) Answering(ctx context.Context, tenant string) ([]agent.Answering, error) {
 	var out agent.Answered

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
 )
 
 // along returns where an action stands along its route, nil for one without a rule.
@@ -25,7 +24,7 @@ func (t *loaded) along(x *conversation.Action, locale string) *route.Route {
 // withOwed adds conversations that the viewer doesn't see by their place, but whose action waits for them along a route.
 // It looks at the hundred gates that have waited for them the longest.
 func (c *Pages) withOwed(
-	r *http.Request, v *web.Viewer, of conversations.Filter, reach people.Reach,
+	r *http.Request, v *web.Viewer, of store.ConversationFilter, reach people.Reach,
 	page store.Page[conversation.Conversation],
 ) (store.Page[conversation.Conversation], error) {
 	owed, err := c.Store.Owed(r.Context(), v.Tenant, v.User, "", store.MaxPage)

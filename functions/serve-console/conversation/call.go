@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -26,7 +26,7 @@ func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actio
 	}
 	out.Tool, out.ToolKind = legible.OneLine(p.Tool), card.CallKind(p.Access, locale)
 	var b strings.Builder
-	for _, piece := range line.Of(locale, []task.Step{card.CalledStep(p)})[0] {
+	for _, piece := range explain.StepLines(locale, []task.Step{card.CalledStep(p)})[0] {
 		b.WriteString(piece.Text)
 	}
 	out.Does, out.Arguments.Text = legible.Spelled(b.String()), legible.Spelled(indented([]byte(p.Arguments)))

@@ -17,7 +17,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -62,7 +62,7 @@ func (c *Pages) content(ctx context.Context, o opened, e conversation.Entry) (co
 		content = b
 		return nil
 	})
-	if errors.Is(err, versions.ErrGone) {
+	if errors.Is(err, large.ErrGone) {
 		err = fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
 	return content, err
@@ -165,7 +165,7 @@ func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 func (c *Pages) deliver(w http.ResponseWriter, r *http.Request, o opened, name string, content []byte) error {
 	if len(content) <= mostStraight {
 		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("Content-Disposition", versions.Attachment(name))
+		w.Header().Set("Content-Disposition", large.Attachment(name))
 		_, err := w.Write(content)
 		return err
 	}
@@ -210,7 +210,7 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	err = c.Files.Each(r.Context(), o.of, o.version, files, func(e conversation.Entry, content []byte) error {
 		return packed.Add(e.Path, content, e.Mode == conversation.ModeExecutable)
 	})
-	if err = errors.Join(err, packed.Close()); errors.Is(err, versions.ErrGone) {
+	if err = errors.Join(err, packed.Close()); errors.Is(err, large.ErrGone) {
 		return fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return err
 	}
 	p, err := c.patch(r.Context(), o)
-	if err == nil && len(p.Files) == 0 || errors.Is(err, versions.ErrGone) {
+	if err == nil && len(p.Files) == 0 || errors.Is(err, large.ErrGone) {
 		return fmt.Errorf("a patch: %w", aggregate.ErrNotFound)
 	}
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			contents[i][e.Path] = content
 			return nil
 		})
-		if errors.Is(err, versions.ErrGone) {
+		if errors.Is(err, large.ErrGone) {
 			return fmt.Errorf("%w: %w", web.ErrExpired, err)
 		}
 		if err != nil {

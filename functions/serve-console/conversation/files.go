@@ -5,7 +5,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -73,7 +73,7 @@ func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRo
 		if x.Text != "" {
 			var said []string
 			for _, r := range x.Remarks {
-				said = append(said, ended.Remark(words.Locale(), r))
+				said = append(said, explain.FileRemark(words.Locale(), r))
 			}
 			row.Why = strings.Join(said, " ")
 		}

@@ -5,9 +5,9 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // A file is shown once, and as unread only if an answer says so.
@@ -23,7 +23,8 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 	}
 	r, words := newReadings(said), web.TextsOf("conversation", "ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: ended.Unread("ja", "only text and images are read"), Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: explain.Unread("ja", "only text and images are read"), Unread: true},
+			{Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {
@@ -32,9 +33,10 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 }
 
 func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
-	all := []conversation.Attached{{Path: "a.csv", Bytes: 9, Text: "a.csv.txt", Form: filetext.Plain, Encoding: "Shift_JIS"},
-		{Path: "b.xlsx", Text: "b.xlsx.txt", Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros}},
-		{Path: "c.pdf", Why: string(filetext.PDF)}, {Path: "d.png", Type: "image/png"}}
+	all := []conversation.Attached{{Path: "a.csv", Bytes: 9, Text: "a.csv.txt", Form: isolated.PlainText,
+		Encoding: "Shift_JIS"},
+		{Path: "b.xlsx", Text: "b.xlsx.txt", Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros}},
+		{Path: "c.pdf", Why: string(isolated.PDF)}, {Path: "d.png", Type: "image/png"}}
 	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read this (Shift_JIS).", ""},
 		{".ringi/in/b.xlsx", 0, "The agent can read this (xlsx).", "Its macros are not read."},
 		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.",

@@ -19,8 +19,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -30,7 +29,7 @@ const rowsOfPage = 50
 // Pages serves the list of agents and conversations, and each conversation's page.
 type Pages struct {
 	*subject.Acts
-	Conversations *conversations.Store
+	Conversations *store.ConversationStore
 	Who           Agents
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 	Files         Files    // nil: no files are shown
@@ -38,13 +37,13 @@ type Pages struct {
 
 // Files reads conversations' files, and what actions made of them. *versions.Store implements it.
 type Files interface {
-	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
-	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
-	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
-	Each(ctx context.Context, of versions.Conversation, version string, files []conversation.Entry,
+	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]conversation.FileChange, error)
+	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)
+	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
+	Each(ctx context.Context, of large.VersionsOf, version string, files []conversation.Entry,
 		take func(e conversation.Entry, content []byte) error) error
-	Link(ctx context.Context, of versions.Conversation, name string, body []byte) (string, error)
-	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
+	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
+	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.
@@ -177,7 +176,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
 ) (store.Page[conversation.Conversation], error) {
-	of := conversations.Filter{Status: conversation.Status(f.status), Opener: web.Whom(f.person, v)}
+	of := store.ConversationFilter{Status: conversation.Status(f.status), Opener: web.Whom(f.person, v)}
 	var keep func(conversation.Conversation) bool
 	if !v.Admin && of.Opener != v.User {
 		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }

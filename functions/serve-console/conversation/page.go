@@ -20,9 +20,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/lazy"
@@ -57,7 +55,7 @@ type loaded struct {
 	more     bool // the audit log goes on
 	person   func(id string) string
 	named    func(code string) string // names departments
-	surface  refused.Surface
+	surface  explain.Surface
 	admin    bool // the reader is an administrator
 }
 
@@ -324,7 +322,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	p.Attached = attachedOf(words, s.Attached)
 	p.FilesLost, p.Forgotten = t.is.FilesLost(), web.TimeOf(t.is.Head.ForgottenAt)
 	if s.Status == conversation.Failing {
-		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
+		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	p.Prompts = v.Admin
 	u := s.Usage
@@ -356,7 +354,7 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "an action can't be approved that can't be shown", "session_id", a.Ref().ID, "err", err)
-		return errorclass.ErrMalformedForm
+		return explain.ErrMalformedForm
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -70,7 +70,7 @@ type stepRow struct {
 // opened is a version of a conversation's files that the viewer may see.
 type opened struct {
 	a        *conversation.Aggregate
-	of       versions.Conversation
+	of       large.VersionsOf
 	actions  []*conversation.Action
 	version  string
 	manifest conversation.Manifest
@@ -87,7 +87,7 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 	}
 	o.a = a.(*conversation.Aggregate)
 	ref := o.a.Ref()
-	o.of, o.path = versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}, "/console/sessions/"+ref.ID+"/files"
+	o.of, o.path = large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}, "/console/sessions/"+ref.ID+"/files"
 	t := loaded{is: o.a}
 	if err := c.archived(r.Context(), ref, &t); err != nil {
 		return o, err
@@ -101,7 +101,7 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 		return o, fmt.Errorf("a version of the files: %w", aggregate.ErrNotFound)
 	}
 	o.manifest, err = c.Files.Manifest(r.Context(), o.of, o.version)
-	if o.gone = errors.Is(err, versions.ErrGone); o.gone {
+	if o.gone = errors.Is(err, large.ErrGone); o.gone {
 		err = nil
 	}
 	return o, err
@@ -258,7 +258,7 @@ func (c *Pages) patch(ctx context.Context, o opened) (conversation.Patch, error)
 	var commit conversation.Commit
 	was, err := c.Files.Manifest(ctx, o.of, o.first())
 	if err == nil && o.first() != "" {
-		if commit, err = c.Files.Commit(ctx, o.of, o.first()); errors.Is(err, versions.ErrGone) {
+		if commit, err = c.Files.Commit(ctx, o.of, o.first()); errors.Is(err, large.ErrGone) {
 			err = nil
 		}
 	}
@@ -271,7 +271,7 @@ func (c *Pages) since(ctx context.Context, o opened, p *treePage, words web.Text
 		return nil
 	}
 	patch, err := c.patch(ctx, o)
-	if p.NoPatch = errors.Is(err, versions.ErrGone); p.NoPatch {
+	if p.NoPatch = errors.Is(err, large.ErrGone); p.NoPatch {
 		return nil
 	}
 	if err != nil {

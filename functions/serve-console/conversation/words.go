@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 )
 
 // whyUnread says why an attachment was not read.
@@ -15,7 +15,7 @@ func whyUnread(t web.Texts, why string) string {
 	if why == "" {
 		return ""
 	}
-	return ended.Unread(t.Locale(), why)
+	return explain.Unread(t.Locale(), why)
 }
 
 // statusOfAction says how an action stands.

@@ -13,7 +13,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/sums"
+	"ringi/shared/store"
 )
 
 func TestInsights(t *testing.T) {
@@ -42,7 +42,8 @@ func happened(tenant, task string, at time.Time) []daily.Fact {
 }
 
 func insightsSay(t *testing.T, w *consoletest.World) {
-	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", w.Now())))
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(),
+		happened(w.Tenant.ID, "t1", w.Now())))
 	b := w.As(workspace.Suzuki)
 	for locale, want := range map[string][]string{
 		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
@@ -68,7 +69,8 @@ func insightsEmpty(t *testing.T, w *consoletest.World) {
 }
 
 func insightsAreClosed(t *testing.T, w *consoletest.World) {
-	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", w.Now())))
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(),
+		happened(w.Tenant.ID, "t1", w.Now())))
 	other := w.Found("T0OTHER", workspace.Tanaka)
 	w.Of(other, workspace.Tanaka).Get("/console/insights").Says(t, http.StatusOK,
 		web.TextsOf("insights", "ja").Say("empty"))
@@ -76,7 +78,8 @@ func insightsAreClosed(t *testing.T, w *consoletest.World) {
 
 func insightsSpan(t *testing.T, w *consoletest.World) {
 	last := w.Now().AddDate(0, 0, -10)
-	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", last)))
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(),
+		happened(w.Tenant.ID, "t1", last)))
 	b := w.As(workspace.Suzuki)
 	for query, says := range map[string]string{
 		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
@@ -95,7 +98,7 @@ func insightsShowMarkup(t *testing.T, w *consoletest.World) {
 	for _, p := range consoletest.Payloads {
 		f.Tools[p] = daily.Calls{Failed: 1}
 	}
-	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), []daily.Fact{f}))
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), []daily.Fact{f}))
 	page := w.As(workspace.Suzuki).Get("/console/insights")
 	_, main, _ := strings.Cut(page.Body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"", "")
@@ -109,7 +112,7 @@ func insightsOfThousand(t *testing.T, w *consoletest.World) {
 	for n := range 200 {
 		all = append(all, happened(w.Tenant.ID, fmt.Sprintf("t%d", n), w.Now().AddDate(0, 0, -n%20))...)
 	}
-	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
 	page := w.As(workspace.Suzuki).Get("/console/insights")
 	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、中止 0 件"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)

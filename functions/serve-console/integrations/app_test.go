@@ -8,33 +8,33 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
 func connectsApp(t *testing.T, w *connecting) {
-	b, s := w.As(workspace.Suzuki), expect.Value(github.New())(t)
+	b, s := w.As(workspace.Suzuki), expect.Value(vendors.NewGitHub())(t)
 	form := func(id, installation, key string) url.Values {
 		return url.Values{"app_id": {id}, "installation_id": {installation}, "private_key": {key}}
 	}
 	for said, f := range map[string]url.Values{
-		"App ID: 20 桁以内の数字":  form("x", github.Installation, s.Key()),
-		"インストール ID: 20 桁以内の": form(github.AppID, "", s.Key()),
-		"秘密鍵: GitHub から":     form(github.AppID, github.Installation, "himitsu"),
-		".pem ファイルの全体を貼り付けて": form(github.AppID, github.Installation, strings.Repeat("x", 9<<10)),
+		"App ID: 20 桁以内の数字":  form("x", vendors.Installation, s.Key()),
+		"インストール ID: 20 桁以内の": form(vendors.AppID, "", s.Key()),
+		"秘密鍵: GitHub から":     form(vendors.AppID, vendors.Installation, "himitsu"),
+		".pem ファイルの全体を貼り付けて": form(vendors.AppID, vendors.Installation, strings.Repeat("x", 9<<10)),
 	} {
 		b.Post("/console/integrations/app", f).Says(t, http.StatusBadRequest, said).Lacks(t, "himitsu")
 	}
 	key := strings.Split(s.Key(), "\n")[3]
-	a := b.Post("/console/integrations/app", form(" "+github.AppID, github.Installation, s.Key()))
+	a := b.Post("/console/integrations/app", form(" "+vendors.AppID, vendors.Installation, s.Key()))
 	expect.Must(t, strings.HasPrefix(a.To, "/console/integrations?done=connected"), "%d %s", a.Status, a.To)
 	row := w.row(tenancy.GitHubProvider)
 	expect.That(t, row.Status == tenancy.Connected && row.ConnectedBy == workspace.Suzuki && !strings.Contains(row.Credentials, key) &&
 		!strings.Contains(string(row.Metadata), "KEY"), "%+v", row)
 	app := expect.Value(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID))(t)
-	expect.Same(t, github.Installation, app.Installation)
-	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", github.AppID).Lacks(t, key)
+	expect.Same(t, vendors.Installation, app.Installation)
+	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Lacks(t, key)
 	w.Later(time.Second)
 	b.Get("/console/integrations/disconnect?provider=github").Says(t, 200, "App の画面で削除するまで有効です")
 	a = b.Post("/console/integrations/disconnect", url.Values{"provider": {"github"}})

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/websession"
+	"ringi/shared/store/records"
 )
 
 // consentCookie ties a consent to the browser that began it.
@@ -30,19 +30,19 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 	if err != nil {
 		return err
 	}
-	begun := websession.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
+	begun := records.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
 	p, client, err := c.vendor(ctx, v, x, &begun)
 	if err != nil {
 		return c.connectFailed(w, r, v, err)
 	}
-	browser, state := websession.Secret(), websession.Secret()
-	begun.Browser = websession.Hash(browser)
+	browser, state := records.NewSecret(), records.NewSecret()
+	begun.Browser = records.HashOf(browser)
 	if err := c.Store.BeginConsent(ctx, state, begun, c.Now()); err != nil {
 		return err
 	}
-	web.SetCookie(w, r, consentCookie, browser, websession.ConsentLasts)
+	web.SetCookie(w, r, consentCookie, browser, records.ConsentLasts)
 	words := integrationTexts{v.Texts("integrations")}
-	to := p.Ask(client, begun.Redirect, state, websession.Verifier(browser, state))
+	to := p.Ask(client, begun.Redirect, state, records.Verifier(browser, state))
 	data := goData{integration: x, To: to, Host: hostOf(to)}
 	if issuer := hostOf(begun.Issuer); issuer != data.Host {
 		data.Issuer = issuer
@@ -72,7 +72,7 @@ func hostOf(address string) string {
 // vendor returns an integration's authorization server and our client there, and stores in begun what finishing the
 // consent needs.
 func (c *Pages) vendor(
-	ctx context.Context, v *web.Viewer, x integration, begun *websession.Consent,
+	ctx context.Context, v *web.Viewer, x integration, begun *records.Consent,
 ) (oauth.Provider, oauth.Client, error) {
 	switch {
 	case slices.Contains(vendors, x.Provider):
@@ -116,7 +116,7 @@ func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (oau
 
 // begunWith returns the client to finish a consent with. An MCP server's client may have been replaced since the
 // consent began; it is refused unless it belongs to the authorization server that the consent began with.
-func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun websession.Consent) (oauth.Client, error) {
+func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun records.Consent) (oauth.Client, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
 	if err != nil {
 		return oauth.Client{}, err
@@ -204,7 +204,7 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return connectFault{"unfit", http.StatusBadGateway, begun.Provider}
 	}
 	browser := web.CookieOf(r, consentCookie)
-	token, err := p.Exchange(ctx, client, begun.Redirect, code, websession.Verifier(browser, q.Get("state")))
+	token, err := p.Exchange(ctx, client, begun.Redirect, code, records.Verifier(browser, q.Get("state")))
 	if err != nil {
 		slog.WarnContext(ctx, "a code was not exchanged", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
 		return connectFault{exchangeFault(err), http.StatusBadGateway, begun.Provider}
@@ -218,7 +218,7 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 
 // takeConsent returns the consent that this browser and administrator began under the state in the address. It deletes
 // the consent first, so that a state works only once, whoever brings it.
-func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (websession.Consent, error) {
+func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (records.Consent, error) {
 	q := r.URL.Query()
 	begun, err := c.Store.TakeConsent(r.Context(), q.Get("state"), c.Now())
 	web.SetCookie(w, r, consentCookie, "", -1)

@@ -10,11 +10,11 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/signin"
-	"ringi/shared/store/websession"
+	"ringi/shared/store/records"
 )
 
 // Open registers the pages on which people of other workspaces install the app; they have no session yet.
@@ -42,7 +42,7 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	if err := c.Within(r); err != nil {
 		return err
 	}
-	browser, state := websession.Secret(), websession.Secret()
+	browser, state := records.NewSecret(), records.NewSecret()
 	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)
 	if errors.Is(err, secret.ErrMissing) {
 		err = web.ErrNoClient
@@ -50,13 +50,13 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	if err != nil {
 		return err
 	}
-	begun := websession.Consent{
-		Browser: websession.Hash(browser), Provider: tenancy.SlackProvider, Redirect: installedAddress(r),
+	begun := records.Consent{
+		Browser: records.HashOf(browser), Provider: tenancy.SlackProvider, Redirect: installedAddress(r),
 	}
 	if err := c.Store.BeginConsent(r.Context(), state, begun, c.Now()); err != nil {
 		return err
 	}
-	web.SetCookie(w, r, consentCookie, browser, websession.ConsentLasts)
+	web.SetCookie(w, r, consentCookie, browser, records.ConsentLasts)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }

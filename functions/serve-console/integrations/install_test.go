@@ -18,8 +18,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/websession"
 )
 
 // slackInstalls plays Slack's part of an installation.
@@ -232,7 +232,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	refused("another browser", w.returns(w.Browser(), q), http.StatusBadRequest)
 	refused("after another browser", w.returns(one, q), http.StatusBadRequest)
 	q = w.begins(one)
-	w.Later(websession.ConsentLasts + time.Second)
+	w.Later(records.ConsentLasts + time.Second)
 	refused("too late", w.returns(one, q), http.StatusBadRequest)
 	admin := w.As(workspace.Suzuki)
 	w.register(admin, "freee")

@@ -27,8 +27,8 @@ import (
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
+	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/websession"
 )
 
 // connecting is a world with vendors.
@@ -215,7 +215,7 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	b.Cookies["__Host-ringi-consent"] = cookie
 	stale("an earlier cookie", b.Get(w.consent(address)))
 	address = w.begin(b, "freee")
-	w.Later(websession.ConsentLasts + time.Second)
+	w.Later(records.ConsentLasts + time.Second)
 	stale("too late", b.Get(w.consent(address)))
 	stale("forged", b.Get("/console/integrations/return?code=x&state=forged"))
 

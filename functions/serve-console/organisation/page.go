@@ -9,17 +9,17 @@ import (
 	"net/http"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/directory"
-	"ringi/shared/runtime/remember"
-	"ringi/shared/store/organisations"
+	"ringi/shared/decide"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/store"
 )
 
 // Pages serves the organisation to administrators.
 type Pages struct {
 	*web.Site
-	Organisations *organisations.Store
+	Organisations *store.OrganisationStore
 
-	accounts remember.Answers[string, listing] // of workspaces
+	accounts clock.Answers[string, listing] // of workspaces
 }
 
 // Routes returns the pages of the organisation, its files, and the page on a person.
@@ -39,9 +39,9 @@ func (c *Pages) Routes() []web.Route {
 }
 
 // standing reads what stands. Unread says that it can't be read, though it is there.
-func (c *Pages) standing(ctx context.Context, v *web.Viewer) (is organisations.Standing, unread bool, err error) {
+func (c *Pages) standing(ctx context.Context, v *web.Viewer) (is store.StandingOrganisation, unread bool, err error) {
 	is, err = c.Organisations.Standing(ctx, v.Tenant)
-	if errors.Is(err, organisations.ErrUnreadable) {
+	if errors.Is(err, store.ErrUnreadable) {
 		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", v.Tenant, "err", err)
 		return is, true, nil
 	}
@@ -130,7 +130,7 @@ func (c *Pages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	t := texts{v.Texts("organisation")}
-	none := directory.Of(nil, listing{more: true})
+	none := decide.Of(nil, listing{more: true})
 	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.Today().String())}
 	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation-remove.html")

@@ -24,7 +24,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/organisations"
 	"ringi/shared/words/language"
 )
 
@@ -64,7 +63,7 @@ func saved(t *testing.T, b *consoletest.Browser, file string) {
 }
 
 // stands returns what stands.
-func stands(w *consoletest.World) organisations.Standing {
+func stands(w *consoletest.World) store.StandingOrganisation {
 	w.T.Helper()
 	return expect.Value(w.Console.Organisations.Standing(w.T.Context(), w.Tenant.ID))(w.T)
 }

@@ -7,7 +7,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 )
 
 // peopleData is who was looked for, on which day, and what holds for one of them.
@@ -103,7 +103,7 @@ func search(o *organisation.Organisation, text string) (all []organisation.Perso
 }
 
 // person says where somebody stands on a day.
-func (c *Pages) person(r *http.Request, v *web.Viewer, t texts, is organisations.Standing, number string,
+func (c *Pages) person(r *http.Request, v *web.Viewer, t texts, is store.StandingOrganisation, number string,
 	on organisation.Date) *personData {
 	chart := is.Organisation.Chart(on)
 	p, here := chart.Person(number)

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 	"ringi/shared/store/table"
 )
 
@@ -40,7 +40,7 @@ func testAnOrganisationThatCantBeReadMayBeChanged(t *testing.T, w *consoletest.W
 	saved(t, b, staff)
 	_, err := w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID, stands(w).Version), nil)
 	expect.NoError(t, err)
-	w.Console.Organisations = organisations.Of(w.Store.Store)
+	w.Console.Organisations = store.OrganisationsOf(w.Store.Store)
 	b.Get(page).Says(t, http.StatusOK, ja.Say("unread")).Holds(t, page+"/remove")
 	b.Post(page, shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)).Says(t, http.StatusOK,
 		ja.Say("unread")))).

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/directory"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -78,12 +78,12 @@ func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.O
 	for day, more := o.NextChange(today); more && len(days) < organisation.MaxChanges; day, more = o.NextChange(day) {
 		days = append(days, day.String())
 	}
-	d := directory.Of(&directory.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
+	d := decide.Of(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
 	return t.emptied(t.Say("stages"), x, d, days...)
 }
 
 // emptied lists what a directory makes of the rules' conditions and stages on some days, under a title.
-func (t texts) emptied(title string, x *rules.Rules, d *directory.Directory, days ...string) []list {
+func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days ...string) []list {
 	if x == nil {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (c *Pages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	}
 	saves := r.PostFormValue("act") == "save"
 	l, err := c.list(r.Context(), v, !saves)
-	if errors.Is(err, errorclass.ErrUnverified) {
+	if errors.Is(err, explain.ErrUnverified) {
 		slog.WarnContext(r.Context(), "an organisation is not matched", "tenant", v.Tenant, "err", err)
 		data.Silent = true
 	} else if err != nil {
@@ -218,7 +218,7 @@ func (c *Pages) saveShown(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 }
 
 // tell says what the file has, and how that differs from what stands.
-func (d *uploadData) tell(t texts, today organisation.Date, is organisations.Standing, o *organisation.Organisation,
+func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrganisation, o *organisation.Organisation,
 	encoding string) {
 	d.Facts = t.facts(o.Chart(today))
 	if encoding != "" {

@@ -15,7 +15,7 @@ import (
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // line is a decision or a request in the list.
@@ -40,7 +40,7 @@ type speaker struct {
 }
 
 // lines returns the lines of what was read, in its order.
-func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []tasks.Registered) (out []line, err error) {
+func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
 	var ids []string
 	for i := range rows {
 		x := &rows[i]
@@ -59,7 +59,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []tasks.Registere
 }
 
 // requester returns whose request it is; of an action the latest asker.
-func requester(x *tasks.Registered) string {
+func requester(x *store.RegisteredTask) string {
 	switch {
 	case x.Action == nil:
 		return x.Head.Requester
@@ -69,7 +69,7 @@ func requester(x *tasks.Registered) string {
 	return x.Conversation.Opener
 }
 
-func (s *speaker) line(x *tasks.Registered) line {
+func (s *speaker) line(x *store.RegisteredTask) line {
 	g := &x.Gate
 	out := line{
 		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.called(requester(x)), Round: x.Decision.Round,
@@ -153,7 +153,7 @@ func (s *speaker) plain(id string) string {
 }
 
 // state says how it stands, as a key of the texts.
-func state(x *tasks.Registered) string {
+func state(x *store.RegisteredTask) string {
 	if x.Action != nil {
 		return stateOfAction(x.Action)
 	}

@@ -13,7 +13,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/daily"
 	domain "ringi/shared/domain/task"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 const (
@@ -140,7 +140,7 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	from, _ := domain.ParseNumber(q.Get("cursor"))
 	var next string
-	if d.Rows, next, err = c.registered(r.Context(), v, &p, from, tasks.MostRegistered); err != nil {
+	if d.Rows, next, err = c.registered(r.Context(), v, &p, from, store.MostRegistered); err != nil {
 		return err
 	}
 	d.Requests = slices.ContainsFunc(d.Rows, func(x line) bool { return x.Request != "" })

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/daily"
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // registered reads the lines of a period from one number down, the highest first: at most most of them, and which
@@ -95,7 +95,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, all []domain.Reques
 // each makes lines of as many numbers at once as may be read.
 func each[T any](all []T, of func(some []T) ([]line, error)) (out []line, err error) {
 	for len(all) > 0 {
-		n := min(len(all), tasks.MostRegistered)
+		n := min(len(all), store.MostRegistered)
 		some, err := of(all[:n])
 		if err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // sheetData is a decision as it is printed on A4.
@@ -90,7 +90,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 }
 
 // fill adds what was asked for and decided.
-func (c *Pages) fill(r *http.Request, d *sheetData, x *tasks.Registered, v *web.Viewer) error {
+func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask, v *web.Viewer) error {
 	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, x.Decision.TaskID))
 	if err != nil {
 		return err

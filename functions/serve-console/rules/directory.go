@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/directory"
+	"ringi/shared/decide"
 	"ringi/shared/domain/rules"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )
@@ -81,23 +81,23 @@ const grouped = 10 * time.Minute
 
 // looked calls do until its directory knows all that do asks of it, and returns the last call's error. It returns
 // errorclass.ErrUnverified when Slack can't say, or the organisation can't be read.
-func (a *asked) looked(do func(d *directory.Directory) error) error {
+func (a *asked) looked(do func(d *decide.Directory) error) error {
 	s := &workspace{members: a.members, full: map[string]bool{}, groups: map[string][]string{}}
 	if a.unread {
-		return fmt.Errorf("%w: the organisation can't be read", errorclass.ErrUnverified)
+		return fmt.Errorf("%w: the organisation can't be read", explain.ErrUnverified)
 	}
 	for left := mostAsked; ; {
 		s.lacks.users, s.lacks.groups = nil, nil
-		err := do(directory.Of(a.org, s))
+		err := do(decide.Of(a.org, s))
 		n := len(s.lacks.users) + len(s.lacks.groups)
 		if n == 0 {
 			return err
 		}
 		if left -= n; left < 0 || a.members == nil {
-			return fmt.Errorf("%w: rules need %d answers of Slack's", errorclass.ErrUnverified, n)
+			return fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, n)
 		}
 		if err := a.askSlack(a.r.Context(), s); err != nil {
-			return fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+			return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/directory"
+	"ringi/shared/decide"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -18,7 +18,7 @@ import (
 func (a *asked) organised() error {
 	a.day = a.Today()
 	is, err := a.Organisations.Standing(a.r.Context(), a.v.Tenant)
-	if errors.Is(err, organisations.ErrUnreadable) {
+	if errors.Is(err, store.ErrUnreadable) {
 		slog.ErrorContext(a.r.Context(), "the organisation can't be read", "tenant", a.v.Tenant, "err", err)
 		a.unread = true
 		return nil
@@ -26,7 +26,7 @@ func (a *asked) organised() error {
 	if err != nil || is.Organisation == nil {
 		return err
 	}
-	a.org = &directory.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
+	a.org = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
 	for _, chart := range a.charts() {
 		for _, d := range chart.Departments() {
 			if a.departments[d.Code] == "" {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 	"ringi/shared/store/table"
 )
 
@@ -184,7 +184,7 @@ func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
 		_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.Table, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}})
 		expect.NoError(t, err)
 	}
-	w.Console.Organisations = organisations.Of(w.Console.Organisations.Store) // another process
+	w.Console.Organisations = store.OrganisationsOf(w.Console.Organisations.Store) // another process
 	b = w.As(workspace.Suzuki)
 	b.Get(path).Says(t, http.StatusOK, "組織表を読み取れない")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusServiceUnavailable, "組織表を読み取れない").Lacks(t, `value="save"`)

@@ -8,21 +8,21 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/directory"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/runtime/remember"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 )
 
 // Pages serves the rules of circulation.
 type Pages struct {
 	*web.Site
-	Organisations *organisations.Store
+	Organisations *store.OrganisationStore
 
-	grouped remember.Answers[string, []string] // members of user groups, by team and id
+	grouped clock.Answers[string, []string] // members of user groups, by team and id
 }
 
 // Routes returns the list of rules, the form of one of them, and their file.
@@ -49,10 +49,10 @@ type asked struct {
 	r *http.Request
 	v *web.Viewer
 	speaker
-	members *people.Members         // nil: Slack doesn't list them
-	org     *directory.Organisation // nil: none stands
-	unread  bool                    // one stands, and can't be read
-	day     organisation.Date       // today
+	members *people.Members      // nil: Slack doesn't list them
+	org     *decide.Organisation // nil: none stands
+	unread  bool                 // one stands, and can't be read
+	day     organisation.Date    // today
 	draft   draft
 	moved   map[string]string // what Slack calls channels by now, by their former ids
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/directory"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -70,7 +70,7 @@ func (a *asked) review(state reviewState) error {
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
 			d.Findings = append(d.Findings, a.Say("actions_begin"))
 		}
-		if errors.Is(err, errorclass.ErrUnverified) {
+		if errors.Is(err, explain.ErrUnverified) {
 			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
 			d.Silent, d.Unread, d.Findings, err = true, a.unread, nil, nil
 		}
@@ -92,9 +92,9 @@ func seen(d draft) string { return aggregate.HashOf(packed(d)) }
 // can't say who somebody is, the readers among them.
 func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 	if a.members == nil {
-		return nil, fmt.Errorf("%w: the workspace's people are not listed", errorclass.ErrUnverified)
+		return nil, fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
-	err = a.looked(func(d *directory.Directory) error {
+	err = a.looked(func(d *decide.Directory) error {
 		for _, id := range readersOf(x) {
 			d.Full(id)
 		}
@@ -111,7 +111,7 @@ func (a *asked) save() error {
 	}
 	if a.draft.Rules != nil {
 		_, err := a.found(a.draft.Rules)
-		if errors.Is(err, errorclass.ErrUnverified) {
+		if errors.Is(err, explain.ErrUnverified) {
 			return a.review(reviewState{})
 		}
 		if err != nil {

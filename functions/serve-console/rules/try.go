@@ -8,12 +8,11 @@ import (
 
 	drawn "ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/directory"
-	"ringi/shared/decide/opening"
+	"ringi/shared/decide"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -94,7 +93,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		facts.Calls[0].Amount = amount
 	}
 	err = a.answered(&d, facts)
-	if errors.Is(err, errorclass.ErrUnverified) {
+	if errors.Is(err, explain.ErrUnverified) {
 		d.Fail, err = a.silence(), nil
 	}
 	return d, err
@@ -122,8 +121,8 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}
 	x := a.draft.Rules
 	var found rules.Answer
-	if err := a.looked(func(dir *directory.Directory) error {
-		opening.AskedBy(facts, x, dir, who)
+	if err := a.looked(func(dir *decide.Directory) error {
+		decide.AskedBy(facts, x, dir, who)
 		found = x.Match(facts)
 		return nil
 	}); err != nil {
@@ -143,10 +142,10 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return nil
 	}
 	if a.members == nil {
-		return fmt.Errorf("%w: the workspace's people are not listed", errorclass.ErrUnverified)
+		return fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
 	var route circulation.Route
-	err := a.looked(func(dir *directory.Directory) (err error) {
+	err := a.looked(func(dir *decide.Directory) (err error) {
 		route, err = found.Route.Resolve(facts, x.Floor, dir)
 		return err
 	})

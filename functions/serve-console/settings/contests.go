@@ -9,12 +9,12 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/store/contests"
+	"ringi/shared/store"
 )
 
 // ContestFiles checks the files of contests, which the console has no access to.
 type ContestFiles interface {
-	Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error)
+	Ask(ctx context.Context, asked store.Asked) (store.Answered, error)
 }
 
 // errNoFiles: the files of a contest could not be checked, so nothing was saved.
@@ -23,8 +23,8 @@ var errNoFiles = errors.New("the files of contests can't be checked")
 // described returns what is wrong with a contest's files and what has no effect, or nil if the deployment has no files.
 // The prices are those that are saved with the setting; nil: those that were saved before.
 func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
-	*contests.Described, error) {
-	answer, err := c.Contests.Ask(ctx, contests.Asked{
+	*store.Described, error) {
+	answer, err := c.Contests.Ask(ctx, store.Asked{
 		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices, Locale: v.Locale,
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"ringi/functions/serve-console/yamlfile"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 )
 
 // exportSettings sends the settings as a YAML file; a comment after each id has the name.
@@ -65,7 +65,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
 	file, faults := settingsyaml.Read(text, now)
 	if len(faults) == 0 {
-		if faults, err = c.faultsOf(r, v, file); errors.Is(err, errorclass.ErrUnverified) {
+		if faults, err = c.faultsOf(r, v, file); errors.Is(err, explain.ErrUnverified) {
 			data.Silent, err = true, nil
 		}
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 	"ringi/shared/words/language"
 )
 
@@ -22,7 +22,7 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 	for _, locale := range language.All {
 		for own, further := range map[string]bool{"T0HOME": true, slacktest.Team: false} {
 			w := consoletest.New(t, db)
-			rows := tasks.New(w.DB, w.Table) // as in the function that meets requests
+			rows := store.NewTasks(w.DB, w.Table) // as in the function that meets requests
 			expect.NoError(t, rows.CapFurther("2.50"))
 			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
 			w.Console.Begin = &consoletest.Beginner{W: w}

@@ -8,7 +8,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -23,7 +23,7 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
 		} {
 			for _, r := range reasons {
-				said := ended.Sentence(locale, r, "")
+				said := explain.Ended(locale, r, "")
 				expect.That(t, strings.Contains(said, words.Label(field)), "%s %s: %q", locale, field, said)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 )
 
@@ -95,7 +95,7 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 		}
 	}
 	switch {
-	case errors.Is(err, errorclass.ErrUnverified):
+	case errors.Is(err, explain.ErrUnverified):
 		slog.WarnContext(r.Context(), "settings are not saved", "err", err)
 		p.silent = true
 		return c.showSettings(w, r, v, p)
@@ -174,7 +174,7 @@ func (c *Pages) unjoined(ctx context.Context, x tenancy.Settings) ([]tenancy.Pro
 	case !reaches:
 		return []tenancy.Problem{{Field: "direct_approvers.channel", Rule: tenancy.RuleUnjoined}}, nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: ask about channel %s: %w", errorclass.ErrUnverified, channel, err)
+		return nil, fmt.Errorf("%w: ask about channel %s: %w", explain.ErrUnverified, channel, err)
 	}
 	return nil, nil
 }

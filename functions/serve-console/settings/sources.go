@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/github"
 )
 
@@ -91,11 +91,11 @@ func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field
 
 // unknown returns the rule that GitHub's refusal means, or the error if GitHub gave no usable answer.
 func unknown(err error, rule agent.Rule) (agent.Rule, error) {
-	e, ok := errors.AsType[*failedcall.Error](err)
+	e, ok := errors.AsType[*explain.CallError](err)
 	switch {
 	case !ok:
 		return "", err
-	case e.Problem == failedcall.ProblemUnauthorized:
+	case e.Problem == explain.ProblemUnauthorized:
 		return agent.RuleSourceUnconnected, nil
 	case github.Refuses(err):
 		return rule, nil

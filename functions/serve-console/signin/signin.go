@@ -12,9 +12,9 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/slack/signin"
-	"ringi/shared/store/websession"
+	"ringi/shared/store/records"
 )
 
 // signInCookie ties a sign-in to the browser that began it.
@@ -52,8 +52,8 @@ func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewe
 	if err := c.Within(r); err != nil {
 		return err
 	}
-	browser, state := websession.Secret(), websession.Secret()
-	begun := websession.SignIn{Browser: websession.Hash(browser), Nonce: websession.Secret(), Next: web.NextOf(r)}
+	browser, state := records.NewSecret(), records.NewSecret()
+	begun := records.SignIn{Browser: records.HashOf(browser), Nonce: records.NewSecret(), Next: web.NextOf(r)}
 	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
 	if errors.Is(err, secret.ErrMissing) {
 		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
@@ -65,7 +65,7 @@ func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewe
 	if err := c.Store.BeginSignIn(r.Context(), state, begun, c.Now()); err != nil {
 		return err
 	}
-	web.SetCookie(w, r, signInCookie, browser, websession.SignInLasts)
+	web.SetCookie(w, r, signInCookie, browser, records.SignInLasts)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
@@ -94,8 +94,8 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 	if err := c.NoteDeployment(ctx); err != nil {
 		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "err", err)
 	}
-	cookie := websession.Secret()
-	s := websession.New(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
+	cookie := records.NewSecret()
+	s := records.NewSession(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
 	if err := c.Store.BeginSession(ctx, cookie, s); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 		}
 	}
 	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User, "admin", s.Admin)
-	web.SetCookie(w, r, web.SessionCookie, cookie, websession.Lasts)
+	web.SetCookie(w, r, web.SessionCookie, cookie, records.SessionLasts)
 	http.Redirect(w, r, begun.Next, http.StatusSeeOther)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/websession"
+	"ringi/shared/store/records"
 )
 
 // said returns the claims about a person.
@@ -58,7 +58,8 @@ func signsIn(t *testing.T, w *consoletest.World) {
 	before.Cookies["__Host-ringi"] = b.Cookies["__Host-ringi"]
 	back(b, begin(b, "/console/signin/begin")).Leads(t, "/console")
 	before.Get("/console").Says(t, http.StatusSeeOther) // who was signed in here before is not any more
-	b.Form = expect.Value(websession.Of(w.Store.Table()).Session(t.Context(), b.Cookies["__Host-ringi"], w.Now()))(t).Form
+	b.Form = expect.Value(records.SessionsOf(w.Store.Table()).Session(t.Context(), b.Cookies["__Host-ringi"],
+		w.Now()))(t).Form
 	cookie := b.Cookies["__Host-ringi"]
 	if a := b.Post("/console/signout", nil); a.To != "/console/signin" || b.Cookies["__Host-ringi"] != "" {
 		t.Errorf("%d %s", a.Status, a.To)
@@ -106,7 +107,7 @@ func statesAreSingle(t *testing.T, w *consoletest.World) {
 	b.Cookies["__Host-ringi-signin"] = cookie
 	back(b, q).Says(t, http.StatusBadRequest) // a state twice
 	q = begin(b, "/console/signin/begin")
-	w.Later(websession.SignInLasts + time.Second)
+	w.Later(records.SignInLasts + time.Second)
 	back(b, q).Says(t, http.StatusBadRequest) // too late
 	q = begin(b, "/console/signin/begin")
 	b.Get("/console/signin/done?error=access_denied&state="+q.Get("state")).Says(t, http.StatusForbidden) // who says no
@@ -116,7 +117,7 @@ func statesAreSingle(t *testing.T, w *consoletest.World) {
 
 func notTooOften(t *testing.T, w *consoletest.World) {
 	b := w.Browser()
-	for range websession.SignInsPerMinute {
+	for range records.SignInsPerMinute {
 		b.Get("/console/signin/begin").Says(t, http.StatusSeeOther)
 	}
 	b.Get("/console/signin/begin").Says(t, http.StatusTooManyRequests) // one more
@@ -138,15 +139,16 @@ func cookiesRotate(t *testing.T, w *consoletest.World) {
 	replay.Cookies["__Host-ringi"] = old
 	replay.Get("/console").Says(t, 200) // what was under way
 	b.Get("/console").Says(t, 200)      // the new one
-	w.Later(websession.Grace + time.Second)
+	w.Later(records.Grace + time.Second)
 	log := consoletest.Logged(t)
-	for name, cookie := range map[string]string{"replayed": old, "forged": "AAAA", "a hash": websession.Hash(b.Cookies["__Host-ringi"])} {
+	for name, cookie := range map[string]string{"replayed": old, "forged": "AAAA",
+		"a hash": records.HashOf(b.Cookies["__Host-ringi"])} {
 		replay.Cookies["__Host-ringi"] = cookie
 		expect.Is(t, replay.Get("/console").Status, http.StatusSeeOther, name)
 	}
 	n := strings.Count(log.String(), "msg=refused")
 	expect.That(t, n == 3, "%d refusals are logged: %s", n, log)
-	w.Later(websession.Lasts)
+	w.Later(records.SessionLasts)
 	b.Get("/console").Says(t, http.StatusSeeOther) // after eight hours
 }
 
@@ -165,12 +167,12 @@ func cookiesGetLost(t *testing.T, w *consoletest.World) {
 	b.Get("/console").Says(t, 200) // with the new one
 	replay := w.Browser()
 	replay.Cookies["__Host-ringi"] = old
-	w.Later(websession.Grace + time.Second)
+	w.Later(records.Grace + time.Second)
 	replay.Get("/console").Says(t, http.StatusSeeOther) // the old one, since the new one was seen
 	w.Later(16 * time.Minute)
 	b.Get("/console")
 	b.Cookies["__Host-ringi"] = now
-	w.Later(websession.Unseen + time.Second)
+	w.Later(records.Unseen + time.Second)
 	b.Get("/console").Says(t, http.StatusSeeOther) // an old one of which nothing was heard for an hour
 }
 

@@ -15,7 +15,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/words/lazy"
 )
@@ -167,7 +167,7 @@ func partsOf(sentence string) (out []part) {
 
 // refusal returns the field and the sentence of what forbids a delegation; ok is false for other errors.
 func refusal(words web.Texts, err error) (field, text string, ok bool) {
-	if errors.Is(err, errorclass.ErrUnverified) {
+	if errors.Is(err, explain.ErrUnverified) {
 		return "", words.Say("no_slack"), true
 	}
 	wrong, ok := tenancy.ProblemOf(err)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/store"
 )
 
@@ -119,7 +119,7 @@ func (c *Pages) channels(ctx context.Context, d tenancy.Delegation) (out map[str
 	for _, user := range []string{d.Hand.User, d.Principal.User} {
 		channel, failed := c.Messages.OpenDM(ctx, user)
 		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("%w: open the direct messages of %s: %w", errorclass.ErrUnverified, user, failed))
+			err = errors.Join(err, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, failed))
 			continue
 		}
 		out[user] = channel

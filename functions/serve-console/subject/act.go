@@ -17,11 +17,10 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/people"
-	"ringi/shared/store/kinds"
-	"ringi/shared/store/organisations"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -37,7 +36,7 @@ const checkApprovers = "check_approvers"
 // Acts makes people's decisions on pages, and links to the Slack messages where subjects began.
 type Acts struct {
 	*web.Site
-	Organisations *organisations.Store
+	Organisations *store.OrganisationStore
 	Links         Links // to Slack messages; nil: no links
 }
 
@@ -88,10 +87,10 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
 	case aggregate.ActReject:
 		b.Act = decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))
-		return b, x.Kind == "" || kinds.Asks(x.Kind)
+		return b, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActDeny:
 		b.Act = decide.Shown(x.Kind, x.Hash, decide.Deny(x.reason))
-		return b, x.Kind == "" || kinds.Asks(x.Kind)
+		return b, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
 	case task.ActRedraft:
@@ -173,7 +172,7 @@ func (c *Acts) decide(
 	}
 	b, ok := x.button(on)
 	if !ok {
-		return decide.Verdict{}, errorclass.ErrMalformedForm
+		return decide.Verdict{}, explain.ErrMalformedForm
 	}
 	if x.Act == aggregate.ActApprove {
 		if err := on.Whole(ctx, v, a, x); err != nil {

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 )
 
 // Button is an act that the viewer may try.
@@ -46,7 +46,7 @@ type Asking struct {
 	Words    web.Texts
 	Of       decide.Subject
 	Settings tenancy.Settings
-	Surface  refused.Surface
+	Surface  explain.Surface
 	Viewer   *web.Viewer
 }
 

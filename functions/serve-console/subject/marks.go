@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 )
 
 // SurfaceOf returns what says why something is refused, and who may: in sentences that show what these functions return
 // for people and channels.
-func SurfaceOf(v *web.Viewer, person, channel func(id string) string) refused.Surface {
-	return refused.Surface{Locale: v.Locale, Marks: marks{person, channel}}
+func SurfaceOf(v *web.Viewer, person, channel func(id string) string) explain.Surface {
+	return explain.Surface{Locale: v.Locale, Marks: marks{person, channel}}
 }
 
 // marks formats people, channels and times in sentences as plain text, which templates escape.

@@ -15,23 +15,22 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
-	"ringi/shared/decide/lookup"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 )
 
 // Pages serves successors to administrators.
 type Pages struct {
 	*subject.Acts
-	Conversations *conversations.Store
+	Conversations *store.ConversationStore
 
 	known people.Requesters
 }
@@ -81,12 +80,12 @@ func (s slack) Usergroups(ctx context.Context) ([]slackapi.Group, error) {
 	return s.listing.Usergroups(ctx)
 }
 
-func (c *Pages) standing(ctx context.Context, tenant string) (lookup.Standing, error) {
+func (c *Pages) standing(ctx context.Context, tenant string) (decide.Standing, error) {
 	is, err := c.Organisations.Standing(ctx, tenant)
-	out := lookup.Standing{On: []aggregate.Owned{
+	out := decide.Standing{On: []aggregate.Owned{
 		{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}
 	if err == nil && is.Organisation != nil {
-		out.Organisation = &lookup.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
+		out.Organisation = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
 	}
 	return out, err
 }
@@ -131,7 +130,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer, on su
 func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on subject.Page, a decide.Subject,
 	x decide.Successor, why error) error {
 	n, err := c.succession().Naming(r.Context(), a, x.Vacancy, v.User)
-	silent := err != nil && why != nil && n.Gate != nil && errorclass.Of(err) == errorclass.Unverified
+	silent := err != nil && why != nil && n.Gate != nil && explain.ClassOf(err) == explain.Unverified
 	if err != nil && !silent {
 		return err
 	}
@@ -208,7 +207,7 @@ func (c *Pages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on 
 	if verdict.Err == nil {
 		return c.Done(w, r, on.Path+a.Ref().ID, "act_stand")
 	}
-	if verdict.Unsaved() && errorclass.Of(verdict.Err) != errorclass.Unverified {
+	if verdict.Unsaved() && explain.ClassOf(verdict.Err) != explain.Unverified {
 		return verdict.Err
 	}
 	return c.show(w, r, v, on, a, x, verdict.Err)

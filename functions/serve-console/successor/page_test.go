@@ -13,7 +13,6 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide"
-	"ringi/shared/decide/lookup"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -317,7 +316,7 @@ func testMovesBetween(t *testing.T, w *consoletest.World) {
 		is := w.Load()
 		x := &decide.Succession{Rows: &moving{w.Store.Of.Store, c.once}, Slack: slack{w.People, w.Console.Listing},
 			Known: &people.Requesters{}, Now: w.Now,
-			Standing: func(context.Context, string) (lookup.Standing, error) { return lookup.Standing{}, nil }}
+			Standing: func(context.Context, string) (decide.Standing, error) { return decide.Standing{}, nil }}
 		v := decide.Vacancy{Gate: is.Process().ID, Stage: c.stage, For: c.of}
 		verdict := maker.Stand(t.Context(), x, is, decide.Click{Ref: is.Ref(), ID: v.Gate, Want: people.Want{
 			User: workspace.Suzuki, Surface: aggregate.SurfaceConsole}},

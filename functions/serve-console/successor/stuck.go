@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -60,7 +60,7 @@ func (c *Pages) stuck(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		d.Older = web.At("/console/successors", map[string]string{"cursor": next})
 	}
 	gone, unsure, err := c.gone(r.Context(), v, items)
-	if d.Unsure = unsure; errorclass.Of(err) == errorclass.Unverified {
+	if d.Unsure = unsure; explain.ClassOf(err) == explain.Unverified {
 		slog.WarnContext(r.Context(), "what is stuck is not listed", "tenant", v.Tenant, "err", err)
 		d.Silent, err = true, nil
 	} else if err == nil {

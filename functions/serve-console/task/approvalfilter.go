@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 )
 
 // approvalFilter is which of what waits the address asks for, and in which order.
@@ -42,7 +42,7 @@ const unplanned = "unplanned"
 
 // written are the values of the filter by what is written to.
 var written = []string{
-	string(line.WritesSheet), string(line.WritesMessage), string(line.WritesOther), string(line.WritesNothing), unplanned,
+	string(explain.WritesSheet), string(explain.WritesMessage), string(explain.WritesOther), string(explain.WritesNothing), unplanned,
 }
 
 // gateKinds are the kinds of decision that wait for people.

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -260,7 +260,7 @@ func (w *waitingRow) shorten() {
 // writes names what the item's steps write to.
 func (x askedItem) writes(locale string) string {
 	if steps := x.steps(); steps != nil {
-		return line.Writes(locale, steps)
+		return explain.Writes(locale, steps)
 	}
 	return ""
 }
@@ -270,11 +270,11 @@ func (x askedItem) writesTo(to string) bool {
 	steps := x.steps()
 	switch {
 	case x.Kind == conversation.CardAction:
-		return to == string(line.WritesOther)
+		return to == string(explain.WritesOther)
 	case steps == nil:
 		return to == unplanned
 	}
-	return line.WritesTo(steps, line.Written(to))
+	return explain.WritesTo(steps, explain.Written(to))
 }
 
 // steps returns the steps that the item asks about; nil if it doesn't ask about steps.

@@ -7,7 +7,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
@@ -92,7 +92,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
-		t.Error = ended.Sentence(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
+		t.Error = explain.Ended(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt
@@ -144,7 +144,7 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
 		row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
-		out.Error = ended.Sentence(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
+		out.Error = explain.Ended(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
 	}
 	arguments := row.Arguments
 	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {

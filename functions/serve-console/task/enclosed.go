@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 )
 
@@ -55,10 +55,10 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
 			All: f.Characters, Read: f.Why == ""}
 		if !row.Read {
-			row.Why = ended.UnreadFile(r.Locale, f.Why)
+			row.Why = explain.UnreadFile(r.Locale, f.Why)
 		}
 		for _, remark := range f.Remarks {
-			row.Why = strings.TrimSpace(row.Why + " " + ended.Remark(r.Locale, remark))
+			row.Why = strings.TrimSpace(row.Why + " " + explain.FileRemark(r.Locale, remark))
 		}
 		m.Files = append(m.Files, row)
 	}

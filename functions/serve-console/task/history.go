@@ -7,7 +7,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 )
 
@@ -166,10 +166,10 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy = e.At, r.Person(e.By)
-		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine, r.Person))
+		t.Ending = explain.Ended(r.Locale, e.Reason, explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person))
 	}
 	if p := a.Head.Parked; p != nil {
-		t.Parked = ended.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))
+		t.Parked = explain.Ended(r.Locale, p.Sentence, card.OneLine(p.Detail))
 	}
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until

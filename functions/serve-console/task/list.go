@@ -13,7 +13,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/tasks"
 	"ringi/shared/words/legible"
 )
 
@@ -52,7 +51,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	mine.Person, all.Person = web.Myself, ""
 	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
 		{Path: mine.at(""), Text: words.Say("mine"), Here: web.Whom(f.Person, v) == v.User}}
-	read := func(reach people.Reach) (store.Page[tasks.Listed], error) { return c.visible(r, v, f, reach) }
+	read := func(reach people.Reach) (store.Page[store.ListedTask], error) { return c.visible(r, v, f, reach) }
 	page, reach, led, err := web.ReadList(c.Site, w, r, v, &list.List, f.cursor, f.at, read)
 	if err != nil || led {
 		return err
@@ -68,15 +67,15 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 // channels.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
-) (store.Page[tasks.Listed], error) {
+) (store.Page[store.ListedTask], error) {
 	filter, limit, most := f.of(v), rowsOfPage, web.MostLooked
-	var keep func(tasks.Listed) bool
+	var keep func(store.ListedTask) bool
 	if !v.Admin && filter.Requester != v.User {
-		keep = func(x tasks.Listed) bool { return reach.Sees(originOf(v, x)) }
+		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
 		sees, matches := keep, matcher(f.Search)
-		keep = func(x tasks.Listed) bool { return (sees == nil || sees(x)) && matches(cmp.Or(x.Title, x.Text)) }
+		keep = func(x store.ListedTask) bool { return (sees == nil || sees(x)) && matches(cmp.Or(x.Title, x.Text)) }
 	}
 	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
@@ -85,7 +84,7 @@ func (c *Pages) visible(
 }
 
 // originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.
-func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
+func originOf(v *web.Viewer, x store.ListedTask) aggregate.Origin {
 	o := aggregate.Origin{Team: v.Team, User: x.Requester(), Channel: x.SlackChannel}
 	if x.Source == task.SourceAgentContainer {
 		o.ChannelType = "im"
@@ -95,7 +94,7 @@ func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
 
 // fill adds a page of requests with the names of people and channels, and who decides those that wait.
 func (l *taskList) fill(
-	c *Pages, r *http.Request, v *web.Viewer, page store.Page[tasks.Listed], reach people.Reach,
+	c *Pages, r *http.Request, v *web.Viewer, page store.Page[store.ListedTask], reach people.Reach,
 ) error {
 	words := v.Texts("tasks")
 	if l.Searched {

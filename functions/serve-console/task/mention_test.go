@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -48,7 +48,7 @@ func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 			t.Errorf("%s is shown as %+q", input, got)
 		}
 	}
-	if got := r.effect([]line.Piece{{Kind: line.Person, Text: "U1"}}); got != "\u2068יעל (U1)\u2069" {
+	if got := r.effect([]explain.Piece{{Kind: explain.Person, Text: "U1"}}); got != "\u2068יעל (U1)\u2069" {
 		t.Errorf("a person is %+q", got)
 	}
 }

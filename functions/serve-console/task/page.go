@@ -20,12 +20,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/conversations"
 )
 
 // Limits on what a task's page reads besides its rows: the number and total bytes of results, and audit rows. Larger
@@ -40,8 +37,8 @@ const (
 // Pages serves the pages of tasks, and the list of everything that waits for people.
 type Pages struct {
 	*subject.Acts
-	Contests      *contests.Store
-	Conversations *conversations.Store
+	Contests      *store.ContestStore
+	Conversations *store.ConversationStore
 	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 
@@ -72,7 +69,7 @@ type loaded struct {
 	task     *task.Aggregate
 	settings tenancy.Settings
 	reader   Reader
-	surface  refused.Surface
+	surface  explain.Surface
 	history  History
 }
 
@@ -279,7 +276,7 @@ func (c *Pages) wholeStep(ctx context.Context, v *web.Viewer, a decide.Subject, 
 	}
 	t, err := c.load(ctx, v, a.Ref())
 	if err == nil && t.history.Gate != nil && t.history.Gate.ID == x.ID && !t.history.Gate.Whole {
-		err = errorclass.ErrMalformedForm
+		err = explain.ErrMalformedForm
 	}
 	return err
 }

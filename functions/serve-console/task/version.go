@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -165,7 +165,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 }
 
 func (r Reader) steps(a *task.Aggregate, planned []task.Step) []Step {
-	effects := line.Of(r.Locale, planned)
+	effects := explain.StepLines(r.Locale, planned)
 	out := make([]Step, len(planned))
 	for i, s := range planned {
 		out[i] = Step{
@@ -183,11 +183,11 @@ func (r Reader) steps(a *task.Aggregate, planned []task.Step) []Step {
 	return out
 }
 
-func (r Reader) effect(pieces []line.Piece) string {
+func (r Reader) effect(pieces []explain.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		switch p.Kind {
-		case line.Person:
+		case explain.Person:
 			b.WriteString(legible.Isolated(r.called(p.Text)))
 		default:
 			b.WriteString(legible.Isolated(p.Text))

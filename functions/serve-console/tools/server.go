@@ -14,7 +14,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
@@ -187,9 +187,9 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 
 // silence says why a server doesn't answer.
 func (t toolsTexts) silence(locale string, err error) string {
-	var e *failedcall.Error
+	var e *explain.CallError
 	if errors.As(err, &e) {
-		return failedcall.Sentence(locale, e.Problem, e.Args...)
+		return explain.FailedCall(locale, e.Problem, e.Args...)
 	}
 	return t.Say("silent")
 }
@@ -297,7 +297,7 @@ func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.
 		return c.showServer(w, r, v, t.Say("refused"))
 	}
 	var field aggregate.ErrField
-	var silent *failedcall.Error
+	var silent *explain.CallError
 	switch {
 	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
 		return c.showServer(w, r, v, t.Say("changed_now"))

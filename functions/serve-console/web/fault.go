@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 
+	"ringi/shared/explain"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/signin"
 )
 
@@ -59,16 +59,16 @@ func FaultOf(err error) (status int, says string, refused bool) {
 			return f.status, f.says, f.refused
 		}
 	}
-	switch class := errorclass.Of(err); class {
-	case errorclass.NotFound:
+	switch class := explain.ClassOf(err); class {
+	case explain.NotFound:
 		return http.StatusNotFound, "not_found", true
-	case errorclass.NotAllowed:
+	case explain.NotAllowed:
 		return http.StatusForbidden, "not_allowed", true
-	case errorclass.Field, errorclass.MalformedForm, errorclass.BadInput:
+	case explain.Field, explain.MalformedForm, explain.BadInput:
 		return http.StatusBadRequest, "bad_input", false
-	case errorclass.Unverified, errorclass.Unavailable, errorclass.Unconfirmed, errorclass.ModelUnavailable:
+	case explain.Unverified, explain.Unavailable, explain.Unconfirmed, explain.ModelUnavailable:
 		return http.StatusServiceUnavailable, "unavailable", false
-	case errorclass.Conflict, errorclass.Changed, errorclass.Superseded, errorclass.Full:
+	case explain.Conflict, explain.Changed, explain.Superseded, explain.Full:
 		return http.StatusConflict, "conflict", false
 	default:
 		if class.Refusal() { // impossible in the subject's current state

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -35,8 +35,8 @@ func TestWhatAPageIsAnsweredAs(t *testing.T) {
 		{aggregate.ErrFull{}, http.StatusConflict, "conflict", false},
 		{aggregate.ErrField{Field: "slug"}, http.StatusBadRequest, "bad_input", false},
 		{aggregate.ErrUnconfirmed, http.StatusServiceUnavailable, "unavailable", false},
-		{errorclass.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", false},
-		{errorclass.ErrModelUnavailable, http.StatusServiceUnavailable, "unavailable", false},
+		{explain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", false},
+		{explain.ErrModelUnavailable, http.StatusServiceUnavailable, "unavailable", false},
 		{errors.New("a bug"), http.StatusInternalServerError, "internal", false},
 		{ErrNoPage, http.StatusNotFound, "no_page", false},
 		{fmt.Errorf("%w: %w", ErrExpired, aggregate.ErrNotFound), http.StatusNotFound, "expired", false},

@@ -15,8 +15,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/panics"
 )
 
 // The largest bodies that are read, in bytes. MaxFile is for routes that take files: a request of Lambda's has at most 6
@@ -64,7 +64,7 @@ func serving(h http.Handler) func(context.Context, Request) (Response, error) {
 }
 
 func guarded(ctx context.Context, h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
-	defer panics.Recover(ctx, &err)
+	defer boot.Recover(ctx, &err)
 	h.ServeHTTP(w, r)
 	return nil
 }

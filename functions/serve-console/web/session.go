@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/websession"
+	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
 
@@ -159,7 +159,7 @@ func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer, most int64) er
 	if err := r.ParseMultipartForm(most); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return ErrBadForm
 	}
-	if !(websession.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
+	if !(records.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
 		return ErrBadForm
 	}
 	return nil
@@ -192,12 +192,12 @@ func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request, now bool) (*View
 
 // rotate replaces the session's cookie when it is due. Two concurrent requests may both replace it and one loses; that
 // does no harm, because the old cookie is valid until the new one is first used.
-func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s websession.Session) {
+func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s records.Session) {
 	now := c.Now()
 	if !s.MustRotate(now) {
 		return
 	}
-	next := websession.Secret()
+	next := records.NewSecret()
 	switch err := c.Store.RotateSession(r.Context(), cookie, next, s, now); {
 	case err == nil:
 		SetCookie(w, r, SessionCookie, next, s.Ends().Sub(now))
@@ -207,7 +207,7 @@ func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s w
 }
 
 // still updates a session from Slack and the tenant's row. It ends the session of a person who has left.
-func (c *Site) still(ctx context.Context, cookie string, s websession.Session, now bool) (websession.Session, error) {
+func (c *Site) still(ctx context.Context, cookie string, s records.Session, now bool) (records.Session, error) {
 	if !now && !s.MustAsk(c.Now()) {
 		return s, nil
 	}

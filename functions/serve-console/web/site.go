@@ -16,22 +16,20 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/exports"
-	"ringi/shared/store/sums"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/websession"
+	"ringi/shared/store/records"
 	"ringi/shared/words/legible"
 )
 
 type Rows struct {
-	*tasks.Store
-	websession.Sessions
-	exports.Exports
-	*sums.Counter
+	*store.TaskStore
+	records.Sessions
+	records.Exports
+	*store.Counter
 }
 
 func RowsOf(s *store.Store) Rows {
-	return Rows{tasks.Of(s), websession.Of(s.Table()), exports.Of(s.Table()), sums.Of(s.Table(), s.Kinds())}
+	return Rows{store.TasksOf(s), records.SessionsOf(s.Table()), records.ExportsOf(s.Table()),
+		store.CounterOf(s.Table(), s.Kinds())}
 }
 
 // Site has what every page needs.

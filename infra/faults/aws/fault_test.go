@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // serviceFaults makes AWS fail functions' calls. Seed and the number of earlier calls of the same kind decide which
@@ -59,7 +59,7 @@ func (w *serviceFaults) Meet(c lambda.Call) lambda.Fault {
 		return lambda.Fault{}
 	}
 	return lambda.Fault{Instead: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if sleep.For(r.Context(), f.delay) != nil {
+		if clock.Sleep(r.Context(), f.delay) != nil {
 			return
 		}
 		kind := "application/x-amz-json-1.0"

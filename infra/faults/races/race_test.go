@@ -21,7 +21,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 const clients = 32
@@ -102,7 +101,7 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 func TestARaceThatIsLostIsSeen(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	st := tasks.New(over(server, unconditional{}), table)
+	st := store.NewTasks(over(server, unconditional{}), table)
 	for i := range 40 {
 		if r := race(t, st, i); len(r.wrong) > 0 {
 			t.Logf("round %d, %s: %s", i, r.stage, r.wrong[0])
@@ -144,7 +143,7 @@ type move struct {
 }
 
 // race lets all clients decide on one task and checks the rows.
-func race(t *testing.T, st *tasks.Store, round int) result {
+func race(t *testing.T, st *store.TaskStore, round int) result {
 	t.Helper()
 	stage := stages[round%len(stages)]
 	draw := rand.New(rand.NewPCG(expect.Seed(), uint64(round)))

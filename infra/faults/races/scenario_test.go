@@ -17,8 +17,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 const team = "T0RACES"
@@ -37,13 +37,13 @@ func person(id string) aggregate.Actor {
 
 // scenario is one task that is moved from state to state.
 type scenario struct {
-	store    *tasks.Store
+	store    *store.TaskStore
 	ref      aggregate.Ref
 	settings tenancy.Settings
 	now      time.Time
 }
 
-func begin(t fataler, s *tasks.Store) *scenario {
+func begin(t fataler, s *store.TaskStore) *scenario {
 	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
 		TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO", Channel: "C_HR", ChannelType: "channel",

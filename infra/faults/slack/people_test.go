@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
@@ -76,7 +76,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 			}
 			unknown := fault.Kind != webapi.Refused && fault.Kind != webapi.RateLimited
 			told := d.Notes(workspace.Suzuki)[noted:]
-			if !unknown && !slices.Equal(told, []string{card.Note("ja", errorclass.ErrUnavailable)}) {
+			if !unknown && !slices.Equal(told, []string{card.Note("ja", explain.ErrUnavailable)}) {
 				t.Errorf("the person was told %q", told)
 			}
 			for _, v := range d.S.Sandbox.Views(workspace.Suzuki) { // the dialog is open, but the answer was lost

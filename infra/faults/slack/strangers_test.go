@@ -19,11 +19,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 const stranger = "T0STRANGER" // another workspace that has installed the app
@@ -101,7 +101,8 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 	}
 	said := strings.Contains(body, card.Note("ja", aggregate.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", aggregate.ErrNotFound)})
 	if strings.HasPrefix(name, "a shortcut on the request") { // means a message of the same time in their own channel
-		said = said || slices.Equal(notes, []string{card.Note("ja", errorclass.ErrUnavailable)}) // no dialog opens without a trigger
+		said = said || slices.Equal(notes, []string{card.Note("ja",
+			explain.ErrUnavailable)}) // no dialog opens without a trigger
 	}
 	if !said {
 		t.Errorf("they were told %q and answered %s", notes, body)
@@ -121,7 +122,7 @@ var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "
 // TestAnEventOfAnUnknownWorkspaceMakesNoTenant: the event is recorded, refused and costs nothing.
 func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	s := start(t)
-	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	rows := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
 	root := expect.Value(s.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは知らない会社です"))(t)
 	event(t, s, unknown, root, "従業員一覧を取得して").deliver(t, s)

@@ -7,7 +7,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 )
 
@@ -25,7 +25,7 @@ func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 			if n := heard.count("users.info", ""); n != 1 {
 				t.Errorf("asked %d times", n)
 			}
-			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", errorclass.ErrUnverified)}) {
+			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", explain.ErrUnverified)}) {
 				t.Errorf("the person was told %q", told)
 			}
 			if a := d.Load(); a.Head.Rev != before || !waits(a) {

@@ -23,8 +23,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/exports"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 )
 
 // reader reads pages without JavaScript.
@@ -122,11 +122,11 @@ func TestAnExportThatCantBeginKeepsNoPlace(t *testing.T) {
 	t.Parallel()
 	as := running.AWS.Copy()
 	as.Credentials = credentials.NewStaticCredentialsProvider("ServeConsoleFunction", "local", "")
-	rows, tenant := tasks.New(dynamodb.NewFromConfig(as), running.TableName), aggregate.TenantID("T0EXPORTS")
+	rows, tenant := store.NewTasks(dynamodb.NewFromConfig(as), running.TableName), aggregate.TenantID("T0EXPORTS")
 	for range auditlog.MaxAtOnce + 1 {
 		now := time.Now()
 		x := expect.Value(auditlog.New(aggregate.NewID(), tenant, workspace.Suzuki, auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
-		expect.NoError(t, exports.Of(rows.Table()).BeginExport(t.Context(), x, now))
-		expect.NoError(t, exports.Of(rows.Table()).FailExport(t.Context(), x, auditlog.Broken, now))
+		expect.NoError(t, records.ExportsOf(rows.Table()).BeginExport(t.Context(), x, now))
+		expect.NoError(t, records.ExportsOf(rows.Table()).FailExport(t.Context(), x, auditlog.Broken, now))
 	}
 }

@@ -20,10 +20,9 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/sums"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
 	"ringi/shared/store/table"
-	"ringi/shared/store/tasks"
-	"ringi/shared/store/websession"
 )
 
 // TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty versions whose
@@ -175,17 +174,19 @@ func counted(t *testing.T, days int) {
 			Spent: &daily.Spent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
 		})
 	}
-	expect.NoError(t, sums.Of(table.New(dynamodb.NewFromConfig(running.AWS), running.TableName), nil).PutFacts(t.Context(), all))
+	expect.NoError(t, store.CounterOf(table.New(dynamodb.NewFromConfig(running.AWS), running.TableName),
+		nil).PutFacts(t.Context(), all))
 }
 
 // TestANewWorkspaceSeesWhatIsMissing: each page says if nothing was requested, connected or counted yet.
 func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	rows, now := tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName), time.Now().UTC()
+	rows, now := store.NewTasks(dynamodb.NewFromConfig(running.AWS), running.TableName), time.Now().UTC()
 	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY", Admins: []string{workspace.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
-	cookie := websession.Secret()
-	expect.NoError(t, websession.Of(rows.Table()).BeginSession(t.Context(), cookie, websession.New(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
+	cookie := records.NewSecret()
+	expect.NoError(t, records.SessionsOf(rows.Table()).BeginSession(t.Context(), cookie,
+		records.NewSession(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {

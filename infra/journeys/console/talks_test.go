@@ -15,14 +15,12 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/conversations"
-	"ringi/shared/store/kinds"
 )
 
 // talk makes a conversation in #人事 in which the demo agent proposes to write files after this many messages.
 func talk(t *testing.T, messages int) aggregate.Ref {
 	t.Helper()
-	all := conversations.Of(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, kinds.All()...))
+	all := store.ConversationsOf(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, store.Kinds()...))
 	now := time.Now()
 	ts := fmt.Sprintf("%d.%06d", now.Unix(), now.UnixMicro()%1_000_000)
 	in := conversation.Inbound{Team: running.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "ファイルを作って"}

@@ -13,10 +13,9 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
 
@@ -99,8 +98,8 @@ func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberS
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	execution = d.Load().Prompt().Contest.ExecutionID
-	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}),
-		large.Open(s.AWS, config.Results{ResultsBucket: s.BucketName}))
+	rows := store.ContestsOf(store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}),
+		large.Open(s.AWS, boot.Results{ResultsBucket: s.BucketName}))
 	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
 	expect.NoError(t, err)
 	if record == nil {

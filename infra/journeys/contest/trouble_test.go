@@ -13,10 +13,9 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/contests"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // trouble is a request whose contest fails in some way, and what people see of that.
@@ -99,7 +98,7 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 	}
 	says(t, "the card", face, x.card)
 	says(t, "the page", page, x.page)
-	rows := contests.Of(kinds.Open(d.S.AWS, config.Table{TableName: d.S.TableName}), nil)
+	rows := store.ContestsOf(store.OpenAll(d.S.AWS, boot.Table{TableName: d.S.TableName}), nil)
 	var cost aggregate.MicroUSD
 	exits := map[string]contest.ExitReason{}
 	for id := range x.exits {

@@ -18,8 +18,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/infra/local/vendors/agents"
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -27,16 +26,16 @@ import (
 
 var (
 	running  *stack.Stack
-	vendors  *llm.Models
+	vendors  *models.Models
 	logged   log
-	sessions *agents.Server
+	sessions *models.Server
 	keys     map[string]any // in the model secret; Anthropic's is missing at first
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	vendors = llm.New()
+	vendors = models.NewModels()
 	server := httptest.NewServer(managed(vendors.Handler()))
 	defer server.Close()
 	at, err := url.Parse(server.URL)
@@ -97,7 +96,7 @@ func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 func TestABusyVendorIsWaitedFor(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
-	vendors.Fail(llm.Failure{Status: 429, RetryAfter: "6"})
+	vendors.Fail(models.Failure{Status: 429, RetryAfter: "6"})
 	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Card("CARD#task", "⏳")
 	d.Card("CARD#prompt#0001", "approve_prompt")
@@ -105,13 +104,13 @@ func TestABusyVendorIsWaitedFor(t *testing.T) {
 
 func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 	for name, test := range map[string]struct {
-		failure llm.Failure
+		failure models.Failure
 		says    string
 	}{
-		"no such model":  {llm.Failure{Status: 404}, "設定されている AI モデルが使えません"},
-		"not allowed":    {llm.Failure{Status: 403}, "このモデルを使う権限がありません"},
-		"no credit":      {llm.Failure{Status: 402}, "残高または利用枠がありません"},
-		"not understood": {llm.Failure{Status: 400}, "受け付けませんでした"},
+		"no such model":  {models.Failure{Status: 404}, "設定されている AI モデルが使えません"},
+		"not allowed":    {models.Failure{Status: 403}, "このモデルを使う権限がありません"},
+		"no credit":      {models.Failure{Status: 402}, "残高または利用枠がありません"},
+		"not understood": {models.Failure{Status: 400}, "受け付けませんでした"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			driver.Leave(t, running)

@@ -7,14 +7,14 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
 
 // managed adds Managed Agents to Anthropic's other endpoints.
 func managed(others http.Handler) http.Handler {
-	sessions = agents.New()
+	sessions = models.NewAgents()
 	sessions.Key = vendors.Key
 	m := http.NewServeMux()
 	m.Handle("/", others)
@@ -33,9 +33,9 @@ func setManaged(t *testing.T, model string) {
 }
 
 // newest returns a task's newest session.
-func newest(t *testing.T, d *driver.Request) *agents.Session {
+func newest(t *testing.T, d *driver.Request) *models.Session {
 	t.Helper()
-	var found *agents.Session
+	var found *models.Session
 	for _, x := range sessions.Sessions() {
 		if x.Made.Metadata["ringi_task"] == d.Load().Head.TaskID {
 			if found != nil {
@@ -76,7 +76,7 @@ func TestTheHappyPathThroughAManagedSession(t *testing.T) {
 
 func TestACancelStopsTheSession(t *testing.T) {
 	setManaged(t, "claude-sonnet-4-6")
-	sessions.Script = func(told []agents.Step) []agents.Act { return nil } // it thinks for ever
+	sessions.Script = func(told []models.Step) []models.Act { return nil } // it thinks for ever
 	t.Cleanup(func() { sessions.Script = nil })
 	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)

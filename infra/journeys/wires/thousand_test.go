@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model/turn"
@@ -39,14 +39,15 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 	for name, size := range map[string]struct{ messages, bytes int }{"many": {1500, 60}, "long": {400, 2000}} {
 		t.Run(name, func(t *testing.T) {
 			driver.Leave(t, running)
-			vendors.Scripted(llm.Script{Texts: []string{"始めましょう"}})
+			vendors.Scripted(models.Script{Texts: []string{"始めましょう"}})
 			d := begin(t, "claude", "長い相談をします")
 			d.Shows("始めましょう")
 			d.Rests()
 			longAgo(t, d, size.messages, size.bytes)
 
 			before := len(vendors.Asked())
-			vendors.Scripted(llm.Script{Texts: []string{"ここまでの要約です"}}, llm.Script{Texts: []string{"一つ目の答え"}}, llm.Script{Texts: []string{"二つ目の答え"}}, llm.Script{Texts: []string{"三つ目の答え"}})
+			vendors.Scripted(models.Script{Texts: []string{"ここまでの要約です"}}, models.Script{Texts: []string{"一つ目の答え"}},
+				models.Script{Texts: []string{"二つ目の答え"}}, models.Script{Texts: []string{"三つ目の答え"}})
 			for i, answer := range []string{"一つ目の答え", "二つ目の答え", "三つ目の答え"} {
 				cost, began := d.Load().Conversation.Usage.Cost, time.Now()
 				d.Reply(fmt.Sprintf("質問 %d", i+1))

@@ -15,7 +15,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -23,14 +23,14 @@ import (
 
 var (
 	running *stack.Stack
-	vendors *llm.Models
+	vendors *models.Models
 	logged  log
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	vendors = llm.New()
+	vendors = models.NewModels()
 	server := httptest.NewServer(vendors.Handler())
 	defer server.Close()
 	at, err := url.Parse(server.URL)
@@ -63,12 +63,12 @@ func begin(t *testing.T, agent, text string) *driver.Dialogue {
 }
 
 // call returns a tool call split into pieces, one of which ends inside an escaped character.
-func call(id, name, input string) llm.ScriptedCall {
+func call(id, name, input string) models.ScriptedCall {
 	half := len(input) / 2
 	for input[half]&0xc0 == 0x80 {
 		half--
 	}
-	return llm.ScriptedCall{ID: id, Name: name, Input: []string{input[:half], input[half:]}}
+	return models.ScriptedCall{ID: id, Name: name, Input: []string{input[:half], input[half:]}}
 }
 
 // heard returns the requests after the first since.
@@ -80,11 +80,11 @@ func TestAConversationOnEachWire(t *testing.T) {
 		before := len(vendors.Asked())
 		script := "echo '出力 <b>' && echo $((6*7)) # \\\"\\n"
 		vendors.Scripted(
-			llm.Script{Odd: true, Texts: []string{"コマンドを", "提案します。"}, Calls: []llm.ScriptedCall{
+			models.Script{Odd: true, Texts: []string{"コマンドを", "提案します。"}, Calls: []models.ScriptedCall{
 				call("first", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"計算します"}`),
 				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"書きます"}`),
 			}},
-			llm.Script{Texts: []string{"答えは 42 でした。"}},
+			models.Script{Texts: []string{"答えは 42 でした。"}},
 		)
 		d := begin(t, agent, "6×7 を計算して")
 		asks := d.Shows("操作 #1 の確認", "echo '出力 &lt;b&gt;' &amp;&amp; echo $((6*7))")
@@ -131,23 +131,31 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 	eachWire(t, func(t *testing.T, agent, vendor string) {
 		long := call("x", "shell_command", `{"script":"echo this is not all of `)
 		for name, test := range map[string]struct {
-			scripts []llm.Script
-			fails   []llm.Failure
+			scripts []models.Script
+			fails   []models.Failure
 			shows   string
 			calls   int
 		}{
-			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
-			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"未完の話"}, Stop: "length"}}, 2), shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
-			"whole with room":    {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}, {Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
-			"cut off in a call":  {scripts: []llm.Script{{Calls: []llm.ScriptedCall{long}, Stop: "length"}, {Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
-			"an unknown tool":    {scripts: []llm.Script{{Calls: []llm.ScriptedCall{call("x", "launch", "{}")}}, {Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
-			"an error in it":     {scripts: []llm.Script{{Texts: []string{"未完の答え"}, Error: overloaded[vendor]}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
-			"a broken stream":    {scripts: []llm.Script{{Texts: []string{"未完", "の答え"}, Cut: 4}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
-			"a limit":            {fails: []llm.Failure{{Status: 429, RetryAfter: "1"}}, scripts: []llm.Script{{Texts: []string{"待ちました"}}}, shows: "待ちました", calls: 1},
-			"overloaded":         {fails: []llm.Failure{{Status: 529}, {Status: 503}}, scripts: []llm.Script{{Texts: []string{"動きました"}}}, shows: "動きました", calls: 1},
-			"no credit":          {fails: []llm.Failure{{Status: 402}}, shows: "残高または利用枠がありません"},
-			"no such model":      {fails: []llm.Failure{{Status: 404}}, shows: "設定されている AI モデルが使えません"},
-			"it does not accept": {fails: []llm.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
+			"refused": {scripts: []models.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
+			"cut off": {scripts: slices.Repeat([]models.Script{{Texts: []string{"未完の話"}, Stop: "length"}}, 2),
+				shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
+			"whole with room": {scripts: []models.Script{{Texts: []string{"長い話の"}, Stop: "length"},
+				{Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
+			"cut off in a call": {scripts: []models.Script{{Calls: []models.ScriptedCall{long}, Stop: "length"},
+				{Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
+			"an unknown tool": {scripts: []models.Script{{Calls: []models.ScriptedCall{call("x", "launch", "{}")}},
+				{Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
+			"an error in it": {scripts: []models.Script{{Texts: []string{"未完の答え"}, Error: overloaded[vendor]},
+				{Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
+			"a broken stream": {scripts: []models.Script{{Texts: []string{"未完", "の答え"}, Cut: 4}, {Texts: []string{"最後まで"}}},
+				shows: "最後まで", calls: 2},
+			"a limit": {fails: []models.Failure{{Status: 429, RetryAfter: "1"}},
+				scripts: []models.Script{{Texts: []string{"待ちました"}}}, shows: "待ちました", calls: 1},
+			"overloaded": {fails: []models.Failure{{Status: 529}, {Status: 503}},
+				scripts: []models.Script{{Texts: []string{"動きました"}}}, shows: "動きました", calls: 1},
+			"no credit":          {fails: []models.Failure{{Status: 402}}, shows: "残高または利用枠がありません"},
+			"no such model":      {fails: []models.Failure{{Status: 404}}, shows: "設定されている AI モデルが使えません"},
+			"it does not accept": {fails: []models.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				if vendor == "openai" && name != "a broken stream" && name != "a limit" {
@@ -176,7 +184,7 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	expect.AtNight(t) // it waits; "overloaded" above is a sample
 	driver.Leave(t, running)
-	vendors.Fail(slices.Repeat([]llm.Failure{{Status: 503}}, 5)...)
+	vendors.Fail(slices.Repeat([]models.Failure{{Status: 503}}, 5)...)
 	d := begin(t, "codex", "最初のお願いです")
 	d.Timeout *= 3 // whose tries take longer than one timeout
 	d.Shows("AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。")
@@ -188,7 +196,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 		t.Errorf("the page is %d, and does not say that the model does not answer", status)
 	}
 	before := len(vendors.Asked())
-	vendors.Scripted(llm.Script{Texts: []string{"戻りました"}})
+	vendors.Scripted(models.Script{Texts: []string{"戻りました"}})
 	d.Reply("続けて")
 	d.Shows("戻りました")
 	if a := d.Rests(); a.Conversation.Status != conversation.Open || a.Conversation.Error != "" {
@@ -204,10 +212,12 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 func TestARejectionsReasonIsHeard(t *testing.T) {
 	eachWire(t, func(t *testing.T, agent, vendor string) {
 		before := len(vendors.Asked())
-		propose := func(text, script string) llm.Script {
-			return llm.Script{Texts: []string{text}, Calls: []llm.ScriptedCall{call("c", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"確認します"}`)}}
+		propose := func(text, script string) models.Script {
+			return models.Script{Texts: []string{text}, Calls: []models.ScriptedCall{call("c", "shell_command",
+				`{"script":"`+script+`","timeout_seconds":30,"summary":"確認します"}`)}}
 		}
-		vendors.Scripted(propose("全部消します。", "rm -rf ."), propose("一覧だけにします。", "ls -la"), llm.Script{Texts: []string{"分かりました。何もしません。"}})
+		vendors.Scripted(propose("全部消します。", "rm -rf ."), propose("一覧だけにします。", "ls -la"),
+			models.Script{Texts: []string{"分かりました。何もしません。"}})
 		d := begin(t, agent, "フォルダーを片付けて")
 		d.Reject(workspace.Sato, d.Shows("操作 #1 の確認", "rm -rf ."), "消さないでください")
 		d.Shows("操作 #1(却下)", "消さないでください")

@@ -16,11 +16,10 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/github"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // Configure sets up a stack's administration. Every workspace is connected to the stack's own vendors before its first
@@ -32,8 +31,8 @@ func Configure(o *stack.Options) {
 	}
 }
 
-func rows(s *stack.Stack) *tasks.Store {
-	return tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+func rows(s *stack.Stack) *store.TaskStore {
+	return store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 }
 
 func credentials(s *stack.Stack) vault.Vault {
@@ -71,7 +70,8 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	}
 	v := credentials(s)
 	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the App is one organization's
-		if err := v.ConnectApp(ctx, tenant, github.AppID, github.Installation, s.Vendors.GitHub.Key(), setup()); err != nil {
+		if err := v.ConnectApp(ctx, tenant, vendors.AppID, vendors.Installation, s.Vendors.GitHub.Key(),
+			setup()); err != nil {
 			return err
 		}
 	}

@@ -16,12 +16,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/store/kinds"
 	"ringi/shared/words/language"
 )
 
@@ -103,15 +102,15 @@ func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) 
 	}
 	out.Writes = map[string]string{}
 	for _, locale := range language.All {
-		out.Writes[locale] = line.Writes(locale, steps)
+		out.Writes[locale] = explain.Writes(locale, steps)
 	}
 	return out, nil
 }
 
 // asks returns the task or conversation with this id and what it asks; nil if it doesn't exist or asks nothing.
 func (p approvals) asks(ctx context.Context, id string) (decide.Subject, aggregate.Question, *store.Store, error) {
-	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
-	x, err := rows.Load(ctx, kinds.RefOf(p.tenant(), id))
+	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, store.Kinds()...)
+	x, err := rows.Load(ctx, store.RefOf(p.tenant(), id))
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil, aggregate.Question{}, rows, nil
 	}

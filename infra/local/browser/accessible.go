@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"ringi/infra/local/npm"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -22,7 +22,7 @@ var axe embed.FS
 // axeScript installs axe-core, and returns "" where tests do without Node.
 func axeScript(t testing.TB) string {
 	t.Helper()
-	_, dir := npm.Try(t, "axe", expect.Value(fs.Sub(axe, "axe"))(t))
+	_, dir := process.Try(t, "axe", expect.Value(fs.Sub(axe, "axe"))(t))
 	if dir == "" {
 		return ""
 	}
@@ -61,7 +61,7 @@ func (p *Tab) violations(t testing.TB) []finding {
 	if err == nil && !there {
 		script := axeScript(t)
 		if script == "" {
-			t.Log("axe looks at no page: ", npm.ErrNode)
+			t.Log("axe looks at no page: ", process.ErrNode)
 			return nil
 		}
 		_, err = chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](script+"; undefined"))

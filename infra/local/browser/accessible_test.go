@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"ringi/infra/local/npm"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
 // The page has a field without a label and text with too little contrast. The browser must ask for it in English.
 func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 	if axeScript(t) == "" {
-		t.Skip(npm.ErrNode)
+		t.Skip(process.ErrNode)
 	}
 	asked := make(chan string, 8)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

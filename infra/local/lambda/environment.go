@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"ringi/infra/local/guard"
 	"ringi/infra/local/process"
 )
 
@@ -68,7 +67,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 	}
 	e := &environment{service: s, function: f, work: make(chan *invocation), asked: make(chan struct{}),
 		started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
-	e.server = &http.Server{Handler: guard.Handler(e.runtimeAPI())}
+	e.server = &http.Server{Handler: process.Handler(e.runtimeAPI())}
 	go e.server.Serve(l)
 
 	cmd := exec.Command(f.Binary)

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	client "ringi/shared/runtime/isolated/invoke"
-	"ringi/shared/store/versions"
+	"ringi/shared/store/large"
 )
 
 // startSandbox serves the sandbox's binary as two managed functions, Sandbox and the more patient Patient, and as
@@ -124,7 +124,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	inBucket.BaseEndpoint = &endpoint
 	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
-	store, of := versions.Open(inBucket, "bucket"), versions.Conversation{Tenant: "01TENANT", ID: "0b1c"}
+	store, of := large.OpenVersions(inBucket, "bucket"), large.VersionsOf{Tenant: "01TENANT", ID: "0b1c"}
 	before := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one"}}))(t)
 	version := expect.Value(store.Put(t.Context(), of, before))(t)
 

@@ -8,11 +8,10 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"ringi/infra/local/process"
 	"strconv"
 	"strings"
 	"time"
-
-	"ringi/infra/local/guard"
 )
 
 // tap is a proxy between one environment and the services that it calls. It asks Faults about each call.
@@ -67,7 +66,7 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	handler := func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, proxy) }
-	s := &http.Server{Handler: guard.Handler(http.HandlerFunc(handler)), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: process.Handler(http.HandlerFunc(handler)), ReadHeaderTimeout: 10 * time.Second}
 	t.servers = append(t.servers, s)
 	go s.Serve(l)
 	return origin, nil

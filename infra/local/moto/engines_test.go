@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/moto"
 )
 
 // Both engines must refuse invalid names and values of expressions with DynamoDB's messages.
 func TestBothEnginesRefuseTheSame(t *testing.T) {
-	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest, "DynamoDB Local": dynamodblocal.StartForTest} {
+	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest,
+		"DynamoDB Local": moto.LocalForTest} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ask := asking(t, start(t))

@@ -17,14 +17,13 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
-	"ringi/infra/local/python"
 )
 
 //go:embed launcher
 var launcher embed.FS
 
 // ErrPython says what to install when there is no Python to run moto with.
-var ErrPython = python.ErrMissing
+var ErrPython = process.ErrMissing
 
 // readyWithin bounds the start of an installed server. A start takes about a second on an idle machine.
 const readyWithin = 3 * time.Minute
@@ -61,7 +60,7 @@ func Start(ctx context.Context, o Options) (*process.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read requirements: %w", err)
 	}
-	python, err := python.Environment(ctx, folder, "moto", pins, func(m string) { log.Info(m) })
+	python, err := process.Environment(ctx, folder, "moto", pins, func(m string) { log.Info(m) })
 	if err != nil {
 		return nil, err
 	}

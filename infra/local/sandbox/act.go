@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -196,7 +195,7 @@ func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, s
 	}
 	// Interact has its own time limit.
 	answer := s.sender.Interact(context.Background(),
-		delivery.Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
+		Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
 	if answer.Reason != "" {
 		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -29,7 +28,7 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 		s.opts.Logger.Error("encode event", "err", err)
 		return
 	}
-	e := delivery.Event{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about, Body: body}
+	e := Event{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about, Body: body}
 	s.mu.Lock()
 	s.sent[channel+about] = e
 	s.mu.Unlock()
@@ -138,7 +137,7 @@ func (s *Sandbox) event(kind string, m workspace.Message) map[string]any {
 
 // Redeliver sends the event about a message again, with several copies at once and without retries, and returns the
 // app's answers. It returns an error if no event was sent about that message.
-func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]delivery.Attempt, error) {
+func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]Attempt, error) {
 	s.mu.Lock()
 	e, ok := s.sent[channel+ts]
 	s.mu.Unlock()

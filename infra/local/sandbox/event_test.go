@@ -11,7 +11,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 )
@@ -183,7 +182,7 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 			expect.NoError(t, w.SetToggles(tt.toggle))
 			ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 			expect.Eventually(t, "the last attempt", func() bool {
-				return slices.ContainsFunc(w.Attempts(), func(a delivery.Attempt) bool { return a.Final && a.Kind == "app_mention" })
+				return slices.ContainsFunc(w.Attempts(), func(a sandbox.Attempt) bool { return a.Final && a.Kind == "app_mention" })
 			})
 			var reasons []string
 			ids := map[any]bool{}

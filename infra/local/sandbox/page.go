@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -130,16 +129,16 @@ func act[T any](most int64, do func(T) (any, error)) http.HandlerFunc {
 }
 
 // recent returns the last hundred attempts, newest first.
-func (s *Sandbox) recent() []delivery.Attempt {
+func (s *Sandbox) recent() []Attempt {
 	all := s.Attempts()
 	slices.Reverse(all)
-	return append([]delivery.Attempt{}, all[:min(len(all), 100)]...)
+	return append([]Attempt{}, all[:min(len(all), 100)]...)
 }
 
 // getAttempt returns the payload of an attempt and the app's answer.
 func (s *Sandbox) getAttempt(w http.ResponseWriter, r *http.Request) {
 	all := s.Attempts()
-	at := slices.IndexFunc(all, func(a delivery.Attempt) bool { return strconv.Itoa(a.N) == r.PathValue("n") })
+	at := slices.IndexFunc(all, func(a Attempt) bool { return strconv.Itoa(a.N) == r.PathValue("n") })
 	if at < 0 {
 		http.Error(w, fmt.Sprintf("only the last %d deliveries are kept", keep), http.StatusNotFound)
 		return

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -25,7 +24,7 @@ type pageState struct {
 	Messages   map[string][]workspace.Message `json:"messages"`
 	Ephemerals []ephemeral                    `json:"ephemerals"`
 	Views      []workspace.OpenView           `json:"views"`
-	Marks      []delivery.Attempt             `json:"marks"`
+	Marks      []Attempt                      `json:"marks"`
 	Prompts    map[string][]workspace.Prompt  `json:"prompts"`
 	Sessions   []workspace.Session            `json:"sessions"`
 	Toggles    Toggles                        `json:"toggles"`
@@ -59,7 +58,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Admin:   s.opts.Administrator,
 		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
-		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{},
+		Ephemerals: []ephemeral{}, Marks: []Attempt{}, Sessions: []workspace.Session{},
 		Channels: []workspace.Channel{},
 	}
 	if v, ok := s.ws.Home(me.ID); ok {

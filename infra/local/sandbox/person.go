@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -112,7 +111,7 @@ func (s *Sandbox) Ephemerals(user string) []workspace.Message { return s.ws.Ephe
 func (s *Sandbox) Views(user string) []workspace.View { return s.ws.Views(user) }
 
 // Mark returns the delivery behind the ⚠ on a message: the last failed one, unless a later one succeeded.
-func (s *Sandbox) Mark(channel, ts string) (delivery.Attempt, bool) {
+func (s *Sandbox) Mark(channel, ts string) (Attempt, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.marks[channel+ts]

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -61,7 +60,7 @@ type Sandbox struct {
 	opts     Options
 	ws       *workspace.Workspace
 	faults   *webapi.Faults
-	sender   *delivery.Sender
+	sender   *Sender
 	hub      *hub
 	handler  http.Handler
 	installs *installs
@@ -74,11 +73,11 @@ type Sandbox struct {
 	mu       sync.Mutex
 	urls     Endpoints
 	toggles  Toggles
-	marks    map[string]delivery.Attempt
-	attempts []delivery.Attempt
+	marks    map[string]Attempt
+	attempts []Attempt
 	calls    []webapi.Call
 	counted  int // number of attempts so far
-	sent     map[string]delivery.Event
+	sent     map[string]Event
 	shares   string // id of the channel that is shared with another organization
 }
 
@@ -104,12 +103,12 @@ func New(opts Options) *Sandbox {
 		hub:    newHub(),
 		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
 			Commands: opts.CommandsURL},
-		marks: map[string]delivery.Attempt{}, started: opts.Now(),
-		sent: map[string]delivery.Event{}, shares: workspace.General,
+		marks: map[string]Attempt{}, started: opts.Now(),
+		sent: map[string]Event{}, shares: workspace.General,
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)
-	s.sender = delivery.New(delivery.Options{
+	s.sender = NewDelivery(DeliveryOptions{
 		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime,
 		Logger:     opts.Logger,
 		EventsURL:  func() string { return s.endpoints().Events },
@@ -177,7 +176,7 @@ func (s *Sandbox) Close() {
 const keep = 2000
 
 // record saves an attempt. A failed attempt marks its message until a later one succeeds.
-func (s *Sandbox) record(a delivery.Attempt) {
+func (s *Sandbox) record(a Attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock() // the lock makes pages receive attempts in order
 	s.counted++
@@ -202,7 +201,7 @@ func (s *Sandbox) heard(c webapi.Call) {
 }
 
 // Attempts returns the deliveries to the app, oldest first.
-func (s *Sandbox) Attempts() []delivery.Attempt {
+func (s *Sandbox) Attempts() []Attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.attempts)

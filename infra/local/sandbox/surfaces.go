@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -40,7 +39,7 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 		"response_url": {fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), hook)},
 	}
 	answer := s.sender.Interact(context.Background(),
-		delivery.Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
+		Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
 	if answer.Reason != "" {
 		return InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}

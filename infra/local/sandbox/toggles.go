@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -69,8 +68,8 @@ func (s *Sandbox) switchFault(before, now bool, f webapi.Fault) {
 	}
 }
 
-func (s *Sandbox) deliveryFaults() delivery.Faults {
+func (s *Sandbox) deliveryFaults() Faults {
 	t := s.Toggles()
-	return delivery.Faults{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers,
+	return Faults{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers,
 		Lose: t.LoseEvents}
 }

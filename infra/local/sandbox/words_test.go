@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // The panel must have a word in both languages for every status of rows and runs.
@@ -42,7 +42,7 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 // The panel must have a name in both languages for every type of row.
 func TestThePanelHasAWordForEveryRow(t *testing.T) {
 	named, words := string(expect.Value(os.ReadFile("ui/rows.js"))(t)), string(expect.Value(os.ReadFile("ui/i18n.js"))(t))
-	for _, kind := range kinds.All() {
+	for _, kind := range store.Kinds() {
 		types := slices.Collect(maps.Keys(kind.Rows))
 		for shared := range reflect.TypeFor[aggregate.Shared]().Fields() {
 			row := shared.Type.Elem()

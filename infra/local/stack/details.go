@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // UsageView sums up a task's model calls.
@@ -66,7 +66,7 @@ func (s *Stack) Row(ctx context.Context, taskID, key string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	partition, known := kinds.All().Partition(ref)
+	partition, known := store.Kinds().Partition(ref)
 	if !known {
 		return nil, ErrNoTask
 	}

@@ -5,14 +5,14 @@ import (
 	"net"
 	"net/http"
 
-	"ringi/infra/local/gateway"
+	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/vendors"
 )
 
 // startFront serves the template's routes, and the sandbox on all other paths.
 func (s *Stack) startFront(ctx context.Context, l net.Listener) {
-	api := gateway.New(s.Template.Functions, Account, s.Lambda, s.log)
+	api := lambda.NewGateway(s.Template.Functions, Account, s.Lambda, s.log)
 	var slack http.Handler = api
 	arrivals := &preparer{stack: s, next: api, seen: map[string]bool{}}
 	if s.options.PrepareTeam != nil {

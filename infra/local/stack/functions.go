@@ -13,10 +13,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/infra/local/contests"
-	"ringi/infra/local/iam"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/mapping"
+	"ringi/infra/local/modelenv"
 	"ringi/infra/local/template"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/isolated"
@@ -43,13 +41,13 @@ func (s *Stack) sampleContests() (string, error) {
 		return "", fmt.Errorf("make the folder of contests: %w", err)
 	}
 	s.onClose(func() { os.RemoveAll(folder) })
-	if err := os.CopyFS(folder, contests.Sample()); err != nil {
+	if err := os.CopyFS(folder, modelenv.Sample()); err != nil {
 		return "", fmt.Errorf("write the sample of contests: %w", err)
 	}
 	return folder, nil
 }
 
-func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *iam.Bench) (err error) {
+func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *template.Bench) (err error) {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
 		Faults: s.options.Faults}
 	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(), "SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL,
@@ -114,18 +112,18 @@ const splitEvery = time.Minute
 // startMappings starts the streams, queues and schedules that invoke functions.
 func (s *Stack) startMappings() error {
 	direct := config(s.moto.URL)
-	var invoker mapping.Invoker = s.Lambda
+	var invoker lambda.Invoker = s.Lambda
 	if s.options.Between != nil {
 		invoker = s.options.Between(invoker)
 	}
 	var runs []func(context.Context)
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {
-			filter, err := mapping.ParseFilter(m.Filters)
+			filter, err := lambda.ParseFilter(m.Filters)
 			if err != nil {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
-			stream := &mapping.Stream{
+			stream := &lambda.Stream{
 				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker,
 				Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
 			}
@@ -136,14 +134,14 @@ func (s *Stack) startMappings() error {
 			if !ok {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
-			queue := &mapping.Queue{
+			queue := &lambda.Queue{
 				Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct),
 				Invoker: invoker, Log: s.log, RetryAtOnce: s.options.Faults != nil,
 			}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {
-			sc := &mapping.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda,
+			sc := &lambda.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda,
 				Log: s.log, Now: time.Now}
 			s.schedules[f.ID] = append(s.schedules[f.ID], sc)
 			if !s.options.ByHand {

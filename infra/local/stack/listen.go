@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"ringi/infra/local/process"
 	"syscall"
 	"time"
-
-	"ringi/infra/local/guard"
 )
 
 var ErrInUse = errors.New("the port is in use")
@@ -46,7 +45,7 @@ func port(l net.Listener) int {
 // serve answers programs and its own pages on a listener until stop is called. Requests must name this machine or one
 // of hosts.
 func serve(l net.Listener, h http.Handler, hosts ...string) (stop func()) {
-	s := &http.Server{Handler: guard.Handler(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: process.Handler(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/mapping"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 )
@@ -69,7 +68,7 @@ type Options struct {
 	// Faults kills processes in tests; may be nil. If it is set, the messages of a failed batch become visible at once.
 	Faults lambda.Faults
 	// Between wraps the invoker of the event sources, to repeat, delay or reorder deliveries; may be nil.
-	Between func(mapping.Invoker) mapping.Invoker
+	Between func(lambda.Invoker) lambda.Invoker
 
 	// DynamoDBLocal uses Amazon's DynamoDB Local instead of moto for tables and streams.
 	DynamoDBLocal bool

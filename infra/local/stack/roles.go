@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/infra/local/iam"
 	"ringi/infra/local/template"
 )
 
 // bench returns the check of functions' calls against their roles, or nil if it is turned off.
-func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.Bench, error) {
+func (s *Stack) bench(names template.Names, parameters map[string]string) (*template.Bench, error) {
 	if s.options.IAMOff {
 		return nil, nil
 	}
@@ -18,19 +17,19 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.
 	if err != nil {
 		return nil, err
 	}
-	var notes *iam.Notes
+	var notes *template.Notes
 	if s.options.ownTemplate {
-		if notes, err = iam.TakeNotes(); err != nil {
+		if notes, err = template.TakeNotes(); err != nil {
 			return nil, err
 		}
 	}
-	return &iam.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
+	return &template.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
 }
 
 // connect checks the rights that AWS itself needs from roles: to read event sources, to send failed batches to their
 // destination, and to call functions from states. Without these rights AWS refuses to create the event source, or the
 // state fails.
-func (s *Stack) connect(b *iam.Bench) error {
+func (s *Stack) connect(b *template.Bench) error {
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {
 			if err := b.Must(f.ID, m.Source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"); err != nil {

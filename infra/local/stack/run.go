@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/store/kinds"
+	"ringi/shared/store"
 )
 
 // TaskView shows one task: its runs and rows.
@@ -83,7 +83,7 @@ func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
 		}
 		view.Tenant, kind, view.Runs = in.Tenant, in.Kind, append(view.Runs, run)
 	}
-	partition, known := kinds.All().Partition(aggregate.Ref{Tenant: view.Tenant, Kind: kind, ID: taskID})
+	partition, known := store.Kinds().Partition(aggregate.Ref{Tenant: view.Tenant, Kind: kind, ID: taskID})
 	if view.Tenant == "" || !known {
 		return view, nil
 	}

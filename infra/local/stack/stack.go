@@ -18,9 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/mapping"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
@@ -62,7 +60,7 @@ type Stack struct {
 	functions []functionInfo
 
 	containers *containers // nil if none are served
-	schedules  map[string][]*mapping.Schedule
+	schedules  map[string][]*lambda.Schedule
 
 	ctx        context.Context // canceled by Close
 	cancel     context.CancelFunc
@@ -83,7 +81,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		return nil, err
 	}
 	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(),
-		BotToken: o.BotToken, streams: streamNames{}, schedules: map[string][]*mapping.Schedule{},
+		BotToken: o.BotToken, streams: streamNames{}, schedules: map[string][]*lambda.Schedule{},
 		failed: make(chan error, 1), prepared: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
@@ -168,7 +166,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	go func() {
 		var err error
 		if s.options.DynamoDBLocal {
-			s.tables, err = dynamodblocal.Start(ctx, s.log)
+			s.tables, err = moto.StartLocal(ctx, s.log)
 		}
 		started <- err
 	}()

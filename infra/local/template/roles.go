@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"ringi/infra/local/iam"
 )
 
 const (
@@ -21,7 +19,7 @@ const (
 // Roles reads the rights of each function and state machine in the template at path, by logical id. It returns an error
 // if a function has no role of its own, or has rights in another form. SAM's policy templates and connectors are not
 // supported; the template does not use them.
-func Roles(path string, names Names, parameters map[string]string) (map[string]iam.Role, error) {
+func Roles(path string, names Names, parameters map[string]string) (map[string]Role, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
@@ -45,7 +43,7 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]i
 	}
 	plain := *r
 	plain.names.Known = nil
-	out, err := (&roles{document: d, resolver: r, plain: &plain, byName: map[string]iam.Role{}}).all()
+	out, err := (&roles{document: d, resolver: r, plain: &plain, byName: map[string]Role{}}).all()
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
@@ -56,11 +54,11 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]i
 type roles struct {
 	document        document
 	resolver, plain *resolver // plain resolves to names that are the same in every stack
-	byName          map[string]iam.Role
+	byName          map[string]Role
 }
 
-func (x *roles) all() (map[string]iam.Role, error) {
-	managed := map[string]iam.Policy{}
+func (x *roles) all() (map[string]Role, error) {
+	managed := map[string]Policy{}
 	carried := map[string][]any{} // managed policies that name a role, by role
 	present, err := x.document.present(x.resolver)
 	if err != nil {
@@ -94,8 +92,8 @@ func (x *roles) all() (map[string]iam.Role, error) {
 }
 
 // owners maps the logical ids of functions and state machines to their roles.
-func (x *roles) owners(present []string) (map[string]iam.Role, error) {
-	out := map[string]iam.Role{}
+func (x *roles) owners(present []string) (map[string]Role, error) {
+	out := map[string]Role{}
 	for _, id := range present {
 		res := x.document.Resources[id]
 		if res.Type != typeFunction && res.Type != typeMachine && res.Type != typePlainMachine {
@@ -120,7 +118,7 @@ func (x *roles) owners(present []string) (map[string]iam.Role, error) {
 	return out, nil
 }
 
-func (x *roles) managed(id string) (p iam.Policy, of []string, err error) {
+func (x *roles) managed(id string) (p Policy, of []string, err error) {
 	properties, named, err := x.both(id, "Description", "Roles", "PolicyDocument")
 	if err != nil {
 		return p, nil, err
@@ -128,18 +126,18 @@ func (x *roles) managed(id string) (p iam.Policy, of []string, err error) {
 	for _, v := range listOf(properties["Roles"]) {
 		of = append(of, fmt.Sprint(v))
 	}
-	p, err = iam.ReadPolicy(id, properties["PolicyDocument"], named["PolicyDocument"])
+	p, err = ReadPolicy(id, properties["PolicyDocument"], named["PolicyDocument"])
 	p.Managed = true
 	return p, of, err
 }
 
-func (x *roles) role(id string, managed map[string]iam.Policy, carried map[string][]any) error {
+func (x *roles) role(id string, managed map[string]Policy, carried map[string][]any) error {
 	p, named, err := x.both(id, "AssumeRolePolicyDocument", "ManagedPolicyArns", "Policies")
 	if err != nil {
 		return err
 	}
 	name := x.resolver.names.Name(id, typeRole)
-	role := iam.Role{Name: name}
+	role := Role{Name: name}
 	for _, v := range append(listOf(p["ManagedPolicyArns"]), carried[name]...) {
 		policy, known := managed[fmt.Sprint(v)]
 		if !known {
@@ -151,7 +149,7 @@ func (x *roles) role(id string, managed map[string]iam.Policy, carried map[strin
 	for i, v := range listOf(p["Policies"]) {
 		own, _ := v.(map[string]any)
 		ownNamed, _ := plain[i].(map[string]any)
-		policy, err := iam.ReadPolicy(fmt.Sprint(own["PolicyName"]), own["PolicyDocument"], ownNamed["PolicyDocument"])
+		policy, err := ReadPolicy(fmt.Sprint(own["PolicyName"]), own["PolicyDocument"], ownNamed["PolicyDocument"])
 		if err != nil {
 			return err
 		}
@@ -186,8 +184,8 @@ func listOf(v any) []any {
 }
 
 // Account returns the account with the details of the template's resources that calls refer to.
-func (t *Template) Account(names Names) iam.Account {
-	account := iam.Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{},
+func (t *Template) Account(names Names) Account {
+	account := Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{},
 		EachItem: os.Getenv("RINGI_LEADING_KEYS") != "together"} // as .ci/run sets it
 	for _, table := range t.Tables {
 		account.PartitionKeys[table.Name] = partition(table.Key)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/iam"
 	"ringi/shared/runtime/expect"
 )
 
@@ -41,7 +40,7 @@ Resources:
 `
 
 // rolesOf reads the roles of the system template after a replacement in its text.
-func rolesOf(t *testing.T, parameters map[string]string, old, new string) (map[string]iam.Role, error) {
+func rolesOf(t *testing.T, parameters map[string]string, old, new string) (map[string]Role, error) {
 	t.Helper()
 	expect.Must(t, strings.Contains(system, old), "%q does not stand there", old)
 	file := filepath.Join(t.TempDir(), "template.yaml")
@@ -60,11 +59,12 @@ func TestRolesHaveTheirOwnPoliciesAndThoseThatNameThem(t *testing.T) {
 		expect.Same(t, want, names)
 	}
 	one := expect.Value(rolesOf(t, nil, "", ""))(t)["OneFunction"]
-	expect.Same(t, []iam.Resource{
+	expect.Same(t, []PolicyResource{
 		{Pattern: "arn:aws:secretsmanager:us-east-1:123456789012:secret:ringi-Secret", Name: "ringi-Secret"},
 		{Pattern: "arn:aws:kms:us-east-1:123456789012:key/5", Name: "key/ringi-Key"},
 	}, one.Policies[1].Statements[0].Resources)
-	v := one.Judge(iam.Request{Action: "dynamodb:Query", Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1"})
+	v := one.Judge(Request{Action: "dynamodb:Query",
+		Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1"})
 	expect.That(t, v.Allowed, "a managed policy allows nothing")
 }
 

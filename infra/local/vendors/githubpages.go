@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"ringi/infra/local/vendors/github"
 )
 
 // GitHubPages is where GitHub's pages are, which people read: those of pull requests, branches and commits.
@@ -65,7 +63,7 @@ func (v *Vendors) treePage(w http.ResponseWriter, r *http.Request) {
 }
 
 // shown is what a page says of a repository, and how a branch is fetched.
-func shown(repo *github.Repository, branch string) map[string]any {
+func shown(repo *Repository, branch string) map[string]any {
 	show := map[string]any{"Repository": repo.Owner + "/" + repo.Name, "Branch": branch}
 	if c := repo.Clone(); c != nil && branch != "" {
 		show["Fetch"] = FetchCommand(c, branch+":"+branch)
@@ -82,7 +80,7 @@ func writePage(w http.ResponseWriter, show map[string]any) {
 var githubPages = template.Must(template.New("github").Parse(githubText))
 
 // FetchCommand is the command by which a person fetches branches from the clone into the repository.
-func FetchCommand(c *github.Clone, what string) string {
+func FetchCommand(c *Clone, what string) string {
 	return "git -C " + quoted(c.Path) + " fetch -- " + quoted(c.Dir) + " " + quoted(what)
 }
 

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-
-	"ringi/infra/local/vendors/rooms"
 )
 
 // The MCP server, and its tools as steps name them.
@@ -21,7 +19,7 @@ const (
 )
 
 // Rooms is the MCP server that RoomsPath serves.
-func (v *Vendors) Rooms() *rooms.Server { return v.rooms }
+func (v *Vendors) Rooms() *Rooms { return v.rooms }
 
 // RoomsToken is the bearer token that the MCP server accepts.
 func (v *Vendors) RoomsToken() string { return v.roomsToken }

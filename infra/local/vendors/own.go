@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/infra/local/vendors/github"
 	"ringi/shared/domain/agent"
 )
 
@@ -19,7 +18,7 @@ const MaxOwn = agent.MaxSources - 1
 
 // Own is a repository on this machine that a person has the stack serve.
 type Own struct {
-	*github.Clone
+	*Clone
 	Source agent.Source
 }
 
@@ -31,7 +30,7 @@ func (v *Vendors) Serve(path, folder string) (Own, error) {
 	if len(v.Own) >= MaxOwn {
 		return Own{}, fmt.Errorf("%d repositories are served at most", MaxOwn)
 	}
-	c, err := github.NewClone(path, folder)
+	c, err := NewClone(path, folder)
 	if err != nil {
 		return Own{}, err
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/github"
 	"ringi/shared/runtime/expect"
 	client "ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -71,7 +70,7 @@ func TestThePageOfAPullRequest(t *testing.T) {
 		defer res.Body.Close()
 		return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(t))
 	}
-	files := map[string]github.File{"a.txt": {Content: "<b>\n"}}
+	files := map[string]vendors.File{"a.txt": {Content: "<b>\n"}}
 	demo.Commit("ringi/S/A", "x", files, time.Now())
 	opened(t, v, server.URL, demo)
 	at := git(t, own.Dir, "commit-tree", "-m", "x", "-p", "main", git(t, own.Dir, "mktree"))
@@ -114,9 +113,9 @@ func TestACommandToFetchTakesABranchForABranch(t *testing.T) {
 }
 
 // opened opens a pull request from the branch ringi/S/A.
-func opened(t *testing.T, v *vendors.Vendors, url string, r *github.Repository) {
+func opened(t *testing.T, v *vendors.Vendors, url string, r *vendors.Repository) {
 	t.Helper()
-	app := expect.Value(client.NewApp(github.AppID, github.Installation, v.GitHub.Key()))(t)
+	app := expect.Value(client.NewApp(vendors.AppID, vendors.Installation, v.GitHub.Key()))(t)
 	c := client.Config{Base: url + vendors.GitHubPath, HTTP: wire.NewHTTP(), Now: time.Now}
 	expect.Value(c.Open(app, r.Owner+"/"+r.Name, r.ID, client.Pushes()).OpenPull(t.Context(), "<Title>", "why", "ringi/S/A", "main"))(t)
 }

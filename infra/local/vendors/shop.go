@@ -2,8 +2,6 @@ package vendors
 
 import (
 	"net/http"
-
-	"ringi/infra/local/vendors/github"
 )
 
 // GitHub is the name by which Fail and the other faults know all calls of GitHub's API.
@@ -19,8 +17,8 @@ const (
 )
 
 // newGitHub makes GitHub with a small repository, whose only test fails.
-func newGitHub(v *Vendors) *github.Server {
-	s, err := github.New()
+func newGitHub(v *Vendors) *GitHubServer {
+	s, err := NewGitHub()
 	if err != nil {
 		panic(err) // the published excerpt is part of the binary, and the key needs nothing but randomness
 	}
@@ -32,7 +30,7 @@ func newGitHub(v *Vendors) *github.Server {
 			_, _ = w.Write([]byte(`{"message":"Server Error"}`)) // a failure means that the client has disconnected
 		})
 	}
-	s.Add(ShopOwner, ShopName).Commit("main", "Sell things", map[string]github.File{
+	s.Add(ShopOwner, ShopName).Commit("main", "Sell things", map[string]File{
 		"README.md":            {Content: "# Shop\n\n`python3 -m unittest` runs the tests.\n"},
 		"shop/__init__.py":     {},
 		"shop/price.py":        {Content: shopPrice},

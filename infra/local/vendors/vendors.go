@@ -8,9 +8,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"ringi/infra/local/vendors/github"
-	"ringi/infra/local/vendors/rooms"
 )
 
 // Sheet is the id of the only spreadsheet.
@@ -18,7 +15,7 @@ const Sheet = "ringi-demo-sheet"
 
 // Vendors stands in for all vendors. It keeps data in memory.
 type Vendors struct {
-	GitHub *github.Server
+	GitHub *GitHubServer
 	Own    []Own // repositories of a person's that GitHub has, see Serve
 
 	accounts map[string]*accounts // by provider
@@ -26,7 +23,7 @@ type Vendors struct {
 	staff    atomic.Pointer[[]employee]
 	faults   *faults
 	book     *book
-	rooms    *rooms.Server
+	rooms    *Rooms
 	now      func() time.Time
 
 	roomsToken string
@@ -34,7 +31,7 @@ type Vendors struct {
 
 // New makes a company with 42 employees and an empty spreadsheet, with new tokens.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now,
+	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: NewRooms(), now: time.Now,
 		roomsToken: "rooms-" + rand.Text()}
 	v.staff.Store(new(staff()))
 	v.accounts = map[string]*accounts{

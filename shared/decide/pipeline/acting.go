@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // Conversations is the store of conversations as far as runs need it to end.
@@ -55,7 +55,7 @@ type Heads interface {
 // Watch polls a conversation's head until ctx ends, and calls stop when the action executes no more, again after each
 // error. While the head can't be read, the action continues.
 func Watch(ctx context.Context, s Heads, ref aggregate.Ref, id string, every time.Duration, stop func() error) {
-	for sleep.For(ctx, every) == nil {
+	for clock.Sleep(ctx, every) == nil {
 		head, err := s.Head(ctx, ref)
 		if err == nil && head.Acting != id && stop() == nil {
 			return

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -115,7 +115,7 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 			"for good":               {task.Failure{}, 0, task.StateFail, nil},
 			"for good, at the limit": {task.Failure{}, 3, task.StateFinish, nil},
 			"for a while":            {task.Failure{Transient: true, RetryAfter: time.Minute}, 4, task.StatePause, nil},
-			"for now":                {task.Failure{Transient: true}, 4, "", errorclass.ErrModelUnavailable},
+			"for now":                {task.Failure{Transient: true}, 4, "", explain.ErrModelUnavailable},
 			"for now, at the limit":  {task.Failure{Transient: true}, 3, task.StateFinish, nil},
 		} {
 			w := server.World(t)

@@ -11,9 +11,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/panics"
 )
 
 // The error names for Retry and Catch.
@@ -50,17 +50,17 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		}
 		log := slog.With(in.Ref().Log(), "run", in.Run)
 		defer func() {
-			if errors.Is(err, panics.Err) {
+			if errors.Is(err, boot.ErrPanic) {
 				out, err = Output{}, bare(ctx, Internal)
 			}
 		}()
-		defer panics.Recover(ctx, &err, in.Ref().Log(), "run", in.Run)
+		defer boot.Recover(ctx, &err, in.Ref().Log(), "run", in.Run)
 		if in.Tenant == "" || in.Ref().ID == "" || in.Run < 1 {
 			log.ErrorContext(ctx, "refused", "err", "tenant, task or kind and id, and run are required")
 			return Output{}, bare(ctx, BadInput)
 		}
 		next, err := w(ctx, in)
-		if errorclass.Of(err) == errorclass.Superseded {
+		if explain.ClassOf(err) == explain.Superseded {
 			next, err = aggregate.Superseded(), nil
 		}
 		if err != nil {
@@ -81,12 +81,12 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 
 // Name returns the name of an error for the state machine.
 func Name(err error) string {
-	switch errorclass.Of(err) {
-	case errorclass.NotFound, errorclass.BadInput:
+	switch explain.ClassOf(err) {
+	case explain.NotFound, explain.BadInput:
 		return BadInput
-	case errorclass.ModelUnavailable:
+	case explain.ModelUnavailable:
 		return ModelUnavailable
-	case errorclass.Unavailable, errorclass.Conflict, errorclass.Unconfirmed:
+	case explain.Unavailable, explain.Conflict, explain.Unconfirmed:
 		return Unavailable
 	}
 	return Internal

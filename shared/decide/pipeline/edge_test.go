@@ -22,9 +22,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
 )
 
 const secret = "今月の勤怠をまとめて"
@@ -57,7 +56,7 @@ func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
 			w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
 				return aggregate.Next{State: state, Outcome: "failed", Reason: reason}, nil
 			}
-			counted := metrictest.Printed(t, func() { expect.Value(pipeline.Edge(w)(t.Context(), in))(t) })
+			counted := expect.Metrics(t, func() { expect.Value(pipeline.Edge(w)(t.Context(), in))(t) })
 			if strings.Contains(counted, `"RunFailed":1`) != (want && state == task.StateFail) {
 				t.Errorf("%s of a run that goes to %s counts %q", reason, state, counted)
 			}
@@ -90,8 +89,9 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		{"a panic with an error", func() error { return panics(errors.New(secret)) }, pipeline.Internal},
 		{"a nil map", func() error { var m map[string]int; m[secret] = 1; return nil }, pipeline.Internal},
 		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrNotFound) }, pipeline.BadInput},
-		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, errorclass.ErrBadInput) }, pipeline.BadInput},
-		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, errorclass.ErrModelUnavailable) }, pipeline.ModelUnavailable},
+		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrBadInput) }, pipeline.BadInput},
+		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrModelUnavailable) },
+			pipeline.ModelUnavailable},
 		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) }, pipeline.Unavailable},
 		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) }, pipeline.Unavailable},
 		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},

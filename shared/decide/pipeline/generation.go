@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 )
 
 // Decider commits a decision.
@@ -51,7 +51,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason, "detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)
 	mendable := f.Transient && f.RetryAfter == 0
 	if mendable && f.Usage.Free() {
-		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, errorclass.ErrModelUnavailable)
+		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, explain.ErrModelUnavailable)
 	}
 	record := task.Charge(f.Usage, now, func(a *task.Aggregate) (aggregate.Change, error) {
 		until := resumeAt(f.RetryAfter, a.TryingSince(), now)
@@ -68,7 +68,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 		return aggregate.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
 	}
 	if mendable && !a.CostReached(limit) {
-		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, errorclass.ErrModelUnavailable)
+		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, explain.ErrModelUnavailable)
 	}
 	return within(ctx, s, in, a, limit, now)
 }

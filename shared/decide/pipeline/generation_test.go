@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -29,7 +29,7 @@ func testFailures(t *testing.T, server *pipelinetest.Server) {
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
 		_, err := fail(w, task.Failure{Transient: true})
-		expect.Fails(t, err, errorclass.ErrModelUnavailable)
+		expect.Fails(t, err, explain.ErrModelUnavailable)
 		h := w.Load().Head
 		expect.That(t, h.Rev == 1, "something was written: %+v", h)
 	})

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // What takes a number competes with others for it at most so often, with waits in between that grow up to the longest.
@@ -26,7 +26,7 @@ func Numbering[T any](ctx context.Context, first task.Series, read func(ctx cont
 	done, err := do(first)
 	wait := 10 * time.Millisecond
 	for try := range numberTries {
-		if !errors.Is(err, task.ErrNumber) || try > 0 && !sleep.Within(ctx, wait/2+rand.N(wait)) {
+		if !errors.Is(err, task.ErrNumber) || try > 0 && !clock.LastsFor(ctx, wait/2+rand.N(wait)) {
 			break
 		}
 		wait = min(2*wait, longestNumber)

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -76,7 +76,7 @@ func TestPaid(t *testing.T) {
 	}{
 		"saved":                     {bill("1", 1), nil, false},
 		"not saved":                 {bill("1", 1), failed, true},
-		"not saved for now":         {bill("1", 1), errorclass.ErrUnavailable, true},
+		"not saved for now":         {bill("1", 1), explain.ErrUnavailable, true},
 		"not saved, and it is free": {aggregate.Usage{ID: "1", Calls: 1}, failed, false},
 	} {
 		recorded := false

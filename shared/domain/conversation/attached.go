@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/legible"
 )
 
@@ -30,11 +30,11 @@ type Attached struct {
 
 	// Text is the path of its text below AttachedFolder: its own, if it is text in UTF-8, or of a second file that was
 	// made of it. It is empty for images and for what can't be read; then Why says why.
-	Text     string            `json:"text,omitempty"`
-	Form     filetext.Form     `json:"form,omitempty"`
-	Encoding string            `json:"encoding,omitempty"`
-	Remarks  []filetext.Remark `json:"remarks,omitempty"`
-	Why      string            `json:"why,omitempty"`
+	Text     string                `json:"text,omitempty"`
+	Form     isolated.FileForm     `json:"form,omitempty"`
+	Encoding string                `json:"encoding,omitempty"`
+	Remarks  []isolated.FileRemark `json:"remarks,omitempty"`
+	Why      string                `json:"why,omitempty"`
 }
 
 // Image reports whether the file is shown to the model as an image.
@@ -58,8 +58,8 @@ func (l *Laid) Of(id string) *Attached {
 // Refuses returns why a file of this size can't be added, or "".
 func (l *Laid) Refuses(bytes int64) (why string) {
 	switch {
-	case bytes > filetext.MaxFile:
-		return fmt.Sprintf("it has %d bytes, the limit is %d", bytes, filetext.MaxFile)
+	case bytes > isolated.MaxFile:
+		return fmt.Sprintf("it has %d bytes, the limit is %d", bytes, isolated.MaxFile)
 	case len(l.List) >= MaxAttached:
 		return fmt.Sprintf("a conversation holds %d attachments, and has them", MaxAttached)
 	case l.Tree.bytes+bytes > MaxAttachedBytes:
@@ -75,7 +75,7 @@ func (l *Laid) Add(x Attached, name string, content []byte) (added *Attached, wh
 	}
 	x.Path, x.Bytes, x.SHA256 = l.free(name, ""), int64(len(content)), sumOf(content)
 	if isText(content) {
-		x.Text, x.Form, x.Encoding = x.Path, filetext.Plain, "UTF-8"
+		x.Text, x.Form, x.Encoding = x.Path, isolated.PlainText, "UTF-8"
 	}
 	if why := l.put(x.Path, content); why != "" {
 		return nil, why
@@ -85,7 +85,7 @@ func (l *Laid) Add(x Attached, name string, content []byte) (added *Attached, wh
 }
 
 // Read adds what was read of a file: its text as a file beside it, or why there is none.
-func (l *Laid) Read(x *Attached, t filetext.Text) {
+func (l *Laid) Read(x *Attached, t isolated.FileText) {
 	x.Form, x.Encoding, x.Remarks, x.Why = t.Form, t.Encoding, t.Remarks, string(t.Why)
 	if t.Why != "" {
 		return

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 func nothingLaid() *Laid { return &Laid{Tree: &Tree{}} }
@@ -32,7 +32,7 @@ func TestAttachmentsGetNamesOfTheirOwn(t *testing.T) {
 }
 
 func TestAttachmentsAreBounded(t *testing.T) {
-	big := make([]byte, filetext.MaxFile)
+	big := make([]byte, isolated.MaxFile)
 	l := nothingLaid()
 	_, why := l.Add(Attached{}, "a", append(big, 0))
 	expect.That(t, why == "it has 8388609 bytes, the limit is 8388608" && CauseOf(why) == TooLarge, "%s", why)
@@ -42,7 +42,7 @@ func TestAttachmentsAreBounded(t *testing.T) {
 	}
 	_, why = l.Add(Attached{}, "a", []byte("x"))
 	expect.That(t, strings.Contains(why, "33554432 bytes together") && CauseOf(why) == Full, "%s", why)
-	l.Read(&l.List[0], filetext.Text{Text: "x", Form: filetext.Sheets})
+	l.Read(&l.List[0], isolated.FileText{Text: "x", Form: isolated.Sheets})
 	expect.That(t, l.List[0].Text == "" && CauseOf(l.List[0].Why) == Full, "%+v", l.List[0])
 	l = nothingLaid()
 	for i := range MaxAttached {
@@ -57,12 +57,12 @@ func TestATextStandsBesideItsFile(t *testing.T) {
 	l := nothingLaid()
 	_, _ = l.Add(Attached{FileID: "F1"}, "book.xlsx.txt", []byte("somebody's"))
 	x, _ := l.Add(Attached{FileID: "F2"}, "book.xlsx", []byte("PK\x00"))
-	l.Read(x, filetext.Text{Text: "a\tb\n", Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros}})
+	l.Read(x, isolated.FileText{Text: "a\tb\n", Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros}})
 	expect.Is(t, l.Of("F2").Text, "book (2).xlsx.txt", "its text")
 	expect.Is(t, l.Of("F1").Text, "book.xlsx.txt", "a text is its own")
 	y, _ := l.Add(Attached{FileID: "F3"}, "x.pdf", []byte("%PDF\x00"))
-	l.Read(y, filetext.Text{Why: filetext.PDF})
-	expect.That(t, l.Of("F3").Text == "" && CauseOf(l.Of("F3").Why) == Cause(filetext.PDF) && l.Of("F4") == nil,
+	l.Read(y, isolated.FileText{Why: isolated.PDF})
+	expect.That(t, l.Of("F3").Text == "" && CauseOf(l.Of("F3").Why) == Cause(isolated.PDF) && l.Of("F4") == nil,
 		"%+v", l.Of("F3"))
 	seen := expect.Value((&Tree{}).Apply([]File{{"src/a.txt", "1"}, {".ringi/own", "2"},
 		{".ringi/in/old", "3"}}))(t).Beside(l.Tree)

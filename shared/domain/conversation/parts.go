@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/markdown"
+	"ringi/shared/words/legible"
 )
 
 const (
@@ -39,14 +39,14 @@ func Parts(text string) []string {
 // layout is a text as it is counted: blocks of code stand in it without their fences.
 type layout struct {
 	text   string
-	pieces []markdown.Piece
+	pieces []legible.Piece
 	ends   []int // where each piece ends in the text
 }
 
 func laid(text string) (l layout) {
 	var b strings.Builder
-	for _, p := range markdown.Pieces(strings.TrimRight(text, " \t\n")) {
-		if p.Kind == markdown.Block {
+	for _, p := range legible.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
+		if p.Kind == legible.Block {
 			b.WriteString(p.Text)
 		} else {
 			b.WriteString(p.Source)
@@ -58,7 +58,7 @@ func laid(text string) (l layout) {
 }
 
 // piece returns the piece that a position is in, and where the piece begins.
-func (l layout) piece(at int) (p markdown.Piece, from, to int) {
+func (l layout) piece(at int) (p legible.Piece, from, to int) {
 	i, _ := slices.BinarySearch(l.ends, at+1)
 	if i > 0 {
 		from = l.ends[i-1]
@@ -69,7 +69,7 @@ func (l layout) piece(at int) (p markdown.Piece, from, to int) {
 // skip returns where the text goes on after a part's end: without empty lines, unless they are code.
 func (l layout) skip(at int) int {
 	for at < len(l.text) && l.text[at] == '\n' {
-		if p, _, _ := l.piece(at); p.Kind != markdown.Prose {
+		if p, _, _ := l.piece(at); p.Kind != legible.Prose {
 			break
 		}
 		at++
@@ -84,14 +84,14 @@ func (l layout) markdown(at, end int) string {
 		p, from, to := l.piece(at)
 		to = min(to, end)
 		switch text := l.text[at:to]; {
-		case p.Kind == markdown.Block:
+		case p.Kind == legible.Block:
 			if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
 				b.WriteByte('\n')
 			}
-			b.WriteString(markdown.Fenced(text, p.Language) + "\n")
-		case p.Kind == markdown.Span && (at > from || to < l.endOf(from)):
-			b.WriteString(markdown.Ticked(strings.Trim(strings.ReplaceAll(text, "\n", " "), "`")))
-		case at == begin && p.Kind == markdown.Prose: // indented deeply it would be code
+			b.WriteString(legible.Fenced(text, p.Language) + "\n")
+		case p.Kind == legible.Span && (at > from || to < l.endOf(from)):
+			b.WriteString(legible.Ticked(strings.Trim(strings.ReplaceAll(text, "\n", " "), "`")))
+		case at == begin && p.Kind == legible.Prose: // indented deeply it would be code
 			b.WriteString(strings.TrimLeft(text, " \t"))
 		default:
 			b.WriteString(text)
@@ -114,7 +114,7 @@ func (l layout) partEnd(at int) int {
 		if at+i == to {
 			p, from, to = l.piece(to)
 		}
-		if at+i == from && p.Kind != markdown.Prose {
+		if at+i == from && p.Kind != legible.Prose {
 			used, word = used+2*len(p.Language)+8, i
 		}
 		if used += cost(r); used > partSize {
@@ -127,10 +127,10 @@ func (l layout) partEnd(at int) int {
 			return at + max(i, utf8.RuneLen(r))
 		}
 		switch {
-		case p.Kind == markdown.Span:
+		case p.Kind == legible.Span:
 		case r == '\n':
 			line = i + 1
-		case p.Kind == markdown.Prose && (r == ' ' || r == '。' || r == '、'):
+		case p.Kind == legible.Prose && (r == ' ' || r == '。' || r == '、'):
 			word = i + utf8.RuneLen(r)
 		}
 	}

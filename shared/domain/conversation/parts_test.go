@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/markdown"
+	"ringi/shared/words/legible"
 )
 
 func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
@@ -46,11 +46,11 @@ func plain(s string) string {
 // codeOf returns the code of a Markdown text, and the languages of its blocks.
 func codeOf(texts ...string) (code string, languages []string) {
 	for _, text := range texts {
-		for _, p := range markdown.Pieces(text) {
-			if p.Kind != markdown.Prose {
+		for _, p := range legible.MarkdownPieces(text) {
+			if p.Kind != legible.Prose {
 				code += p.Text
 			}
-			if p.Kind == markdown.Block {
+			if p.Kind == legible.Block {
 				languages = append(languages, p.Language)
 			}
 		}
@@ -82,7 +82,7 @@ func TestCodeGoesOnInTheNextPart(t *testing.T) {
 		}
 		for i, p := range parts {
 			expect.That(t, sum(p) <= partSize+20, "%s: part %d costs %d", name, i, sum(p))
-			for _, piece := range markdown.Pieces(p) {
+			for _, piece := range legible.MarkdownPieces(p) {
 				expect.That(t, !piece.Open, "%s: part %d has no end", name, i)
 			}
 		}

@@ -1,10 +1,9 @@
 package conversation
 
 import (
+	"ringi/shared/runtime/isolated"
 	"slices"
 	"strings"
-
-	"ringi/shared/runtime/filetext"
 )
 
 // Cause classifies why a file was not read, for pages. The reason itself is written for the model.
@@ -34,8 +33,8 @@ var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unrea
 	Surplus}, ofReading()...)
 
 func ofReading() (all []Cause) {
-	for _, why := range filetext.Whys {
-		if why != filetext.OtherType {
+	for _, why := range isolated.AllUnreadable {
+		if why != isolated.OtherType {
 			all = append(all, Cause(why))
 		}
 	}
@@ -64,7 +63,7 @@ const (
 
 // CauseOf returns the cause for a reason, or Unreadable if the reason is unknown.
 func CauseOf(why string) Cause {
-	if slices.Contains(filetext.Whys, filetext.Why(why)) {
+	if slices.Contains(isolated.AllUnreadable, isolated.Unreadable(why)) {
 		return Cause(why)
 	}
 	for _, b := range beginnings {

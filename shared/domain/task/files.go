@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // Files is what was read of a request's files before the first layer. It changes only with the files, when a corrected
@@ -21,10 +21,10 @@ type ReadFile struct {
 	aggregate.SharedFile
 	SHA256 string `json:"sha256,omitempty"` // of the file; the object with this name is the file
 
-	Form     filetext.Form     `json:"form,omitempty"`
-	Encoding string            `json:"encoding,omitempty"`
-	Remarks  []filetext.Remark `json:"remarks,omitempty"`
-	Why      string            `json:"why,omitempty"` // why it has no text; see conversation.CauseOf
+	Form     isolated.FileForm     `json:"form,omitempty"`
+	Encoding string                `json:"encoding,omitempty"`
+	Remarks  []isolated.FileRemark `json:"remarks,omitempty"`
+	Why      string                `json:"why,omitempty"` // why it has no text; see conversation.CauseOf
 	// Characters are those of its text, of which models are shown the first Shown. Text is that beginning.
 	Characters int             `json:"characters,omitempty"`
 	Shown      int             `json:"shown,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/words/lazy"
 )
 
@@ -104,7 +104,7 @@ func (w Words) said(member string, v any) string {
 			return text
 		}
 		if member == "reason" {
-			if text, ok := ended.Known(w.Locale, v); ok {
+			if text, ok := explain.KnownEnd(w.Locale, v); ok {
 				return text
 			}
 		}

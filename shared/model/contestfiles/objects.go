@@ -20,7 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model/teamconfig"
 )
 
@@ -128,9 +128,9 @@ func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name},
 func unread(err error) error {
 	switch api, refused := errors.AsType[smithy.APIError](err); {
 	case !refused:
-		return fmt.Errorf("the bucket does not answer: %w", errorclass.ErrUnavailable)
-	case errorclass.Of(err) == errorclass.Unavailable:
-		return fmt.Errorf("the bucket says %s: %w", api.ErrorCode(), errorclass.ErrUnavailable)
+		return fmt.Errorf("the bucket does not answer: %w", explain.ErrUnavailable)
+	case explain.ClassOf(err) == explain.Unavailable:
+		return fmt.Errorf("the bucket says %s: %w", api.ErrorCode(), explain.ErrUnavailable)
 	default:
 		return fmt.Errorf("the bucket says %s", api.ErrorCode())
 	}
@@ -180,13 +180,13 @@ func For(cfg aws.Config, address string, rows Tenants) Opener {
 		}
 		t, further, err := rows.Further(ctx, tenant)
 		if err != nil {
-			return w, fmt.Errorf("whose the files of contests are: %w: %w", errorclass.ErrUnavailable, err)
+			return w, fmt.Errorf("whose the files of contests are: %w: %w", explain.ErrUnavailable, err)
 		}
 		if !further {
 			return w, nil
 		}
 		shared, err := w.SharedWith(t.TeamID)
-		if err != nil && !errors.Is(err, errorclass.ErrUnavailable) {
+		if err != nil && !errors.Is(err, explain.ErrUnavailable) {
 			slog.ErrorContext(ctx, "no contests are shared with further workspaces", "err", err)
 			err = nil
 		}

@@ -17,7 +17,7 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -80,7 +80,8 @@ func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	sees("3")
 	write(teamconfig.SharedFile, "[contests\n")
 	sees("2")
-	if _, err := contestfiles.For(aws.Config{}, folder, rows{errors.New("down")})(t.Context(), "1"); !errors.Is(err, errorclass.ErrUnavailable) {
+	if _, err := contestfiles.For(aws.Config{}, folder, rows{errors.New("down")})(t.Context(), "1"); !errors.Is(err,
+		explain.ErrUnavailable) {
 		t.Errorf("while nobody knows whose they are: %v", err)
 	}
 }
@@ -93,7 +94,7 @@ func TestNobodyKnowsWhatIsSharedWhileTheFileIsOutOfReach(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	if w, err := contestfiles.For(cfg, "s3://files", rows{})(t.Context(), "2"); !errors.Is(err, errorclass.ErrUnavailable) {
+	if w, err := contestfiles.For(cfg, "s3://files", rows{})(t.Context(), "2"); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("%+v, %v", w, err)
 	}
 }

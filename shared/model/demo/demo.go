@@ -19,7 +19,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
@@ -218,7 +218,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	text := s.Request + s.Task
 	wait := time.Duration(asked("slow", text, "") * float64(time.Second))
 	wait += map[bool]time.Duration{true: 24 * time.Hour}[s.trouble("hang")] // longer than any team has
-	if err := sleep.For(ctx, wait); wait > 0 && err != nil {
+	if err := clock.Sleep(ctx, wait); wait > 0 && err != nil {
 		return out, model.FromTransport(modelname.Demo, err)
 	}
 	w := spoken.In(language.Of(s.subject()+s.Task, language.English)).Teams

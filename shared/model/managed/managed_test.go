@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/local/vendors/agents"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
@@ -25,10 +25,10 @@ import (
 const said = "今月の勤怠をまとめて"
 
 // vendor starts a server, and makes a client with its key.
-func vendor(t *testing.T) (*agents.Server, *managed.Client, *atomic.Int32) {
+func vendor(t *testing.T) (*models.Server, *managed.Client, *atomic.Int32) {
 	t.Helper()
 	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
-	v := agents.New()
+	v := models.NewAgents()
 	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -62,8 +62,9 @@ func start(t *testing.T, c *managed.Client) (managed.Place, string) {
 func TestASessionFromBeginningToEnd(t *testing.T) {
 	v, c, _ := vendor(t)
 	v.Twice, v.Page = true, 2
-	v.Script = func([]agents.Step) []agents.Act {
-		return []agents.Act{{Asks: []agents.Ask{{Tool: "list", Input: `{"n":1}`}, {Tool: "list", Input: `{"n":2}`}}}, {Says: "終わり", Stop: "end_turn"}}
+	v.Script = func([]models.Step) []models.Act {
+		return []models.Act{{Asks: []models.Ask{{Tool: "list", Input: `{"n":1}`}, {Tool: "list", Input: `{"n":2}`}}},
+			{Says: "終わり", Stop: "end_turn"}}
 	}
 	at, id := start(t, c)
 	x := v.Sessions()[0]
@@ -94,7 +95,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
 		t.Errorf("at its end: %+v", s)
 	}
-	expect.Same(t, []agents.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers)
+	expect.Same(t, []models.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers)
 	u, running, err := c.Bill(t.Context(), id)
 	want := aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20, Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
 	if d := cmp.Diff(want, u); d != "" || running || err != nil {
@@ -138,34 +139,34 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 // neither the key nor a text.
 func TestWhatGoesWrong(t *testing.T) {
 	for name, test := range map[string]struct {
-		fault     agents.Fault
+		fault     models.Fault
 		kind      model.Kind
 		retryable bool
 		after     time.Duration
 	}{
-		"too many requests": {agents.Fault{Status: 429, RetryAfter: "7"}, model.RateLimited, true, 7 * time.Second},
-		"an error":          {agents.Fault{Status: 500}, model.Overloaded, true, 0},
-		"overloaded":        {agents.Fault{Status: 529}, model.Overloaded, true, 0},
-		"refused":           {agents.Fault{Status: 400}, model.BadRequest, false, 0},
-		"no permission":     {agents.Fault{Status: 403}, model.Forbidden, false, 0},
-		"half an answer":    {agents.Fault{Half: true}, model.Overloaded, true, 0},
-		"a cut connection":  {agents.Fault{Lost: true}, model.Overloaded, true, 0},
-		"no answer":         {agents.Fault{Hang: 400 * time.Millisecond}, model.Timeout, true, 0},
+		"too many requests": {models.Fault{Status: 429, RetryAfter: "7"}, model.RateLimited, true, 7 * time.Second},
+		"an error":          {models.Fault{Status: 500}, model.Overloaded, true, 0},
+		"overloaded":        {models.Fault{Status: 529}, model.Overloaded, true, 0},
+		"refused":           {models.Fault{Status: 400}, model.BadRequest, false, 0},
+		"no permission":     {models.Fault{Status: 403}, model.Forbidden, false, 0},
+		"half an answer":    {models.Fault{Half: true}, model.Overloaded, true, 0},
+		"a cut connection":  {models.Fault{Lost: true}, model.Overloaded, true, 0},
+		"no answer":         {models.Fault{Hang: 400 * time.Millisecond}, model.Timeout, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, c, requests := vendor(t)
 			at, id := start(t, c)
 			for op, call := range map[string]func(context.Context) error{
-				agents.MakeAgent:   func(ctx context.Context) error { _, err := c.CreateAgent(ctx, "T", "m"); return err },
-				agents.MakeSession: func(ctx context.Context) error { _, err := c.Start(ctx, at, plan()); return err },
-				agents.ListSessions: func(ctx context.Context) error {
+				models.MakeAgent:   func(ctx context.Context) error { _, err := c.CreateAgent(ctx, "T", "m"); return err },
+				models.MakeSession: func(ctx context.Context) error { _, err := c.Start(ctx, at, plan()); return err },
+				models.ListSessions: func(ctx context.Context) error {
 					_, err := c.Find(ctx, at, nil, time.Now().Add(-time.Minute))
 					return err
 				},
-				agents.ListEvents: func(ctx context.Context) error { _, err := c.Poll(ctx, id); return err },
-				agents.GetSession: func(ctx context.Context) error { _, _, err := c.Bill(ctx, id); return err },
-				agents.Send:       func(ctx context.Context) error { return c.Say(ctx, id, said) },
-				agents.Archive:    func(ctx context.Context) error { return c.Discard(ctx, id) },
+				models.ListEvents: func(ctx context.Context) error { _, err := c.Poll(ctx, id); return err },
+				models.GetSession: func(ctx context.Context) error { _, _, err := c.Bill(ctx, id); return err },
+				models.Send:       func(ctx context.Context) error { return c.Say(ctx, id, said) },
+				models.Archive:    func(ctx context.Context) error { return c.Discard(ctx, id) },
 			} {
 				v.Fail(op, test.fault)
 				within := time.Minute

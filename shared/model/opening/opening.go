@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"ringi/shared/domain/modelname"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/model/price"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // Models says with what the models of contests are called.
@@ -75,7 +75,7 @@ func (m Models) keyless(ctx context.Context, n modelname.Name) (string, error) {
 	case errors.Is(err, secret.ErrMalformed):
 		return "the model secret can't be read", nil
 	case err != nil:
-		return "", fmt.Errorf("open the models: %w: %w", errorclass.ErrUnavailable, err)
+		return "", fmt.Errorf("open the models: %w: %w", explain.ErrUnavailable, err)
 	case Has(s, n):
 		return "", nil
 	case n.Endpoint != "" && Address(n.Endpoint) == "":

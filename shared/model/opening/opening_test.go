@@ -8,7 +8,7 @@ import (
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // kept is a model secret that a function has read before somebody changed it.

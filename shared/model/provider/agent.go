@@ -16,7 +16,7 @@ import (
 	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/price"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // Answers says which model answers for an agent. An agent of a vendor for which the deployment has no key follows the

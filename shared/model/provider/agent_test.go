@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
@@ -20,7 +20,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // A workspace's administrator writes the definitions, but the keys belong to the deployment. So no definition may make
@@ -107,7 +107,7 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 }
 
 func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
-	m := llm.New()
+	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	defer s.Close()
 	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}

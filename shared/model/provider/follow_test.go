@@ -17,7 +17,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 const onBedrock = "bedrock:global.anthropic.claude-sonnet-4-6"

@@ -23,9 +23,9 @@ import (
 	"ringi/shared/model/openai"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/price"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // Config has the settings about models from a function's environment.
@@ -38,7 +38,7 @@ type Config struct {
 }
 
 // New reads the configuration from a function's environment without calling anything.
-func New(cfg aws.Config, env config.Models) Config {
+func New(cfg aws.Config, env boot.Models) Config {
 	return Config{
 		AWS:    cfg,
 		Secret: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID},

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/words/legible"
 )
 
@@ -30,7 +30,7 @@ func (p *playing) evaluate(ctx context.Context, text string) ([]contest.MetricSc
 	var all sync.WaitGroup
 	for i, m := range metrics {
 		all.Go(func() {
-			defer panics.Recover(ctx, &errs[i], "metric", m.Name)
+			defer boot.Recover(ctx, &errs[i], "metric", m.Name)
 			scores[i], errs[i] = p.score(ctx, m, p.key(Evaluator, i+1), text)
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/runtime/sleep"
 )
 
 // Limits of a member's script.
@@ -55,7 +55,7 @@ func (s separate) Run(ctx context.Context, script string) (string, error) {
 		case errors.Is(err, isolated.ErrCannot):
 			return "", ErrNoSandbox
 		case errors.Is(err, isolated.ErrNotBegun) && try < beginAgain:
-			if err := sleep.For(ctx, time.Duration(try)*time.Second); err != nil {
+			if err := clock.Sleep(ctx, time.Duration(try)*time.Second); err != nil {
 				return "", err
 			}
 		case errors.Is(err, isolated.ErrNotBegun):

@@ -29,7 +29,8 @@ func TestWhatARoundIsShown(t *testing.T) {
 			EvaluationFeedback: fmt.Sprintf("Coverage (%.2f): 講評 %d", score, i+1), SubmissionContent: fmt.Sprint("案 ", i+1)})
 	}
 	p.Ranking = []round.Standing{{TeamID: "team-b", Score: 0.95}, {TeamID: "team-a", Score: 0.9}}
-	expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+	expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context, r model.Request) (model.Response,
+		error) {
 		brief = shown(r)
 		if strings.Count(r.Messages[0].Parts[0].Text, "</data>") != 1 || strings.Contains(r.Messages[0].Parts[0].Text, "team-b") {
 			t.Error(r.Messages[0].Parts[0].Text)
@@ -72,7 +73,7 @@ func TestEveryAgentOfARoundReadsTodaysDate(t *testing.T) {
 	}
 	scored := model.Response{Text: `{"score": 80, "comment": "よい"}`}
 	judged := model.Response{Text: `{"should_continue": false, "reasoning": "よい", "confidence_score": 1}`}
-	expect.Value(round.Runner{Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return at }, Models: models{
+	expect.Value(round.Runner{Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return at }, Models: roundModels{
 		"leader": reads("leader", calls, model.Response{Text: "案"}), "member": reads("member", model.Response{Text: "調べました"}),
 		"evaluator": reads("evaluator", scored), "judge": reads("judge", judged),
 	}}.Round(t.Context(), p))(t)
@@ -100,7 +101,7 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 		{[]float64{0.334, 0.333, 0.333}, []float64{10.004, 10.004, 10.008}, 0.1}, // the unrounded scores come to 10.01
 	} {
 		p.Evaluator.Metrics = nil
-		m := models{}
+		m := roundModels{}
 		for i, w := range tt.weights {
 			name := fmt.Sprint("Own", i)
 			p.Evaluator.Metrics = append(p.Evaluator.Metrics, teamconfig.Metric{Name: name, Weight: w, Model: name, SystemInstruction: "見る"})
@@ -119,7 +120,7 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1}}}
 	for _, bad := range []string{`{"score": 100.1, "comment": "x"}`, `{"score": -1, "comment": "x"}`, `{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`, `{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
 		n := 0
-		m := models{"evaluator": func(_ context.Context, r model.Request) (model.Response, error) {
+		m := roundModels{"evaluator": func(_ context.Context, r model.Request) (model.Response, error) {
 			if n++; n < 3 {
 				return text(bad)
 			}
@@ -140,7 +141,7 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 	p := play()
 	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1, SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
-	m := models{"evaluator": func(context.Context, model.Request) (model.Response, error) {
+	m := roundModels{"evaluator": func(context.Context, model.Request) (model.Response, error) {
 		return text(`{"score": 80, "evaluator_comment": "良い"}`)
 	}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
@@ -165,7 +166,7 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		expect.That(t, name == "" || ok && time.Until(deadline) <= 10*time.Second, "%s may take until %s", name, deadline)
 		return demo.Teams{}.Say(ctx, r, func(string) {})
 	}
-	expect.Value(round.Runner{Models: models{"evaluator": note, "judge": note}}.Round(t.Context(), p))(t)
+	expect.Value(round.Runner{Models: roundModels{"evaluator": note, "judge": note}}.Round(t.Context(), p))(t)
 	for name, want := range map[string]struct {
 		temperature float64
 		tokens      int
@@ -210,7 +211,8 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		p.Number, p.Judgment.Model = tt.number, "judge"
 		p.Ranking = []round.Standing{{TeamID: "team-b", Score: 0.9}, {TeamID: "team-a", Score: 0.5}}
 		asked := false
-		out, err := round.Runner{Models: models{"judge": func(ctx context.Context, r model.Request) (model.Response, error) {
+		out, err := round.Runner{Models: roundModels{"judge": func(ctx context.Context, r model.Request) (model.Response,
+			error) {
 			asked = true
 			seen := shown(r)
 			if all := r.System + r.Messages[0].Parts[0].Text; strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""), "アルファ") || strings.Contains(all, "team-") || len(seen["history"].([]any)) != 1 {
@@ -233,7 +235,7 @@ func TestAJudgesRateLimitLeavesTheTeamItsTime(t *testing.T) {
 		p := play()
 		p.Until, p.MaxRounds, p.MinRounds, p.Judgment.Model = begun.Add(10*time.Minute), 3, 1, "limited"
 		p.Judgment.Call.TimeoutSeconds = new(60)
-		out, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
+		out, err := round.Runner{Models: roundModels{"limited": func(context.Context, model.Request) (model.Response, error) {
 			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true}
 		}}}.Round(t.Context(), p)
 		expect.NoError(t, err)

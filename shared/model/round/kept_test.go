@@ -14,9 +14,8 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/runtime/panics"
 )
 
 // Each answer is saved before the next call. So a round that crashed at any call ends as if it had not, and no saved
@@ -27,12 +26,13 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	called := 0
 	var mu sync.Mutex
 	runner := func(k *kept) round.Runner {
-		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
-			mu.Lock()
-			called++
-			mu.Unlock()
-			return demo.Teams{}.Say(ctx, r, func(string) {})
-		}}}
+		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{},
+			Models: roundModels{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
+				mu.Lock()
+				called++
+				mu.Unlock()
+				return demo.Teams{}.Say(ctx, r, func(string) {})
+			}}}
 	}
 	whole := &kept{}
 	want := expect.Value(runner(whole).Round(t.Context(), p))(t)
@@ -64,7 +64,7 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
 	called := 0
 	var mu sync.Mutex
-	models := models{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
+	models := roundModels{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
 		mu.Lock()
 		called++
 		mu.Unlock()
@@ -77,7 +77,7 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 		delete(k.answers, path.Dir(key)+"/submission") // of a member who is done, nothing else is read
 		k.answers[key] = []byte(`{"text":`)
 		called = 0
-		printed := metrictest.Printed(t, func() {
+		printed := expect.Metrics(t, func() {
 			out, err := round.Runner{Kept: k, Models: models}.Round(t.Context(), p)
 			if strings.Contains(key, "/judge/") {
 				expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.JudgeFailed != "", "%s: %v, %+v", key, err, out)
@@ -93,7 +93,8 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k := &kept{}
-	_, err := round.Runner{Kept: k, Models: models{"leader": func(context.Context, model.Request) (model.Response, error) {
+	_, err := round.Runner{Kept: k, Models: roundModels{"leader": func(context.Context, model.Request) (model.Response,
+		error) {
 		cancel()
 		return text("案")
 	}}}.Round(ctx, p2(play(), "leader"))
@@ -105,6 +106,9 @@ func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
 	m := member("bad", contest.Plain)
 	m.Model = "bad"
-	_, err := round.Runner{Models: models{"bad": func(context.Context, model.Request) (model.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", contest.Plain)))
-	expect.That(t, errors.Is(err, panics.Err) && !strings.Contains(err.Error(), "secret"), "%v", err)
+	_, err := round.Runner{Models: roundModels{"bad": func(context.Context, model.Request) (model.Response,
+		error) {
+		panic("secret words")
+	}}}.Round(t.Context(), play(m, member("good", contest.Plain)))
+	expect.That(t, errors.Is(err, boot.ErrPanic) && !strings.Contains(err.Error(), "secret"), "%v", err)
 }

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/model/turn"
-	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/words/legible"
 )
 
@@ -114,7 +114,7 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 		all.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			defer panics.Recover(ctx, &errs[i], "agent", member.AgentName)
+			defer boot.Recover(ctx, &errs[i], "agent", member.AgentName)
 			var s contest.MemberSubmission
 			s, errs[i] = l.member(ctx, member, fmt.Sprintf("%s/%d/%d", l.key, l.turns, i+1), task)
 			made[i], results[i] = &s, resultOf(c, s)

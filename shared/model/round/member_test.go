@@ -41,7 +41,7 @@ func (reads) Read(_ context.Context, tool string, input json.RawMessage) (string
 }
 
 func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
-	m := models{}
+	m := roundModels{}
 	use := func(tool, input string) says {
 		return func(_ context.Context, r model.Request) (model.Response, error) {
 			if got := results(r); got != nil {
@@ -85,7 +85,8 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 	x := member("loop", contest.CodeExec)
 	x.Model = "loop"
 	n := 0
-	out := expect.Value(round.Runner{Sandbox: shell{}, Models: models{"loop": func(context.Context, model.Request) (model.Response, error) {
+	out := expect.Value(round.Runner{Sandbox: shell{}, Models: roundModels{"loop": func(context.Context,
+		model.Request) (model.Response, error) {
 		n++
 		return model.Response{Calls: []model.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
 	}}}.Round(t.Context(), play(x)))(t)
@@ -111,7 +112,7 @@ func (c counting) Run(context.Context, string) (string, error) {
 func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 	x := member("greedy", contest.CodeExec)
 	x.Model = "greedy"
-	greedy := models{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
+	greedy := roundModels{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
 		if got := results(r); got != nil {
 			return text(got[len(got)-1].Text)
 		}
@@ -135,7 +136,7 @@ func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 }
 
 func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
-	greedy := models{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
+	greedy := roundModels{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
 		if results(r) != nil {
 			return text("read")
 		}

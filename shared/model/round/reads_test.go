@@ -66,7 +66,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		x, k := member("search", contest.WebSearch), &kept{}
 		x.Model = "search"
 		p := p2(play(x), "leader")
-		runner := round.Runner{Models: models{"leader": leader, "search": uses(tt.uses...)}, Reads: tt.reads, Kept: k}
+		runner := round.Runner{Models: roundModels{"leader": leader, "search": uses(tt.uses...)}, Reads: tt.reads, Kept: k}
 		for range 2 { // the second time from what was saved
 			out := expect.Value(runner.Round(t.Context(), p))(t)
 			s := out.Record.Submissions[0]
@@ -89,7 +89,8 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 func TestAMachineWithoutASandboxIsSaid(t *testing.T) {
 	never := fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
 	for name, box := range map[string]round.Sandbox{"none": nil, "one that can't": round.Isolated(&room{errs: []error{never}}, "")} {
-		out := expect.Value(round.Runner{Models: models{}, Sandbox: box}.Round(t.Context(), play(member("coder", contest.CodeExec))))(t)
+		out := expect.Value(round.Runner{Models: roundModels{}, Sandbox: box}.Round(t.Context(),
+			play(member("coder", contest.CodeExec))))(t)
 		s := out.Record.Submissions[0]
 		expect.That(t, s.Status == contest.Error && *s.ErrorMessage == "この環境では、コードを実行できません。", "%s: %+v", name, s)
 	}

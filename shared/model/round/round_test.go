@@ -22,7 +22,7 @@ import (
 func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	var events []round.EventKind
 	k := &kept{}
-	r := round.Runner{Models: models{}, Kept: k, Watch: func(e round.Event) { events = append(events, e.Kind) }}
+	r := round.Runner{Models: roundModels{}, Kept: k, Watch: func(e round.Event) { events = append(events, e.Kind) }}
 	out := expect.Value(r.Round(t.Context(), play(member("analyst", contest.Plain), member("writer", contest.Plain))))(t)
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
@@ -49,7 +49,8 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 }
 
 func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
-	out := expect.Value(round.Runner{Models: models{"demo": func(_ context.Context, r model.Request) (model.Response, error) {
+	out := expect.Value(round.Runner{Models: roundModels{"demo": func(_ context.Context, r model.Request) (model.Response,
+		error) {
 		expect.That(t, len(r.Tools) <= 0, "%d tools", len(r.Tools))
 		return demo.Teams{}.Say(t.Context(), r, func(string) {})
 	}}}.Round(t.Context(), play()))(t)
@@ -70,7 +71,7 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		inFlight, most := 0, 0
-		m := models{"slow": func(ctx context.Context, r model.Request) (model.Response, error) {
+		m := roundModels{"slow": func(ctx context.Context, r model.Request) (model.Response, error) {
 			mu.Lock()
 			inFlight++
 			most = max(most, inFlight)
@@ -101,7 +102,7 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 
 func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 	var told []model.Result
-	m := models{
+	m := roundModels{
 		"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 			if got := results(r); got != nil {
 				told = got
@@ -141,7 +142,7 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 		for _, why := range []error{round.ErrBudget, round.ErrStopped} {
 			k, asked := &kept{}, 0
 			var mu sync.Mutex
-			out, err := round.Runner{Models: models{}, Kept: k, May: func(context.Context) error {
+			out, err := round.Runner{Models: roundModels{}, Kept: k, May: func(context.Context) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if asked++; asked >= n {
@@ -177,7 +178,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		p := play()
 		ten := 10
 		p.Team.Leader = teamconfig.Leader{Model: "hang", Call: teamconfig.Call{TimeoutSeconds: &ten}}
-		r := round.Runner{Models: models{"hang": hang}}
+		r := round.Runner{Models: roundModels{"hang": hang}}
 		begun := time.Now()
 		_, err := r.Round(t.Context(), p)
 		if e := ends(t, "its own", err, contest.PartialFailure, round.Leader); e.Kind != model.Timeout || time.Since(begun) != 10*time.Second {
@@ -207,7 +208,8 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		begun = time.Now()
 		ctx, cancel = context.WithTimeout(t.Context(), 25*time.Second)
 		defer cancel()
-		if _, err = (round.Runner{Models: models{"calm": calm}}).Round(ctx, p); !errors.Is(err, round.ErrAgain) || time.Since(begun) != time.Second {
+		if _, err = (round.Runner{Models: roundModels{"calm": calm}}).Round(ctx, p); !errors.Is(err, round.ErrAgain) ||
+			time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		ctx, cancel = context.WithCancel(t.Context())
@@ -230,7 +232,8 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 			p := play()
 			p.Team.Leader = teamconfig.Leader{Model: "down", Call: teamconfig.Call{MaxRetries: &retries}}
 			begun := time.Now()
-			_, err := round.Runner{Models: models{"down": func(ctx context.Context, r model.Request) (model.Response, error) {
+			_, err := round.Runner{Models: roundModels{"down": func(ctx context.Context, r model.Request) (model.Response,
+				error) {
 				n++
 				return failing(model.Overloaded, again)(ctx, r)
 			}}}.Round(t.Context(), p)
@@ -264,7 +267,8 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 			if tt.until > 0 {
 				p.Until = begun.Add(tt.until)
 			}
-			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, model.Request) (model.Response, error) {
+			out := expect.Value(round.Runner{Models: roundModels{"shut": func(context.Context, model.Request) (model.Response,
+				error) {
 				return model.Response{}, &model.Error{Provider: "demo", Kind: tt.kind, Retryable: true, RetryAfter: tt.after}
 			}}}.Round(t.Context(), p))(t)
 			took, s := time.Since(begun), out.Record.Submissions
@@ -276,7 +280,7 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {
 	n := 0
 	p := p2(play(member("analyst", contest.Plain)), "leader")
-	_, err := round.Runner{Models: models{"leader": func(context.Context, model.Request) (model.Response, error) {
+	_, err := round.Runner{Models: roundModels{"leader": func(context.Context, model.Request) (model.Response, error) {
 		n++
 		return calls(slices.Repeat([]string{"delegate_to_analyst"}, 12)...)
 	}}}.Round(t.Context(), p)
@@ -288,7 +292,8 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 	warm, top, seed, most := 0.3, 0.5, 4, 77
 	p := p2(play(), "leader")
 	p.Team.Leader.Temperature, p.Team.Leader.TopP, p.Team.Leader.Seed, p.Team.Leader.MaxTokens, p.Team.Leader.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
-	out := expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+	out := expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context,
+		r model.Request) (model.Response, error) {
 		expect.Same(t, model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}}, r.Sampling)
 		expect.That(t, r.MaxTokens == 77 && r.Parallel, "%+v", r)
 		return text("案です。終わり。この後は要らない")
@@ -311,7 +316,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 			return next(ctx, r)
 		}
 	}
-	expect.Value(round.Runner{Models: models{
+	expect.Value(round.Runner{Models: roundModels{
 		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
 			return demo.Teams{}.Say(ctx, r, func(string) {})
 		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),

@@ -74,7 +74,7 @@ func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
 			}
 			var events, searches []string
 			allowed := func(context.Context) (bool, error) { return tt.search, nil }
-			runner := round.Runner{Models: models{"leader": leader, tt.model: says}, Reads: tt.reads,
+			runner := round.Runner{Models: roundModels{"leader": leader, tt.model: says}, Reads: tt.reads,
 				Search: round.Search{Allowed: allowed}, Kept: k,
 				Watch: func(e round.Event) {
 					if e.Kind == round.ToolUsed {
@@ -131,7 +131,7 @@ func (s *searches) play(found string) (round.Outcome, error) {
 		return calls("delegate_to_search")
 	}
 	search := round.Search{Allowed: func(context.Context) (bool, error) { s.asked++; return s.allowed(s.asked) }}
-	runner := round.Runner{Models: models{"leader": leader, x.Model: says}, Search: search, Kept: s.kept}
+	runner := round.Runner{Models: roundModels{"leader": leader, x.Model: says}, Search: search, Kept: s.kept}
 	return runner.Round(s.Context(), p2(play(x), "leader"))
 }
 
@@ -246,7 +246,7 @@ func TestWhatPagesSayIsDataForEveryone(t *testing.T) {
 	for i := range p.Evaluator.Metrics {
 		p.Evaluator.Metrics[i].Model = fmt.Sprint("evaluator", i)
 	}
-	open := models{"leader": leader, x.Model: says, "judge": scores("judge")}
+	open := roundModels{"leader": leader, x.Model: says, "judge": scores("judge")}
 	for i := range p.Evaluator.Metrics {
 		open[fmt.Sprint("evaluator", i)] = scores(fmt.Sprint("evaluator", i))
 	}

@@ -25,7 +25,7 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 		}
 		return nil
 	}
-	m := models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+	m := roundModels{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		n++
 		last = r
 		return text(answers[n-1])
@@ -51,7 +51,7 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	p := p2(play(), "leader")
 	p.Accept = func(string) []string { return nil }
 	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
-		m := models{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
+		m := roundModels{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
 		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
 		expect.That(t, got == legible.Paragraphs(said) && !strings.Contains(got, young) && !strings.Contains(got, above),
 			"submitted is %+q", got)
@@ -61,7 +61,7 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 	cut := func(s string) (model.Response, error) { return model.Response{Text: s, Stop: model.StopLength}, nil }
 	var asked []model.Request
-	m := models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+	m := roundModels{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		switch asked = append(asked, r); len(asked) {
 		case 1:
 			return model.Response{Calls: []model.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil

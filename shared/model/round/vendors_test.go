@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
@@ -46,7 +46,7 @@ var thinking = map[string]func(url, key string) model.Wire{
 }
 
 // plays answers for all of a contest. The leader delegates to both members at once, then to one more, then submits.
-func plays(said []model.Message, tools []string) llm.Script {
+func plays(said []model.Message, tools []string) models.Script {
 	data := shown(model.Request{Messages: []model.Message{{Parts: []model.Part{{Text: said[0].Parts[0].Text}}}}})
 	answers := 0
 	for _, m := range said {
@@ -54,27 +54,27 @@ func plays(said []model.Message, tools []string) llm.Script {
 			answers++
 		}
 	}
-	call := func(i int) llm.ScriptedCall {
-		return llm.ScriptedCall{ID: fmt.Sprintf("c%d", i), Name: tools[i], Input: []string{`{"task":`, `"調べる"}`}}
+	call := func(i int) models.ScriptedCall {
+		return models.ScriptedCall{ID: fmt.Sprintf("c%d", i), Name: tools[i], Input: []string{`{"task":`, `"調べる"}`}}
 	}
 	switch {
 	case data["metric"] != nil:
-		return llm.Script{Texts: []string{`{"score":80,"comment":"良い"}`}}
+		return models.Script{Texts: []string{`{"score":80,"comment":"良い"}`}}
 	case data["task"] != nil:
-		return llm.Script{Texts: []string{"答え"}}
+		return models.Script{Texts: []string{"答え"}}
 	case data["team_id"] == nil:
-		return llm.Script{Texts: []string{`{"should_continue":false,"reasoning":"十分です","confidence_score":0.9}`}}
+		return models.Script{Texts: []string{`{"should_continue":false,"reasoning":"十分です","confidence_score":0.9}`}}
 	case answers == 0:
-		return llm.Script{Texts: []string{"分担します。"}, Calls: []llm.ScriptedCall{call(0), call(1)}}
+		return models.Script{Texts: []string{"分担します。"}, Calls: []models.ScriptedCall{call(0), call(1)}}
 	case answers == 1:
-		return llm.Script{Calls: []llm.ScriptedCall{call(1)}}
+		return models.Script{Calls: []models.ScriptedCall{call(1)}}
 	}
-	return llm.Script{Texts: []string{"できた案"}}
+	return models.Script{Texts: []string{"できた案"}}
 }
 
 // strict starts a scripted vendor and returns a round whose models are all its model.
-func strict(t *testing.T, name string, rules llm.Rules) (*llm.Models, round.Runner, round.Play, *kept) {
-	m := llm.New()
+func strict(t *testing.T, name string, rules models.Rules) (*models.Models, round.Runner, round.Play, *kept) {
+	m := models.NewModels()
 	rules.Answer = plays
 	m.Strictly(rules)
 	s := httptest.NewServer(m.Handler())
@@ -94,7 +94,7 @@ func TestARoundWithModelsThatThink(t *testing.T) {
 	for name := range thinking {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, r, p, k := strict(t, name, llm.Rules{Signed: true, Most: 20_000, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
+			m, r, p, k := strict(t, name, models.Rules{Signed: true, Most: 20_000, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
 			begun := time.Now()
 			out := expect.Value(r.Round(t.Context(), p))(t)
 			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 && out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
@@ -119,7 +119,7 @@ func TestAnAnswerThatIsCutOffIsAskedForAgainWithMoreRoom(t *testing.T) {
 	for name := range thinking {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, r, p, k := strict(t, name, llm.Rules{Signed: true, Most: 60_000, Thinks: 25_000})
+			m, r, p, k := strict(t, name, models.Rules{Signed: true, Most: 60_000, Thinks: 25_000})
 			var mu sync.Mutex
 			cut := 0
 			r.Watch = func(e round.Event) {
@@ -146,7 +146,7 @@ func TestSignaturesAreSavedWithAnswers(t *testing.T) {
 	for name := range thinking {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, r, p, whole := strict(t, name, llm.Rules{Signed: true, Thinks: 25_000})
+			m, r, p, whole := strict(t, name, models.Rules{Signed: true, Thinks: 25_000})
 			expect.Value(r.Round(t.Context(), p))(t)
 			for crash := 1; crash < len(whole.answers); crash++ {
 				k := &kept{crash: crash}
@@ -164,7 +164,7 @@ func TestSignaturesAreSavedWithAnswers(t *testing.T) {
 }
 
 func TestNoOtherModelIsSentASignature(t *testing.T) {
-	_, r, p, _ := strict(t, "gemini", llm.Rules{Signed: true})
+	_, r, p, _ := strict(t, "gemini", models.Rules{Signed: true})
 	k := &kept{crash: 6}
 	r.Kept = k
 	if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
@@ -172,7 +172,7 @@ func TestNoOtherModelIsSentASignature(t *testing.T) {
 	}
 	k.crash = 0
 	for name := range thinking {
-		other, x, _, _ := strict(t, name, llm.Rules{})
+		other, x, _, _ := strict(t, name, models.Rules{})
 		if name == "gemini" { // another model of the same vendor's
 			s := httptest.NewServer(other.Handler())
 			defer s.Close()

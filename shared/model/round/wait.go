@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // growing is the wait before a call after so many that failed: 1, 2, 4 s and so on.
@@ -111,7 +111,7 @@ func (p *playing) untilStopped(ctx context.Context) (_ context.Context, done fun
 	ctx, cancel := context.WithCancelCause(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		for sleep.For(ctx, lookAfter) == nil {
+		for clock.Sleep(ctx, lookAfter) == nil {
 			switch err := p.Stands(ctx); {
 			case errors.Is(err, ErrStopped):
 				cancel(ErrStopped)
@@ -131,7 +131,7 @@ func stopped(ctx context.Context) bool { return errors.Is(context.Cause(ctx), Er
 
 // pause waits before a retry, at most until the time is up.
 func (p *playing) pause(ctx context.Context, d time.Duration) error {
-	if err := sleep.For(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
+	if err := clock.Sleep(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
 		return err
 	}
 	return p.over(ctx)

@@ -33,7 +33,7 @@ func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
 		p.Team.Leader.MaxRetries = &none // of calls that fail
 		p.Until = begun.Add(10 * time.Minute)
 		var waits []time.Duration
-		r := round.Runner{Models: models{"limited": limited}, Watch: func(e round.Event) {
+		r := round.Runner{Models: roundModels{"limited": limited}, Watch: func(e round.Event) {
 			if e.Kind == round.Waits {
 				waits = append(waits, e.Took)
 			}
@@ -66,7 +66,7 @@ func TestARateLimitThatLastsLongerThanItSaysIsNotHammered(t *testing.T) {
 		calls := 0
 		p := p2(play(), "limited")
 		p.Until = time.Now().Add(10 * time.Minute)
-		_, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
+		_, err := round.Runner{Models: roundModels{"limited": func(context.Context, model.Request) (model.Response, error) {
 			calls++
 			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 20 * time.Millisecond}
 		}}}.Round(t.Context(), p)
@@ -132,7 +132,7 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 				p := play(member("analyst", contest.Plain))
 				p.Until = begun.Add(10 * time.Minute)
 				k := &kept{answers: map[string][]byte{}}
-				r := round.Runner{Models: models{
+				r := round.Runner{Models: roundModels{
 					"hung": hung, "limited": limited, "delegates": calls("delegate_to_analyst", `{"task":"x"}`), "reads": calls("look", `{}`),
 				}, Kept: k, Stands: func(context.Context) error {
 					switch {
@@ -165,7 +165,8 @@ func TestACallersEndIsNotTheContests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(7*time.Second, cancel)
-		_, err := round.Runner{Models: models{"hung": func(ctx context.Context, _ model.Request) (model.Response, error) {
+		_, err := round.Runner{Models: roundModels{"hung": func(ctx context.Context, _ model.Request) (model.Response,
+			error) {
 			return model.Response{}, hangs(ctx)
 		}}, Stands: func(context.Context) error { return nil }}.Round(ctx, p2(play(), "hung"))
 		expect.That(t, errors.Is(err, context.Canceled) && !errors.Is(err, round.ErrStopped), "%v", err)
@@ -191,7 +192,7 @@ func TestTeamsThatMeetALimitTogetherDontAskAgainTogether(t *testing.T) {
 				p := p2(play(), "limited")
 				p.Team.TeamID, p.Until = fmt.Sprint("team-", i), begun.Add(10*time.Minute)
 				all.Go(func() {
-					_, err := round.Runner{Models: models{"limited": limited}, Watch: func(e round.Event) {
+					_, err := round.Runner{Models: roundModels{"limited": limited}, Watch: func(e round.Event) {
 						expect.That(t, e.Kind != round.Waits || e.Took >= said && e.Took <= max(said+15*time.Second, time.Minute),
 							"%s after %s", e.Took, said)
 					}}.Round(t.Context(), p)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
@@ -41,18 +41,19 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := llm.New()
-			m.Strictly(llm.Rules{Mistral: true})
+			m := models.NewModels()
+			m.Strictly(models.Rules{Mistral: true})
 			s := httptest.NewServer(m.Handler())
 			defer s.Close()
-			call := func(tool, input string) llm.ScriptedCall {
-				return llm.ScriptedCall{ID: "same", Name: tool, Input: []string{input[:4], input[4:]}}
+			call := func(tool, input string) models.ScriptedCall {
+				return models.ScriptedCall{ID: "same", Name: tool, Input: []string{input[:4], input[4:]}}
 			}
 			m.Scripted(
-				llm.Script{Texts: []string{"分担します。"}, Calls: []llm.ScriptedCall{call("delegate_to_a", `{"task":"調べる"}`), call("delegate_to_b", `{"task":"確かめる"}`), call("delegate_to_c", `{"task":1}`)}},
-				llm.Script{Calls: []llm.ScriptedCall{call("delegate_to_a", `{"task":"もう一度"}`)}},
-				llm.Script{Texts: []string{" "}},
-				llm.Script{Texts: []string{"できた案"}},
+				models.Script{Texts: []string{"分担します。"}, Calls: []models.ScriptedCall{call("delegate_to_a", `{"task":"調べる"}`),
+					call("delegate_to_b", `{"task":"確かめる"}`), call("delegate_to_c", `{"task":1}`)}},
+				models.Script{Calls: []models.ScriptedCall{call("delegate_to_a", `{"task":"もう一度"}`)}},
+				models.Script{Texts: []string{" "}},
+				models.Script{Texts: []string{"できた案"}},
 			)
 			p := p2(play(member("a", contest.Plain), member("b", contest.Plain)), "wire")
 			k := &kept{}

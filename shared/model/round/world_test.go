@@ -39,9 +39,9 @@ func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (mo
 }
 
 // models maps names to models of a test. Any other name opens the demo.
-type models map[string]says
+type roundModels map[string]says
 
-func (m models) Open(name string) (model.Wire, error) {
+func (m roundModels) Open(name string) (model.Wire, error) {
 	if f, ok := m[name]; ok {
 		return f, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -51,7 +51,7 @@ func Valid(found []Finding) bool {
 func Texts(found []Finding, most int, locale string) (mistakes, warnings []string, err error) {
 	for _, f := range found {
 		switch {
-		case errors.Is(f.Err, errorclass.ErrUnavailable):
+		case errors.Is(f.Err, explain.ErrUnavailable):
 			return nil, nil, fmt.Errorf("read %.200s: %w", f.File, f.Err)
 		case f.Warning:
 			warnings = append(warnings, f.In(locale))

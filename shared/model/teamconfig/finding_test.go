@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -32,9 +32,10 @@ func TestMistakesAndWarningsAreBoundedEachForItself(t *testing.T) {
 	wrong, warned, _ = Texts([]Finding{{File: "a.toml", Field: "n", Value: `"12"`, Message: "must be 1 to 5"}, {File: "b.toml", Message: "is required"}, {File: "c.toml", Field: "x", Message: "has no effect: write system_instruction", Warning: true}}, 1, "ja")
 	expect.Same(t, []string{`a.toml: n: 1〜5 にしてください、実際の値: "12"`, "ほか 1 件"}, wrong)
 	expect.Same(t, []string{"c.toml: x: 効果がありません (system_instruction に書いてください)"}, warned)
-	found = append(found, Finding{File: "d.toml", Err: errorclass.ErrUnavailable})
+	found = append(found, Finding{File: "d.toml", Err: explain.ErrUnavailable})
 	wrong, warned, err = Texts(found, 2, "en")
-	expect.That(t, errors.Is(err, errorclass.ErrUnavailable) && wrong == nil && warned == nil, "%q, %q, %v", wrong, warned, err)
+	expect.That(t, errors.Is(err, explain.ErrUnavailable) && wrong == nil && warned == nil, "%q, %q, %v", wrong, warned,
+		err)
 }
 
 func TestFewerRoundsThanAFileSays(t *testing.T) {

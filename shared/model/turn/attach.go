@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 )
 
 // Limits of the attachments that a model is shown. The newest ones are counted first.
@@ -140,7 +140,7 @@ func notRead(f File, why string) string {
 	switch {
 	case f.TextLies != "":
 		return why + ": use read_file and search"
-	case f.Lies != "" && slices.Contains(filetext.Whys, filetext.Why(why)):
+	case f.Lies != "" && slices.Contains(isolated.AllUnreadable, isolated.Unreadable(why)):
 		return "its text can't be read (" + why + "); a command can use the file"
 	}
 	return why

@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/infra/local/vendors/published"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -64,19 +64,20 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		of := forms[w.name]
 		warm := 0.5
 		for about, tt := range map[string]struct {
-			fails           []llm.Failure
+			fails           []models.Failure
 			formed, sampled bool
 			warmly          bool
 			published       bool
 		}{
-			"taken":                    {nil, true, false, false, true},
-			"refused by name":          {[]llm.Failure{{Status: 400, Param: of.member + ".format"}}, false, true, true, false},
-			"refused without a name":   {[]llm.Failure{{Status: 400}}, false, false, false, false},
-			"taken without sampling":   {[]llm.Failure{{Status: 400}}, true, false, true, false},
-			"refused, as sampling was": {[]llm.Failure{{Status: 400}, {Status: 400}}, false, false, true, false},
+			"taken": {nil, true, false, false, true},
+			"refused by name": {[]models.Failure{{Status: 400, Param: of.member + ".format"}}, false, true, true,
+				false},
+			"refused without a name":   {[]models.Failure{{Status: 400}}, false, false, false, false},
+			"taken without sampling":   {[]models.Failure{{Status: 400}}, true, false, true, false},
+			"refused, as sampling was": {[]models.Failure{{Status: 400}, {Status: 400}}, false, false, true, false},
 		} {
 			w.Fail(tt.fails...)
-			w.Scripted(llm.Script{Texts: []string{`{"score":80}`}})
+			w.Scripted(models.Script{Texts: []string{`{"score":80}`}})
 			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}
 			if tt.warmly {
 				r.Sampling.Temperature = &warm
@@ -99,7 +100,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 			}
 		}
 		for range 2 { // refused with its schema, and again without
-			w.Fail(llm.Failure{Status: 400})
+			w.Fail(models.Failure{Status: 400})
 		}
 		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
 			t.Error("a bad request was answered")
@@ -111,7 +112,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
 	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(llm.Script{Texts: []string{"はい"}})
+		w.Scripted(models.Script{Texts: []string{"はい"}})
 		_, err := w.wire.Say(t.Context(), model.Request{
 			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
 			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
@@ -177,7 +178,7 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 				b, _ := json.Marshal(map[string]string{"arguments_json": input})
 				input = string(b)
 			}
-			w.Scripted(llm.Script{Calls: []llm.ScriptedCall{call("c1", "list", input),
+			w.Scripted(models.Script{Calls: []models.ScriptedCall{call("c1", "list", input),
 				call("c2", "own", `{"arguments_json":"x"}`)}})
 			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},"required":["arguments_json"],"additionalProperties":false}`)
 			got, err := w.wire.Say(t.Context(), model.Request{
@@ -202,7 +203,7 @@ func TestALongDescriptionIsSaidWhole(t *testing.T) {
 			strings.Repeat("q", 4000) + `"}},"anyOf":[{"required":["q"]}]}`,
 	} {
 		onEach(t, func(t *testing.T, w *world) {
-			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			w.Scripted(models.Script{Texts: []string{"はい"}})
 			r := model.Request{Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10, Tools: []model.Tool{
 				{Name: "issues", Description: long, Schema: json.RawMessage(schema), Foreign: true}}}
 			_, err := w.wire.Say(t.Context(), r, func(string) {})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
@@ -128,8 +128,8 @@ func TestASmallWindowHasRoomForAnAnswer(t *testing.T) {
 			if w.name != "compatible" {
 				return
 			}
-			w.Strictly(llm.Rules{Window: window})
-			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			w.Strictly(models.Rules{Window: window})
+			w.Scripted(models.Script{Texts: []string{"はい"}})
 			reply, _, err := w.answer(t, turnOf(user("こんにちは")))
 			e, is := errors.AsType[*model.Error](err)
 			expect.That(t, fits && err == nil && reply.Text == "はい" || !fits && is && e.Kind == model.TooLong, "%d: %+v, %v",

@@ -11,7 +11,7 @@ import (
 	"os"
 	"testing"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
@@ -91,11 +91,11 @@ func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
 		client := provider.VendorClient()
 		client.Transport = renamed{client.Transport}
 		w.wire = w.of(s.URL, w.Key, client)
-		w.Scripted(llm.Script{Texts: []string{"こんにちは"}})
+		w.Scripted(models.Script{Texts: []string{"こんにちは"}})
 		if reply, _, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
 			t.Errorf("%+v, %v", reply.Usage, err)
 		}
-		w.Fail(llm.Failure{Status: http.StatusServiceUnavailable})
+		w.Fail(models.Failure{Status: http.StatusServiceUnavailable})
 		reply, _, err := w.answer(t, turnOf(user("やあ")))
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.RequestID == "" && reply.Usage.RequestID == "", "%+v, %v", reply.Usage, err)
@@ -121,11 +121,11 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 		for _, refused := range []bool{false, true} {
 			want := map[string]any{}
 			if refused {
-				w.Fail(llm.Failure{Status: 400})
+				w.Fail(models.Failure{Status: 400})
 			} else {
 				want = wants[w.name]
 			}
-			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			w.Scripted(models.Script{Texts: []string{"はい"}})
 			got, err := w.wire.Say(t.Context(), sampled(), func(string) {})
 			expect.Must(t, err == nil && got.Text == "はい", "refused %v: %+v, %v", refused, got, err)
 			asked := w.Asked()
@@ -135,7 +135,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 			}
 		}
 		for range 2 { // refused with its sampling, and again without
-			w.Fail(llm.Failure{Status: 400})
+			w.Fail(models.Failure{Status: 400})
 		}
 		if _, err := w.wire.Say(t.Context(), sampled(), func(string) {}); err == nil {
 			t.Error("a bad request was answered")

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/tool"
 )
 
@@ -93,7 +93,7 @@ type File struct {
 	// Lies is the path at which it lies beside the conversation's files, and TextLies that of its text.
 	Lies, TextLies string
 	Encoding       string // in which it was written
-	Remarks        []filetext.Remark
+	Remarks        []isolated.FileRemark
 }
 
 // Proposal is an action that an agent wants to have done.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/provider"
@@ -26,18 +26,19 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 	vendors = append(vendors[:len(vendors):len(vendors)], gemini)
 	defer func() { vendors = was }()
 	onEach(t, func(t *testing.T, w *world) {
-		w.Strictly(llm.Rules{Signed: true})
+		w.Strictly(models.Rules{Signed: true})
 		f, _ := filesOf(t, map[string]string{"a.txt": "1\n", "b.txt": "2\n"})
 		asked := turnOf(user("a と b を読んで"))
 		asked.Files = f
-		read := func(id, path string) llm.ScriptedCall {
+		read := func(id, path string) models.ScriptedCall {
 			return call(id, "read_file", `{"path":"`+path+`","from":1,"to":0}`)
 		}
 		w.Scripted(
-			llm.Script{Texts: []string{"読みます。"}, Calls: []llm.ScriptedCall{read("c1", "a.txt"), read("c2", "b.txt")}},
-			llm.Script{Calls: []llm.ScriptedCall{read("c3", "a.txt")}},
-			llm.Script{Calls: []llm.ScriptedCall{call("c4", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}, // can't be used
-			llm.Script{Texts: []string{"1 と 2 です。"}},
+			models.Script{Texts: []string{"読みます。"}, Calls: []models.ScriptedCall{read("c1", "a.txt"), read("c2", "b.txt")}},
+			models.Script{Calls: []models.ScriptedCall{read("c3", "a.txt")}},
+			models.Script{Calls: []models.ScriptedCall{call("c4", "test_run",
+				`{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}, // can't be used
+			models.Script{Texts: []string{"1 と 2 です。"}},
 		)
 		reply, _, err := w.answer(t, asked)
 		expect.Must(t, err == nil && strings.HasSuffix(reply.Text, "1 と 2 です。") && len(reply.Rounds) == 2 && reply.Calls == 4, "%+v, %v", reply, err)
@@ -46,7 +47,7 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 
 		// Another try goes on from the rounds that are paid for.
 		asked.Earlier = kept
-		w.Scripted(llm.Script{Texts: []string{"続きです。"}})
+		w.Scripted(models.Script{Texts: []string{"続きです。"}})
 		again, _, err := w.answer(t, asked)
 		expect.Must(t, err == nil && again.Calls == 1, "%+v, %v", again, err)
 		sent := w.Asked()
@@ -55,13 +56,13 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 		// Later turns show what was read once more.
 		later := turnOf(user("a と b を読んで"), turn.Message{Sender: turn.FromAgent, Text: reply.Text, Rounds: kept}, user("本当に?"))
 		later.Files = f
-		w.Scripted(llm.Script{Calls: []llm.ScriptedCall{read("c5", "a.txt")}}, llm.Script{Texts: []string{"はい。"}})
+		w.Scripted(models.Script{Calls: []models.ScriptedCall{read("c5", "a.txt")}}, models.Script{Texts: []string{"はい。"}})
 		next, _, err := w.answer(t, later)
 		expect.Must(t, err == nil && next.Calls == 2, "%+v, %v", next, err)
 
 		// No other model is sent any of that.
 		other := llmOf(t)
-		other.Scripted(llm.Script{Texts: []string{"はい。"}})
+		other.Scripted(models.Script{Texts: []string{"はい。"}})
 		for _, history := range []turn.Turn{asked, later} {
 			_, _, err = other.answer(t, history)
 			expect.NoError(t, err)
@@ -72,7 +73,7 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 
 // llmOf is a scripted vendor of which no other test knows the model.
 func llmOf(t *testing.T) *world {
-	m := llm.New()
+	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	t.Cleanup(s.Close)
 	return &world{vendor{name: "other"}, m, compatible.New(compatible.Config{Endpoint: "hub", BaseURL: s.URL + "/compatible/v1", Model: "other", Key: m.Key, HTTP: provider.VendorClient()})}
@@ -89,7 +90,8 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 	}
 	onEach(t, func(t *testing.T, w *world) {
 		for _, reason := range reasons[w.name] {
-			half := llm.Script{Texts: []string{"Never pay ", "more than 1"}, Calls: []llm.ScriptedCall{call("c1", "test_run", testRun)}, Stop: reason}
+			half := models.Script{Texts: []string{"Never pay ", "more than 1"},
+				Calls: []models.ScriptedCall{call("c1", "test_run", testRun)}, Stop: reason}
 			w.Scripted(half, half)
 			reply, _, err := w.answer(t, turnOf(user("x")))
 			e, is := errors.AsType[*model.Error](err)
@@ -98,7 +100,7 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 			if f := model.Failure(err); f.Reason != "model_broken_off" || f.Transient || !strings.EqualFold(f.Detail, reason) {
 				t.Errorf("%s: people are told %+v", reason, f)
 			}
-			w.Scripted(half, llm.Script{Texts: []string{"はい"}})
+			w.Scripted(half, models.Script{Texts: []string{"はい"}})
 			reply, _, err = w.answer(t, turnOf(user("x")))
 			expect.That(t, err == nil && reply.Text == "はい" && reply.Action == nil && reply.Usage.Calls == 2, "%s, then whole: %+v, %v", reason, reply, err)
 		}
@@ -109,16 +111,17 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 func TestACallOfNoToolIsLeftOut(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for _, name := range []string{"brain</arg_value>", "test run", "", strings.Repeat("x", 65), "テスト", "test_run\n", "shell.command"} {
-			stray := llm.Script{Texts: []string{"実行します。"}, Calls: []llm.ScriptedCall{call("c1", name, testRun)}}
-			w.Scripted(stray, llm.Script{Calls: []llm.ScriptedCall{call("c2", "test_run", testRun)}})
+			stray := models.Script{Texts: []string{"実行します。"}, Calls: []models.ScriptedCall{call("c1", name, testRun)}}
+			w.Scripted(stray, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 			reply, _, err := w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v", name, reply, err)
 			stray.Texts = nil
 			w.Scripted(stray, stray)
 			reply, _, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action == nil && reply.Calls == 2 && reply.Code == turn.NotSupported && reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
-			both := llm.Script{Calls: []llm.ScriptedCall{call("c1", name, testRun), call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
-			w.Scripted(both, llm.Script{Texts: []string{"やめます。"}})
+			both := models.Script{Calls: []models.ScriptedCall{call("c1", name, testRun),
+				call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
+			w.Scripted(both, models.Script{Texts: []string{"やめます。"}})
 			reply, _, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v", name, reply, err)
 		}
@@ -134,20 +137,20 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 			if w.name == "compatible" {
 				want = "Hello"
 			}
-			w.Scripted(llm.Script{Texts: split(text)})
+			w.Scripted(models.Script{Texts: split(text)})
 			reply, heard, err := w.answer(t, turnOf(user("x")))
 			expect.That(t, err == nil && reply.Text == want && (want == text || !strings.Contains(strings.Join(heard, ""),
 				"annoying")), "%q: %+v, heard %q, %v", text, reply, heard, err)
 		}
 		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes </think>\nI recommend approving it."
-		w.Scripted(llm.Script{Texts: split(warned)}, llm.Script{Texts: split(warned)})
+		w.Scripted(models.Script{Texts: split(warned)}, models.Script{Texts: split(warned)})
 		reply, _, err := w.answer(t, turnOf(user("このスクリプトを見て")))
 		expect.That(t, err == nil && reply.Text == warned, "people read %q, %v", reply.Text, err)
 		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
 		expect.Is(t, sum, warned)
 		if w.name == "compatible" {
-			w.Scripted(llm.Script{Texts: []string{"<think>The user is ann"}},
-				llm.Script{Texts: []string{"<think>The user is ann"}})
+			w.Scripted(models.Script{Texts: []string{"<think>The user is ann"}},
+				models.Script{Texts: []string{"<think>The user is ann"}})
 			_, heard, err := w.answer(t, turnOf(user("x")))
 			expect.That(t, model.Broke(err) && strings.Join(heard, "") == "", "a thought without an end: %q, %v", heard, err)
 		}

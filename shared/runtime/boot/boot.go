@@ -17,7 +17,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/shared/runtime/config"
 	"ringi/shared/words/mask"
 )
 
@@ -30,7 +29,7 @@ func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, err
 		fail(err)
 	}
 	var env E
-	if err := config.Read(&env); err != nil {
+	if err := Read(&env); err != nil {
 		fail(err)
 	}
 	h, err := wire(context.Background(), cfg, env)
@@ -63,7 +62,7 @@ type sdk struct {
 // prepare at the start stay in the binary even where nothing calls them.
 func environment() (aws.Config, error) {
 	var env sdk
-	if err := config.Read(&env); err != nil {
+	if err := Read(&env); err != nil {
 		return aws.Config{}, err
 	}
 	key := credentials.NewStaticCredentialsProvider(env.AccessKeyID, env.SecretAccessKey, env.SessionToken)

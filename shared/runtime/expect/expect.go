@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"ringi/shared/runtime/clock"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ringi/shared/runtime/sleep"
 )
 
 // T is a test: testing's own or rapid's.
@@ -116,7 +115,7 @@ func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bo
 	wait := min(2*time.Millisecond, pause)
 	for begun := time.Now(); !holds(); {
 		waited := time.Since(begun)
-		if waited > most || sleep.For(ctx, wait) != nil {
+		if waited > most || clock.Sleep(ctx, wait) != nil {
 			return false
 		}
 		wait = min(2*wait, max(pause, min(waited/5, 250*time.Millisecond)))

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/secret"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/installed"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -56,20 +56,20 @@ type Rows interface {
 }
 
 // Open makes a client that calls Slack as the bot of the context's workspace.
-func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows Rows,
+func Open(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 	timeout time.Duration) *slackapi.Client {
 	_, c := New(cfg, slack, key, rows, timeout)
 	return c
 }
 
 // New is Open, but also returns the keys.
-func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows Rows,
+func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 	timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
 	c.Follow(rows.Channels)
-	k.Own = installed.Home{Slack: c}.Own
+	k.Own = signin.Home{Slack: c}.Own
 	return k, c
 }
 

@@ -15,9 +15,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/slack/installed"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -85,7 +85,7 @@ func start(t *testing.T) *world {
 		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
 	}}
 	w.Client = slackapi.With(keys, time.Minute)
-	keys.Own = installed.Home{Slack: w.Client}.Own
+	keys.Own = signin.Home{Slack: w.Client}.Own
 	return w
 }
 
@@ -113,7 +113,7 @@ func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
 	expect.That(t, slices.Equal(w.reads, []string{second}),
 		"rows were read of %q: one workspace's calls need none, and another's one a minute", w.reads)
 	expect.Is(t, expect.Value(w.Team(slackapi.For(t.Context(), second)))(t), "T0SECOND")
-	if own, err := (installed.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
+	if own, err := (signin.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
 		t.Errorf("asked under another workspace's context, it says that one is the deployment's own: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/lazy"
 )
@@ -101,7 +101,7 @@ var (
 
 // failed classifies a failed exchange. It keeps only the answer's error code because its text may repeat the token.
 func (p Provider) failed(err error, a *answer) *Error {
-	name := failedcall.Provider(p.Name)
+	name := explain.Provider(p.Name)
 	said := &oauth2.RetrieveError{}
 	errors.As(err, &said)
 	if !code.Get().MatchString(said.ErrorCode) {
@@ -110,20 +110,20 @@ func (p Provider) failed(err error, a *answer) *Error {
 	switch {
 	case a.status == 0:
 		cause := wire.Broken(name, err)
-		if cause.Outcome == failedcall.Failed {
+		if cause.Outcome == explain.CallFailed {
 			return &Error{Unspent, cause}
 		}
 		return &Error{Unclear, cause}
 	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 &&
 		said.ErrorCode != "":
-		return &Error{Refused, failedcall.Fail(failedcall.ProblemUnauthorized,
+		return &Error{Refused, explain.Fail(explain.ProblemUnauthorized,
 			fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode), name)}
 	case a.status >= 300:
 		cause := wire.Refused(name, a.status, a.header, said.ErrorCode)
-		cause.Outcome = failedcall.Failed
+		cause.Outcome = explain.CallFailed
 		return &Error{Unspent, cause}
 	}
-	return &Error{Unclear, failedcall.Fail(failedcall.ProblemBadAnswer, errors.New("the answer holds no token"), name)}
+	return &Error{Unclear, explain.Fail(explain.ProblemBadAnswer, errors.New("the answer holds no token"), name)}
 }
 
 // ErrNoRevoking: the vendor has no address for revoking tokens.

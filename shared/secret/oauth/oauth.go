@@ -5,10 +5,9 @@ package oauth
 import (
 	"cmp"
 	"net/http"
+	"ringi/shared/secret"
 	"strings"
 	"time"
-
-	"ringi/shared/runtime/secret"
 )
 
 // Provider is a vendor's authorization server.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 )
@@ -84,33 +84,43 @@ func TestFates(t *testing.T) {
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc // nil: no server
 		state   oauth.TokenState
-		problem failedcall.Problem
+		problem explain.Problem
 		wait    time.Duration
 	}{
-		"invalid_grant":              {says(400, `{"error":"invalid_grant",`+echo), oauth.Refused, failedcall.ProblemUnauthorized, 0},
-		"401, as freee says it":      {says(401, `{"error":"invalid_grant",`+echo), oauth.Refused, failedcall.ProblemUnauthorized, 0},
-		"401 without a word":         {says(401, clientSecret), oauth.Refused, failedcall.ProblemUnauthorized, 0},
-		"an error code of their own": {says(400, `{"error":"himitsu HIMITSU"}`), oauth.Refused, failedcall.ProblemUnauthorized, 0},
-		"an error with 200":          {says(200, `{"error":"invalid_grant"}`), oauth.Refused, failedcall.ProblemUnauthorized, 0},
-		"403":                        {says(403, clientSecret), oauth.Unspent, failedcall.ProblemForbidden, 0},
-		"429":                        {func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Retry-After", "7"); says(429, "")(w, r) }, oauth.Unspent, failedcall.ProblemRateLimited, 7 * time.Second},
-		"500":                        {says(500, clientSecret), oauth.Unspent, failedcall.ProblemDown, 0},
+		"invalid_grant": {says(400, `{"error":"invalid_grant",`+echo), oauth.Refused,
+			explain.ProblemUnauthorized, 0},
+		"401, as freee says it": {says(401, `{"error":"invalid_grant",`+echo), oauth.Refused,
+			explain.ProblemUnauthorized, 0},
+		"401 without a word": {says(401, clientSecret), oauth.Refused, explain.ProblemUnauthorized, 0},
+		"an error code of their own": {says(400, `{"error":"himitsu HIMITSU"}`), oauth.Refused, explain.ProblemUnauthorized,
+			0},
+		"an error with 200": {says(200, `{"error":"invalid_grant"}`), oauth.Refused, explain.ProblemUnauthorized, 0},
+		"403":               {says(403, clientSecret), oauth.Unspent, explain.ProblemForbidden, 0},
+		"429": {func(w http.ResponseWriter,
+			r *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			says(429, "")(w,
+				r)
+		}, oauth.Unspent, explain.ProblemRateLimited, 7 * time.Second},
+		"500": {says(500, clientSecret), oauth.Unspent, explain.ProblemDown, 0},
 		"302": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-		}, oauth.Unspent, failedcall.ProblemRejected, 0},
-		"nobody listens": {nil, oauth.Unspent, failedcall.ProblemUnreachable, 0},
-		"cut off":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, oauth.Unclear, failedcall.ProblemLost, 0},
+		}, oauth.Unspent, explain.ProblemRejected, 0},
+		"nobody listens": {nil, oauth.Unspent, explain.ProblemUnreachable, 0},
+		"cut off": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, oauth.Unclear,
+			explain.ProblemLost, 0},
 		"half an answer": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "900")
 			says(200, `{"access_token":"himitsu`)(w, r)
-		}, oauth.Unclear, failedcall.ProblemBadAnswer, 0},
-		"no JSON":                   {says(200, "<html>himitsu"), oauth.Unclear, failedcall.ProblemBadAnswer, 0},
-		"an answer without a token": {says(200, `{}`), oauth.Unclear, failedcall.ProblemBadAnswer, 0},
-		"a token that is no text":   {says(200, `{"access_token":{"himitsu":1}}`), oauth.Unclear, failedcall.ProblemBadAnswer, 0},
+		}, oauth.Unclear, explain.ProblemBadAnswer, 0},
+		"no JSON":                   {says(200, "<html>himitsu"), oauth.Unclear, explain.ProblemBadAnswer, 0},
+		"an answer without a token": {says(200, `{}`), oauth.Unclear, explain.ProblemBadAnswer, 0},
+		"a token that is no text": {says(200, `{"access_token":{"himitsu":1}}`), oauth.Unclear, explain.ProblemBadAnswer,
+			0},
 		"a refusal that is half there": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "900")
 			says(401, `{"err`)(w, r)
-		}, oauth.Refused, failedcall.ProblemUnauthorized, 0},
+		}, oauth.Refused, explain.ProblemUnauthorized, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, posts := oauth.Freee("", "http://"+closed.Addr().String()+"/token"), new(atomic.Int32)
@@ -121,8 +131,9 @@ func TestFates(t *testing.T) {
 			}
 			_, err := p.Refresh(t.Context(), app, clientSecret)
 			var e *oauth.Error
-			var said *failedcall.Error
-			if !errors.As(err, &e) || e.State != test.state || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == failedcall.Unknown && e.State != oauth.Unclear || said.RetryAfter != test.wait {
+			var said *explain.CallError
+			if !errors.As(err, &e) || e.State != test.state || !errors.As(err, &said) || said.Problem != test.problem ||
+				said.Outcome == explain.CallUnknown && e.State != oauth.Unclear || said.RetryAfter != test.wait {
 				t.Errorf("%v, want %s %s", err, test.state, test.problem)
 			}
 			expect.Is(t, posts.Load(), want, "sent (times)")

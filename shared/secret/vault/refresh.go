@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/secret/oauth"
 )
 
@@ -82,7 +82,7 @@ func (v Vault) token(ctx context.Context, tenant, provider, address string,
 		case !known || c.RefreshToken == "":
 			return "", v.end(ctx, row, tenancy.CredentialRefused)
 		case held != nil && v.Now().Before(held.Until):
-			err = sleep.For(ctx, pollEvery)
+			err = clock.Sleep(ctx, pollEvery)
 		case held != nil && p.OneTime: // the claim's holder crashed, and has probably used the one-time token
 			return "", v.end(ctx, row, tenancy.CredentialLost)
 		default:
@@ -146,7 +146,7 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, pollEvery) != nil {
+		if errors.Is(err, aggregate.ErrConflict) || clock.Sleep(ctx, pollEvery) != nil {
 			return fmt.Errorf("save the renewed credentials of %s: %w", row.Provider, err)
 		}
 	}

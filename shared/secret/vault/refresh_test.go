@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
@@ -117,19 +117,19 @@ func testFailures(t *testing.T, base *world) {
 		name     string
 		provider string
 		fault    func(v *vendors.Vendors, endpoint string)
-		problem  failedcall.Problem        // temporary failure
+		problem  explain.Problem           // temporary failure
 		ended    tenancy.IntegrationReason // permanent failure
 	}{
-		{"429", "freee", fails(429), failedcall.ProblemRateLimited, ""},
-		{"403, which may be a throttle", "freee", fails(403), failedcall.ProblemForbidden, ""},
-		{"500", "freee", fails(500), failedcall.ProblemDown, ""},
-		{"503", "google", fails(503), failedcall.ProblemDown, ""},
+		{"429", "freee", fails(429), explain.ProblemRateLimited, ""},
+		{"403, which may be a throttle", "freee", fails(403), explain.ProblemForbidden, ""},
+		{"500", "freee", fails(500), explain.ProblemDown, ""},
+		{"503", "google", fails(503), explain.ProblemDown, ""},
 		{"401", "freee", fails(401), "", tenancy.CredentialRefused},
 		{"400", "google", fails(400), "", tenancy.CredentialRefused},
 		{"the answer lost", "freee", drops, "", tenancy.CredentialLost},
 		{"half an answer", "freee", halves, "", tenancy.CredentialLost},
-		{"the answer lost, of a token that stays", "google", drops, failedcall.ProblemLost, ""},
-		{"half an answer, of a token that stays", "google", halves, failedcall.ProblemBadAnswer, ""},
+		{"the answer lost, of a token that stays", "google", drops, explain.ProblemLost, ""},
+		{"half an answer, of a token that stays", "google", halves, explain.ProblemBadAnswer, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, p := newWorld(t, base.rows, base.Envelope), test.provider
@@ -141,7 +141,7 @@ func testFailures(t *testing.T, base *world) {
 			w.posts(t, p, 1)
 			w.vendors.Fail(p+"_token", 0, false)
 			later, again := w.Renew(t.Context(), team, p, first.Access)
-			var said *failedcall.Error
+			var said *explain.CallError
 			var ended tenancy.ErrNotConnected
 			if test.ended != "" {
 				expect.That(t, errors.As(err, &ended) && ended.Reason == test.ended && errors.As(again, &ended),
@@ -213,7 +213,7 @@ func (s sealing) Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*k
 
 func testUnsaved(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
-	rows, writes := &failingRows{Store: w.rows}, 0
+	rows, writes := &failingRows{TaskStore: w.rows}, 0
 	rows.before = func() error {
 		if writes++; writes > 1 { // the claim is written, the vendor's answer is not
 			return errors.New("the table is away")
@@ -236,7 +236,7 @@ func testUnsaved(t *testing.T, w *world) {
 func testLostAnswer(t *testing.T, w *world) {
 	for n := 1; n <= 2; n++ { // 1: the claim; 2: the vendor's answer
 		first := w.connect(t, "freee")
-		rows, writes := &failingRows{Store: w.rows}, 0
+		rows, writes := &failingRows{TaskStore: w.rows}, 0
 		rows.after = func() error {
 			if writes++; writes == n {
 				return errors.New("the answer is lost")
@@ -254,7 +254,7 @@ func testLostAnswer(t *testing.T, w *world) {
 // testReconnected: a person's new connection wins over a concurrent refresh.
 func testReconnected(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
-	rows, second := &failingRows{Store: w.rows}, oauth.Token{}
+	rows, second := &failingRows{TaskStore: w.rows}, oauth.Token{}
 	rows.after = func() error {
 		rows.after = nil
 		second = w.connect(t, "freee")

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/secret/oauth"
 )
 

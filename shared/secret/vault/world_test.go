@@ -18,7 +18,6 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 // TestVault runs against one server that emulates the table, KMS and the vendors' token endpoints.
@@ -58,12 +57,12 @@ func TestVault(t *testing.T) {
 // world is a vault that calls emulated token endpoints.
 type world struct {
 	vault.Vault
-	rows    *tasks.Store
+	rows    *store.TaskStore
 	vendors *vendors.Vendors
 	ahead   atomic.Int64 // offset to the real clock
 }
 
-func newWorld(t *testing.T, rows *tasks.Store, e vault.Envelope) *world {
+func newWorld(t *testing.T, rows *store.TaskStore, e vault.Envelope) *world {
 	t.Helper()
 	w := &world{rows: rows, vendors: vendors.New()}
 	s := httptest.NewServer(w.vendors.Handler())
@@ -128,7 +127,7 @@ func (w *world) posts(t *testing.T, provider string, want int) {
 
 // failingRows are rows whose writes fail before or after they are made.
 type failingRows struct {
-	*tasks.Store
+	*store.TaskStore
 	before, after func() error
 }
 

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 )
 
 // CalledStep is an agent's call of a tool as a step, so that one code draws both.
@@ -22,7 +22,7 @@ func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	call, w := CalledStep(p), d.texts
 	var b strings.Builder
 	b.WriteString(fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale)) + "\n")
-	for _, piece := range line.Of(d.w.Locale, []task.Step{call})[0] {
+	for _, piece := range explain.StepLines(d.w.Locale, []task.Step{call})[0] {
 		b.WriteString(d.piece(piece))
 	}
 	blob := aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}

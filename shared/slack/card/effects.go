@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 )
 
 // MessageTool sends a message, below which stands who asked for it and who stamped it.
@@ -15,11 +15,11 @@ const MessageTool = "send_slack_dm"
 // effects draws what the steps would do, made from their tools and planned arguments: first each write with its number,
 // below that the reads. No model writes any of it. Values are shown completely, without invisible characters.
 func (d drawing) effects(steps []task.Step, most int) body {
-	writes, reads := line.Plan(d.w.Locale, steps)
+	writes, reads := explain.PlanEntries(d.w.Locale, steps)
 	var items []item
 	for i, part := range []struct {
 		heading string
-		entries []line.Entry
+		entries []explain.PlanEntry
 		sign    string // before each item of an entry but the first
 	}{{d.w.Writes, writes, "\n• "}, {d.w.Reads, reads, " · "}} {
 		of := 0 // items of the entry before
@@ -45,19 +45,19 @@ type item struct {
 }
 
 // items splits the line of an entry, and adds the line below a message.
-func (d drawing) items(e line.Entry, sign string) []item {
+func (d drawing) items(e explain.PlanEntry, sign string) []item {
 	number := strings.Join(e.Orders, ", ") + "."
 	again := fill(d.w.Again, "step", number)
 	out := []item{{before: "\n", text: number + " ", again: again, first: true}}
 	for _, p := range e.Line {
-		if p.Kind == line.Between {
+		if p.Kind == explain.Between {
 			out = append(out, item{before: sign, again: again})
 			continue
 		}
 		out[len(out)-1].text += d.piece(p)
 	}
 	if e.Tool == MessageTool {
-		if slices.ContainsFunc(e.Line, func(p line.Piece) bool { return formats.Get().MatchString(p.Text) }) {
+		if slices.ContainsFunc(e.Line, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
 			out = append(out, item{before: "\n", text: d.w.SentAsIs, again: again})
 		}
 		out = append(out, item{before: "\n", text: d.sent(), again: again})
@@ -71,7 +71,7 @@ func (d drawing) sent() string {
 }
 
 // Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
-func Below(locale, who string) string { return line.Sent(locale, who, wordsOf.In(locale).Stamper) }
+func Below(locale, who string) string { return explain.Sent(locale, who, wordsOf.In(locale).Stamper) }
 
 // itemized fills up to most sections with items. It splits only an item that is longer than a section.
 func (d drawing) itemized(items []item, most int) body {
@@ -102,11 +102,11 @@ func (d drawing) itemized(items []item, most int) body {
 }
 
 // piece draws a part of a line. It shows a person's id next to the name.
-func (d drawing) piece(p line.Piece) string {
+func (d drawing) piece(p explain.Piece) string {
 	switch p.Kind {
-	case line.Words, line.Between:
+	case explain.Words, explain.Between:
 		return p.Text
-	case line.Person:
+	case explain.Person:
 		return fmt.Sprintf("%s (%s)", d.w.mention(p.Text), p.Text)
 	}
 	return asWritten(p.Text)

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 )
 
 // mostEnclosed is how many forwarded messages, and how many files, a card lists; the request's page has all.
@@ -97,7 +97,7 @@ func (d drawing) eachFile() []string {
 	for _, f := range d.a.Read().Files {
 		name := d.fileName(f.SharedFile)
 		if f.Why != "" {
-			unread = append(unread, fill(d.w.FileUnread, "name", name, "why", ended.UnreadFile(d.w.Locale, f.Why)))
+			unread = append(unread, fill(d.w.FileUnread, "name", name, "why", explain.UnreadFile(d.w.Locale, f.Why)))
 			continue
 		}
 		text := d.w.FileRead
@@ -106,7 +106,7 @@ func (d drawing) eachFile() []string {
 		}
 		line := fill(text, "name", name, "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash", f.SHA256[:min(12, len(f.SHA256))])
 		for _, r := range f.Remarks {
-			line += " " + ended.Remark(d.w.Locale, r)
+			line += " " + explain.FileRemark(d.w.Locale, r)
 		}
 		read = append(read, line)
 	}
@@ -137,7 +137,7 @@ func (d drawing) leftUnread() (text string) {
 	}
 	for _, f := range d.a.Read().Files {
 		if f.Why != "" {
-			text += "\n" + fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", ended.UnreadFile(d.w.Locale, f.Why))
+			text += "\n" + fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", explain.UnreadFile(d.w.Locale, f.Why))
 		}
 	}
 	return text

@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/sandbox/blockkit"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
@@ -119,7 +119,7 @@ func check(t *testing.T, v any) error {
 	case slack.ModalViewRequest:
 		return cardtest.CheckView(v)
 	}
-	for _, p := range blockkit.View(decoded(t, v).(map[string]any)) {
+	for _, p := range webapi.View(decoded(t, v).(map[string]any)) {
 		t.Error(p)
 	}
 	return nil
@@ -287,7 +287,7 @@ func TestACardShowsEachTool(t *testing.T) {
 			for _, locale := range language.All {
 				m := render(st.Aggregate, st.card(processCard), locale, st.now)
 				said := ""
-				for _, p := range line.Of(locale, steps)[0] {
+				for _, p := range explain.StepLines(locale, steps)[0] {
 					said += p.Text
 				}
 				drawn := string(expect.Value(json.Marshal(m))(t))

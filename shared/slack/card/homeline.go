@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/line"
+	"ringi/shared/explain"
 )
 
 // maxListSaid is how much of a message a line repeats, in characters.
@@ -70,7 +70,7 @@ func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 				break
 			}
 		}
-		out += fill(w.WaitsWrites, "writes", inline(line.Writes(w.Locale, steps), maxListTitle))
+		out += fill(w.WaitsWrites, "writes", inline(explain.Writes(w.Locale, steps), maxListTitle))
 	}
 	if a.Task != nil && a.Task.Priority.Pressing() {
 		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/sandbox/blockkit"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -83,7 +83,7 @@ func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 		var sent any
 		raw, err := json.Marshal(b)
 		expect.Must(t, err == nil && json.Unmarshal(raw, &sent) == nil, "%v", err)
-		got, want := characters(b), blockkit.Characters(sent)
+		got, want := characters(b), webapi.Characters(sent)
 		expect.That(t, got == want && got != 0, "a %s has %d characters, want %d", kind, got, want)
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/ended"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -36,26 +35,26 @@ func (m slackMarks) Channel(id string) string {
 	return ""
 }
 
-func (w *words) surface() refused.Surface {
-	return refused.Surface{Locale: w.Locale, Marks: slackMarks{w}}
+func (w *words) surface() explain.Surface {
+	return explain.Surface{Locale: w.Locale, Marks: slackMarks{w}}
 }
 
 // Surface returns the phrases of refusals and notes in Slack.
-func Surface(locale string) refused.Surface { return wordsOf.In(locale).surface() }
+func Surface(locale string) explain.Surface { return wordsOf.In(locale).surface() }
 
 // Note returns the sentence about an error, in mrkdwn.
 func Note(locale string, err error) string {
-	return told(locale, func(s refused.Surface) string { return s.Note(err) })
+	return told(locale, func(s explain.Surface) string { return s.Note(err) })
 }
 
 // Refused is Note for a refused decision. If a rule refused it, Refused also names the people who may decide.
 func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	return told(set.Locale, func(s refused.Surface) string { return s.Refused(err, set, o, askers...) })
+	return told(set.Locale, func(s explain.Surface) string { return s.Refused(err, set, o, askers...) })
 }
 
 // told phrases a refusal in a locale. An empty locale means that the settings could not be read: then it uses every
 // language, one below the other.
-func told(locale string, say func(refused.Surface) string) string {
+func told(locale string, say func(explain.Surface) string) string {
 	locales := []string{locale}
 	if locale == "" {
 		locales = language.All
@@ -82,10 +81,10 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 		w := wordsOf.In(locale)
 		told.Hand, told.Principal, told.By = w.mention(told.Hand), w.mention(told.Principal), w.mention(told.By)
 		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
-		return ended.StandIn(locale, r, told)
+		return explain.StandIn(locale, r, told)
 	}
 	fit := func(s string) string { return inline(s, maxDetail) }
-	return ended.Sentence(locale, r, ended.Fit(r, detail, fit, wordsOf.In(locale).mention))
+	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention))
 }
 
 func (w *words) sentence(r aggregate.Reason, detail string) string {
@@ -93,7 +92,7 @@ func (w *words) sentence(r aggregate.Reason, detail string) string {
 }
 
 func (w *words) detail(r aggregate.Reason, detail string) string {
-	return ended.Detail(w.Locale, r, detail)
+	return explain.EndDetail(w.Locale, r, detail)
 }
 
 // Refused also says who decided about an action earlier, or how the action or the conversation ended.

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -49,9 +49,9 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"reason's length", aggregate.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で", "1–1000 characters"},
 		{"another field", aggregate.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
 		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)", "(send_slack_dm)"},
-		{"unverified", errorclass.ErrUnverified, "権限を Slack に確認できませんでした", "couldn't confirm who you are"},
+		{"unverified", explain.ErrUnverified, "権限を Slack に確認できませんでした", "couldn't confirm who you are"},
 		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした", "Couldn't confirm"},
-		{"unsaved", errorclass.ErrUnavailable, "保存できませんでした", "Couldn't save"},
+		{"unsaved", explain.ErrUnavailable, "保存できませんでした", "Couldn't save"},
 		{"no time left", context.DeadlineExceeded, "保存できませんでした", "Couldn't save"},
 		{"anything else", errors.New("boom: secret"), "保存できませんでした", "Couldn't save"},
 		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
@@ -81,7 +81,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 
 // TestANoteInEveryLanguage: without the settings, the tenant's language is unknown.
 func TestANoteInEveryLanguage(t *testing.T) {
-	err := errorclass.ErrUnavailable
+	err := explain.ErrUnavailable
 	want := card.Note("ja", err) + "\n" + card.Note("en", err)
 	note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{})
 	expect.That(t, note == want && refused == want, "%q and %q, not %q", note, refused, want)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ringi/shared/words/legible"
-	"ringi/shared/words/markdown"
 )
 
 // Passage is a part of a message on a page, which has no formatting but code and, in agents' prose, bold text.
@@ -23,14 +22,14 @@ func Passages(text string) []Passage { return passagesOf(text, false) }
 func Answered(text string) []Passage { return passagesOf(text, true) }
 
 func passagesOf(text string, bold bool) (out []Passage) {
-	pieces := markdown.Pieces(strings.TrimRight(text, " \t\n"))
+	pieces := legible.MarkdownPieces(strings.TrimRight(text, " \t\n"))
 	for len(pieces) > 0 {
-		if pieces[0].Kind == markdown.Block {
+		if pieces[0].Kind == legible.Block {
 			out = append(out, Passage{Text: legible.Code(pieces[0].Text), Block: true})
 			pieces = pieces[1:]
 			continue
 		}
-		end := slices.IndexFunc(pieces, func(p markdown.Piece) bool { return p.Kind == markdown.Block })
+		end := slices.IndexFunc(pieces, func(p legible.Piece) bool { return p.Kind == legible.Block })
 		if end < 0 {
 			end = len(pieces)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/markdown"
 )
 
 func TestAPageShowsCodeAsItIs(t *testing.T) {
@@ -51,12 +50,12 @@ func TestPagesAndCardsFindTheSameCode(t *testing.T) {
 			}
 			expect.That(t, !strings.ContainsAny(p.Text, "\u202e\ue000\ue001\ue002\ue003\ue004"), "%q of %q", p.Text, text)
 		}
-		for _, p := range markdown.Pieces(strings.TrimRight(text, " \t\n")) {
+		for _, p := range legible.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
 			code := legible.Code(p.Text)
-			if p.Kind == markdown.Span {
+			if p.Kind == legible.Span {
 				code = strings.ReplaceAll(code, "\n", " ")
 			}
-			if p.Kind == markdown.Span || p.Kind == markdown.Block && strings.TrimSpace(code) != "" {
+			if p.Kind == legible.Span || p.Kind == legible.Block && strings.TrimSpace(code) != "" {
 				want = append(want, strings.Trim(code, " \t\n"))
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -33,7 +33,7 @@ func (d drawing) stood(told task.StoodTold) string {
 	for i := range told.Items {
 		told.Items[i].Title = or(inline(told.Items[i].Title, maxHeader), d.w.None)
 	}
-	return ended.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
+	return explain.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
 		if page := Page(d.console, aggregate.Ref{Kind: x.Kind, ID: x.ID}); page != "" {
 			return "<" + page + "|" + text + ">"
 		}

@@ -6,13 +6,12 @@ import (
 
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/markdown"
 )
 
 // said converts an agent's Markdown to Slack's own formatting: bold text and headings become bold, and code stays as it
 // is but for the characters that Slack escapes. Only people that the prose names are mentioned.
 func said(text string) string {
-	return strings.TrimRight(written(markdown.Pieces(text), false, slackmark), " \n")
+	return strings.TrimRight(written(legible.MarkdownPieces(text), false, slackmark), " \n")
 }
 
 // dialect is the formatting that a text is written in.
@@ -32,14 +31,14 @@ var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, 
 
 // written writes an answer. With more the answer may go on after the pieces: then the words stay away that the rest may
 // change. What two dialects write of the same pieces is shown as the same characters.
-func written(pieces []markdown.Piece, more bool, d dialect) string {
+func written(pieces []legible.Piece, more bool, d dialect) string {
 	var out strings.Builder
-	pieces = slices.DeleteFunc(slices.Clone(pieces), func(p markdown.Piece) bool { // Slack has no empty block of code
-		return p.Kind == markdown.Block && strings.Trim(p.Text, " \t\n") == ""
+	pieces = slices.DeleteFunc(slices.Clone(pieces), func(p legible.Piece) bool { // Slack has no empty block of code
+		return p.Kind == legible.Block && strings.Trim(p.Text, " \t\n") == ""
 	})
 	code := false // what was written last is a block of code
 	for i := 0; i < len(pieces); {
-		if p := pieces[i]; p.Kind == markdown.Block {
+		if p := pieces[i]; p.Kind == legible.Block {
 			i++
 			if code || out.Len() > 0 && !strings.HasSuffix(out.String(), "\n") { // empty lines may have been removed
 				out.WriteByte('\n')
@@ -49,7 +48,7 @@ func written(pieces []markdown.Piece, more bool, d dialect) string {
 			continue
 		}
 		end := i
-		for end < len(pieces) && pieces[end].Kind != markdown.Block {
+		for end < len(pieces) && pieces[end].Kind != legible.Block {
 			end++
 		}
 		text := proseOf(pieces[i:end]).formatted(out.Len() == 0, more && end == len(pieces)).in(d)
@@ -66,7 +65,7 @@ func written(pieces []markdown.Piece, more bool, d dialect) string {
 }
 
 // blockOf writes a block of code. If it is open, its end is not written.
-func blockOf(p markdown.Piece, more bool, d dialect) string {
+func blockOf(p legible.Piece, more bool, d dialect) string {
 	out := "```"
 	if d.language {
 		out += p.Language
@@ -118,11 +117,11 @@ func (p *prose) add(b *strings.Builder, code string, plain bool) {
 }
 
 // proseOf joins pieces as people see them.
-func proseOf(pieces []markdown.Piece) prose {
+func proseOf(pieces []legible.Piece) prose {
 	var p prose
 	var b strings.Builder
 	for _, piece := range pieces {
-		if piece.Kind == markdown.Span {
+		if piece.Kind == legible.Span {
 			p.add(&b, piece.Text, false)
 			continue
 		}

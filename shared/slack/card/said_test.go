@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/markdown"
 )
 
 // itsEnd is a text after which nothing of what came before may change.
@@ -84,7 +83,7 @@ func shownOf(streamed string) string {
 func TestWhatIsStreamedIsWhatTheCardShows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyAnswer(t)
-		whole := written(markdown.Pieces(text), false, streamed)
+		whole := written(legible.MarkdownPieces(text), false, streamed)
 		_, got := slackCode(whole)
 		_, want := slackCode(cardWithoutPeople(text))
 		if got, want = strings.TrimRight(shownOf(got), " \n"), strings.ReplaceAll(want, joiner, ""); got != want {
@@ -105,7 +104,7 @@ func cardWithoutPeople(text string) string {
 	d := slackmark
 	d.prose = func(escaped string) string { return escaped }
 	d.edge, d.loose = streamed.edge, streamed.loose
-	return strings.TrimRight(written(markdown.Pieces(text), false, d), " \n")
+	return strings.TrimRight(written(legible.MarkdownPieces(text), false, d), " \n")
 }
 
 // slackCode reads a message as Slack does: it lists the code, and returns the text around it.
@@ -138,16 +137,16 @@ func TestSlackSeesTheCodeThatMarkdownSees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyAnswer(t)
 		var want []string
-		for _, p := range markdown.Pieces(text) {
-			if p.Kind == markdown.Span || p.Kind == markdown.Block && strings.Trim(p.Text, " \t\n") != "" {
+		for _, p := range legible.MarkdownPieces(text) {
+			if p.Kind == legible.Span || p.Kind == legible.Block && strings.Trim(p.Text, " \t\n") != "" {
 				shown := strings.ReplaceAll(escape(legible.Code(p.Text)), joiner, "")
-				if p.Kind == markdown.Span {
+				if p.Kind == legible.Span {
 					shown = strings.ReplaceAll(shown, "\n", " ")
 				}
 				want = append(want, strings.Trim(shown, " \n"))
 			}
 		}
-		for name, out := range map[string]string{"the card": said(text), "the stream": written(markdown.Pieces(text), false, streamed)} {
+		for name, out := range map[string]string{"the card": said(text), "the stream": written(legible.MarkdownPieces(text), false, streamed)} {
 			code, around := slackCode(out)
 			if strings.Join(code, "\x00") != strings.Join(want, "\x00") {
 				t.Fatalf("%s of %q is %q with the code %q, want %q", name, text, out, code, want)

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 )
 
 const (
@@ -397,7 +397,7 @@ var executionStates = []state{
 	}},
 	{"execution_failed_constraint", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3)
-		why := failedcall.Sentence("ja", failedcall.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids",
+		why := explain.FailedCall("ja", explain.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids",
 			"1aBcD", "1xYz, 2xYz")
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
 	}},

@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"ringi/shared/words/lazy"
-	"ringi/shared/words/markdown"
+	"ringi/shared/words/legible"
 )
 
 // streamed is the Markdown that Slack's streaming takes. It shows what the answer's card shows and
@@ -35,8 +35,8 @@ func plainMarkdown(escaped string) string {
 // so far, without the words that the answer's rest may change, and without mentions and links. A longer beginning never
 // changes the part that is already shown.
 func Streamed(text string) string {
-	pieces, _ := markdown.Settled(text)
-	if n := len(pieces); n > 0 && pieces[n-1].Kind == markdown.Prose { // what ends there has no blanks at its end
+	pieces, _ := legible.SettledPieces(text)
+	if n := len(pieces); n > 0 && pieces[n-1].Kind == legible.Prose { // what ends there has no blanks at its end
 		pieces[n-1].Text = strings.TrimRightFunc(pieces[n-1].Text, unicode.IsSpace)
 	}
 	return written(pieces, true, streamed)

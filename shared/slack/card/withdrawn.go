@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/refused"
+	"ringi/shared/explain"
 )
 
 // withdrawn draws an action that was rejected, cancelled or expired.
@@ -57,7 +57,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 }
 
 // RefusedByRule says on any surface why nobody could be asked about an action; empty: that isn't why it ended.
-func RefusedByRule(x *conversation.Action, on refused.Surface) string {
+func RefusedByRule(x *conversation.Action, on explain.Surface) string {
 	if !x.RefusedByRule() {
 		return ""
 	}
@@ -65,7 +65,7 @@ func RefusedByRule(x *conversation.Action, on refused.Surface) string {
 	if x.Gate.Terms.Rule != nil {
 		e.Rule = *x.Gate.Terms.Rule
 	}
-	return refused.ByRules(on.Locale, e, on.Marks.Text, on.Marks.Person)
+	return explain.RefusedByRules(on.Locale, e, on.Marks.Text, on.Marks.Person)
 }
 
 // late says what the result of an action was that came after its cancellation.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -18,7 +18,7 @@ func Accounts(ctx context.Context, slack Listing, team string) (all []slackapi.U
 	listed := 0
 	for u, err := range slack.Users(ctx) {
 		if err != nil {
-			return nil, false, fmt.Errorf("%w: list the accounts of %s: %w", errorclass.ErrUnverified, team, err)
+			return nil, false, fmt.Errorf("%w: list the accounts of %s: %w", explain.ErrUnverified, team, err)
 		}
 		if listed++; listed > MaxAccounts {
 			return all, true, nil

@@ -6,7 +6,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 )
@@ -27,7 +27,7 @@ func TestAccountsAreThoseOfPeopleWithTheirAddresses(t *testing.T) {
 	expect.That(t, !more && len(slack.Calls("users.list")) == 1, "%d accounts, more: %v", len(all), more)
 	slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable})
 	_, _, err = Accounts(t.Context(), slack.Client, slacktest.Team)
-	expect.Fails(t, err, errorclass.ErrUnverified)
+	expect.Fails(t, err, explain.ErrUnverified)
 }
 
 func TestAListOfAccountsHasAnEnd(t *testing.T) {

@@ -3,11 +3,10 @@ package people
 import (
 	"context"
 	"log/slog"
+	"ringi/shared/runtime/clock"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"ringi/shared/runtime/remember"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 
 // Names looks up people's names in their workspace, and caches them for namedFor. The zero value is ready.
 type Names struct {
-	known remember.Answers[place, string]
+	known clock.Answers[place, string]
 }
 
 // Of returns people's names by id. A person whose name Slack doesn't give in time is named by the id.

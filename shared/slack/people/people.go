@@ -15,8 +15,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/remember"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -45,7 +45,7 @@ type People struct {
 	Slack Directory
 	Now   func() time.Time
 
-	member   remember.Answers[membership, bool]
+	member   clock.Answers[membership, bool]
 	channels Channels
 	asking   Requesters
 }
@@ -102,7 +102,7 @@ func (p *People) Who(
 	wg.Wait()
 	by.Member, policy.Alone = member, alone
 	if err := errors.Join(whoErr, listErr, aloneErr); err != nil {
-		return by, policy, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+		return by, policy, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 	}
 	return by, policy, nil
 }
@@ -193,7 +193,7 @@ func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, e
 	}
 	member, err := p.memberOf(ctx, w, o)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+		return false, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 	}
 	return member, nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/remember"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -25,7 +25,7 @@ type Reach struct {
 
 // Channels caches for a minute which channels people are in. The zero value is ready.
 type Channels struct {
-	known remember.Answers[place, map[string]string]
+	known clock.Answers[place, map[string]string]
 }
 
 // Of returns the names, by id, of the public and private channels that a person is in.
@@ -48,7 +48,7 @@ func (k *Channels) Of(
 	case slackapi.Code(err) == slackapi.CodeUnknownMethod:
 		return map[string]string{}, nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: list a person's channels: %w", errorclass.ErrUnverified, err)
+		return nil, fmt.Errorf("%w: list a person's channels: %w", explain.ErrUnverified, err)
 	}
 	return names, nil
 }
@@ -77,7 +77,7 @@ func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Setting
 	})
 	wg.Wait()
 	if whoErr = errors.Join(whoErr, listErr); whoErr != nil {
-		err = errors.Join(err, fmt.Errorf("%w: %w", errorclass.ErrUnverified, whoErr))
+		err = errors.Join(err, fmt.Errorf("%w: %w", explain.ErrUnverified, whoErr))
 	}
 	return r, err
 }

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 )
@@ -96,7 +96,7 @@ func (silent) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 func TestWhileSlackIsSilentPeopleSeeTheirOwnRequestsOnly(t *testing.T) {
 	p := &People{Slack: &silent{}, Now: time.Now}
 	r, err := p.Reach(t.Context(), "T1", "U1", tenancy.DefaultSettings())
-	expect.That(t, errors.Is(err, errorclass.ErrUnverified), "%v", err)
+	expect.That(t, errors.Is(err, explain.ErrUnverified), "%v", err)
 	own, others := aggregate.Origin{User: "U1", Channel: "C1"}, aggregate.Origin{User: "U2", Channel: "C1"}
 	if !r.Sees(own) || r.Sees(others) || r.Decides(others) {
 		t.Errorf("sees own: %v, others: %v, decides: %v", r.Sees(own), r.Sees(others), r.Decides(others))

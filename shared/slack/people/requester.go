@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/remember"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/language"
 )
@@ -21,13 +21,13 @@ type place struct{ team, id string }
 
 // Requesters identifies people who ask for something, and caches Slack's answers for knownFor. The zero value is ready.
 type Requesters struct {
-	users   remember.Answers[place, slackapi.User]
-	groups  remember.Answers[place, []string] // their members
-	listing remember.Answers[place, bool]     // whether Slack lists a channel's members
+	users   clock.Answers[place, slackapi.User]
+	groups  clock.Answers[place, []string] // their members
+	listing clock.Answers[place, bool]     // whether Slack lists a channel's members
 
-	inside   remember.Answers[place, inside]            // who is in channels
-	standing remember.Answers[place, bool]              // whether people may stamp along a route
-	named    remember.Answers[string, []slackapi.Group] // user groups, by team
+	inside   clock.Answers[place, inside]            // who is in channels
+	standing clock.Answers[place, bool]              // whether people may stamp along a route
+	named    clock.Answers[string, []slackapi.Group] // user groups, by team
 }
 
 // Requester identifies a person of a workspace who asks for something. It returns Slack's error when Slack doesn't

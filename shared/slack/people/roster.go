@@ -12,8 +12,8 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/remember"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -47,7 +47,7 @@ type Members struct {
 
 // Roster lists the members of workspaces, and caches Slack's answers for a minute. The zero value is ready.
 type Roster struct {
-	known remember.Answers[string, Members] // by team
+	known clock.Answers[string, Members] // by team
 }
 
 // Of returns the members of a workspace. It returns errorclass.ErrUnverified when Slack can't be asked.
@@ -59,7 +59,7 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 	m := Members{Team: team}
 	for u, err := range slack.Users(ctx) {
 		if err != nil {
-			return m, fmt.Errorf("%w: list the people of %s: %w", errorclass.ErrUnverified, team, err)
+			return m, fmt.Errorf("%w: list the people of %s: %w", explain.ErrUnverified, team, err)
 		}
 		if m.More = len(m.People) == MaxListed; m.More {
 			break
@@ -68,7 +68,7 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 	}
 	var err error
 	if m.Groups, err = slack.Usergroups(ctx); err != nil {
-		return m, fmt.Errorf("%w: list the user groups of %s: %w", errorclass.ErrUnverified, team, err)
+		return m, fmt.Errorf("%w: list the user groups of %s: %w", explain.ErrUnverified, team, err)
 	}
 	slices.SortFunc(m.People, func(a, b slackapi.User) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
@@ -92,7 +92,7 @@ func (m Members) Refused(ctx context.Context, slack Users, users, groups []strin
 				u, err = slackapi.User{}, nil // belongs to no workspace that Ringi serves
 			}
 			if err != nil {
-				return nil, errors.Join(errorclass.ErrUnverified, fmt.Errorf("ask who %s is: %w", id, err))
+				return nil, errors.Join(explain.ErrUnverified, fmt.Errorf("ask who %s is: %w", id, err))
 			}
 		}
 		if rule := m.Rule(u); rule != "" {

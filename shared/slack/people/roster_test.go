@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -35,14 +35,14 @@ func TestWhatSlackCantSayIsRefused(t *testing.T) {
 	for _, method := range []string{"users.list", "usergroups.list"} {
 		slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
 		if _, err := (&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()); !errors.Is(err,
-			errorclass.ErrUnverified) {
+			explain.ErrUnverified) {
 			t.Errorf("%s is away: %v", method, err)
 		}
 	}
 	m := expect.Value((&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
 	slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable})
 	if _, err := m.Refused(t.Context(), slack.Client, []string{"U0NOBODY"}, nil); !errors.Is(err,
-		errorclass.ErrUnverified) {
+		explain.ErrUnverified) {
 		t.Errorf("users.info is away: %v", err)
 	}
 }

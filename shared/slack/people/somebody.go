@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -37,7 +37,7 @@ func (q *Requesters) Somebody(
 		return q.inChannel(ctx, slack, policy, o, now, askers)
 	}
 	if policy.Approvers, err = q.listed(ctx, slack, o.Team, s.Approvers, now); err != nil {
-		return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
+		return fmt.Errorf("%w: who is listed: %w", explain.ErrUnverified, err)
 	}
 	looked := 0
 	for _, id := range policy.Approvers {
@@ -50,7 +50,7 @@ func (q *Requesters) Somebody(
 		}
 		by.Team = ""
 		if err := q.who(ctx, slack, &by, o.Team, now); err != nil {
-			return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
+			return fmt.Errorf("%w: who is listed: %w", explain.ErrUnverified, err)
 		}
 		if policy.ApproveAll(by, askers) == nil {
 			return nil

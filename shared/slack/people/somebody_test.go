@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 )
@@ -103,7 +103,7 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	d := newListing()
 	d.silent = slackapi.Unknown{Cause: "timeout"}
 	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); !errors.Is(err,
-		errorclass.ErrUnverified) {
+		explain.ErrUnverified) {
 		t.Errorf("Slack says nothing of a group: %v", err)
 	}
 	d.silent = nil

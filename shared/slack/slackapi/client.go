@@ -5,12 +5,11 @@ package slackapi
 import (
 	"context"
 	"net/http"
+	"ringi/shared/runtime/clock"
 	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
-
-	"ringi/shared/runtime/remember"
 )
 
 // Client calls the Web API with a bot's token.
@@ -19,7 +18,7 @@ type Client struct {
 	keys  Keys
 	files *http.Client
 	moved *moved
-	apps  remember.Answers[string, bool] // whether a tenant's user is an app's
+	apps  clock.Answers[string, bool] // whether a tenant's user is an app's
 
 	mu   sync.Mutex
 	self map[string]*slack.AuthTestResponse // the bot of each token, once known

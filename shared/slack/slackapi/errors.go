@@ -11,8 +11,8 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/sleep"
 )
 
 // RateLimited says that Slack did nothing, and when to try again.
@@ -45,7 +45,7 @@ func Again(ctx context.Context, try int, rest time.Duration, err error) bool {
 		return false
 	}
 	errors.As(err, &limited)
-	return limited.RetryAfter <= longestRest && sleep.For(ctx, max(limited.RetryAfter, time.Duration(try)*rest)) == nil
+	return limited.RetryAfter <= longestRest && clock.Sleep(ctx, max(limited.RetryAfter, time.Duration(try)*rest)) == nil
 }
 
 // Unknown says that the call may or may not have had its effect: its answer was lost, or Slack answered with an error

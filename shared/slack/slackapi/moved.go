@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/remember"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/words/lazy"
 )
 
@@ -22,7 +22,7 @@ var noChannel = []string{"channel_not_found", "invalid_channel"}
 // moved finds what Slack calls a channel by now.
 type moved struct {
 	of    func(ctx context.Context, tenant string) (tenancy.Channels, error)
-	known remember.Answers[string, tenancy.Channels] // by tenant
+	known clock.Answers[string, tenancy.Channels] // by tenant
 }
 
 // Follow makes the client find the present ids of channels that got others: a call that Slack refuses for a former id,

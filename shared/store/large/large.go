@@ -16,8 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/config"
-	"ringi/shared/store/bucket"
+	"ringi/shared/runtime/boot"
 )
 
 const (
@@ -63,15 +62,15 @@ var ErrExpired = errors.New("the result has expired")
 
 // Store stores values in an S3 bucket.
 type Store struct {
-	Bucket *bucket.Bucket
+	Bucket *Bucket
 	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each object of a
 	// conversation was put, which is then deleted again; nil: nobody asks.
 	Living func(ctx context.Context, ref aggregate.Ref) error
 }
 
 // Open returns a function's store by its environment.
-func Open(cfg aws.Config, env config.Results) Store {
-	return Store{Bucket: bucket.At(cfg, env.ResultsBucket)}
+func Open(cfg aws.Config, env boot.Results) Store {
+	return Store{Bucket: BucketAt(cfg, env.ResultsBucket)}
 }
 
 // Keep stores a result and returns its Blob. A value over MaxInline is stored in the bucket under the task's prefix,
@@ -259,7 +258,7 @@ func Copying[A any](ctx context.Context, s Copier, decide aggregate.Decision[A])
 // deleted; arguments never are.
 func (s Store) get(ctx context.Context, key string) (json.RawMessage, error) {
 	v, err := s.Bucket.Get(ctx, key, MaxBytes)
-	if bucket.Missing(err) && !strings.HasPrefix(key, arguments) {
+	if MissingObject(err) && !strings.HasPrefix(key, arguments) {
 		return nil, fmt.Errorf("open a value: %w: %w", ErrExpired, err)
 	}
 	if err == nil && (aggregate.Blob{S3Key: key}).Hash() != aggregate.HashOf(string(v)) {

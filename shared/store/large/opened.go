@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/store/bucket"
 )
 
 // Opened returns a copy of a task for drawing the card of one gate, given by its key or id. The arguments of that
@@ -21,7 +20,7 @@ func (s Store) Opened(ctx context.Context, a *task.Aggregate, gate string) (*tas
 			continue
 		}
 		v, err := s.Open(ctx, a.Ref(), g.Arguments)
-		if bucket.Missing(err) || errors.Is(err, aggregate.ErrNotFound) {
+		if MissingObject(err) || errors.Is(err, aggregate.ErrNotFound) {
 			slog.WarnContext(ctx, "arguments are gone", "task_id", a.Head.TaskID, "gate", g.Key())
 			return a, nil
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/filetext"
-	"ringi/shared/runtime/function"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/runtime/outbound"
 )
 
 // textWithin is how long the address of a file that is read is good, and how long its text is waited for: two tries.
@@ -21,24 +21,24 @@ const textWithin = 45 * time.Second
 // object. A file on which the function ends twice, since it takes too long or too much memory, would end it again; once
 // may be chance.
 func (s Store) Texts(cfg aws.Config, name string,
-) func(context.Context, aggregate.Ref, string, []byte) (filetext.Text, error) {
-	reader := function.Patient(cfg, name)
-	return func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (text filetext.Text, err error) {
+) func(context.Context, aggregate.Ref, string, []byte) (isolated.FileText, error) {
+	reader := outbound.PatientFunction(cfg, name)
+	return func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (text isolated.FileText, err error) {
 		ctx, cancel := context.WithTimeout(ctx, textWithin)
 		defer cancel()
 		address, err := s.Lend(ctx, ref, file, textWithin)
 		if err != nil {
 			return text, err
 		}
-		order := filetext.Order{Address: address, SHA256: aggregate.HashOf(string(file)), Name: name}
+		order := isolated.FileOrder{Address: address, SHA256: aggregate.HashOf(string(file)), Name: name}
 		err = reader.Call(ctx, order, &text)
-		if errors.Is(err, function.ErrEnded) {
+		if errors.Is(err, outbound.ErrEnded) {
 			slog.WarnContext(ctx, "the reading of a file ended", "sha256", order.SHA256, "why", err)
 			err = reader.Call(ctx, order, &text)
 		}
 		switch {
-		case errors.Is(err, function.ErrEnded):
-			return filetext.Text{Why: filetext.TooComplex}, nil
+		case errors.Is(err, outbound.ErrEnded):
+			return isolated.FileText{Why: isolated.TooComplex}, nil
 		case err != nil:
 			return text, fmt.Errorf("read a file: %w", err)
 		case (text.Form == "") == (text.Why == ""):

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/large"
 )
 
@@ -21,11 +21,11 @@ import (
 func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ends, asked int // how often the function ends, and is asked
-		want        filetext.Text
+		want        isolated.FileText
 	}{
-		"it is read":         {0, 1, filetext.Text{Form: filetext.Sheets, Text: "x"}},
-		"it ended by chance": {1, 2, filetext.Text{Form: filetext.Sheets, Text: "x"}},
-		"the file ends it":   {9, 2, filetext.Text{Why: filetext.TooComplex}},
+		"it is read":         {0, 1, isolated.FileText{Form: isolated.Sheets, Text: "x"}},
+		"it ended by chance": {1, 2, isolated.FileText{Form: isolated.Sheets, Text: "x"}},
+		"the file ends it":   {9, 2, isolated.FileText{Why: isolated.TooComplex}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
@@ -38,12 +38,12 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 					_, _ = io.WriteString(w, `{"errorType":"Runtime.ExitError"}`)
 					return
 				}
-				_, _ = io.WriteString(w, `{"form":"`+string(filetext.Sheets)+`","text":"x"}`)
+				_, _ = io.WriteString(w, `{"form":"`+string(isolated.Sheets)+`","text":"x"}`)
 			}))
 			t.Cleanup(s.Close)
 			cfg := aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-			read := large.Open(cfg, config.Results{ResultsBucket: "bucket"}).Texts(cfg, "read-file")
+			read := large.Open(cfg, boot.Results{ResultsBucket: "bucket"}).Texts(cfg, "read-file")
 			ref := aggregate.Ref{Tenant: "t", Kind: "session", ID: "s"}
 			got, err := read(t.Context(), ref, "book.xlsx", []byte("PK"))
 			expect.NoError(t, err)

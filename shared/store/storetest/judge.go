@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/infra/local/iam"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
@@ -26,7 +25,7 @@ import (
 type judging struct {
 	next     http.RoundTripper
 	function string // the function under test
-	bench    *iam.Bench
+	bench    *template.Bench
 	mu       sync.Mutex
 	refused  []string
 }
@@ -71,7 +70,7 @@ func tested() string {
 }
 
 // ofTemplate has the roles of all functions that template.yaml may deploy.
-var ofTemplate = sync.OnceValues(func() (*iam.Bench, error) {
+var ofTemplate = sync.OnceValues(func() (*template.Bench, error) {
 	root, err := process.ModuleRoot()
 	if err != nil {
 		return nil, err
@@ -86,13 +85,13 @@ var ofTemplate = sync.OnceValues(func() (*iam.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes, err := iam.TakeNotes()
+	notes, err := template.TakeNotes()
 	if err != nil {
 		return nil, err
 	}
 	account := described.Account(names)
 	account.Same = same
-	return &iam.Bench{Account: account, Roles: roles, Notes: notes, Log: slog.New(slog.DiscardHandler)}, nil
+	return &template.Bench{Account: account, Roles: roles, Notes: notes, Log: slog.New(slog.DiscardHandler)}, nil
 })
 
 func (j *judging) RoundTrip(r *http.Request) (answer *http.Response, err error) {
@@ -141,7 +140,7 @@ var tableOfTest = regexp.MustCompile(`"rows-[0-9]+"`)
 
 // same maps a resource that a test has created to those of the deployment: the resources of the role's statements on
 // the action.
-func same(role iam.Role, q iam.Request) []string {
+func same(role template.Role, q template.Request) []string {
 	if strings.HasPrefix(q.Action, "dynamodb:") {
 		return []string{q.Resource}
 	}

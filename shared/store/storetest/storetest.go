@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // Server is the one database server of a test binary.
@@ -54,10 +54,10 @@ func Start(t testing.TB) *Server {
 }
 
 // Store returns a store over a new table that is created as template.yaml describes it, and the table's name.
-func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
+func (s *Server) Store(t testing.TB) (*store.TaskStore, string) {
 	t.Helper()
 	described := expect.Value(described())(t)
 	name := fmt.Sprintf("rows-%d", tables.Add(1))
 	expect.Value(s.DB.CreateTable(t.Context(), described.Tables[0].Input(name)))(t)
-	return tasks.New(s.DB, name), name
+	return store.NewTasks(s.DB, name), name
 }

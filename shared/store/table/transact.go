@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // RetryFor bounds the retries of one write while the table is busy. Slack waits only three seconds for some functions.
@@ -160,5 +160,5 @@ func (b *backoff) Until(ctx context.Context, stop time.Time) bool {
 	if b.waits++; b.waits > fewestTries && time.Until(stop) < d {
 		return false
 	}
-	return sleep.Within(ctx, d)
+	return clock.LastsFor(ctx, d)
 }

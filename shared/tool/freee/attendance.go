@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 )
 
@@ -111,8 +111,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 		case ok && attempt == 0 && (beside == 1 || beside == -1):
 			paid = paid.AddDate(0, beside, 0)
 		default:
-			return Record{}, failedcall.Fail(failedcall.ProblemPeriod, errors.New("a summary is of another month"),
-				failedcall.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate))
+			return Record{}, explain.Fail(explain.ProblemPeriod, errors.New("a summary is of another month"),
+				explain.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -97,7 +97,7 @@ func (c *Client) departments(ctx context.Context, company int64) ([]group, error
 const maxNamed = 150
 
 // unknown returns the error that no department has that name. It lists existing departments for the next attempt.
-func unknown(name string, all []group) *failedcall.Error {
+func unknown(name string, all []group) *explain.CallError {
 	var names []string
 	used := 0
 	for _, d := range all {
@@ -110,7 +110,7 @@ func unknown(name string, all []group) *failedcall.Error {
 	if left := len(all) - len(names); left > 0 {
 		listed += fmt.Sprintf(" … (+%d)", left)
 	}
-	return failedcall.Fail(failedcall.ProblemNoDepartment, nil, failedcall.Freee, wire.Short(name), cmp.Or(listed, "—"))
+	return explain.Fail(explain.ProblemNoDepartment, nil, explain.Freee, wire.Short(name), cmp.Or(listed, "—"))
 }
 
 // below returns the departments with these names or codes, and all departments below them.
@@ -167,8 +167,8 @@ func pages(name string, read func(offset int) (int, error)) error {
 }
 
 // tooMany returns the error that a list is longer than a tool returns.
-func tooMany(name string, limit int) *failedcall.Error {
-	return failedcall.Fail(failedcall.ProblemTooLarge, fmt.Errorf("there are more than %d", limit), name,
+func tooMany(name string, limit int) *explain.CallError {
+	return explain.Fail(explain.ProblemTooLarge, fmt.Errorf("there are more than %d", limit), name,
 		fmt.Sprint(limit))
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 )
 
@@ -99,5 +99,5 @@ func paidNextMonth(said *string) (bool, error) {
 	case "next_month", "next":
 		return true, nil
 	}
-	return false, failedcall.Fail(failedcall.ProblemPayMonth, nil, failedcall.Freee, wire.Short(*said))
+	return false, explain.Fail(explain.ProblemPayMonth, nil, explain.Freee, wire.Short(*said))
 }

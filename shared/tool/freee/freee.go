@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 )
 
@@ -28,8 +28,8 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 	now func() time.Time) *Client {
 	return &Client{
 		chosen: chosen,
-		wire: wire.Client{Provider: failedcall.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens,
-			HTTP: http, Explain: explain, Throttle: throttle},
+		wire: wire.Client{Provider: explain.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens,
+			HTTP: http, Explain: explainFailure, Throttle: throttle},
 		now: now,
 	}
 }
@@ -39,7 +39,7 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 func (c *Client) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
-		return 0, failedcall.Fail(failedcall.ProblemLocked, err, failedcall.Freee)
+		return 0, explain.Fail(explain.ProblemLocked, err, explain.Freee)
 	}
 	var me struct {
 		Companies []struct {
@@ -55,9 +55,9 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 			return company.ID, nil
 		}
 	}
-	return 0, failedcall.Fail(failedcall.ProblemNoCompany,
+	return 0, explain.Fail(explain.ProblemNoCompany,
 		fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies), chosen != ""),
-		failedcall.Freee)
+		explain.Freee)
 }
 
 // errCancelled cancels the other calls after one has failed.
@@ -70,7 +70,7 @@ const throttle = 10 * time.Minute
 // explain reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat {error,
 // message, code} of accessDeniedError. The codes are those of developer.freee.co.jp/tips/faq/40x-checkpoint, which
 // freee returns with 401 and 403.
-func explain(_ int, body []byte) wire.Refusal {
+func explainFailure(_ int, body []byte) wire.Refusal {
 	var e struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -91,11 +91,11 @@ func explain(_ int, body []byte) wire.Refusal {
 	for _, kind := range kinds {
 		switch kind {
 		case "expired_access_token", "invalid_access_token", "re_authorization_required":
-			r.Problem = failedcall.ProblemUnauthorized
+			r.Problem = explain.ProblemUnauthorized
 		case "user_do_not_have_permission", "company_not_found", "freee_plan_limit", "source_ip_address_limit":
-			r.Problem = failedcall.ProblemDenied
+			r.Problem = explain.ProblemDenied
 		case "too_many_requests", "rate_limit_exceeded":
-			r.Problem = failedcall.ProblemRateLimited
+			r.Problem = explain.ProblemRateLimited
 		}
 	}
 	return r

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/wire"
@@ -37,8 +37,8 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	defer s.Close()
 	nobody := func(context.Context) (string, error) { return "", nil }
 	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
-	var e *failedcall.Error
-	if !errors.As(err, &e) || e.Problem != failedcall.ProblemTooLarge || e.Outcome != failedcall.Failed || pages != 200 {
+	var e *explain.CallError
+	if !errors.As(err, &e) || e.Problem != explain.ProblemTooLarge || e.Outcome != explain.CallFailed || pages != 200 {
 		t.Errorf("%v after %d pages", err, pages)
 	}
 }
@@ -68,7 +68,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 		status  int
 		body    map[string]any
 		forever bool // the second token is refused, too
-		problem failedcall.Problem
+		problem explain.Problem
 		renewed int
 		ended   int
 		said    string
@@ -76,12 +76,18 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 		"403 as published: the token expired": {403, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
 		"401 with the same body":              {401, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
 		"401 as published":                    {401, api.Example("unauthorizedError", nil), false, "", 1, 0, ""},
-		"403, and the new token too":          {403, api.Example("accessDeniedError", nil), true, failedcall.ProblemUnauthorized, 1, 1, ""},
-		"the app asks for more":               {401, flat("re_authorization_required"), true, failedcall.ProblemUnauthorized, 1, 1, ""},
-		"a person without permission":         {401, flat("user_do_not_have_permission"), true, failedcall.ProblemDenied, 0, 0, "アクセスする権限がありません"},
-		"a plan without the API":              {403, flat("freee_plan_limit"), true, failedcall.ProblemDenied, 0, 0, "アクセスする権限がありません"},
-		"403 that tells nothing":              {403, api.Example("forbiddenError", nil), true, failedcall.ProblemForbidden, 0, 0, ""},
-		"bad arguments":                       {400, api.Example("error", nil), true, failedcall.ProblemRejected, 0, 0, "リクエストの形式が不正です。"},
+		"403, and the new token too": {403, api.Example("accessDeniedError", nil), true,
+			explain.ProblemUnauthorized, 1, 1, ""},
+		"the app asks for more": {401, flat("re_authorization_required"), true, explain.ProblemUnauthorized, 1,
+			1, ""},
+		"a person without permission": {401, flat("user_do_not_have_permission"), true, explain.ProblemDenied, 0, 0,
+			"アクセスする権限がありません"},
+		"a plan without the API": {403, flat("freee_plan_limit"), true, explain.ProblemDenied, 0, 0,
+			"アクセスする権限がありません"},
+		"403 that tells nothing": {403, api.Example("forbiddenError", nil), true, explain.ProblemForbidden, 0,
+			0, ""},
+		"bad arguments": {400, api.Example("error", nil), true, explain.ProblemRejected, 0, 0,
+			"リクエストの形式が不正です。"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,13 +105,14 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			defer s.Close()
 			p := &renewableTokens{}
 			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
-			var e *failedcall.Error
-			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
+			var e *explain.CallError
+			if (test.problem == "") != (err == nil) || err != nil &&
+				(!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != explain.CallFailed) {
 				t.Fatalf("%v", err)
 			}
 			expect.That(t, p.renewed == test.renewed && p.ended == test.ended,
 				"renewed %d times, ended %d times", p.renewed, p.ended)
-			expect.That(t, test.said == "" || strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), test.said),
+			expect.That(t, test.said == "" || strings.Contains(explain.FailedCall("ja", e.Problem, e.Args...), test.said),
 				"%v", err)
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/wire"
@@ -100,7 +100,8 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 			f := client(t, c)
 			people := expect.Value(f.ListEmployees(t.Context(), true, "", ""))(t)
 			got, err := f.ListAttendance(t.Context(), 2026, 2, people.Employees, nil)
-			if e := (*failedcall.Error)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != failedcall.ProblemPeriod) || test.want != "" && err != nil {
+			if e := (*explain.CallError)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != explain.ProblemPeriod) ||
+				test.want != "" && err != nil {
 				t.Errorf("%v", err)
 			}
 			if asked := strings.Join(c.asked, " "); got.Period != test.want || asked != test.asked {
@@ -114,8 +115,9 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	for _, said := range []string{"weekly", "", "NEXT_MONTH"} {
 		c := &company{employee: map[string]any{"month_of_pay_day": said}}
 		_, err := client(t, c).ListEmployees(t.Context(), true, "", "")
-		var e *failedcall.Error
-		if !errors.As(err, &e) || e.Problem != failedcall.ProblemPayMonth || !strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)) {
+		var e *explain.CallError
+		if !errors.As(err, &e) || e.Problem != explain.ProblemPayMonth ||
+			!strings.Contains(explain.FailedCall("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)) {
 			t.Errorf("%q: %v", said, err)
 		}
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"ringi/shared/explain"
 	"slices"
 	"time"
-
-	"ringi/shared/explain/failedcall"
 )
 
 // period is the days about which a question is, both included, as YYYY-MM-DD. As texts they are in order.
@@ -23,7 +22,7 @@ func (c *Client) asOf(tool, said string) (period, error) {
 	}
 	month, err := time.Parse("2006-01", said)
 	if err != nil {
-		return period{}, failedcall.Fail(failedcall.ProblemBadArguments, fmt.Errorf("as_of: %w", err), tool,
+		return period{}, explain.Fail(explain.ProblemBadArguments, fmt.Errorf("as_of: %w", err), tool,
 			"as_of must be a day that exists (2026-10-31) or a month (2026-10)")
 	}
 	return monthOf(month.Year(), int(month.Month())), nil

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/failedcall"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/explain"
+	"ringi/shared/secret"
 	"ringi/shared/tool/wire"
 )
 
@@ -104,7 +104,7 @@ type asApp struct {
 func (a asApp) Token(context.Context) (string, error) { return a.jwt(a.now()) }
 
 func (a asApp) Renew(context.Context, string) (string, error) {
-	return "", failedcall.Fail(failedcall.ProblemUnauthorized, nil, failedcall.GitHub)
+	return "", explain.Fail(explain.ProblemUnauthorized, nil, explain.GitHub)
 }
 
 func (asApp) Refused(context.Context, string) {}
@@ -135,13 +135,13 @@ func (m *minted) mint(ctx context.Context) (string, error) {
 	}
 	m.token = ""
 	if err := m.app.Write(ctx, http.MethodPost, m.path, m.order, &out); err != nil {
-		if e, ok := errors.AsType[*failedcall.Error](err); ok { // a token that nobody has changes nothing
-			e.Outcome = failedcall.Failed
+		if e, ok := errors.AsType[*explain.CallError](err); ok { // a token that nobody has changes nothing
+			e.Outcome = explain.CallFailed
 		}
 		return "", err
 	}
 	if out.Token == "" {
-		return "", failedcall.Fail(failedcall.ProblemBadAnswer, errors.New("no token"), failedcall.GitHub)
+		return "", explain.Fail(explain.ProblemBadAnswer, errors.New("no token"), explain.GitHub)
 	}
 	m.token = out.Token
 	return m.token, nil

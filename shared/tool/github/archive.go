@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 )
 
@@ -36,7 +36,7 @@ func (c *Client) Archive(ctx context.Context, commit string) (io.ReadCloser, err
 	}
 	res.Body.Close()
 	if res.StatusCode != http.StatusFound {
-		return nil, wire.Refused(failedcall.GitHub, res.StatusCode, res.Header, "")
+		return nil, wire.Refused(explain.GitHub, res.StatusCode, res.Header, "")
 	}
 	to, err := c.archiveAddress(res.Header.Get("Location"))
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Client) Archive(ctx context.Context, commit string) (io.ReadCloser, err
 	}
 	if res.StatusCode != http.StatusOK {
 		res.Body.Close()
-		return nil, wire.Refused(failedcall.GitHub, res.StatusCode, res.Header, "")
+		return nil, wire.Refused(explain.GitHub, res.StatusCode, res.Header, "")
 	}
 	return bounded{io.LimitReader(res.Body, MaxArchive), res.Body}, nil
 }
@@ -61,15 +61,16 @@ type bounded struct {
 func (c *Client) get(ctx context.Context, address, token string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, failedcall.Fail(failedcall.ProblemInternal, errors.New("an address of an archive can't be read"), failedcall.GitHub)
+		return nil, explain.Fail(explain.ProblemInternal, errors.New("an address of an archive can't be read"),
+			explain.GitHub)
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := c.http.Reads.Do(r)
 	if err != nil {
-		e := wire.Broken(failedcall.GitHub, err)
-		e.Outcome = failedcall.Failed
+		e := wire.Broken(explain.GitHub, err)
+		e.Outcome = explain.CallFailed
 		return nil, e
 	}
 	return res, nil

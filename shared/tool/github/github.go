@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/lazy"
 )
@@ -63,11 +63,11 @@ func (c Config) client(a App, name string, order any) *Client {
 }
 
 func (c Config) wire(t wire.Tokens) *wire.Client {
-	return &wire.Client{Provider: failedcall.GitHub, Base: c.Base, Tokens: t, HTTP: c.HTTP, Explain: explain}
+	return &wire.Client{Provider: explain.GitHub, Base: c.Base, Tokens: t, HTTP: c.HTTP, Explain: explainFailure}
 }
 
 // explain reads GitHub's errors: {message, errors: [{resource, field, code, message}]}.
-func explain(status int, body []byte) wire.Refusal {
+func explainFailure(status int, body []byte) wire.Refusal {
 	var e struct {
 		Message string            `json:"message"`
 		Errors  []json.RawMessage `json:"errors"`
@@ -82,9 +82,9 @@ func explain(status int, body []byte) wire.Refusal {
 	r := wire.Refusal{Said: strings.Join(said, " ")}
 	lower := strings.ToLower(e.Message)
 	if status == http.StatusForbidden && (strings.Contains(lower, "rate limit") || strings.Contains(lower, "abuse")) {
-		r.Problem = failedcall.ProblemRateLimited
+		r.Problem = explain.ProblemRateLimited
 	} else if status == http.StatusForbidden {
-		r.Problem = failedcall.ProblemDenied
+		r.Problem = explain.ProblemDenied
 	}
 	return r
 }
@@ -150,7 +150,7 @@ func (c *Client) hash(sha string) (string, error) {
 }
 
 func (c *Client) odd(format string, args ...any) error {
-	return failedcall.Fail(failedcall.ProblemBadAnswer, fmt.Errorf(format, args...), failedcall.GitHub)
+	return explain.Fail(explain.ProblemBadAnswer, fmt.Errorf(format, args...), explain.GitHub)
 }
 
 // TreeOf returns the tree of a commit.
@@ -253,7 +253,7 @@ func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
 // Refuses reports whether an error is GitHub's answer that it doesn't give what was asked for, which another try
 // doesn't change.
 func Refuses(err error) bool {
-	e, ok := errors.AsType[*failedcall.Error](err)
-	return ok && slices.Contains([]failedcall.Problem{failedcall.ProblemNotFound, failedcall.ProblemRejected,
-		failedcall.ProblemForbidden, failedcall.ProblemDenied, failedcall.ProblemUnauthorized}, e.Problem)
+	e, ok := errors.AsType[*explain.CallError](err)
+	return ok && slices.Contains([]explain.Problem{explain.ProblemNotFound, explain.ProblemRejected,
+		explain.ProblemForbidden, explain.ProblemDenied, explain.ProblemUnauthorized}, e.Problem)
 }

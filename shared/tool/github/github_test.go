@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	vendor "ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -26,8 +26,8 @@ var at = time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 
 // world is a GitHub with one repository of one commit.
 type world struct {
-	*vendor.Server
-	repo  *vendor.Repository
+	*vendors.GitHubServer
+	repo  *vendors.Repository
 	first string
 	url   string
 	fault func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc)
@@ -35,9 +35,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Server: expect.Value(vendor.New())(t)}
+	w := &world{GitHubServer: expect.Value(vendors.NewGitHub())(t)}
 	w.repo = w.Add("acme", "shop")
-	w.first = w.repo.Commit("main", "first", map[string]vendor.File{
+	w.first = w.repo.Commit("main", "first", map[string]vendors.File{
 		"main.py": {Content: "print(1)\n"}, "old.py": {Content: "x\n"}, "run.sh": {Content: "true\n", Mode: "100755"},
 		"untouched.bin": {Content: "\x00\x01"},
 	}, at)
@@ -60,7 +60,7 @@ func (w *world) config() github.Config {
 
 func (w *world) app(t *testing.T) github.App {
 	t.Helper()
-	return expect.Value(github.NewApp(vendor.AppID, vendor.Installation, w.Key()))(t)
+	return expect.Value(github.NewApp(vendors.AppID, vendors.Installation, w.Key()))(t)
 }
 
 func (w *world) open(t *testing.T, p github.Permissions) *github.Client {
@@ -68,8 +68,8 @@ func (w *world) open(t *testing.T, p github.Permissions) *github.Client {
 	return w.config().Open(w.app(t), "acme/shop", w.repo.ID, p)
 }
 
-func problem(err error) failedcall.Problem {
-	if e, ok := errors.AsType[*failedcall.Error](err); ok {
+func problem(err error) explain.Problem {
+	if e, ok := errors.AsType[*explain.CallError](err); ok {
 		return e.Problem
 	}
 	return ""
@@ -86,7 +86,7 @@ func TestACommitIsFound(t *testing.T) {
 		expect.Is(t, expect.Value(c.Resolve(ctx, ref))(t), w.first, ref)
 	}
 	_, err := c.Resolve(ctx, "heads/none")
-	expect.Is(t, problem(err), failedcall.ProblemNotFound)
+	expect.Is(t, problem(err), explain.ProblemNotFound)
 	tree := expect.Value(c.TreeOf(ctx, w.first))(t)
 	list := expect.Value(c.Tree(ctx, tree))(t)
 	var paths []string
@@ -116,7 +116,7 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 			rw.WriteHeader(http.StatusFound)
 		}
 		_, err := c.Archive(t.Context(), w.first)
-		expect.Is(t, problem(err), failedcall.ProblemBadAnswer, "%s: %v", to, err)
+		expect.Is(t, problem(err), explain.ProblemBadAnswer, "%s: %v", to, err)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestAPullRequestIsOpened(t *testing.T) {
 	expect.Is(t, expect.Value(c.MakeCommit(ctx, order))(t), commit, "the same commit again")
 	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), "", "before it is made")
 	expect.NoError(t, c.MakeBranch(ctx, "ringi/1/2", commit))
-	expect.Is(t, problem(c.MakeBranch(ctx, "ringi/1/2", commit)), failedcall.ProblemRejected, "a second time")
+	expect.Is(t, problem(c.MakeBranch(ctx, "ringi/1/2", commit)), explain.ProblemRejected, "a second time")
 	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), commit)
 	expect.Same(t, map[string]string{
 		"main.py": "100644 print(2)\n", "new/x.py": "100644 ", "run.sh": "100755 true\n", "untouched.bin": "100644 \x00\x01",
@@ -142,7 +142,7 @@ func TestAPullRequestIsOpened(t *testing.T) {
 	made := expect.Value(c.OpenPull(ctx, "Mend", "why", "ringi/1/2", "main"))(t)
 	expect.That(t, made.Number == 1 && made.Draft && made.Head.SHA == commit, "%+v", made)
 	_, err := c.OpenPull(ctx, "Mend", "why", "ringi/1/2", "main")
-	expect.Is(t, problem(err), failedcall.ProblemRejected, "a second time")
+	expect.Is(t, problem(err), explain.ProblemRejected, "a second time")
 	found := expect.Value(c.Pulls(ctx, "ringi/1/2"))(t)
 	expect.That(t, len(found) == 1 && found[0] == made, "%+v", found)
 }
@@ -154,16 +154,16 @@ func TestTokensAreNarrow(t *testing.T) {
 	other.Commit("main", "first", nil, at)
 	ctx := t.Context()
 	_, err := w.open(t, github.Reads()).MakeTree(ctx, "", nil)
-	expect.Is(t, problem(err), failedcall.ProblemDenied, "a write with a token for reading")
+	expect.Is(t, problem(err), explain.ProblemDenied, "a write with a token for reading")
 	_, err = w.config().Open(w.app(t), "acme/other", w.repo.ID, github.Reads()).Repository(ctx)
-	expect.Is(t, problem(err), failedcall.ProblemNotFound, "another repository")
+	expect.Is(t, problem(err), explain.ProblemNotFound, "another repository")
 	_, err = w.config().Open(w.app(t), "acme/shop", 99, github.Reads()).Repository(ctx)
-	expect.Is(t, problem(err), failedcall.ProblemRejected, "an id that isn't installed")
+	expect.Is(t, problem(err), explain.ProblemRejected, "an id that isn't installed")
 	stranger := expect.Value(rsa.GenerateKey(rand.Reader, 2048))(t)
 	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(stranger)})
-	app := expect.Value(github.NewApp(vendor.AppID, vendor.Installation, string(key)))(t)
+	app := expect.Value(github.NewApp(vendors.AppID, vendors.Installation, string(key)))(t)
 	_, err = w.config().Find(app, "acme/shop").Repository(ctx)
-	expect.Is(t, problem(err), failedcall.ProblemUnauthorized, "another key")
+	expect.Is(t, problem(err), explain.ProblemUnauthorized, "another key")
 }
 
 // A name that somebody else took over leads to no repository of another id.
@@ -172,7 +172,7 @@ func TestANameThatChangedHandsIsRefused(t *testing.T) {
 	c := w.open(t, github.Reads())
 	w.Add("acme", "shop").Commit("main", "another", nil, at)
 	_, err := c.Repository(t.Context())
-	expect.Is(t, problem(err), failedcall.ProblemNotFound)
+	expect.Is(t, problem(err), explain.ProblemNotFound)
 }
 
 func TestATokenThatEndedIsMadeAnew(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 )
 
 // Order is a pull request to open: changes that people approved, on one commit.
@@ -194,8 +194,8 @@ func (c *Client) branch(ctx context.Context, o Order, at *Step) error {
 func (c *Client) pull(ctx context.Context, o Order, at *Step) error {
 	p, err := c.OpenPull(ctx, o.Title, o.Body, o.Branch, o.Into)
 	if err == nil && p.Number <= 0 {
-		err = &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer,
-			Args: []any{failedcall.GitHub}, Err: errors.New("a pull request without a number")}
+		err = &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer,
+			Args: []any{explain.GitHub}, Err: errors.New("a pull request without a number")}
 	}
 	if err != nil && found(err) {
 		n, read := c.pulled(ctx, o.Branch, at.Commit)
@@ -226,16 +226,16 @@ func (c *Client) pulled(ctx context.Context, branch, commit string) (int, error)
 // found reports whether a step that was answered with an error may be there all the same: GitHub has no answer, or
 // refuses what exists.
 func found(err error) bool {
-	e, ok := errors.AsType[*failedcall.Error](err)
-	return ok && (e.Outcome == failedcall.Unknown || e.Problem == failedcall.ProblemRejected)
+	e, ok := errors.AsType[*explain.CallError](err)
+	return ok && (e.Outcome == explain.CallUnknown || e.Problem == explain.ProblemRejected)
 }
 
 // uncertain returns the error of a step of which nobody could be asked whether it is there.
 func uncertain(err, read error) error {
-	e, ok := errors.AsType[*failedcall.Error](read)
+	e, ok := errors.AsType[*explain.CallError](read)
 	if !ok {
 		return errors.Join(err, read)
 	}
-	e.Outcome = failedcall.Unknown
+	e.Outcome = explain.CallUnknown
 	return e
 }

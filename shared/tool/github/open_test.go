@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	vendor "ringi/infra/local/vendors/github"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
 )
@@ -156,9 +156,9 @@ func TestABrokenPushGoesOn(t *testing.T) {
 				w.breaks(route, status, made)
 				last, noted, err := w.carry(t, o, github.Step{})
 				seen := route == "POST/git/refs" || route == "POST/pulls"
-				if e, ok := errors.AsType[*failedcall.Error](err); ok {
-					expect.Is(t, e.Outcome == failedcall.Unknown, status == 502 && seen, name+": whether the step may be there")
-					expect.That(t, status == 502 || e.Problem == failedcall.ProblemRateLimited, "%s: %v", name, err)
+				if e, ok := errors.AsType[*explain.CallError](err); ok {
+					expect.Is(t, e.Outcome == explain.CallUnknown, status == 502 && seen, name+": whether the step may be there")
+					expect.That(t, status == 502 || e.Problem == explain.ProblemRateLimited, "%s: %v", name, err)
 				} else {
 					expect.That(t, err == nil, "%s: %v", name, err)
 				}
@@ -215,12 +215,12 @@ func TestNothingIsMadeAfterANoteThatFails(t *testing.T) {
 func TestABranchOfSomebodyElseStays(t *testing.T) {
 	w := newWorld(t)
 	o := w.order(t)
-	other := w.repo.Commit(o.Branch, "theirs", map[string]vendor.File{"x": {Content: "theirs"}}, at)
+	other := w.repo.Commit(o.Branch, "theirs", map[string]vendors.File{"x": {Content: "theirs"}}, at)
 	last, _, err := w.carry(t, o, github.Step{})
 	expect.That(t, errors.Is(err, github.ErrTaken) && !last.Branch && w.repo.Ref("heads/"+o.Branch) == other,
 		"%+v %v", last, err)
 	_, err = w.open(t, github.Reads()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
-	expect.That(t, problem(err) == failedcall.ProblemDenied, "a look needs the right to read pull requests: %v", err)
+	expect.That(t, problem(err) == explain.ProblemDenied, "a look needs the right to read pull requests: %v", err)
 	_, err = w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
 	expect.That(t, errors.Is(err, github.ErrTaken), "%v", err)
 
@@ -234,8 +234,8 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 		do(rw, r)
 	}
 	_, _, err = w.carry(t, w.order(t), github.Step{})
-	e, ok := errors.AsType[*failedcall.Error](err)
-	expect.That(t, ok && e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemRejected, "%v", err)
+	e, ok := errors.AsType[*explain.CallError](err)
+	expect.That(t, ok && e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected, "%v", err)
 	expect.Has(t, fmt.Sprint(e.Args), "verified signatures")
 }
 
@@ -245,8 +245,8 @@ func TestARefusedPullRequestLeavesItsBranch(t *testing.T) {
 	o := w.order(t)
 	o.Into = "none"
 	last, noted, err := w.carry(t, o, github.Step{})
-	e, ok := errors.AsType[*failedcall.Error](err)
-	expect.That(t, ok && e.Outcome == failedcall.Failed && last.Branch && last.Number == 0 && len(noted) == 2,
+	e, ok := errors.AsType[*explain.CallError](err)
+	expect.That(t, ok && e.Outcome == explain.CallFailed && last.Branch && last.Number == 0 && len(noted) == 2,
 		"%+v %v", last, err)
 	at := expect.Value(w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t)
 	expect.Same(t, github.Step{Commit: last.Commit, Branch: true}, at)
@@ -269,7 +269,7 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 	for name, bend := range map[string]func(w *world, o *github.Order){
 		"another commit": func(w *world, o *github.Order) {
-			o.Base = w.repo.Commit("main", "second", map[string]vendor.File{"main.py": {Content: "print(3)\n"},
+			o.Base = w.repo.Commit("main", "second", map[string]vendors.File{"main.py": {Content: "print(3)\n"},
 				"old.py": {Content: "x\n"},
 				"run.sh": {Content: "true\n", Mode: "100755"}}, at)
 		},

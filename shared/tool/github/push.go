@@ -5,10 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"ringi/shared/explain"
 	"strings"
 	"time"
-
-	"ringi/shared/explain/failedcall"
 )
 
 // Change is a file that a new tree has in place of the base's. Without Content and SHA the file is deleted.
@@ -88,8 +87,8 @@ func (c *Client) MakeCommit(ctx context.Context, x Commit) (sha string, err erro
 
 // unseen returns the error of a call that made nothing that anybody can see, whatever became of it.
 func unseen(err error) error {
-	if e, ok := errors.AsType[*failedcall.Error](err); ok {
-		e.Outcome = failedcall.Failed
+	if e, ok := errors.AsType[*explain.CallError](err); ok {
+		e.Outcome = explain.CallFailed
 	}
 	return err
 }
@@ -98,7 +97,7 @@ func unseen(err error) error {
 func (c *Client) Branch(ctx context.Context, name string) (sha string, err error) {
 	var at ref
 	err = c.wire.Read(ctx, c.path("/git/ref/heads/%s", name), &at)
-	if e, ok := errors.AsType[*failedcall.Error](err); ok && e.Problem == failedcall.ProblemNotFound {
+	if e, ok := errors.AsType[*explain.CallError](err); ok && e.Problem == explain.ProblemNotFound {
 		return "", nil
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 )
 
 // Rows reads and saves the decisions of a tenant's administrators.
@@ -117,7 +117,7 @@ func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) 
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == tenancy.CredentialElsewhere {
-		return Server{}, failedcall.Fail(failedcall.ProblemElsewhere, err, s.provider())
+		return Server{}, explain.Fail(explain.ProblemElsewhere, err, s.provider())
 	}
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return Server{}, fmt.Errorf("read the secret of %s: %w", name, err)

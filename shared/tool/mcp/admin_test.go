@@ -13,10 +13,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
@@ -37,7 +37,7 @@ var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
 type office struct {
 	mcp.Admin
 	t      *testing.T
-	rows   *tasks.Store
+	rows   *store.TaskStore
 	tenant string
 	tools  *changing
 }
@@ -259,7 +259,7 @@ func testAway(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	o.Credentials = secrets{}
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
-	expect.Is(t, known(t, err).Problem, failedcall.ProblemNotConnected)
+	expect.Is(t, known(t, err).Problem, explain.ProblemNotConnected)
 }
 
 // The protocol recommends names of up to 128 characters.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/mcp"
 )
@@ -99,7 +99,7 @@ func FuzzServer(f *testing.F) {
 		c := mcp.Client{HTTP: &http.Client{Transport: w}}
 		server := mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}}
 		tools, err := c.List(ctx, server)
-		classified(t, err, failedcall.Failed)
+		classified(t, err, explain.CallFailed)
 		if err != nil {
 			return
 		}
@@ -114,7 +114,7 @@ func FuzzServer(f *testing.F) {
 			return
 		}
 		v, err := c.Call(ctx, mcp.Call{Server: server, Tool: tools[0].Name, Hash: tools[0].Hash(), Arguments: json.RawMessage(`{}`)})
-		classified(t, err, failedcall.Failed, failedcall.Unknown)
+		classified(t, err, explain.CallFailed, explain.CallUnknown)
 		b, bad := json.Marshal(v)
 		expect.That(t, err != nil || bad == nil && json.Valid(b), "%v, %v", v, bad)
 	})
@@ -124,20 +124,20 @@ func TestACallThatNeverLeftHasACause(t *testing.T) {
 	c := mcp.Client{HTTP: &http.Client{Transport: wire{dead: true, method: "initialize", kind: "text/plain"}}}
 	_, err := c.List(t.Context(), mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}})
 	expect.Must(t, err != nil, "a server that says nothing has tools")
-	classified(t, err, failedcall.Failed)
+	classified(t, err, explain.CallFailed)
 }
 
 // classified checks that an error says whether the call can have had an effect, and that it quotes only a little.
-func classified(t *testing.T, err error, outcomes ...failedcall.Outcome) {
+func classified(t *testing.T, err error, outcomes ...explain.CallOutcome) {
 	t.Helper()
 	if err == nil {
 		return
 	}
-	var e *failedcall.Error
+	var e *explain.CallError
 	expect.Must(t, errors.As(err, &e), "no *Error: %v", err)
 	for _, o := range outcomes {
 		if e.Outcome == o && !strings.Contains(e.Error(), "PANIC") {
-			said := failedcall.Sentence("ja", e.Problem, e.Args...)
+			said := explain.FailedCall("ja", e.Problem, e.Args...)
 			expect.That(t, len(said) <= 2000, "it says %d bytes", len(said))
 			return
 		}

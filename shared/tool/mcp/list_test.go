@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -128,7 +128,7 @@ func TestAnOddPartOfAResultHidesNoOther(t *testing.T) {
 	hash := v.hash(t, "book_room")
 	v.faults["tools/call"] = replying(`{"content":[` + booked + `],"isError":"true"}`)
 	_, err := v.book(t, hash)
-	expect.That(t, err != nil && known(t, err).Problem == failedcall.ProblemRejected, "%v", err)
+	expect.That(t, err != nil && known(t, err).Problem == explain.ProblemRejected, "%v", err)
 }
 
 // The id of an answer is a number, in whichever notation.

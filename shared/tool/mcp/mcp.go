@@ -19,7 +19,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/legible"
 )
@@ -39,7 +39,7 @@ type Server struct {
 	Secret string
 }
 
-func (s Server) provider() failedcall.Provider { return failedcall.Provider(s.Provider()) }
+func (s Server) provider() explain.Provider { return explain.Provider(s.Provider()) }
 
 // Call is one call of a tool.
 type Call struct {
@@ -86,12 +86,12 @@ func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 }
 
 func changed(s Server, tool string, err error) error {
-	return failedcall.Fail(failedcall.ProblemChanged, err, s.provider(), tool)
+	return explain.Fail(explain.ProblemChanged, err, s.provider(), tool)
 }
 
 // result returns the result of a call. It reads the structured content from the answer's bytes, because the library's
 // decoded copy has lost digits of large numbers.
-func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
+func result(p explain.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	structured := r.structured()
 	declares = declares && bytes.HasPrefix(structured, []byte("{"))
@@ -99,11 +99,11 @@ func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declar
 		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
 	}
 	if answer.NeedsInput() {
-		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool asks for more input"), p,
+		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool asks for more input"), p,
 			"input_required "+wire.Short(said))
 	}
 	if answer.IsError {
-		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool reports an error"), p,
+		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool reports an error"), p,
 			wire.Short(said))
 	}
 	if declares {
@@ -217,7 +217,7 @@ func (c Client) CallAllowed(ctx context.Context, of Credentials, tenant, name st
 	s.Secret, err = of.ServerToken(ctx, tenant, s.MCPServer)
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) || err != nil &&
 		!errors.Is(err, aggregate.ErrNotFound) {
-		return nil, failedcall.NoToken(s.provider(), err)
+		return nil, explain.NoToken(s.provider(), err)
 	}
 	return c.Call(ctx, Call{Server: s, Tool: tool, Hash: pin.Hash, Arguments: arguments})
 }

@@ -12,8 +12,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/infra/local/vendors/rooms"
-	"ringi/shared/explain/failedcall"
+	"ringi/infra/local/vendors"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
@@ -38,7 +38,7 @@ func TestACallIsMadeOnce(t *testing.T) {
 }
 
 func TestAServerOfAnOlderProtocol(t *testing.T) {
-	s := rooms.New()
+	s := vendors.NewRooms()
 	v := newVendor(t, s.Resumable())
 	expect.Value(v.book(t, v.hash(t, "book_room")))(t)
 	expect.That(t, v.times("initialize") == 2 && v.times("tools/call") == 1 && len(s.Bookings()) == 1, "asked %v", v.asked)
@@ -132,7 +132,7 @@ func TestStructuredContentCountsWithoutAnOutputSchema(t *testing.T) {
 		v.faults["tools/call"] = replying(result)
 		got, err := v.call(t, "house_rules", hash, `{}`)
 		if want == "" {
-			expect.Has(t, failedcall.Sentence("en", known(t, err).Problem, known(t, err).Args...), "room is taken", "said")
+			expect.Has(t, explain.FailedCall("en", known(t, err).Problem, known(t, err).Args...), "room is taken", "said")
 			continue
 		}
 		expect.NoError(t, err)
@@ -166,7 +166,8 @@ func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
 	hash := v.hash(t, "book_room")
 	v.faults["tools/call"] = replying(`{"resultType":"input_required","requestState":"s","content":[]}`)
 	_, err := v.book(t, hash)
-	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemRejected || v.times("tools/call") != 1 {
+	if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemRejected ||
+		v.times("tools/call") != 1 {
 		t.Errorf("%v after %d calls", e, v.times("tools/call"))
 	}
 }
@@ -183,34 +184,41 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		fault   func(v *vendor) http.HandlerFunc
-		outcome failedcall.Outcome
-		problem failedcall.Problem
+		outcome explain.CallOutcome
+		problem explain.Problem
 		booked  bool
 	}{
-		"400":                {at(status(400, "bad")), failedcall.Failed, failedcall.ProblemRejected, false},
-		"401":                {at(status(401, "")), failedcall.Failed, failedcall.ProblemUnauthorized, false},
-		"403":                {at(status(403, "")), failedcall.Failed, failedcall.ProblemForbidden, false},
-		"404":                {at(status(404, "")), failedcall.Failed, failedcall.ProblemNotFound, false},
-		"429":                {at(status(429, "")), failedcall.Failed, failedcall.ProblemRateLimited, false},
-		"500":                {at(status(500, "")), failedcall.Unknown, failedcall.ProblemDown, false},
-		"503":                {at(status(503, "<html>")), failedcall.Unknown, failedcall.ProblemDown, false},
-		"unknown tool":       {at(rpc("-32602")), failedcall.Failed, failedcall.ProblemRejected, false},
-		"a person first":     {at(rpc("-32042")), failedcall.Failed, failedcall.ProblemRejected, false},
-		"another version":    {at(rpc("-32022")), failedcall.Failed, failedcall.ProblemRejected, false},
-		"internal error":     {at(rpc("-32603")), failedcall.Unknown, failedcall.ProblemRejected, false},
-		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, failedcall.Unknown, failedcall.ProblemLost, true},
-		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, failedcall.Unknown, failedcall.ProblemTimeout, true},
-		"half an answer":     {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, failedcall.Unknown, failedcall.ProblemLost, true},
-		"done, then 500":     {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) }, failedcall.Unknown, failedcall.ProblemDown, true},
-		"half a stream":      {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
-		"an empty stream":    {at(answer("text/event-stream", "id: 7\nretry: 9\ndata:\n\n")), failedcall.Unknown, failedcall.ProblemLost, false},
-		"HTML":               {at(answer("text/html", "<html>")), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
-		"another's answer":   {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), failedcall.Unknown, failedcall.ProblemTimeout, false},
-		"nothing at all":     {at(answer("application/json", ``)), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
-		"a huge answer":      {at(huge), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
+		"400":             {at(status(400, "bad")), explain.CallFailed, explain.ProblemRejected, false},
+		"401":             {at(status(401, "")), explain.CallFailed, explain.ProblemUnauthorized, false},
+		"403":             {at(status(403, "")), explain.CallFailed, explain.ProblemForbidden, false},
+		"404":             {at(status(404, "")), explain.CallFailed, explain.ProblemNotFound, false},
+		"429":             {at(status(429, "")), explain.CallFailed, explain.ProblemRateLimited, false},
+		"500":             {at(status(500, "")), explain.CallUnknown, explain.ProblemDown, false},
+		"503":             {at(status(503, "<html>")), explain.CallUnknown, explain.ProblemDown, false},
+		"unknown tool":    {at(rpc("-32602")), explain.CallFailed, explain.ProblemRejected, false},
+		"a person first":  {at(rpc("-32042")), explain.CallFailed, explain.ProblemRejected, false},
+		"another version": {at(rpc("-32022")), explain.CallFailed, explain.ProblemRejected, false},
+		"internal error":  {at(rpc("-32603")), explain.CallUnknown, explain.ProblemRejected, false},
+		"done, then cut": {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, explain.CallUnknown,
+			explain.ProblemLost, true},
+		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, explain.CallUnknown,
+			explain.ProblemTimeout, true},
+		"half an answer": {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, explain.CallUnknown,
+			explain.ProblemLost, true},
+		"done, then 500": {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) },
+			explain.CallUnknown, explain.ProblemDown, true},
+		"half a stream": {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), explain.CallUnknown,
+			explain.ProblemBadAnswer, false},
+		"an empty stream": {at(answer("text/event-stream", "id: 7\nretry: 9\ndata:\n\n")), explain.CallUnknown,
+			explain.ProblemLost, false},
+		"HTML": {at(answer("text/html", "<html>")), explain.CallUnknown, explain.ProblemBadAnswer, false},
+		"another's answer": {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), explain.CallUnknown,
+			explain.ProblemTimeout, false},
+		"nothing at all": {at(answer("application/json", ``)), explain.CallUnknown, explain.ProblemBadAnswer, false},
+		"a huge answer":  {at(huge), explain.CallUnknown, explain.ProblemBadAnswer, false},
 		"a redirect": {at(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
-		}), failedcall.Failed, failedcall.ProblemRejected, false},
+		}), explain.CallFailed, explain.ProblemRejected, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,10 +231,11 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 				"%v, want %s %s", err, test.outcome, test.problem)
 			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 			expect.Is(t, len(s.Bookings()) == 1, test.booked, "booked")
-			if said := e.Error() + failedcall.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
+			if said := e.Error() + explain.FailedCall("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") ||
+				strings.Contains(said, "定例") || strings.Contains(said, "%!") {
 				t.Errorf("it says %s", said)
 			}
-			expect.That(t, e.Problem != failedcall.ProblemRateLimited || e.RetryAfter == 7*time.Second, "wait %s", e.RetryAfter)
+			expect.That(t, e.Problem != explain.ProblemRateLimited || e.RetryAfter == 7*time.Second, "wait %s", e.RetryAfter)
 		})
 	}
 }
@@ -244,7 +253,7 @@ func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 				v.faults[method] = fault
 				v.faults["initialize"] = fault
 				_, err := v.book(t, hash)
-				expect.Is(t, known(t, err).Outcome, failedcall.Failed)
+				expect.Is(t, known(t, err).Outcome, explain.CallFailed)
 				expect.That(t, v.times("tools/call") == 0 && len(s.Bookings()) == 0, "it was called")
 			})
 		}
@@ -260,7 +269,8 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, v := newRooms(t)
 			_, err := v.call(t, "book_room", v.hash(t, "book_room"), arguments)
-			if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemRejected || len(s.Bookings()) != 0 {
+			if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemRejected ||
+				len(s.Bookings()) != 0 {
 				t.Errorf("%v", e)
 			}
 		})
@@ -270,7 +280,8 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 	expect.Value(v.book(t, hash))(t)
 	_, err := v.book(t, hash)
 	e := known(t, err)
-	if said := failedcall.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
+	if said := explain.FailedCall("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") ||
+		!strings.Contains(said, "the room is taken at that time") {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -295,7 +306,7 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			c.set(now...)
 			_, err := v.call(t, "do", hash, `{}`)
 			e := known(t, err)
-			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemChanged, "%v", e)
+			expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemChanged, "%v", e)
 			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 		})
 	}
@@ -312,20 +323,22 @@ func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
 	}
 	_, err := v.call(t, "do", hash, `{}`)
 	e := known(t, err)
-	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemRejected, "%v", e)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected, "%v", e)
 }
 
 func TestTheDoor(t *testing.T) {
 	for name, test := range map[string]struct {
 		secret, header, want string
-		problem              failedcall.Problem
+		problem              explain.Problem
 	}{
-		"a token":        {secret: secret, header: "Authorization", want: "Bearer " + secret},
-		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c", problem: failedcall.ProblemUnauthorized},
-		"none":           {header: "Authorization", problem: failedcall.ProblemNotConnected},
-		"a wrong one":    {secret: "other", header: "Authorization", want: "Bearer other", problem: failedcall.ProblemUnauthorized},
-		"two lines":      {secret: "a\r\nHost: b", problem: failedcall.ProblemUnauthorized},
-		"its own":        {secret: "Mcp-Method: tools/call", problem: failedcall.ProblemUnauthorized},
+		"a token": {secret: secret, header: "Authorization", want: "Bearer " + secret},
+		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c",
+			problem: explain.ProblemUnauthorized},
+		"none": {header: "Authorization", problem: explain.ProblemNotConnected},
+		"a wrong one": {secret: "other", header: "Authorization", want: "Bearer other",
+			problem: explain.ProblemUnauthorized},
+		"two lines": {secret: "a\r\nHost: b", problem: explain.ProblemUnauthorized},
+		"its own":   {secret: "Mcp-Method: tools/call", problem: explain.ProblemUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, v := newRooms(t)
@@ -342,12 +355,12 @@ func TestTheDoor(t *testing.T) {
 func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 	_, v := newRooms(t)
 	_, err := mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemAddress {
+	if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemAddress {
 		t.Errorf("%v", e)
 	}
 	v.URL = strings.Replace(v.URL, "http:", "https:", 1)
 	_, err = mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemAddress {
+	if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemAddress {
 		t.Errorf("%v", e)
 	}
 	expect.Is(t, len(v.asked), 0, "asked %v", v.asked)
@@ -362,7 +375,7 @@ func TestAServerWithTooMuchToSay(t *testing.T) {
 	}
 	_, err := client(v.URL).List(t.Context(), v.Server)
 	e := known(t, err)
-	expect.That(t, e.Problem == failedcall.ProblemBadAnswer && page == 200, "%v after %d pages", e, page)
+	expect.That(t, e.Problem == explain.ProblemBadAnswer && page == 200, "%v after %d pages", e, page)
 }
 
 // paged lists so many tools, a hundred on each page.
@@ -399,10 +412,10 @@ func TestAServerWithManyTools(t *testing.T) {
 	}
 	v.faults["tools/list"] = paged(12_345)
 	_, err := client(v.URL).List(t.Context(), v.Server)
-	expect.Is(t, known(t, err).Problem, failedcall.ProblemBadAnswer)
+	expect.Is(t, known(t, err).Problem, explain.ProblemBadAnswer)
 	expect.Value(v.call(t, "tool_2344", last, `{}`))(t)
 	_, err = v.call(t, "tool_12344", last, `{}`)
-	expect.Is(t, known(t, err).Problem, failedcall.ProblemBadAnswer, "not said to be changed, which would switch it off")
+	expect.Is(t, known(t, err).Problem, explain.ProblemBadAnswer, "not said to be changed, which would switch it off")
 }
 
 func at(do http.HandlerFunc) func(*vendor) http.HandlerFunc {
@@ -433,7 +446,8 @@ func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
 	}
 	expect.NoError(t, call())
 	server.DescribeList("Lists the meeting rooms that are free at a time.") // the same words, without the hint
-	if e := known(t, call()); e.Problem != failedcall.ProblemChanged || e.Outcome != failedcall.Failed || v.times("tools/call") != 1 {
+	if e := known(t, call()); e.Problem != explain.ProblemChanged || e.Outcome != explain.CallFailed ||
+		v.times("tools/call") != 1 {
 		t.Errorf("%v after %d calls", e, v.times("tools/call"))
 	}
 }

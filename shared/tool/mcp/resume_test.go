@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
-	"ringi/infra/local/python"
-	"ringi/infra/local/vendors/rooms"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/mcp"
 )
@@ -25,7 +24,8 @@ import (
 func TestAServersAnswerThatItEndsIsAskedForAgain(t *testing.T) {
 	expect.Patience(t)
 	pins := expect.Value(os.ReadFile("testdata/requirements.txt"))(t)
-	interpreter, err := python.Environment(t.Context(), expect.Value(process.Folder())(t), "an MCP server", pins, func(m string) { t.Log(m) })
+	interpreter, err := process.Environment(t.Context(), expect.Value(process.Folder())(t), "an MCP server", pins,
+		func(m string) { t.Log(m) })
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
@@ -59,9 +59,9 @@ func TestAServersAnswerThatItEndsIsAskedForAgain(t *testing.T) {
 
 // resumable is a server whose bookings end the streams of their answers. again answers those who ask for the rest, the
 // first time and after that, nil as the server does. asked counts them.
-func resumable(t *testing.T, again ...http.HandlerFunc) (s *rooms.Server, v *vendor, asked *atomic.Int32) {
+func resumable(t *testing.T, again ...http.HandlerFunc) (s *vendors.Rooms, v *vendor, asked *atomic.Int32) {
 	t.Helper()
-	s, asked = rooms.New(), new(atomic.Int32)
+	s, asked = vendors.NewRooms(), new(atomic.Int32)
 	next := s.Resumable()
 	return s, newVendor(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Last-Event-ID") != "" {
@@ -80,24 +80,26 @@ func TestWhatIsKnownOfACallWhoseAnswerTheServerEnded(t *testing.T) {
 	empty := answer("text/event-stream", ": nothing yet\n\n")
 	for name, test := range map[string]struct {
 		again   []http.HandlerFunc
-		problem failedcall.Problem // empty: the result came
-		asked   int                // 0: often
+		problem explain.Problem // empty: the result came
+		asked   int             // 0: often
 	}{
-		"at once":              {[]http.HandlerFunc{nil}, "", 1},
-		"after 503":            {[]http.HandlerFunc{status(503, ""), nil}, "", 2},
-		"after 429":            {[]http.HandlerFunc{status(429, ""), nil}, "", 2},
-		"after a break":        {[]http.HandlerFunc{cut, nil}, "", 2},
-		"after empty streams":  {[]http.HandlerFunc{empty, empty, empty, nil}, "", 4},
-		"404":                  {[]http.HandlerFunc{status(404, "")}, failedcall.ProblemLost, 1},
-		"405":                  {[]http.HandlerFunc{status(405, "")}, failedcall.ProblemLost, 1},
-		"401":                  {[]http.HandlerFunc{status(401, "")}, failedcall.ProblemLost, 1},
-		"400 of the protocol":  {[]http.HandlerFunc{status(400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}`)}, failedcall.ProblemLost, 1},
-		"HTML":                 {[]http.HandlerFunc{answer("text/html", "<html>")}, failedcall.ProblemBadAnswer, 1},
-		"no answer":            {[]http.HandlerFunc{hang}, failedcall.ProblemTimeout, 1},
-		"a wait past all time": {[]http.HandlerFunc{answer("text/event-stream", "retry: 3600000\n\n")}, failedcall.ProblemTimeout, 1},
+		"at once":             {[]http.HandlerFunc{nil}, "", 1},
+		"after 503":           {[]http.HandlerFunc{status(503, ""), nil}, "", 2},
+		"after 429":           {[]http.HandlerFunc{status(429, ""), nil}, "", 2},
+		"after a break":       {[]http.HandlerFunc{cut, nil}, "", 2},
+		"after empty streams": {[]http.HandlerFunc{empty, empty, empty, nil}, "", 4},
+		"404":                 {[]http.HandlerFunc{status(404, "")}, explain.ProblemLost, 1},
+		"405":                 {[]http.HandlerFunc{status(405, "")}, explain.ProblemLost, 1},
+		"401":                 {[]http.HandlerFunc{status(401, "")}, explain.ProblemLost, 1},
+		"400 of the protocol": {[]http.HandlerFunc{status(400,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}`)}, explain.ProblemLost, 1},
+		"HTML":      {[]http.HandlerFunc{answer("text/html", "<html>")}, explain.ProblemBadAnswer, 1},
+		"no answer": {[]http.HandlerFunc{hang}, explain.ProblemTimeout, 1},
+		"a wait past all time": {[]http.HandlerFunc{answer("text/event-stream", "retry: 3600000\n\n")},
+			explain.ProblemTimeout, 1},
 		"somewhere else": {[]http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
-		}}, failedcall.ProblemLost, 0},
+		}}, explain.ProblemLost, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +111,7 @@ func TestWhatIsKnownOfACallWhoseAnswerTheServerEnded(t *testing.T) {
 				expect.That(t, err == nil && len(got.(json.RawMessage)) > 0, "%v", err)
 			} else {
 				e := known(t, err)
-				expect.That(t, e.Outcome == failedcall.Unknown && e.Problem == test.problem, "%v %v", e, e.Err)
+				expect.That(t, e.Outcome == explain.CallUnknown && e.Problem == test.problem, "%v %v", e, e.Err)
 			}
 			n := int(asked.Load())
 			expect.That(t, n == test.asked || test.asked == 0 && n > 0, "asked for the rest %d times", n)
@@ -135,6 +137,6 @@ func TestTheRestOfAnAnswerIsTheCallsOwn(t *testing.T) {
 	began := time.Now()
 	_, err := v.book(t, hash)
 	e := known(t, err)
-	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemRejected, "%v", e)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected, "%v", e)
 	expect.That(t, time.Since(began) >= 600*time.Millisecond, "it was asked after %s", time.Since(began))
 }

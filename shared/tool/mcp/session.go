@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/words/lazy"
 )
 
@@ -33,7 +33,7 @@ type session struct {
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
-		return session{}, failedcall.Fail(failedcall.ProblemUnauthorized, err, server.provider())
+		return session{}, explain.Fail(explain.ProblemUnauthorized, err, server.provider())
 	}
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
@@ -46,7 +46,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: maxIdle,
 	}, nil)
 	if e := r.judge(ctx, server, err); e != nil {
-		e.Outcome = failedcall.Failed
+		e.Outcome = explain.CallFailed
 		return session{}, e
 	}
 	return session{opened, server}, nil
@@ -74,7 +74,7 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 		r := new(record)
 		page, err := s.ListTools(r.in(ctx), params)
 		if e := r.judge(ctx, s.server, err); e != nil {
-			e.Outcome = failedcall.Failed
+			e.Outcome = explain.CallFailed
 			return nil, e
 		}
 		tools, known := r.tools(), map[string]bool{}
@@ -114,7 +114,7 @@ func (r *record) tools() (all []json.RawMessage) {
 }
 
 func (s session) tooMany() error {
-	return failedcall.Fail(failedcall.ProblemBadAnswer, fmt.Errorf("the server lists over %d tools, %d pages or %d bytes",
+	return explain.Fail(explain.ProblemBadAnswer, fmt.Errorf("the server lists over %d tools, %d pages or %d bytes",
 		maxTools, maxPages, maxDescribed), s.server.provider())
 }
 

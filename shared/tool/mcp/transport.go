@@ -12,7 +12,7 @@ import (
 	"net/http/httptrace"
 	"sync"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/wire"
 )
@@ -195,7 +195,7 @@ var notBegun = map[int]bool{
 
 // judge returns the error of a failed operation, whose outcome says whether the operation can have had an effect. It
 // returns nil if the operation did not fail.
-func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Error {
+func (r *record) judge(ctx context.Context, s Server, err error) *explain.CallError {
 	if err == nil {
 		return nil
 	}
@@ -204,17 +204,17 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 	defer r.mu.Unlock()
 	e := r.failure(ctx, s, m, answered)
 	if own := answered && m.Error != nil && r.status < 300; r.resumes > 0 && !own {
-		e.Outcome = failedcall.Unknown // the server had begun to answer: what failed is the request for the rest
+		e.Outcome = explain.CallUnknown // the server had begun to answer: what failed is the request for the rest
 	}
 	return e
 }
 
 // failure is judge of the last request alone.
-func (r *record) failure(ctx context.Context, s Server, m message, answered bool) *failedcall.Error {
+func (r *record) failure(ctx context.Context, s Server, m message, answered bool) *explain.CallError {
 	p := s.provider()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
-		return failedcall.Fail(failedcall.ProblemAddress, outbound.ErrRefused, p)
+		return explain.Fail(explain.ProblemAddress, outbound.ErrRefused, p)
 	case !r.sent:
 		cause := r.err
 		if cause == nil {
@@ -233,25 +233,25 @@ func (r *record) failure(ctx context.Context, s Server, m message, answered bool
 		}
 		e := wire.Refused(p, r.status, r.header, said)
 		if r.status == http.StatusUnauthorized && s.Secret == "" {
-			e.Problem = failedcall.ProblemNotConnected
+			e.Problem = explain.ProblemNotConnected
 		}
 		return e
 	case answered && m.Error != nil:
-		e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemRejected,
+		e := &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemRejected,
 			Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
 		if notBegun[m.Error.Code] {
-			e.Outcome = failedcall.Failed
+			e.Outcome = explain.CallFailed
 		}
 		return e
 	case errors.Is(r.err, outbound.ErrTooLarge):
-		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p},
+		return &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer, Args: []any{p},
 			Err: outbound.ErrTooLarge}
 	case ctx.Err() != nil:
 		return wire.Broken(p, ctx.Err())
 	case r.err != nil:
 		return wire.Broken(p, r.err)
 	}
-	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p},
+	return &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer, Args: []any{p},
 		Err: errors.New("the answer is not the protocol's")}
 }
 

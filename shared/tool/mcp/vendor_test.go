@@ -14,9 +14,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/infra/local/vendors/rooms"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
@@ -151,9 +151,9 @@ func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func known(t *testing.T, err error) *failedcall.Error {
+func known(t *testing.T, err error) *explain.CallError {
 	t.Helper()
-	var e *failedcall.Error
+	var e *explain.CallError
 	expect.Must(t, errors.As(err, &e), "%v is no *failure.Error", err)
 	return e
 }
@@ -182,8 +182,8 @@ func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true}).ServeHTTP(w, r)
 }
 
-func newRooms(t *testing.T) (*rooms.Server, *vendor) {
+func newRooms(t *testing.T) (*vendors.Rooms, *vendor) {
 	t.Helper()
-	s := rooms.New()
+	s := vendors.NewRooms()
 	return s, newVendor(t, s)
 }

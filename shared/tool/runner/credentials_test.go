@@ -12,12 +12,12 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 )
@@ -58,7 +58,7 @@ func TestWithTheVault(t *testing.T) {
 type office struct {
 	*world
 	vault vault.Vault
-	rows  *tasks.Store
+	rows  *store.TaskStore
 }
 
 func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) {
@@ -94,13 +94,14 @@ func testRefusedWrite(t *testing.T, o *office) {
 
 func testRefusedForEver(t *testing.T, o *office) {
 	o.vendors.Fail("list_employees", 401, true) // though the tokens are good
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemUnauthorized || e.Outcome != failedcall.Failed {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemUnauthorized ||
+		e.Outcome != explain.CallFailed {
 		t.Error(e)
 	}
 	row, err := o.rows.Integration(t.Context(), "T1", "freee")
 	expect.That(t, err == nil && row.Status == tenancy.Broken && row.StatusReason == tenancy.CredentialRefused,
 		"%+v, %v", row, err)
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemUnauthorized { // without another call
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemUnauthorized { // without another call
 		t.Error(e)
 	}
 	expect.That(t, o.vendors.Calls("list_employees") == 2 && o.vendors.Calls("freee_token") == 1,
@@ -118,16 +119,20 @@ func testEndings(t *testing.T, o *office) {
 		name       string
 		fault      func()
 		tool, args string
-		problem    failedcall.Problem
+		problem    explain.Problem
 		says       string
 	}{
-		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failedcall.ProblemUnauthorized, "no longer accepts Ringi's credentials. Ask an administrator"},
-		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failedcall.ProblemTokenLost, "was lost while renewing its credentials. Ask an administrator"},
-		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failedcall.ProblemRevoked, "The token for Slack was revoked"},
-		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failedcall.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
+		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs,
+			explain.ProblemUnauthorized, "no longer accepts Ringi's credentials. Ask an administrator"},
+		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees",
+			listArgs, explain.ProblemTokenLost, "was lost while renewing its credentials. Ask an administrator"},
+		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, explain.ProblemRevoked,
+			"The token for Slack was revoked"},
+		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, explain.ProblemUninstalled,
+			"The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
 			expect.NoError(t, o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()))
-		}, "list_employees", listArgs, failedcall.ProblemNotConnected, "freee HR isn't connected. Ask an administrator"},
+		}, "list_employees", listArgs, explain.ProblemNotConnected, "freee HR isn't connected. Ask an administrator"},
 	} {
 		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != tenancy.Connected {
 			o.connect(t, "freee", time.Hour)
@@ -136,7 +141,7 @@ func testEndings(t *testing.T, o *office) {
 		for range 2 { // the second call does not ask the vendor
 			before := o.vendors.Calls("freee_token")
 			e := o.refuse(t, test.tool, test.args)
-			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == test.problem && strings.Contains(e.Detail, test.says),
+			expect.That(t, e.Outcome == explain.CallFailed && e.Problem == test.problem && strings.Contains(e.Detail, test.says),
 				"%s: %v %s", test.name, e, e.Detail)
 			expect.That(t, o.vendors.Calls("freee_token") <= before+1,
 				"%s: asked %d times for tokens", test.name, o.vendors.Calls("freee_token")-before)
@@ -148,7 +153,8 @@ func testEndings(t *testing.T, o *office) {
 func testTokensAway(t *testing.T, o *office) {
 	o.connect(t, "freee", -time.Minute)
 	o.vendors.Fail("freee_token", 503, true)
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemDown || e.Outcome != failedcall.Failed || o.vendors.Calls("freee_token") != 1 {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemDown ||
+		e.Outcome != explain.CallFailed || o.vendors.Calls("freee_token") != 1 {
 		t.Errorf("%v after %d tries", e, o.vendors.Calls("freee_token"))
 	}
 	expect.Is(t, o.vendors.Calls("list_employees"), 0, "it called without a token")
@@ -175,9 +181,9 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"}
 	got := slices.Sorted(maps.Keys(o.paths.n))
 	expect.That(t, slices.Equal(got, want), "freee was asked for %v", got)
-	var none *failedcall.Error
+	var none *explain.CallError
 	_, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: given(listArgs), Locale: "ja"})
-	expect.That(t, errors.As(err, &none) && none.Problem == failedcall.ProblemNotConnected, "another tenant: %v", err)
+	expect.That(t, errors.As(err, &none) && none.Problem == explain.ProblemNotConnected, "another tenant: %v", err)
 }
 
 func testChosenCompany(t *testing.T, o *office) {
@@ -189,7 +195,7 @@ func testChosenCompany(t *testing.T, o *office) {
 	}
 	choose("1884309") // the token's owner does not administer it
 	e := o.refuse(t, "list_employees", listArgs)
-	expect.That(t, e.Problem == failedcall.ProblemNoCompany && o.vendors.Calls("list_employees") == 0, "%v", e)
+	expect.That(t, e.Problem == explain.ProblemNoCompany && o.vendors.Calls("list_employees") == 0, "%v", e)
 	choose("1884310")
 	var out struct{ Count int }
 	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 {

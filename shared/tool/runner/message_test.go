@@ -13,10 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/tool"
@@ -100,21 +99,32 @@ func TestADirectMessageThatFails(t *testing.T) {
 	post := "chat.postMessage"
 	for name, test := range map[string]struct {
 		fault   webapi.Fault
-		outcome failedcall.Outcome
-		problem failedcall.Problem
+		outcome explain.CallOutcome
+		problem explain.Problem
 	}{
-		"rate limit":          {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failedcall.Failed, failedcall.ProblemRateLimited},
-		"503":                 {webapi.Fault{Method: post, Kind: webapi.Unavailable}, failedcall.Unknown, failedcall.ProblemDown},
-		"refused":             {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"}, failedcall.Failed, failedcall.ProblemRejected},
-		"fatal_error":         {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, failedcall.Unknown, failedcall.ProblemDown},
-		"token revoked":       {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, failedcall.Failed, failedcall.ProblemUnauthorized},
-		"answer lost":         {webapi.Fault{Method: post, Kind: webapi.Lost}, failedcall.Unknown, failedcall.ProblemLost},
-		"the search fails":    {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, failedcall.Failed, failedcall.ProblemDown},
-		"the opening fails":   {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, failedcall.Failed, failedcall.ProblemLost},
-		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, failedcall.Failed, failedcall.ProblemRejected},
-		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, failedcall.Failed, failedcall.ProblemNoRecipient},
-		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, failedcall.Failed, failedcall.ProblemNoRecipient},
-		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failedcall.Failed, failedcall.ProblemRateLimited},
+		"rate limit": {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second},
+			explain.CallFailed, explain.ProblemRateLimited},
+		"503": {webapi.Fault{Method: post, Kind: webapi.Unavailable}, explain.CallUnknown,
+			explain.ProblemDown},
+		"refused": {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"},
+			explain.CallFailed, explain.ProblemRejected},
+		"fatal_error": {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, explain.CallUnknown,
+			explain.ProblemDown},
+		"token revoked": {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, explain.CallFailed,
+			explain.ProblemUnauthorized},
+		"answer lost": {webapi.Fault{Method: post, Kind: webapi.Lost}, explain.CallUnknown, explain.ProblemLost},
+		"the search fails": {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, explain.CallFailed,
+			explain.ProblemDown},
+		"the opening fails": {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, explain.CallFailed,
+			explain.ProblemLost},
+		"search not allowed": {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"},
+			explain.CallFailed, explain.ProblemRejected},
+		"a disabled account": {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"},
+			explain.CallFailed, explain.ProblemNoRecipient},
+		"an unavailable bot": {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"},
+			explain.CallFailed, explain.ProblemNoRecipient},
+		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited,
+			RetryAfter: 30 * time.Second}, explain.CallFailed, explain.ProblemRateLimited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -203,7 +213,7 @@ func TestAnUnknownRecipient(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []string{"U0NOBODY", "nobody@example.com"} {
 		e := w.refuse(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", who, 1))
-		if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
+		if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
 			t.Errorf("%s: %v", who, e)
 		}
 	}
@@ -243,8 +253,8 @@ func TestAMessageIsReadAsItWasStamped(t *testing.T) {
 		c := expect.Value(w.people.Channel(workspace.Sato))(r)
 		all := expect.Value(w.people.History(c.ID, workspace.Range{}))(r)
 		m := all[0]
-		want := blockkit.Reading{Shown: text + "\n• " + label + ": " + value + "\n• 無: "}
-		expect.Same(r, want, blockkit.ReadBlocks(m.Blocks))
-		expect.Same(r, want, blockkit.Read(m.Text, m.Mrkdwn == nil || *m.Mrkdwn))
+		want := webapi.Reading{Shown: text + "\n• " + label + ": " + value + "\n• 無: "}
+		expect.Same(r, want, webapi.ReadBlocks(m.Blocks))
+		expect.Same(r, want, webapi.Read(m.Text, m.Mrkdwn == nil || *m.Mrkdwn))
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
@@ -193,15 +193,17 @@ func TestTheDoorOfAServer(t *testing.T) {
 	ended := fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Disconnected})
 	for name, test := range map[string]struct {
 		door    staticToken
-		problem failedcall.Problem
+		problem explain.Problem
 		header  string
 		asked   bool
 	}{
-		"with a token":         {staticToken{token: "himitsu"}, failedcall.ProblemUnauthorized, "Bearer himitsu", true},
-		"never connected":      {staticToken{err: never}, failedcall.ProblemNotConnected, "", true},
-		"for another address":  {staticToken{err: fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected, Reason: tenancy.CredentialElsewhere})}, failedcall.ProblemElsewhere, "", false},
-		"disconnected":         {staticToken{err: ended}, failedcall.ProblemNotConnected, "", false},
-		"that can't be opened": {staticToken{err: errors.New("no key")}, failedcall.ProblemLocked, "", false},
+		"with a token":    {staticToken{token: "himitsu"}, explain.ProblemUnauthorized, "Bearer himitsu", true},
+		"never connected": {staticToken{err: never}, explain.ProblemNotConnected, "", true},
+		"for another address": {staticToken{err: fmt.Errorf("open it: %w",
+			tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected,
+				Reason: tenancy.CredentialElsewhere})}, explain.ProblemElsewhere, "", false},
+		"disconnected":         {staticToken{err: ended}, explain.ProblemNotConnected, "", false},
+		"that can't be opened": {staticToken{err: errors.New("no key")}, explain.ProblemLocked, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
@@ -220,8 +222,8 @@ func TestTheDoorOfAServer(t *testing.T) {
 			_, err = r.Run(t.Context(), tool.Call{
 				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
 			})
-			var e *failedcall.Error
-			expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed && e.Problem == test.problem && e.Detail != "",
+			var e *explain.CallError
+			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed && e.Problem == test.problem && e.Detail != "",
 				"%+v", e)
 			expect.Is(t, asked.Load() > 0, test.asked, "asked (times)")
 		})

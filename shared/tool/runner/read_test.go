@@ -13,11 +13,10 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
-	"ringi/shared/tool/overtime"
 )
 
 func TestListEmployees(t *testing.T) {
@@ -51,7 +50,7 @@ func TestDepartments(t *testing.T) {
 		}
 	}
 	e := w.refuse(t, "list_departments", `{"department":"宇宙部"}`)
-	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemNoDepartment, "%v: %s", e, e.Detail)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNoDepartment, "%v: %s", e, e.Detail)
 }
 
 func TestPositions(t *testing.T) {
@@ -60,7 +59,7 @@ func TestPositions(t *testing.T) {
 	w.run(t, "list_positions", `{}`, &got)
 	want := `{"count":3,"positions":[{"id":801,"code":"MGR","name":"部長"},{"id":802,"code":"CHIEF","name":"課長"},{"id":803,"code":null,"name":"主任"}]}`
 	expect.Same(t, want, string(got))
-	expect.Is(t, w.refuse(t, "list_positions", `{"department":"営業部"}`).Problem, failedcall.ProblemBadArguments)
+	expect.Is(t, w.refuse(t, "list_positions", `{"department":"営業部"}`).Problem, explain.ProblemBadArguments)
 }
 
 // If a constraint excludes a department, a list does not show its name as the parent of another one.
@@ -88,7 +87,8 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		expect.Is(t, count(department), want, "%s", department)
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
-	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
+	if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNoDepartment ||
+		!strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 6, "employees were listed (times)")
@@ -153,7 +153,7 @@ func TestWhoWasThereThen(t *testing.T) {
 	expect.NoError(t, ask(10))
 	expect.That(t, ask(11) != nil, "D is read after leaving the department")
 	e := w.refuse(t, "list_employees", `{"department":null,"status":"active","as_of":"2026-02-30"}`)
-	expect.Is(t, e.Problem, failedcall.ProblemBadArguments)
+	expect.Is(t, e.Problem, explain.ProblemBadArguments)
 }
 
 // A plan may contain ids of people. freee's departments decide whose attendance is read.
@@ -178,8 +178,9 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	for name, err := range map[string]error{
 		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),
 	} {
-		var e *failedcall.Error
-		if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotListed || !strings.Contains(e.Detail, "departments on list_attendance doesn't allow") {
+		var e *explain.CallError
+		if !errors.As(err, &e) || e.Problem != explain.ProblemNotListed ||
+			!strings.Contains(e.Detail, "departments on list_attendance doesn't allow") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -214,16 +215,17 @@ func TestAttendanceIsOfTheMonthThatWasWorked(t *testing.T) {
 func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	w := newWorld(t)
 	records := expect.Value(json.Marshal(w.attendance(t, 2026, 3).Records))(t)
-	var v overtime.Validated
+	var v freee.Validated
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, records), &v)
-	var r overtime.Result
+	var r freee.Result
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s}`, records), &r)
 	if v.Count != 42 || r.Count != 42 || r.Over45h != 4 || r.Over80h != 1 || r.Over100h != 0 || len(r.Rows) != 42 {
 		t.Errorf("%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
 	}
 	twice := strings.Replace(string(records), "[", "["+string(firstOf(t, records))+",", 1)
-	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice)); e.Outcome != failedcall.Failed ||
-		e.Problem != failedcall.ProblemBadData || !strings.Contains(e.Detail, "attendance data: 1.") {
+	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`,
+		twice)); e.Outcome != explain.CallFailed ||
+		e.Problem != explain.ProblemBadData || !strings.Contains(e.Detail, "attendance data: 1.") {
 		t.Error(e, e.Detail)
 	}
 }
@@ -235,20 +237,20 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 		b := expect.Value(json.Marshal(w.attendance(t, 2026, month).Records))(t)
 		months = append(months, string(b))
 	}
-	var r overtime.Result
+	var r freee.Result
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s,%s]}`, months[0], months[1], months[2]), &r)
 	// One employee works 82 to 87 hours of overtime each month.
 	if r.Count != 42 || r.Months != 3 || r.Over45h != 4 || r.Over80hAverage == nil || *r.Over80hAverage != 1 || r.Over360h == nil || *r.Over360h != 0 {
 		t.Errorf("%+v", r)
 	}
-	var v overtime.Validated
+	var v freee.Validated
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[%s]}`, months[0], months[1]), &v)
 	for mode, args := range map[string]string{
 		"calculate": fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s]}`, months[0], months[0]),
 		"validate":  fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[[]]}`, months[0]),
 	} {
 		e := w.refuse(t, "calculate_overtime", args)
-		expect.That(t, e.Problem == failedcall.ProblemBadData && e.Outcome == failedcall.Failed, "%s: %v", mode, e)
+		expect.That(t, e.Problem == explain.ProblemBadData && e.Outcome == explain.CallFailed, "%s: %v", mode, e)
 	}
 }
 
@@ -262,18 +264,18 @@ func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
 func TestReadsThatFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		status  int
-		problem failedcall.Problem
+		problem explain.Problem
 		calls   int
 	}{
-		"403": {403, failedcall.ProblemForbidden, 1},
-		"429": {429, failedcall.ProblemRateLimited, 3},
-		"500": {500, failedcall.ProblemDown, 3},
+		"403": {403, explain.ProblemForbidden, 1},
+		"429": {429, explain.ProblemRateLimited, 3},
+		"500": {500, explain.ProblemDown, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.vendors.Fail("list_employees", test.status, true)
 			e := w.refuse(t, "list_employees", listArgs)
-			expect.That(t, e.Outcome == failedcall.Failed && e.Problem == test.problem, "%v", e)
+			expect.That(t, e.Outcome == explain.CallFailed && e.Problem == test.problem, "%v", e)
 			expect.Is(t, w.vendors.Calls("list_employees"), test.calls, "calls")
 			w.vendors.Fail("list_employees", 0, false)
 			var out struct{ Count int }
@@ -303,12 +305,13 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		w.url = s.URL
 		w.equip(t, w.tokens)
 		e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
-		if e.Problem != failedcall.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on April 1") {
+		if e.Problem != explain.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") ||
+			!strings.Contains(e.Detail, "UTC on April 1") {
 			t.Errorf("%s: %v: %s", name, e, e.Detail)
 		}
 		s.Close()
 	}
-	expect.Is(t, failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01 (日本時間)")
+	expect.Is(t, explain.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01 (日本時間)")
 }
 
 // Text from a vendor is masked, because cards show it.
@@ -338,11 +341,11 @@ func TestAReadThatHangsFails(t *testing.T) {
 	w := newWorld(t)
 	w.vendors.Hang("list_attendance", time.Minute)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":3510008}]}`)
-	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemTimeout, "%v", e)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemTimeout, "%v", e)
 }
 
 func TestAnUnknownEmployeeFailsTheWhole(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":1},{"id":3510008}]}`)
-	expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemNotFound, "%v", e)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNotFound, "%v", e)
 }

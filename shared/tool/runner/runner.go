@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -79,7 +79,7 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	if err != nil {
 		e := r.known(err, c.Tool)
 		if effect == aggregate.Read {
-			e.Outcome = failedcall.Failed
+			e.Outcome = explain.CallFailed
 		}
 		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err",
 			e.Err)
@@ -89,11 +89,11 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(result); err != nil {
-		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal,
+		return nil, r.say(c, &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemInternal,
 			Args: []any{c.Tool}, Err: err})
 	}
 	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && b.Len() > spec.MaxBytes {
-		return nil, r.say(c, failedcall.Fail(failedcall.ProblemTooLarge, nil, c.Tool,
+		return nil, r.say(c, explain.Fail(explain.ProblemTooLarge, nil, c.Tool,
 			fmt.Sprintf("%d bytes", spec.MaxBytes)))
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
@@ -121,20 +121,20 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 
 // known converts any error to a *failedcall.Error. The outcome of an unclassified error is Unknown, because it does not
 // tell whether the call had an effect.
-func (r *Runner) known(err error, name string) *failedcall.Error {
-	var e *failedcall.Error
+func (r *Runner) known(err error, name string) *explain.CallError {
+	var e *explain.CallError
 	if errors.As(err, &e) {
 		return e
 	}
-	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal, Args: []any{name}, Err: err}
+	return &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemInternal, Args: []any{name}, Err: err}
 }
 
 // say adds to an error a sentence in the call's language.
-func (r *Runner) say(c tool.Call, e *failedcall.Error) *failedcall.Error {
+func (r *Runner) say(c tool.Call, e *explain.CallError) *explain.CallError {
 	return e.Say(c.Locale, r.config.Now())
 }
 
-func badArguments(name string, err error) *failedcall.Error {
-	return failedcall.Fail(failedcall.ProblemBadArguments, errors.New("arguments do not fit the schema"), name,
+func badArguments(name string, err error) *explain.CallError {
+	return explain.Fail(explain.ProblemBadArguments, errors.New("arguments do not fit the schema"), name,
 		err.Error())
 }

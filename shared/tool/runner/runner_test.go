@@ -19,7 +19,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
@@ -184,12 +184,12 @@ func (w *world) run(t *testing.T, name, args string, out any) {
 }
 
 // refuse makes a call, which must fail.
-func (w *world) refuse(t *testing.T, name, args string) *failedcall.Error {
+func (w *world) refuse(t *testing.T, name, args string) *explain.CallError {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 	defer cancel()
 	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "en"})
-	var e *failedcall.Error
+	var e *explain.CallError
 	expect.Must(t, errors.As(err, &e), "%s, %v", result, err)
 	expect.That(t, e.Detail != "" && !strings.Contains(e.Detail, "%!"), "no sentence: %q", e.Detail)
 	for _, secret := range []string{botToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
@@ -218,7 +218,8 @@ func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
 	c := expect.Value(tool.NewCatalog(s))(t)
 	w.catalog = c
 	w.arm(t, w.tokens)
-	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != explain.CallFailed ||
+		e.Problem != explain.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 }
@@ -232,7 +233,7 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 		"no_such_tool":               `{}`,
 	} {
 		e := w.refuse(t, name, args)
-		expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemBadArguments, "%s: %v", name, e)
+		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemBadArguments, "%s: %v", name, e)
 	}
 	if w.called.all() > 0 || w.vendors.Calls("list_employees") > 0 || w.vendors.Calls("write_rows_to_google_sheet") > 0 {
 		t.Errorf("calls went out: %d of Slack", w.called.all())
@@ -242,12 +243,13 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 func TestNotConnected(t *testing.T) {
 	w := newWorld(t)
 	delete(w.tokens, "freee")
-	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR isn't connected") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemNotConnected ||
+		!strings.Contains(e.Detail, "freee HR isn't connected") {
 		t.Error(e)
 	}
 	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs), Locale: "ja"})
-	var e *failedcall.Error
-	if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
+	var e *explain.CallError
+	if !errors.As(err, &e) || e.Problem != explain.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -257,6 +259,6 @@ func TestRevokedToken(t *testing.T) {
 	w.tokens["freee"], w.tokens["google"] = "old", "old"
 	for name, args := range map[string]string{"list_employees": listArgs, "write_rows_to_google_sheet": sheetArgs} {
 		e := w.refuse(t, name, args)
-		expect.That(t, e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemUnauthorized, "%s: %v", name, e)
+		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemUnauthorized, "%s: %v", name, e)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
 )
@@ -112,7 +112,8 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 				return
 			}
 			e := w.refuse(t, sheetTool, table(t, test.tab, test.rows, 2))
-			if e.Problem != failedcall.ProblemSheetFull || e.Outcome != failedcall.Failed || !strings.Contains(e.Detail, test.wouldHave) {
+			if e.Problem != explain.ProblemSheetFull || e.Outcome != explain.CallFailed ||
+				!strings.Contains(e.Detail, test.wouldHave) {
 				t.Errorf("%v: %s", e, e.Detail)
 			}
 			n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool)
@@ -157,7 +158,7 @@ func TestACellThatIsTooLong(t *testing.T) {
 				return
 			}
 			e := w.refuse(t, sheetTool, string(b))
-			expect.That(t, e.Problem == failedcall.ProblemCellTooLong && e.Outcome == failedcall.Failed, "%v", e)
+			expect.That(t, e.Problem == explain.ProblemCellTooLong && e.Outcome == explain.CallFailed, "%v", e)
 			expect.Has(t, e.Detail, "row 3, column B (Reason)")
 			expect.Has(t, e.Detail, test.want)
 			expect.Is(t, len(w.vendors.Tabs()), 0, "tabs")
@@ -169,16 +170,21 @@ func TestASheetWriteThatFails(t *testing.T) {
 	expect.Patience(t)
 	for name, test := range map[string]struct {
 		fault   func(w *world)
-		outcome failedcall.Outcome
-		problem failedcall.Problem
+		outcome explain.CallOutcome
+		problem explain.Problem
 		written bool
 	}{
-		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, failedcall.Failed, failedcall.ProblemRejected, false},
-		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, failedcall.Failed, failedcall.ProblemDenied, false},
-		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, failedcall.Failed, failedcall.ProblemRateLimited, false},
-		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, failedcall.Unknown, failedcall.ProblemDown, false},
-		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, failedcall.Unknown, failedcall.ProblemLost, true},
-		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, failedcall.Unknown, failedcall.ProblemTimeout, false},
+		"400": {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, explain.CallFailed,
+			explain.ProblemRejected, false},
+		"403": {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, explain.CallFailed,
+			explain.ProblemDenied, false},
+		"429": {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, explain.CallFailed,
+			explain.ProblemRateLimited, false},
+		"500": {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, explain.CallUnknown,
+			explain.ProblemDown, false},
+		"cut": {func(w *world) { w.vendors.Drop(sheetTool) }, explain.CallUnknown, explain.ProblemLost, true},
+		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, explain.CallUnknown,
+			explain.ProblemTimeout, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -194,7 +200,7 @@ func TestASheetWriteThatFails(t *testing.T) {
 func TestAnUnknownSpreadsheet(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
-	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
+	if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
 		t.Error(e)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/failedcall"
-	"ringi/shared/slack/installed"
+	"ringi/shared/explain"
+	"ringi/shared/slack/signin"
 	"ringi/shared/tool"
 )
 
@@ -15,14 +15,14 @@ import (
 type tokens struct {
 	runner   *Runner
 	call     tool.Call
-	provider failedcall.Provider
+	provider explain.Provider
 
 	mu     sync.Mutex
 	token  string
 	failed error // why there is no token; no further request asks for one
 }
 
-func (r *Runner) tokens(c tool.Call, p failedcall.Provider) *tokens {
+func (r *Runner) tokens(c tool.Call, p explain.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
@@ -69,10 +69,10 @@ func (t *tokens) keep(token string, err error) (string, error) {
 }
 
 // noTokenError is the error of a call without a token. It says why there is none and what people can do.
-func noTokenError(p failedcall.Provider, err error) *failedcall.Error {
-	e := failedcall.NoToken(p, err)
-	if errors.Is(err, installed.ErrSilent) && e.Problem == failedcall.ProblemLocked {
-		e.Problem = failedcall.ProblemUnreachable
+func noTokenError(p explain.Provider, err error) *explain.CallError {
+	e := explain.NoToken(p, err)
+	if errors.Is(err, signin.ErrSilent) && e.Problem == explain.ProblemLocked {
+		e.Problem = explain.ProblemUnreachable
 	}
 	return e
 }

@@ -7,11 +7,10 @@ import (
 	"errors"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/tool/overtime"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/slackdm"
 )
@@ -46,7 +45,7 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 		}
 		return r.config.Company(ctx, c.Tenant)
 	}
-	return freee.New(r.config.FreeeURL, r.tokens(c, failedcall.Freee), chosen, r.http, r.config.Now)
+	return freee.New(r.config.FreeeURL, r.tokens(c, explain.Freee), chosen, r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
@@ -98,15 +97,15 @@ func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) 
 	var out any
 	var problems []string
 	if in.Mode == "calculate" {
-		out, problems = overtime.Calculate(in.Records, in.Earlier, c.Locale)
+		out, problems = freee.Calculate(in.Records, in.Earlier, c.Locale)
 	} else {
-		out = overtime.Validated{Mode: in.Mode, Count: len(in.Records)}
+		out = freee.Validated{Mode: in.Mode, Count: len(in.Records)}
 		for _, records := range append([][]freee.Record{in.Records}, in.Earlier...) {
-			problems = append(problems, overtime.Validate(records)...)
+			problems = append(problems, freee.Validate(records)...)
 		}
 	}
 	if len(problems) > 0 {
-		return nil, failedcall.Fail(failedcall.ProblemBadData, nil, len(problems), problems[0])
+		return nil, explain.Fail(explain.ProblemBadData, nil, len(problems), problems[0])
 	}
 	return out, nil
 }
@@ -116,7 +115,7 @@ func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return sheets.New(r.config.SheetsURL, r.tokens(c, failedcall.Google), r.http).Write(ctx, in)
+	return sheets.New(r.config.SheetsURL, r.tokens(c, explain.Google), r.http).Write(ctx, in)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
@@ -126,8 +125,8 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	}
 	in.Below = slackdm.Below(c.Locale, c.Asked, c.Stamped)
 	sent, err := r.send(ctx, c, in)
-	var e *failedcall.Error
-	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil &&
+	var e *explain.CallError
+	if errors.As(err, &e) && e.Problem == explain.ProblemUnauthorized && r.config.SlackRefused != nil &&
 		r.config.SlackRefused(ctx) {
 		return r.send(ctx, c, in) // the refused attempt sent nothing, so it may be repeated
 	}
@@ -140,7 +139,7 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		return slackdm.Sent{}, noTokenError(failedcall.Slack, err)
+		return slackdm.Sent{}, noTokenError(explain.Slack, err)
 	}
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }

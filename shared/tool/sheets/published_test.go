@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/wire"
@@ -78,8 +78,8 @@ func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 	defer s.Close()
 	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate", "1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
 		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: id, Sheet: "a", Columns: []sheets.Column{{Key: "n", Title: "N"}}})
-		var e *failedcall.Error
-		if !errors.As(err, &e) || e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemBadArguments || called {
+		var e *explain.CallError
+		if !errors.As(err, &e) || e.Outcome != explain.CallFailed || e.Problem != explain.ProblemBadArguments || called {
 			t.Errorf("%q: %v, called: %t", id, err, called)
 		}
 	}
@@ -124,9 +124,9 @@ func TestATabIsFoundByItsTitle(t *testing.T) {
 			expect.That(t, err == nil && strings.HasPrefix(written, "'"+x.written+"'!"), "%s: %q, %v", about, written, err)
 			continue
 		}
-		e := new(failedcall.Error)
-		expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed && written == "" &&
-			strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), x.refused),
+		e := new(explain.CallError)
+		expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed && written == "" &&
+			strings.Contains(explain.FailedCall("en", e.Problem, e.Args...), x.refused),
 			"%s: %q, %v", about, written, err)
 	}
 }

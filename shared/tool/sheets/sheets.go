@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/lazy"
 )
@@ -26,8 +26,8 @@ type Client struct{ wire wire.Client }
 // New makes a client. base is the API's address without /v4.
 func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
 	return &Client{wire.Client{
-		Provider: failedcall.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http,
-		Explain: explain,
+		Provider: explain.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http,
+		Explain: explainFailure,
 	}}
 }
 
@@ -61,7 +61,7 @@ type Written struct {
 // formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm.Get().MatchString(t.SpreadsheetID) {
-		return Written{}, failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet",
+		return Written{}, explain.Fail(explain.ProblemBadArguments, nil, "write_rows_to_google_sheet",
 			wire.Short(t.SpreadsheetID)+" is no spreadsheet id")
 	}
 	values := t.values()
@@ -101,7 +101,7 @@ var idForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
 
 // explain reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers errors:
 // [{reason}]. A 403 may also mean that a quota is used up.
-func explain(status int, body []byte) wire.Refusal {
+func explainFailure(status int, body []byte) wire.Refusal {
 	type reasons []struct {
 		Reason string `json:"reason"`
 	}
@@ -119,14 +119,14 @@ func explain(status int, body []byte) wire.Refusal {
 		switch why.Reason {
 		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded",
 			"dailyLimitExceeded":
-			r.Problem = failedcall.ProblemRateLimited
+			r.Problem = explain.ProblemRateLimited
 		}
 	}
 	switch {
 	case e.Error.Status == "RESOURCE_EXHAUSTED":
-		r.Problem = failedcall.ProblemRateLimited
+		r.Problem = explain.ProblemRateLimited
 	case r.Problem == "" && status == http.StatusForbidden && e.Error.Status == "PERMISSION_DENIED" && r.Said != "":
-		r.Problem = failedcall.ProblemDenied
+		r.Problem = explain.ProblemDenied
 	}
 	return r
 }

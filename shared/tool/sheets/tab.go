@@ -8,12 +8,11 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"ringi/shared/explain"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
-
-	"ringi/shared/explain/failedcall"
 )
 
 // The size of a new tab unless the table is larger. It is Google's own default.
@@ -89,12 +88,12 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		}}
 	}
 	if cells > MaxCells {
-		return "", "", 0, failedcall.Fail(failedcall.ProblemSheetFull, nil, failedcall.Google, cells, MaxCells)
+		return "", "", 0, explain.Fail(explain.ProblemSheetFull, nil, explain.Google, cells, MaxCells)
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
-	if e := (*failedcall.Error)(nil); errors.As(err, &e) {
-		e.Outcome = failedcall.Failed
+	if e := (*explain.CallError)(nil); errors.As(err, &e) {
+		e.Outcome = explain.CallFailed
 	}
 	return s.SpreadsheetURL, title, height, err
 }
@@ -103,7 +102,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 // differs in case alone.
 func (t Table) meant(all []properties) (found *properties, err error) {
 	wrong := func(why string) error {
-		return failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet", why)
+		return explain.Fail(explain.ProblemBadArguments, nil, "write_rows_to_google_sheet", why)
 	}
 	for i, p := range all {
 		switch {
@@ -149,7 +148,7 @@ func (t Table) tooLong(values [][]any) error {
 				continue
 			}
 			if n := len(utf16.Encode([]rune(text))); n > MaxCell {
-				return failedcall.Fail(failedcall.ProblemCellTooLong, nil, failedcall.Google, i+1, letters(j+1), t.Columns[j].Title,
+				return explain.Fail(explain.ProblemCellTooLong, nil, explain.Google, i+1, letters(j+1), t.Columns[j].Title,
 					n, MaxCell)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/explain/failedcall"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/tool/wire"
 )
@@ -112,7 +112,7 @@ func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) <= limited.RetryAfter+answerTime {
 			return got, err
 		}
-		if sleep.For(ctx, limited.RetryAfter+rand.N(limited.RetryAfter/2+1)) != nil {
+		if clock.Sleep(ctx, limited.RetryAfter+rand.N(limited.RetryAfter/2+1)) != nil {
 			return got, err
 		}
 	}
@@ -156,36 +156,36 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 // before classifies an error before the post, when nothing was sent yet.
 func before(err error, recipient string) error {
 	e := classify(err, recipient)
-	e.Outcome = failedcall.Failed
+	e.Outcome = explain.CallFailed
 	return e
 }
 
 // classify determines whether a failed call can have had an effect. For fatal_error and internal_error Slack says that
 // some of the work may have been done.
-func classify(err error, recipient string) *failedcall.Error {
+func classify(err error, recipient string) *explain.CallError {
 	var limited *slack.RateLimitedError
 	if errors.As(err, &limited) {
-		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRateLimited,
-			Args: []any{failedcall.Slack}, RetryAfter: limited.RetryAfter, Err: err}
+		return &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemRateLimited,
+			Args: []any{explain.Slack}, RetryAfter: limited.RetryAfter, Err: err}
 	}
 	var status slack.StatusCodeError
 	if errors.As(err, &status) {
-		return wire.Refused(failedcall.Slack, status.Code, http.Header{}, status.Status)
+		return wire.Refused(explain.Slack, status.Code, http.Header{}, status.Status)
 	}
 	var refused slack.SlackErrorResponse
 	if !errors.As(err, &refused) {
-		return wire.Broken(failedcall.Slack, err)
+		return wire.Broken(explain.Slack, err)
 	}
-	e := failedcall.Fail(failedcall.ProblemRejected, errors.New(refused.Err), failedcall.Slack, refused.Err)
+	e := explain.Fail(explain.ProblemRejected, errors.New(refused.Err), explain.Slack, refused.Err)
 	switch refused.Err {
 	case "fatal_error", "internal_error", "service_unavailable":
-		e.Outcome, e.Problem, e.Args = failedcall.Unknown, failedcall.ProblemDown, []any{failedcall.Slack, refused.Err}
+		e.Outcome, e.Problem, e.Args = explain.CallUnknown, explain.ProblemDown, []any{explain.Slack, refused.Err}
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive":
-		e.Problem, e.Args = failedcall.ProblemUnauthorized, []any{failedcall.Slack}
+		e.Problem, e.Args = explain.ProblemUnauthorized, []any{explain.Slack}
 	case "users_not_found", "user_not_found", "user_disabled", "cannot_dm_bot":
-		e.Problem, e.Args = failedcall.ProblemNoRecipient, []any{recipient}
+		e.Problem, e.Args = explain.ProblemNoRecipient, []any{recipient}
 	case "ratelimited":
-		e.Problem, e.Args = failedcall.ProblemRateLimited, []any{failedcall.Slack}
+		e.Problem, e.Args = explain.ProblemRateLimited, []any{explain.Slack}
 	}
 	return e
 }

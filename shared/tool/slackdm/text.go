@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"ringi/shared/explain"
 	"strings"
 	"unicode"
 
 	"github.com/slack-go/slack"
-
-	"ringi/shared/explain/line"
 )
 
 // text returns the message as one text, for notifications and screen readers. Slack's control characters are escaped,
@@ -34,11 +33,11 @@ func Below(locale, asked, stamped string) string {
 	if !userForm.MatchString(asked) {
 		return ""
 	}
-	by := line.Automatic(locale)
+	by := explain.Automatic(locale)
 	if userForm.MatchString(stamped) {
 		by = "<@" + stamped + ">"
 	}
-	return line.Sent(locale, "<@"+asked+">", by)
+	return explain.Sent(locale, "<@"+asked+">", by)
 }
 
 // blocks returns the message, and the line below it in Slack's small print, where no message can write.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/outbound"
 )
 
@@ -22,16 +22,16 @@ const maxSaid = 200
 
 // Broken returns the error of a call without an answer. Its outcome is Unknown, or Failed if the request was never
 // sent.
-func Broken(p failedcall.Provider, err error) *failedcall.Error {
-	e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemLost, Args: []any{p}, Err: plain(err)}
+func Broken(p explain.Provider, err error) *explain.CallError {
+	e := &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemLost, Args: []any{p}, Err: plain(err)}
 	var notSent *NotSent
 	unsent := errors.As(err, &notSent)
 	if unsent {
-		e.Outcome, e.Problem = failedcall.Failed, failedcall.ProblemUnreachable
+		e.Outcome, e.Problem = explain.CallFailed, explain.ProblemUnreachable
 	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		e.Problem = failedcall.ProblemTimeout
+		e.Problem = explain.ProblemTimeout
 	}
 	return e
 }
@@ -55,27 +55,27 @@ func plain(err error) error {
 }
 
 // Refused returns the error of a call that was answered with a status of 300 or more.
-func Refused(p failedcall.Provider, status int, header http.Header, said string) *failedcall.Error {
-	e := &failedcall.Error{
-		Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected,
+func Refused(p explain.Provider, status int, header http.Header, said string) *explain.CallError {
+	e := &explain.CallError{
+		Outcome: explain.CallFailed, Problem: explain.ProblemRejected,
 		Args:       []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
 		RetryAfter: RetryAfter(header, time.Now()), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		e.Problem, e.Args = failedcall.ProblemUnauthorized, []any{p}
+		e.Problem, e.Args = explain.ProblemUnauthorized, []any{p}
 	case http.StatusForbidden:
-		e.Problem, e.Args = failedcall.ProblemForbidden, []any{p}
+		e.Problem, e.Args = explain.ProblemForbidden, []any{p}
 		if e.RetryAfter > 0 { // freee throttles with 403, and this header says so
-			e.Problem = failedcall.ProblemRateLimited
+			e.Problem = explain.ProblemRateLimited
 		}
 	case http.StatusNotFound:
-		e.Problem, e.Args = failedcall.ProblemNotFound, []any{p}
+		e.Problem, e.Args = explain.ProblemNotFound, []any{p}
 	case http.StatusTooManyRequests:
-		e.Problem, e.Args = failedcall.ProblemRateLimited, []any{p}
+		e.Problem, e.Args = explain.ProblemRateLimited, []any{p}
 	}
 	if status >= 500 {
-		e.Outcome, e.Problem, e.Args = failedcall.Unknown, failedcall.ProblemDown, []any{p, status}
+		e.Outcome, e.Problem, e.Args = explain.CallUnknown, explain.ProblemDown, []any{p, status}
 	}
 	return e
 }
@@ -116,12 +116,12 @@ func Short(s string) string {
 type Refusal struct {
 	Said string // the vendor's message
 	// Problem is more specific than the status: ProblemUnauthorized, ProblemDenied or ProblemRateLimited; may be empty.
-	Problem failedcall.Problem
+	Problem explain.Problem
 }
 
 // refused returns the error for an answer. A vendor that throttles with 403 uses the same status for a missing
 // permission. If an earlier read of the same endpoint was allowed, the 403 counts as throttling.
-func (c *Client) refused(res *http.Response, path string, body []byte) *failedcall.Error {
+func (c *Client) refused(res *http.Response, path string, body []byte) *explain.CallError {
 	var r Refusal
 	if c.Explain != nil {
 		r = c.Explain(res.StatusCode, body)
@@ -129,12 +129,12 @@ func (c *Client) refused(res *http.Response, path string, body []byte) *failedca
 	e := Refused(c.Provider, res.StatusCode, res.Header, r.Said)
 	switch {
 	case res.StatusCode < 400 || res.StatusCode >= 500:
-	case r.Problem == failedcall.ProblemDenied:
-		e.Problem, e.Args = failedcall.ProblemDenied, []any{c.Provider, Short(r.Said)}
+	case r.Problem == explain.ProblemDenied:
+		e.Problem, e.Args = explain.ProblemDenied, []any{c.Provider, Short(r.Said)}
 	case r.Problem != "":
 		e.Problem, e.Args = r.Problem, []any{c.Provider}
-	case e.Problem == failedcall.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
-		e.Problem, e.RetryAfter = failedcall.ProblemRateLimited, c.Throttle
+	case e.Problem == explain.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
+		e.Problem, e.RetryAfter = explain.ProblemRateLimited, c.Throttle
 	}
 	return e
 }

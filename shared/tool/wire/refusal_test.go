@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/wire"
 )
@@ -23,8 +23,9 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 			Pay  int    `json:"pay"`
 		}
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out)
-		var e *failedcall.Error
-		if !errors.As(err, &e) || e.Problem != failedcall.ProblemBadAnswer || strings.Contains(e.Error(), "45000") || strings.Contains(e.Error(), "0901") {
+		var e *explain.CallError
+		if !errors.As(err, &e) || e.Problem != explain.ProblemBadAnswer || strings.Contains(e.Error(), "45000") ||
+			strings.Contains(e.Error(), "0901") {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -43,18 +44,18 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	c.Throttle = 10 * time.Minute
 	for _, test := range []struct {
 		path    string
-		problem failedcall.Problem
+		problem explain.Problem
 		wait    time.Duration
 	}{
 		{"/people/7?offset=0", "", 0},
-		{"/people/7?offset=100", failedcall.ProblemRateLimited, 10 * time.Minute},
-		{"/people/8", failedcall.ProblemRateLimited, 10 * time.Minute},
-		{"/banks/7", failedcall.ProblemForbidden, 0},
+		{"/people/7?offset=100", explain.ProblemRateLimited, 10 * time.Minute},
+		{"/people/8", explain.ProblemRateLimited, 10 * time.Minute},
+		{"/banks/7", explain.ProblemForbidden, 0},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // Read must not wait for the ten minutes
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
-		var e *failedcall.Error
+		var e *explain.CallError
 		if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
 			t.Errorf("%s: %v", test.path, err)
 		}
@@ -65,21 +66,21 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 	for _, test := range []struct {
 		status int
-		says   failedcall.Problem
-		want   failedcall.Problem
+		says   explain.Problem
+		want   explain.Problem
 	}{
-		{403, failedcall.ProblemDenied, failedcall.ProblemDenied},
-		{401, failedcall.ProblemDenied, failedcall.ProblemDenied},
-		{403, failedcall.ProblemRateLimited, failedcall.ProblemRateLimited},
-		{400, failedcall.ProblemUnauthorized, failedcall.ProblemUnauthorized},
-		{500, failedcall.ProblemUnauthorized, failedcall.ProblemDown},
-		{302, failedcall.ProblemUnauthorized, failedcall.ProblemRejected},
+		{403, explain.ProblemDenied, explain.ProblemDenied},
+		{401, explain.ProblemDenied, explain.ProblemDenied},
+		{403, explain.ProblemRateLimited, explain.ProblemRateLimited},
+		{400, explain.ProblemUnauthorized, explain.ProblemUnauthorized},
+		{500, explain.ProblemUnauthorized, explain.ProblemDown},
+		{302, explain.ProblemUnauthorized, explain.ProblemRejected},
 	} {
 		c, _ := client(t, status(test.status, "no"))
 		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{}))
-		var e *failedcall.Error
-		expect.That(t, errors.As(err, &e) && (test.want == failedcall.ProblemUnauthorized || e.Problem == test.want),
+		var e *explain.CallError
+		expect.That(t, errors.As(err, &e) && (test.want == explain.ProblemUnauthorized || e.Problem == test.want),
 			"%d, %s: %v", test.status, test.says, err)
 	}
 }

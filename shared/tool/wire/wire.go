@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/runtime/sleep"
 )
 
 // attemptWithin bounds one attempt of a read.
@@ -26,7 +26,7 @@ const maxAttempts = 3
 
 // Client calls one vendor's API with JSON.
 type Client struct {
-	Provider failedcall.Provider
+	Provider explain.Provider
 	Base     string // no slash at its end
 	Tokens   Tokens
 	HTTP     HTTP
@@ -98,8 +98,8 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 		if err == nil {
 			return nil
 		}
-		err.Outcome = failedcall.Failed
-		if attempt == maxAttempts || !again(err) || !sleep.Within(ctx, backoff(attempt, err.RetryAfter)) {
+		err.Outcome = explain.CallFailed
+		if attempt == maxAttempts || !again(err) || !clock.LastsFor(ctx, backoff(attempt, err.RetryAfter)) {
 			return err
 		}
 	}
@@ -116,32 +116,32 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 
 // call makes a call with the tenant's token. If the vendor refuses the token, call tries once more with a new one,
 // because a call without a valid token has no effect. It returns a nil *failedcall.Error only if out is filled.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) *failedcall.Error {
+func (c *Client) call(ctx context.Context, method, path string, in, out any) *explain.CallError {
 	token, err := c.Tokens.Token(ctx)
 	if err != nil {
 		return c.without(err)
 	}
 	refused := c.callAs(ctx, token, method, path, in, out)
-	if refused == nil || refused.Problem != failedcall.ProblemUnauthorized {
+	if refused == nil || refused.Problem != explain.ProblemUnauthorized {
 		return refused
 	}
 	if token, err = c.Tokens.Renew(ctx, token); err != nil {
 		return c.without(err)
 	}
 	refused = c.callAs(ctx, token, method, path, in, out)
-	if refused != nil && refused.Problem == failedcall.ProblemUnauthorized {
+	if refused != nil && refused.Problem == explain.ProblemUnauthorized {
 		c.Tokens.Refused(ctx, token)
 	}
 	return refused
 }
 
 // without returns the error of a call that was not made because there is no token.
-func (c *Client) without(err error) *failedcall.Error {
-	var e *failedcall.Error
+func (c *Client) without(err error) *explain.CallError {
+	var e *explain.CallError
 	if !errors.As(err, &e) {
-		e = &failedcall.Error{Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		e = &explain.CallError{Problem: explain.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
-	return &failedcall.Error{Outcome: failedcall.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args,
+	return &explain.CallError{Outcome: explain.CallFailed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args,
 		Err: noToken{e.Err}}
 }
 
@@ -150,18 +150,18 @@ type noToken struct{ error }
 
 func (e noToken) Unwrap() error { return e.error }
 
-func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *failedcall.Error {
+func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *explain.CallError {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
-			return failedcall.Fail(failedcall.ProblemInternal, err, c.Provider)
+			return explain.Fail(explain.ProblemInternal, err, c.Provider)
 		}
 		body = bytes.NewReader(b)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
 	if err != nil {
-		return failedcall.Fail(failedcall.ProblemInternal, err, c.Provider)
+		return explain.Fail(explain.ProblemInternal, err, c.Provider)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept", "application/json")
@@ -190,7 +190,7 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 		err = json.Unmarshal(text, out)
 	}
 	if err != nil {
-		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{c.Provider},
+		return &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer, Args: []any{c.Provider},
 			Err: plain(err)}
 	}
 	if method == http.MethodGet {
@@ -200,13 +200,13 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 }
 
 // again reports whether a read that failed may work a moment later.
-func again(e *failedcall.Error) bool {
+func again(e *explain.CallError) bool {
 	if errors.As(e.Err, new(noToken)) {
 		return false
 	}
 	switch e.Problem {
-	case failedcall.ProblemRateLimited, failedcall.ProblemDown, failedcall.ProblemTimeout, failedcall.ProblemUnreachable,
-		failedcall.ProblemLost, failedcall.ProblemBadAnswer:
+	case explain.ProblemRateLimited, explain.ProblemDown, explain.ProblemTimeout, explain.ProblemUnreachable,
+		explain.ProblemLost, explain.ProblemBadAnswer:
 		return !errors.Is(e.Err, context.Canceled)
 	}
 	return false

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/explain/failedcall"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/wire"
 )
@@ -24,7 +24,7 @@ type token string
 func (t token) Token(context.Context) (string, error) { return string(t), nil }
 
 func (t token) Renew(context.Context, string) (string, error) {
-	return "", &failedcall.Error{Problem: failedcall.ProblemUnauthorized}
+	return "", &explain.CallError{Problem: explain.ProblemUnauthorized}
 }
 
 func (token) Refused(context.Context, string) {}
@@ -38,7 +38,8 @@ func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 		do(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return &wire.Client{Provider: failedcall.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
+	return &wire.Client{Provider: explain.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(),
+		Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -58,22 +59,26 @@ func half(w http.ResponseWriter, _ *http.Request) {
 func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc
-		outcome failedcall.Outcome
-		problem failedcall.Problem
+		outcome explain.CallOutcome
+		problem explain.Problem
 	}{
-		"400":                {status(400, "bad"), failedcall.Failed, failedcall.ProblemRejected},
-		"401":                {status(401, ""), failedcall.Failed, failedcall.ProblemUnauthorized},
-		"403":                {status(403, ""), failedcall.Failed, failedcall.ProblemForbidden},
-		"404":                {status(404, ""), failedcall.Failed, failedcall.ProblemNotFound},
-		"409":                {status(409, ""), failedcall.Failed, failedcall.ProblemRejected},
-		"429":                {status(429, ""), failedcall.Failed, failedcall.ProblemRateLimited},
-		"302":                {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, failedcall.Failed, failedcall.ProblemRejected},
-		"500":                {status(500, ""), failedcall.Unknown, failedcall.ProblemDown},
-		"503":                {status(503, ""), failedcall.Unknown, failedcall.ProblemDown},
-		"the connection cut": {cut, failedcall.Unknown, failedcall.ProblemLost},
-		"half an answer":     {half, failedcall.Unknown, failedcall.ProblemLost},
-		"an answer in HTML":  {status(200, "<html>"), failedcall.Unknown, failedcall.ProblemBadAnswer},
-		"no answer in time":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, failedcall.Unknown, failedcall.ProblemTimeout},
+		"400": {status(400, "bad"), explain.CallFailed, explain.ProblemRejected},
+		"401": {status(401, ""), explain.CallFailed, explain.ProblemUnauthorized},
+		"403": {status(403, ""), explain.CallFailed, explain.ProblemForbidden},
+		"404": {status(404, ""), explain.CallFailed, explain.ProblemNotFound},
+		"409": {status(409, ""), explain.CallFailed, explain.ProblemRejected},
+		"429": {status(429, ""), explain.CallFailed, explain.ProblemRateLimited},
+		"302": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere",
+				http.StatusFound)
+		}, explain.CallFailed, explain.ProblemRejected},
+		"500":                {status(500, ""), explain.CallUnknown, explain.ProblemDown},
+		"503":                {status(503, ""), explain.CallUnknown, explain.ProblemDown},
+		"the connection cut": {cut, explain.CallUnknown, explain.ProblemLost},
+		"half an answer":     {half, explain.CallUnknown, explain.ProblemLost},
+		"an answer in HTML":  {status(200, "<html>"), explain.CallUnknown, explain.ProblemBadAnswer},
+		"no answer in time": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, explain.CallUnknown,
+			explain.ProblemTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -81,13 +86,13 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 				test.do(w, r)
 			})
 			within := time.Minute
-			if test.problem == failedcall.ProblemTimeout {
+			if test.problem == explain.ProblemTimeout {
 				within = time.Second
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{}))
-			var e *failedcall.Error
+			var e *explain.CallError
 			expect.Must(t, errors.As(err, &e) && e.Outcome == test.outcome && e.Problem == test.problem,
 				"%v, want %s %s", err, test.outcome, test.problem)
 			expect.Is(t, calls.Load(), 1, "called (times)")
@@ -103,12 +108,12 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l.Close()
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
 		t.Run(name, func(t *testing.T) {
-			c := &wire.Client{Provider: failedcall.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
+			c := &wire.Client{Provider: explain.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))
-			var e *failedcall.Error
-			expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed, "%v", err)
+			var e *explain.CallError
+			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed, "%v", err)
 		})
 	}
 }
@@ -140,9 +145,9 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 			c, calls := client(t, test.do)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			var e *failedcall.Error
+			var e *explain.CallError
 			err := c.Read(ctx, "/", new(struct{}))
-			expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed, "%v", err)
+			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed, "%v", err)
 			expect.Is(t, calls.Load(), test.calls, "calls")
 		})
 	}
@@ -207,14 +212,16 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 		err     error  // error of the renewal
 		calls   int32
 		renewed string
-		problem failedcall.Problem // empty: success; unauthorized: the second token is refused, too
+		problem explain.Problem // empty: success; unauthorized: the second token is refused, too
 	}{
-		"the first works":         {"one", nil, 1, "", ""},
-		"the second works":        {"two", nil, 2, "one", ""},
-		"none works":              {"never", nil, 2, "one", failedcall.ProblemUnauthorized},
-		"there is no other":       {"two", &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemTokenLost}, 1, "one", failedcall.ProblemTokenLost},
-		"it is not to be had now": {"two", &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemDown}, 1, "one", failedcall.ProblemDown},
-		"nobody knows why not":    {"two", errors.New("sesame-himitsu"), 1, "one", failedcall.ProblemInternal},
+		"the first works":  {"one", nil, 1, "", ""},
+		"the second works": {"two", nil, 2, "one", ""},
+		"none works":       {"never", nil, 2, "one", explain.ProblemUnauthorized},
+		"there is no other": {"two", &explain.CallError{Outcome: explain.CallUnknown,
+			Problem: explain.ProblemTokenLost}, 1, "one", explain.ProblemTokenLost},
+		"it is not to be had now": {"two", &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemDown}, 1,
+			"one", explain.ProblemDown},
+		"nobody knows why not": {"two", errors.New("sesame-himitsu"), 1, "one", explain.ProblemInternal},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPut} {
 			t.Run(name+" "+method, func(t *testing.T) {
@@ -235,12 +242,13 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				} else {
 					err = c.Write(t.Context(), method, "/", map[string]int{"a": 1}, new(struct{}))
 				}
-				var e *failedcall.Error
-				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
+				var e *explain.CallError
+				if (test.problem == "") != (err == nil) || err != nil &&
+					(!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != explain.CallFailed) {
 					t.Errorf("%v, want %q", err, test.problem)
 				}
 				ended := strings.Join(p.ended, " ")
-				expect.That(t, (ended == "two") == (test.problem == failedcall.ProblemUnauthorized), "ended with %q", ended)
+				expect.That(t, (ended == "two") == (test.problem == explain.ProblemUnauthorized), "ended with %q", ended)
 				expect.That(t, calls.Load() == test.calls && strings.Join(p.renewed, " ") == test.renewed && p.asked == 1,
 					"%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)
 			})
@@ -279,10 +287,11 @@ func TestRateHeaders(t *testing.T) {
 		expect.Is(t, wire.RetryAfter(test.header, now), test.want, "%s", name)
 	}
 	throttled := header(remaining, "0", reset, time.Now().Add(10*time.Minute).Format(time.RFC3339))
-	if e := wire.Refused(failedcall.Freee, 403, throttled, ""); e.Problem != failedcall.ProblemRateLimited || e.RetryAfter < 9*time.Minute {
+	if e := wire.Refused(explain.Freee, 403, throttled, ""); e.Problem != explain.ProblemRateLimited ||
+		e.RetryAfter < 9*time.Minute {
 		t.Errorf("a throttle's 403: %v after %s", e, e.RetryAfter)
 	}
-	if e := wire.Refused(failedcall.Freee, 403, header(remaining, "9000"), ""); e.Problem != failedcall.ProblemForbidden {
+	if e := wire.Refused(explain.Freee, 403, header(remaining, "9000"), ""); e.Problem != explain.ProblemForbidden {
 		t.Errorf("an ambiguous 403: %v", e)
 	}
 }

@@ -2,8 +2,6 @@ package webapi
 
 import (
 	"fmt"
-
-	"ringi/infra/local/sandbox/blockkit"
 )
 
 const (
@@ -33,7 +31,7 @@ func readContent(p params) (content, error) {
 	if c.metadata, err = p.object("metadata", "invalid_metadata_format"); err != nil {
 		return c, err
 	}
-	if found := blockkit.Blocks(c.blocks, "/blocks", blockkit.MaxMessageBlocks); len(found) > 0 {
+	if found := Blocks(c.blocks, "/blocks", MaxMessageBlocks); len(found) > 0 {
 		return c, invalid("invalid_blocks", found)
 	}
 	if len(c.attachments) > maxAttachments {
@@ -44,7 +42,7 @@ func readContent(p params) (content, error) {
 			return c, err
 		}
 	}
-	if blockkit.Characters(c.blocks)+blockkit.Characters(c.attachments) > blockkit.MaxCharacters {
+	if Characters(c.blocks)+Characters(c.attachments) > MaxCharacters {
 		return c, refuse("msg_blocks_too_long")
 	}
 	return c, checkMetadata(c.metadata)
@@ -54,13 +52,13 @@ func checkAttachment(i int, a any) error {
 	at := fmt.Sprintf("/attachments/%d", i)
 	m, ok := a.(map[string]any)
 	if !ok {
-		return invalid("invalid_attachments", []blockkit.Problem{{Message: "must provide an object", Pointer: at}})
+		return invalid("invalid_attachments", []Problem{{Message: "must provide an object", Pointer: at}})
 	}
 	blocks, ok := m["blocks"].([]any)
 	if !ok && m["blocks"] != nil {
-		return invalid("invalid_attachments", []blockkit.Problem{{Message: "must be an array", Pointer: at + "/blocks"}})
+		return invalid("invalid_attachments", []Problem{{Message: "must be an array", Pointer: at + "/blocks"}})
 	}
-	if found := blockkit.Blocks(blocks, at+"/blocks", blockkit.MaxAttachmentBlocks); len(found) > 0 {
+	if found := Blocks(blocks, at+"/blocks", MaxAttachmentBlocks); len(found) > 0 {
 		return invalid("invalid_attachments", found)
 	}
 	return nil

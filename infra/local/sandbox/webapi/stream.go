@@ -3,7 +3,6 @@ package webapi
 import (
 	"unicode/utf8"
 
-	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -63,7 +62,7 @@ func stopStream(a *API, p params) (reply, error) {
 	if patch.Blocks, err = p.list("blocks", "invalid_blocks"); err != nil {
 		return nil, err
 	}
-	if found := blockkit.Blocks(patch.Blocks, "/blocks", blockkit.MaxMessageBlocks); len(found) > 0 {
+	if found := Blocks(patch.Blocks, "/blocks", MaxMessageBlocks); len(found) > 0 {
 		return nil, invalid("invalid_blocks", found)
 	}
 	if patch.Metadata, err = p.object("metadata", "invalid_metadata_format"); err != nil {

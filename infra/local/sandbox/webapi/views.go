@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -14,10 +13,10 @@ func CheckView(view map[string]any) error {
 	if view == nil {
 		return missing("view")
 	}
-	if raw, err := json.Marshal(view); err != nil || len(raw) > blockkit.MaxViewBytes {
+	if raw, err := json.Marshal(view); err != nil || len(raw) > MaxViewBytes {
 		return refuse("view_too_large")
 	}
-	if found := blockkit.View(view); len(found) > 0 {
+	if found := View(view); len(found) > 0 {
 		return invalid("invalid_arguments", found)
 	}
 	return nil

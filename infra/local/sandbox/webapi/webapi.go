@@ -13,9 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/runtime/sleep"
+	"ringi/shared/runtime/clock"
 )
 
 // Options configure an API. Self is the sandbox's own address, which permalinks need.
@@ -87,7 +86,7 @@ func missing(field string) error {
 	return refusal{code: "invalid_arguments", problems: []string{"missing required field: " + field}}
 }
 
-func invalid(code string, found []blockkit.Problem) error {
+func invalid(code string, found []Problem) error {
 	r := refusal{code: code}
 	for _, p := range found {
 		r.problems = append(r.problems, p.String())
@@ -170,7 +169,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	if fault.Kind == Late {
-		if sleep.For(r.Context(), fault.Delay) != nil { // the app has disconnected
+		if clock.Sleep(r.Context(), fault.Delay) != nil { // the app has disconnected
 			call.Error = "late"
 			return
 		}

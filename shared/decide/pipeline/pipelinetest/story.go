@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/tasks"
+	"ringi/shared/store"
 )
 
 // Team is the workspace of all tests.
@@ -39,9 +39,9 @@ const Text = "今月の勤怠をまとめて"
 type Story struct {
 	T     testing.TB
 	Ref   aggregate.Ref
-	Store *tasks.Store    // without FaultyTransport
-	By    aggregate.Actor // stamps and cancels
-	Last  bool            // the first layer's result is what the task may cost, so that no policy begins with it
+	Store *store.TaskStore // without FaultyTransport
+	By    aggregate.Actor  // stamps and cancels
+	Last  bool             // the first layer's result is what the task may cost, so that no policy begins with it
 	clock atomic.Int64
 }
 

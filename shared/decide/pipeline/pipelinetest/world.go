@@ -21,11 +21,11 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 // Server emulates AWS for all tests of a package.
@@ -96,8 +96,8 @@ func (w *World) queue(name string, attributes map[string]string) string {
 }
 
 // StoreOverTransport returns a store whose calls go through FaultyTransport, as a function has it.
-func (w *World) StoreOverTransport() *tasks.Store {
-	return tasks.New(dynamodb.NewFromConfig(w.Config), w.table)
+func (w *World) StoreOverTransport() *store.TaskStore {
+	return store.NewTasks(dynamodb.NewFromConfig(w.Config), w.table)
 }
 
 func (w *World) Table() string { return w.table }
@@ -112,7 +112,7 @@ func (w *World) S3() *s3.Client {
 
 // Results returns the store of large values as a function has it.
 func (w *World) Results() large.Store {
-	return large.Open(w.Config, config.Results{ResultsBucket: w.Bucket})
+	return large.Open(w.Config, boot.Results{ResultsBucket: w.Bucket})
 }
 
 // Effects returns a runner of effects.

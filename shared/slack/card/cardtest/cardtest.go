@@ -12,7 +12,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/sandbox/blockkit"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/slack/slackapi/outgoing"
 )
 
@@ -33,7 +33,7 @@ var (
 // types that cards use.
 func Check(m outgoing.Message) error {
 	found := problems{}
-	if n := blockkit.Units(m.Text); n < 1 || n > maxFallback {
+	if n := webapi.Units(m.Text); n < 1 || n > maxFallback {
 		found.add("/text", "must have 1 to %d characters, not %d", maxFallback, n)
 	}
 	var sent struct {
@@ -56,9 +56,9 @@ func Check(m outgoing.Message) error {
 		found.add("/attachments/0", "must have color and blocks, and nothing else")
 	}
 	const at = "/attachments/0/blocks"
-	found.all(blockkit.Blocks(blocks, at, maxBlocks))
-	if n := blockkit.Characters(blocks); n > blockkit.MaxCharacters {
-		found.add(at, "must have at most %d characters together, not %d", blockkit.MaxCharacters, n)
+	found.all(webapi.Blocks(blocks, at, maxBlocks))
+	if n := webapi.Characters(blocks); n > webapi.MaxCharacters {
+		found.add(at, "must have at most %d characters together, not %d", webapi.MaxCharacters, n)
 	}
 	found.ours(at, blocks, inMessages)
 	return found.err()
@@ -68,10 +68,10 @@ func Check(m outgoing.Message) error {
 func CheckView(v slack.ModalViewRequest) error {
 	found := problems{}
 	var sent map[string]any
-	if n := found.decode(v, &sent); n > blockkit.MaxViewBytes {
-		found.add("/view", "must have at most %d bytes, not %d", blockkit.MaxViewBytes, n)
+	if n := found.decode(v, &sent); n > webapi.MaxViewBytes {
+		found.add("/view", "must have at most %d bytes, not %d", webapi.MaxViewBytes, n)
 	}
-	found.all(blockkit.View(sent))
+	found.all(webapi.View(sent))
 	found.ours("/view", sent, inViews)
 	return found.err()
 }
@@ -82,7 +82,7 @@ func (p *problems) add(pointer, format string, args ...any) {
 	*p = append(*p, fmt.Errorf("%s: "+format, append([]any{pointer}, args...)...))
 }
 
-func (p *problems) all(found []blockkit.Problem) {
+func (p *problems) all(found []webapi.Problem) {
 	for _, f := range found {
 		*p = append(*p, errors.New(f.String()))
 	}

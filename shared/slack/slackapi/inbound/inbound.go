@@ -14,9 +14,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/panics"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 )
 
 // MaxBody is the largest body that is read, in bytes. Slack's own requests are far smaller.
@@ -85,7 +85,7 @@ func (e Edge) Serve(
 	defer cancel()
 	missing := false
 	out, err := func() (out Response, err error) {
-		defer panics.Recover(ctx, &err)
+		defer boot.Recover(ctx, &err)
 		body, err := e.read(ctx, r)
 		missing = errors.Is(err, secret.ErrMissing)
 		if err != nil {

@@ -12,8 +12,7 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/runtime/secret"
+	"ringi/shared/secret"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
@@ -143,7 +142,7 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 			if name == "a stranger" {
 				call.Headers = nil
 			}
-			out := metrictest.Printed(t, func() { e.Serve(t.Context(), call, tt.answer) })
+			out := expect.Metrics(t, func() { e.Serve(t.Context(), call, tt.answer) })
 			for _, name := range metric.Names() {
 				expect.That(t, strings.Contains(out, `"`+string(name)+`":1`) == (name == tt.counted),
 					"%q is wanted, and counted is %s", tt.counted, out)
@@ -170,7 +169,7 @@ func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
 func TestAnotherAppsCallsAreCounted(t *testing.T) {
 	e := edge()
 	e.Keys = slacktest.Keys{Secret: "s", App: "A1"}
-	out := metrictest.Printed(t, func() {
+	out := expect.Metrics(t, func() {
 		expect.That(t, e.FromOurs("A2") != nil, "another app is believed")
 	})
 	expect.That(t, strings.Contains(out, `"SignatureRefused":1`), "counted is %q", out)

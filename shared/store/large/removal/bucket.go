@@ -7,12 +7,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"ringi/shared/runtime/boot"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
-	"ringi/shared/runtime/config"
 )
 
 // Bucket is the bucket of results.
@@ -23,7 +22,7 @@ type Bucket struct {
 
 // Open returns a function's bucket by its environment. It uses path-style addresses because a bucket's name need not
 // resolve as a host.
-func Open(cfg aws.Config, env config.Results) Bucket {
+func Open(cfg aws.Config, env boot.Results) Bucket {
 	return Bucket{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Name: env.ResultsBucket}
 }
 

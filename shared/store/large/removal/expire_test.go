@@ -19,10 +19,9 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/large/removal"
-	"ringi/shared/store/versions"
 )
 
 // text is a JSON value of n bytes.
@@ -56,8 +55,8 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 
 func (k *world) bucket() removal.Bucket { return removal.Bucket{S3: k.S3(), Name: k.Bucket} }
 
-func (k *world) talks() *conversations.Store {
-	return conversations.New(k.Store.Table().DB, k.Store.Table().Name)
+func (k *world) talks() *store.ConversationStore {
+	return store.NewConversations(k.Store.Table().DB, k.Store.Table().Name)
 }
 
 // expire runs expire-results after the given time and returns how many objects it deleted.
@@ -155,7 +154,7 @@ func TestExpiringIsBounded(t *testing.T) {
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
-	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: k.Ref.Tenant, ID: "s"}
+	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: k.Ref.Tenant, ID: "s"}
 	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
 	if n := k.expire(t, 29*day); n != 0 {
@@ -165,9 +164,9 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 		t.Errorf("%d deleted, want the version and its manifest; what an action passes is the bucket's to delete", n)
 	}
 	_, err := s.Get(t.Context(), of, version)
-	expect.Fails(t, err, versions.ErrGone)
+	expect.Fails(t, err, large.ErrGone)
 	_, err = s.Manifest(t.Context(), of, version)
-	expect.Fails(t, err, versions.ErrGone, "the manifest")
+	expect.Fails(t, err, large.ErrGone, "the manifest")
 }
 
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
@@ -179,7 +178,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
 	ref := in.Ref()
-	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}
+	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
 	put := func(text string) string {
 		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
@@ -197,7 +196,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	change(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
 	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest of a living conversation")
 	_, err := s.Get(t.Context(), of, first)
-	expect.Fails(t, err, versions.ErrGone)
+	expect.Fails(t, err, large.ErrGone)
 	expect.Value(s.Get(t.Context(), of, current))(t)
 
 	expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -219,7 +218,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
-	s, of := versions.Open(k.Config, k.Bucket).Attached(), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), large.VersionsOf{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
 	put := func(text string) string {
 		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
@@ -235,7 +234,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 	}))(t)
 	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest")
 	_, err := s.Get(t.Context(), of, old)
-	expect.Fails(t, err, versions.ErrGone)
+	expect.Fails(t, err, large.ErrGone)
 	for _, v := range []string{acting, current} {
 		expect.Value(s.Get(t.Context(), of, v))(t)
 	}
@@ -259,12 +258,12 @@ func TestAFileIsLentByItsAddress(t *testing.T) {
 
 // meanwhile is a conversation in which somebody works between the look at its rows and the deletion.
 type meanwhile struct {
-	*conversations.Store
+	*store.ConversationStore
 	work func()
 }
 
 func (m meanwhile) Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
-	a, err := m.Store.Load(ctx, ref)
+	a, err := m.ConversationStore.Load(ctx, ref)
 	m.work()
 	return a, err
 }
@@ -279,7 +278,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
-	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
 	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1"}}))(t)
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
@@ -291,7 +290,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	r.Conversations = rows
 	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "objects that nobody needs after all")
 	_, err := s.Get(t.Context(), of, old)
-	expect.Fails(t, err, versions.ErrGone)
+	expect.Fails(t, err, large.ErrGone)
 }
 
 // What an agent read expires as prompts do; of what belongs to a conversation nothing else does.

@@ -1,0 +1,174 @@
+package template
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/runtime/expect"
+)
+
+// policy reads statements in JSON, without intrinsics.
+func policy(t *testing.T, statements string) (Policy, error) {
+	t.Helper()
+	var document any
+	expect.NoError(t, json.Unmarshal([]byte(`{"Version": "2012-10-17", "Statement": `+statements+`}`), &document))
+	return ReadPolicy("own", document, document)
+}
+
+func role(t *testing.T, statements string) Role {
+	t.Helper()
+	return Role{Name: "ringi-OneRole", Policies: []Policy{expect.Value(policy(t, statements))(t)}}
+}
+
+const (
+	rows = "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table"
+	// writes allows a function to write tasks and the audit log, as template.yaml does.
+	writes = `[
+		{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
+		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},
+		{"Sid": "AuditIsAppendOnly", "Effect": "Deny", "Action": "dynamodb:UpdateItem", "Resource": "` + rows + `",
+		 "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["AUDIT#*"]}}},
+		{"Sid": "AuditComesWithItsChange", "Effect": "Deny", "Action": "dynamodb:PutItem", "Resource": "` + rows + `",
+		 "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["AUDIT#*"]}, "StringNotEquals": {"dynamodb:EnclosingOperation": "TransactWriteItems"}}}]`
+	notes = `[{"Sid": "Note", "Effect": "Allow", "Action": "dynamodb:UpdateItem", "Resource": "` + rows + `",
+		"Condition": {"ForAllValues:StringEquals": {"dynamodb:Attributes": ["PK", "SK", "rev"]}}}]`
+	opens = `[{"Sid": "Open", "Effect": "Allow", "Action": "kms:Decrypt", "Resource": "*",
+		"Condition": {"Null": {"kms:EncryptionContext:tenant_id": "false"}, "StringEquals": {"kms:EncryptionContext:provider": ["slack", "freee"]}}}]`
+	files = `[{"Sid": "Keep", "Effect": "Allow", "Action": "s3:*Object", "Resource": "arn:aws:s3:::b/*"},
+		{"Sid": "NotThese", "Effect": "Deny", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/prompts/*"}]`
+	nothing = `[{"Sid": "JoinTheNetwork", "Effect": "Allow", "Action": "ec2:DescribeSubnets", "Resource": "*"},
+		{"Sid": "NothingForItsCode", "Effect": "Deny", "Action": "*", "Resource": "*", "Condition": {"Null": {"lambda:SourceFunctionArn": "false"}}}]`
+)
+
+func TestWhatARoleAllows(t *testing.T) {
+	keys := func(k ...string) map[string][]string { return map[string][]string{leadingKeys: k} }
+	for name, tt := range map[string]struct {
+		statements, action, resource string
+		context                      map[string][]string
+		want                         string // the Sid that allows or denies; "" for neither
+		denied                       bool
+	}{
+		"a row of its kind":                        {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1"), "Commit", false},
+		"an action in other letters":               {writes, "DynamoDB:updateitem", rows, keys("TASK#t#1"), "Commit", false},
+		"a row of another kind":                    {writes, "dynamodb:UpdateItem", rows, keys("TENANT#t"), "", false},
+		"rows of two kinds, one not its own":       {writes, "dynamodb:PutItem", rows, keys("TASK#t#1", "TENANT#t"), "", false},
+		"another action":                           {writes, "dynamodb:DeleteItem", rows, keys("TASK#t#1"), "", false},
+		"an index of its table":                    {writes, "dynamodb:PutItem", rows + "/index/GSI1", keys("TASK#t#1"), "", false},
+		"no keys at all, and all of none are good": {writes, "dynamodb:PutItem", rows, nil, "Commit", false},
+		"a Deny beside an Allow":                   {writes, "dynamodb:UpdateItem", rows, keys("AUDIT#t"), "AuditIsAppendOnly", true},
+		"one denied key of several":                {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1", "AUDIT#t"), "AuditIsAppendOnly", true},
+		"an entry alone":                           {writes, "dynamodb:PutItem", rows, keys("AUDIT#t"), "AuditComesWithItsChange", true},
+		"an entry in a transaction":                {writes, "dynamodb:PutItem", rows, map[string][]string{leadingKeys: {"AUDIT#t"}, enclosingOperation: {"TransactWriteItems"}}, "Commit", false},
+		"attributes that are listed":               {notes, "dynamodb:UpdateItem", rows, map[string][]string{attributes: {"PK", "rev"}}, "Note", false},
+		"an attribute that is not":                 {notes, "dynamodb:UpdateItem", rows, map[string][]string{attributes: {"PK", "allowed"}}, "", false},
+		"a key for whose credential it is":         {opens, "kms:Decrypt", "key", map[string][]string{encryptionContext + "tenant_id": {"t"}, encryptionContext + "provider": {"slack"}}, "Open", false},
+		"a key for another vendor's":               {opens, "kms:Decrypt", "key", map[string][]string{encryptionContext + "tenant_id": {"t"}, encryptionContext + "provider": {"google"}}, "", false},
+		"a key for nobody's":                       {opens, "kms:Decrypt", "key", map[string][]string{encryptionContext + "provider": {"slack"}}, "", false},
+		"a key without a context":                  {opens, "kms:Decrypt", "key", nil, "", false},
+		"actions by a pattern":                     {files, "s3:PutObject", "arn:aws:s3:::b/results/1", nil, "Keep", false},
+		"not another by it":                        {files, "s3:PutObjectAcl", "arn:aws:s3:::b/results/1", nil, "", false},
+		"a denied folder":                          {files, "s3:GetObject", "arn:aws:s3:::b/prompts/1", nil, "NotThese", true},
+		"another bucket":                           {files, "s3:GetObject", "arn:aws:s3:::bb/results/1", nil, "", false},
+		"what its own code asks for":               {nothing, "ec2:DescribeSubnets", "*", map[string][]string{sourceFunction: {"arn"}}, "NothingForItsCode", true},
+		"what AWS asks for with the role":          {nothing, "ec2:DescribeSubnets", "*", nil, "JoinTheNetwork", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := role(t, tt.statements).Judge(Request{tt.action, tt.resource, tt.context})
+			got := v.Denied
+			if len(v.By) > 0 {
+				got = v.By[0].Sid
+			}
+			expect.That(t, got == tt.want && (v.Denied != "") == tt.denied && v.Allowed == (tt.want != "" && !tt.denied),
+				"%+v", v)
+		})
+	}
+}
+
+// AWS doesn't say whether a transaction's leading keys are those of one item or of all with the same action.
+func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
+	const apart = `[{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
+		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},
+		{"Sid": "Number", "Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": "` + rows + `",
+		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["NUMBER#*"]}}}]`
+	put := func(keys ...string) (all []ddb.TransactWriteItem) {
+		for _, k := range keys {
+			all = append(all, ddb.TransactWriteItem{Put: &ddb.Put{TableName: table, Item: row(k)}})
+		}
+		return append(all, ddb.TransactWriteItem{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"), UpdateExpression: aws.String("SET a = b")}})
+	}
+	for name, tt := range map[string]struct {
+		statements     string
+		items          []ddb.TransactWriteItem
+		each, together bool // whether it is allowed
+	}{
+		"keys of one statement":               {apart, put("TASK#t#1", "AUDIT#t"), true, true},
+		"keys of two statements":              {apart, put("TASK#t#1", "NUMBER#t"), true, false},
+		"a key of no statement":               {apart, put("TASK#t#1", "TENANT#t"), false, false},
+		"a denied key under the other action": {writes, put("TASK#t#1", "AUDIT#t"), true, true},
+	} {
+		for each, want := range map[bool]bool{true: tt.each, false: tt.together} {
+			of := account
+			of.EachItem = each
+			bench := &Bench{Account: of, Roles: map[string]Role{"OneFunction": role(t, tt.statements)}, Log: slog.New(slog.DiscardHandler)}
+			reached := false
+			front := httptest.NewServer(bench.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reached = true; io.WriteString(w, "{}") })))
+			c := clients{aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, RetryMaxAttempts: 1,
+				Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local")}}
+			_, err := c.rows().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: tt.items})
+			front.Close()
+			expect.That(t, reached == want && (err == nil) == want, "%s, each by itself %v: %v", name, each, err)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, s string
+		want       bool
+	}{
+		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a/b", true}, {"a*", "a", true}, {"a*c", "abcbc", true}, {"a*c", "abcb", false},
+		{"a?c", "abc", true}, {"a?c", "ac", false}, {"*#BY#*", "TENANT#t#BY#u", true}, {"TENANT#*#PENDING", "TENANT#t#PENDING", true},
+		{"TENANT#*#PENDING", "TENANT#t#BY#u", false}, {"a**b", "ab", true}, {"a.c", "abc", false}, {"[a]", "a", false},
+	} {
+		got := like(tt.pattern, tt.s)
+		expect.That(t, got == tt.want, "%q like %q: %v", tt.s, tt.pattern, got)
+	}
+}
+
+// Judging by half of a policy would allow too much or too little.
+func TestAPolicyThatIsNotUnderstoodIsRefused(t *testing.T) {
+	const plain = `"Sid": "S", "Effect": "Allow", "Action": "a:B", "Resource": "*"`
+	for name, tt := range map[string]struct{ statement, want string }{
+		"NotAction":                     {`{"Sid": "S", "Effect": "Allow", "NotAction": "a:B", "Resource": "*"}`, "NotAction is not known"},
+		"NotResource":                   {`{"Sid": "S", "Effect": "Allow", "Action": "a:B", "NotResource": "*"}`, "NotResource is not known"},
+		"Principal":                     {`{` + plain + `, "Principal": "*"}`, "Principal is not known"},
+		"an effect":                     {`{"Sid": "S", "Effect": "allow", "Action": "a:B", "Resource": "*"}`, "Effect allow is not known"},
+		"no resource":                   {`{"Sid": "S", "Effect": "Allow", "Action": "a:B"}`, "is no text"},
+		"no name":                       {`{"Effect": "Allow", "Action": "a:B", "Resource": "*"}`, "has a Sid"},
+		"an operator":                   {`{` + plain + `, "Condition": {"IpAddress": {"kms:SigningAlgorithm": "x"}}}`, "operator is not known"},
+		"an operator if a key is there": {`{` + plain + `, "Condition": {"StringEqualsIfExists": {"kms:SigningAlgorithm": "x"}}}`, "operator is not known"},
+		"a negated operator for each":   {`{` + plain + `, "Condition": {"ForAllValues:StringNotEquals": {"dynamodb:LeadingKeys": "x"}}}`, "operator is not known"},
+		"a condition key":               {`{` + plain + `, "Condition": {"StringEquals": {"aws:SourceIp": "x"}}}`, "condition key is not known"},
+		"a list without a quantifier":   {`{` + plain + `, "Condition": {"StringLike": {"dynamodb:LeadingKeys": "x"}}}`, "need one of them"},
+		"a quantifier without a list":   {`{` + plain + `, "Condition": {"ForAllValues:StringLike": {"kms:SigningAlgorithm": "x"}}}`, "hold a list"},
+		"a policy variable":             {`{` + plain + `, "Condition": {"StringLike": {"kms:SigningAlgorithm": "${aws:username}"}}}`, "policy variables"},
+		"Null of a word":                {`{` + plain + `, "Condition": {"Null": {"kms:SigningAlgorithm": "yes"}}}`, "Null takes true or false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := policy(t, tt.statement)
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "%v", err)
+		})
+	}
+	_, err := ReadPolicy("old", map[string]any{"Version": "2008-10-17", "Statement": []any{}}, nil)
+	expect.That(t, err != nil, "an old version of the language is read")
+}

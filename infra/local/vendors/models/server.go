@@ -1,0 +1,323 @@
+package models
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"ringi/infra/local/vendors/published"
+	"ringi/shared/runtime/clock"
+)
+
+// Server stands in for the vendor. It accepts one key, which New generates.
+type Server struct {
+	Key string
+	// Script returns an agent's acts for the given steps; nil means Obey.
+	Script func(told []Step) []Act
+	// Before is called with the operation's name before each request is handled; may be nil.
+	Before func(op string)
+	// Thinks is how many polls of a session pass before its agent acts.
+	Thinks int
+	// Twice repeats each event in every list of events.
+	Twice bool
+	// Page is the number of events or sessions per page.
+	Page int
+
+	mu       sync.Mutex
+	made     map[string]int // handled requests by operation
+	known    map[string]bool
+	sessions []*Session
+	faults   map[string][]Fault
+}
+
+// The operations' names.
+const (
+	MakeAgent       = "make agent"
+	MakeEnvironment = "make environment"
+	MakeSession     = "make session"
+	ListSessions    = "list sessions"
+	GetSession      = "get session"
+	Send            = "send"
+	ListEvents      = "list events"
+	Archive         = "archive"
+)
+
+// Fault is what happens to one request.
+type Fault struct {
+	Status     int // is answered instead of handling the request
+	RetryAfter string
+	Lost       bool          // the request is handled, but the connection closes without an answer
+	Half       bool          // the request is handled, but only half of the answer is sent
+	Hang       time.Duration // delay before the request is handled
+}
+
+func NewAgents() *Server {
+	return &Server{Key: "agents-" + rand.Text(), Page: 100, made: map[string]int{}, known: map[string]bool{},
+		faults: map[string][]Fault{}}
+}
+
+// Fail adds faults for the next requests of an operation, one for each.
+func (s *Server) Fail(op string, f ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[op] = append(s.faults[op], f...)
+}
+
+// Made counts the handled requests of an operation.
+func (s *Server) Made(op string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made[op]
+}
+
+// Sessions returns all sessions, oldest first.
+func (s *Server) Sessions() []*Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Session(nil), s.sessions...)
+}
+
+// ServeHTTP serves /v1/agents, /v1/environments and /v1/sessions.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m := http.NewServeMux()
+	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent, sdk.BetaAgentNewParams{})))
+	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment,
+		sdk.BetaEnvironmentNewParams{})))
+	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
+	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
+	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
+		x.work() // the agent works even if nobody reads its events
+		return http.StatusOK, x.row()
+	})))
+	m.Handle("POST /v1/sessions/{id}/events", s.op(Send, s.of(s.send)))
+	m.Handle("GET /v1/sessions/{id}/events", s.op(ListEvents, s.of(s.listEvents)))
+	m.Handle("POST /v1/sessions/{id}/archive", s.op(Archive, s.of(func(x *Session, r *http.Request) (int, any) {
+		x.archived = true
+		return http.StatusOK, x.row()
+	})))
+	for kind, row := range map[string]row{"agents": agent, "environments": environment} {
+		m.Handle("POST /v1/"+kind+"/{id}/archive", s.op(Archive, func(r *http.Request) (int, any) {
+			delete(s.known, r.PathValue("id"))
+			out := row(r.PathValue("id"), named{Name: "Ringi"}, time.Now().UTC())
+			out["archived_at"] = out["created_at"]
+			return http.StatusOK, out
+		}))
+	}
+	m.ServeHTTP(w, r)
+}
+
+type handler func(r *http.Request) (status int, answer any)
+
+func (s *Server) op(name string, h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.Before != nil {
+			s.Before(name)
+		}
+		s.mu.Lock()
+		var f Fault
+		if queue := s.faults[name]; len(queue) > 0 {
+			f, s.faults[name] = queue[0], queue[1:]
+		}
+		s.mu.Unlock()
+		if clock.Sleep(r.Context(), f.Hang) != nil {
+			return
+		}
+		status, answer := f.Status, refusal(f.Status)
+		switch {
+		case status != 0:
+		case r.Header.Get("X-Api-Key") != s.Key:
+			status, answer = http.StatusUnauthorized, refusal(http.StatusUnauthorized)
+		case !strings.Contains(r.Header.Get("Anthropic-Beta"), "managed-agents-2026-04-01"):
+			status, answer = http.StatusBadRequest, refusal(http.StatusBadRequest)
+		default:
+			s.mu.Lock()
+			if status, answer = h(r); status == http.StatusOK {
+				s.made[name]++
+			}
+			s.mu.Unlock()
+		}
+		body, err := json.Marshal(answer)
+		if err != nil || f.Lost {
+			panic(http.ErrAbortHandler)
+		}
+		if f.RetryAfter != "" {
+			w.Header().Set("Retry-After", f.RetryAfter)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Request-Id", "req_1")
+		if f.Half {
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			body = body[:len(body)/2]
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // a failure means that the client has disconnected
+	})
+}
+
+// take reads a request into a type of the stand-in's, and returns why the vendor would refuse it, or "".
+func take(r *http.Request, params, into any) string {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "the request was cut off"
+	}
+	if f := published.Refused(body, params, true); f != nil {
+		return strings.Join(f.Path, ".") + ": " + string(f.Kind)
+	}
+	if json.Unmarshal(body, into) != nil {
+		return "no JSON"
+	}
+	return ""
+}
+
+// tagged reports whether metadata is within the vendor's limits.
+func tagged(m map[string]string) bool {
+	for name, value := range m {
+		if utf8.RuneCountInString(name) > 64 || utf8.RuneCountInString(value) > 512 {
+			return false
+		}
+	}
+	return len(m) <= 16
+}
+
+func refusal(status int, why ...string) any {
+	kind := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
+		429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
+	}[status]
+	return map[string]any{
+		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません " +
+			strings.Join(why, "")}, "request_id": "req_1",
+	}
+}
+
+// named has the fields of a request for an agent or environment.
+type named struct {
+	Name     string
+	Model    struct{ ID string }
+	Metadata map[string]string
+}
+
+// row returns an agent or environment as the vendor shows it.
+type row func(id string, of named, at time.Time) map[string]any
+
+func agent(id string, of named, at time.Time) map[string]any {
+	return map[string]any{
+		"id": id, "type": "agent", "name": of.Name, "model": map[string]any{"id": of.Model.ID}, "metadata": labels(of.Metadata), "version": 1,
+		"created_at": at, "updated_at": at, "archived_at": nil, "description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil,
+		"skills": []any{}, "system": nil, "tools": []any{}, "a_new_field": 1,
+	}
+}
+
+func environment(id string, of named, at time.Time) map[string]any {
+	packages := map[string]any{}
+	for _, manager := range []string{"apt", "cargo", "gem", "go", "npm", "pip"} {
+		packages[manager] = []any{}
+	}
+	return map[string]any{
+		"id": id, "type": "environment", "name": of.Name, "metadata": labels(of.Metadata), "created_at": at, "updated_at": at, "archived_at": nil, "description": "",
+		"config": map[string]any{
+			"type": "cloud", "packages": packages,
+			"networking": map[string]any{"type": "limited", "allow_mcp_servers": false, "allow_package_managers": false, "allowed_hosts": []any{}},
+		}, "a_new_field": 1,
+	}
+}
+
+// labels replaces nil by an empty object, as the vendor does.
+func labels(of map[string]string) map[string]string {
+	if of == nil {
+		return map[string]string{}
+	}
+	return of
+}
+
+func (s *Server) makeNamed(kind string, out row, published any) handler {
+	return func(r *http.Request) (int, any) {
+		var in named
+		if why := take(r, published, &in); why != "" || in.Name == "" || !tagged(in.Metadata) {
+			return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
+		}
+		id := fmt.Sprintf("%s_%d", kind, len(s.known)+1)
+		s.known[id] = true
+		return http.StatusOK, out(id, in, time.Now().UTC())
+	}
+}
+
+// Forget deletes every agent and environment, as if the key now belonged to another workspace.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = map[string]bool{"gone": true}
+}
+
+func (s *Server) makeSession(r *http.Request) (int, any) {
+	x := &Session{ID: fmt.Sprintf("sesn_%d", len(s.sessions)+1), at: time.Now().UTC(), status: "idle"}
+	if why := cmp.Or(take(r, sdk.BetaSessionNewParams{}, &x.Made), x.Made.refused()); why != "" {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
+	}
+	if !s.known[x.Made.Agent.ID] || !s.known[x.Made.EnvironmentID] {
+		return http.StatusNotFound, refusal(http.StatusNotFound)
+	}
+	s.sessions = append(s.sessions, x)
+	return http.StatusOK, x.row()
+}
+
+// listSessions lists the newest first, unless it is told otherwise.
+func (s *Server) listSessions(r *http.Request) (int, any) {
+	q := r.URL.Query()
+	since, err := time.Parse(time.RFC3339Nano, cmp.Or(q.Get("created_at[gte]"), time.Time{}.Format(time.RFC3339Nano)))
+	if err != nil {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, "created_at[gte]")
+	}
+	var all []any
+	for _, x := range s.sessions {
+		if !x.archived && (q.Get("agent_id") == "" || x.Made.Agent.ID == q.Get("agent_id")) && !x.at.Before(since) {
+			all = append(all, x.row())
+		}
+	}
+	return s.page(r, all, "desc")
+}
+
+// page answers with one page of a list, which is in its ascending order.
+func (s *Server) page(r *http.Request, all []any, usual string) (int, any) {
+	q := r.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(s.Page)))
+	order := cmp.Or(q.Get("order"), usual)
+	if err != nil || limit < 1 || order != "asc" && order != "desc" {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, "limit or order")
+	}
+	if order == "desc" {
+		slices.Reverse(all)
+	}
+	from, err := strconv.Atoi(cmp.Or(q.Get("page"), "0"))
+	if err != nil || from < 0 {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, "page")
+	}
+	to := min(len(all), from+min(s.Page, limit))
+	out := map[string]any{"data": append([]any{}, all[min(from, to):to]...), "next_page": nil}
+	if to < len(all) {
+		out["next_page"] = strconv.Itoa(to)
+	}
+	return http.StatusOK, out
+}
+
+func (s *Server) of(h func(*Session, *http.Request) (int, any)) handler {
+	return func(r *http.Request) (int, any) {
+		for _, x := range s.sessions {
+			if x.ID == r.PathValue("id") {
+				return h(x, r)
+			}
+		}
+		return http.StatusNotFound, refusal(http.StatusNotFound)
+	}
+}

@@ -1,0 +1,193 @@
+package vendors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+type Room struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Floor int    `json:"floor"`
+	Seats int    `json:"seats"`
+}
+
+type Booking struct {
+	ID    int    `json:"booking_id"`
+	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
+	Date  string `json:"date" jsonschema:"the day, YYYY-MM-DD"`
+	Start string `json:"start" jsonschema:"HH:MM"`
+	End   string `json:"end" jsonschema:"HH:MM, after start"`
+	Title string `json:"title"`
+	Name  string `json:"room_name"`
+}
+
+const bookRoom = "book_room"
+
+var allRooms = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"akagi", "赤城", 5, 4}}
+
+// Server has the rooms, their bookings and the orders, which it keeps in memory.
+type Rooms struct {
+	mu       sync.Mutex
+	bookings []Booking
+	orders   []Order
+	server   *mcp.Server
+	handler  http.Handler
+	kept     http.Handler // whose sessions keep what they answered
+}
+
+// New makes a server without bookings and orders.
+func NewRooms() *Rooms {
+	s := &Rooms{}
+	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室", Version: "1"}, nil)
+	mcp.AddTool(m, &mcp.Tool{
+		Name: "list_rooms", Title: "会議室の一覧", Description: "Lists the meeting rooms that are free at a time.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+	}, s.list)
+	mcp.AddTool(m, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: "Books a meeting room."}, s.book)
+	mcp.AddTool(m, orderTool(), s.order)
+	m.AddTool(&mcp.Tool{
+		Name: "house_rules", Title: "利用のきまり", Description: "How meeting rooms are to be left.", InputSchema: map[string]any{"type": "object"},
+	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "使った後はホワイトボードを消してください。"}}}, nil
+	})
+	s.server = m
+	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	s.kept = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
+		&mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil), SessionTimeout: 10 * time.Minute})
+	return s
+}
+
+// MCP returns the server, for transports other than HTTP.
+func (s *Rooms) MCP() *mcp.Server { return s.server }
+
+// Describe changes the description of the booking tool, as after an update or a takeover of the server.
+func (s *Rooms) Describe(description string) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: description}, s.book)
+}
+
+// DescribeList changes the description of the tool that lists rooms.
+func (s *Rooms) DescribeList(description string) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧", Description: description}, s.list)
+}
+
+// ServeHTTP speaks MCP over streamable HTTP.
+func (s *Rooms) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Resumable speaks an older version of the protocol, 2025-11-25, whose sessions keep what they answered. Bookings and
+// orders end the stream of their answer before they work, so that clients ask for it again (Resumability and
+// Redelivery).
+func (s *Rooms) Resumable() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "the body broke off", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var m struct{ Method string }
+		_ = json.Unmarshal(body, &m) // what has no method is of a session
+		switch {
+		case m.Method == "server/discover":
+			http.NotFound(w, r)
+		case m.Method != "initialize" && r.Header.Get("Mcp-Session-Id") == "":
+			s.ServeHTTP(w, r)
+		default:
+			s.kept.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hangUp ends the stream of a call's answer where the client has a session, and asks it to come again soon.
+func hangUp(r *mcp.CallToolRequest) {
+	if r.Session.ID() != "" && r.Extra != nil && r.Extra.CloseSSEStream != nil {
+		r.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 20 * time.Millisecond})
+	}
+}
+
+// Bookings returns all bookings, oldest first.
+func (s *Rooms) Bookings() []Booking {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bookings)
+}
+
+// span is a period on one day.
+type span struct {
+	Date  string `json:"date" jsonschema:"the day, YYYY-MM-DD"`
+	Start string `json:"start" jsonschema:"HH:MM"`
+	End   string `json:"end" jsonschema:"HH:MM, after start"`
+}
+
+func (t span) check() error {
+	_, err := time.Parse(time.DateOnly, t.Date)
+	_, err1 := time.Parse("15:04", t.Start)
+	_, err2 := time.Parse("15:04", t.End)
+	if err != nil || err1 != nil || err2 != nil || t.End <= t.Start {
+		return fmt.Errorf("%s %s–%s is no time to meet", t.Date, t.Start, t.End)
+	}
+	return nil
+}
+
+type free struct {
+	Rooms []Room `json:"rooms"`
+}
+
+func (s *Rooms) list(_ context.Context, _ *mcp.CallToolRequest, in span) (*mcp.CallToolResult, free, error) {
+	if err := in.check(); err != nil {
+		return nil, free{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := free{Rooms: []Room{}}
+	for _, r := range allRooms {
+		if !s.taken(r.ID, in) {
+			out.Rooms = append(out.Rooms, r)
+		}
+	}
+	return nil, out, nil
+}
+
+type booking struct {
+	span
+	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
+	Title string `json:"title" jsonschema:"what the meeting is about"`
+}
+
+func (s *Rooms) book(_ context.Context, r *mcp.CallToolRequest, in booking) (*mcp.CallToolResult, Booking, error) {
+	hangUp(r)
+	if err := in.check(); err != nil {
+		return nil, Booking{}, err
+	}
+	at := slices.IndexFunc(allRooms, func(r Room) bool { return r.ID == in.Room })
+	if at < 0 {
+		return nil, Booking{}, errors.New("there is no such room")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken(in.Room, in.span) {
+		return nil, Booking{}, errors.New("the room is taken at that time")
+	}
+	b := Booking{ID: 1 + len(s.bookings), Room: in.Room, Date: in.Date, Start: in.Start, End: in.End, Title: in.Title,
+		Name: allRooms[at].Name}
+	s.bookings = append(s.bookings, b)
+	return nil, b, nil
+}
+
+// taken reports whether a room is booked in a period. The caller holds mu.
+func (s *Rooms) taken(room string, t span) bool {
+	return slices.ContainsFunc(s.bookings, func(b Booking) bool {
+		return b.Room == room && b.Date == t.Date && b.Start < t.End && t.Start < b.End
+	})
+}

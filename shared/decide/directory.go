@@ -1,0 +1,224 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+)
+
+// Accounts say whose an account is.
+type Accounts interface {
+	// Number returns the employee number of the person to whom an account belongs.
+	Number(account string) (number string, known bool)
+	// Of returns a person's accounts, by id.
+	Of(number string) []organisation.Matched
+}
+
+// Organisation is the version of an organisation that stands for a tenant.
+type Organisation struct {
+	Version  string
+	People   *organisation.Organisation
+	Accounts Accounts
+}
+
+// Slack is what a workspace says. What must be asked first is noted by whoever implements it.
+type Slack interface {
+	// Full reports whether an account is a full member's: nobody else stamps along a route.
+	Full(user string) bool
+	// Members returns the accounts of a user group.
+	Members(group string) []string
+	// Handle returns what a user group is called, such as @keiri, or its id.
+	Handle(group string) string
+	// InChannel returns members of a channel, and whether they are all.
+	InChannel(channel string) (members []string, all bool)
+}
+
+// Directory is a rules.Directory.
+type Directory struct {
+	Slack
+	org    *Organisation
+	charts map[string]*organisation.Chart // by day
+}
+
+// Of returns the directory of an organisation, nil for a tenant without one.
+func Of(org *Organisation, slack Slack) *Directory {
+	return &Directory{slack, org, map[string]*organisation.Chart{}}
+}
+
+// chart returns the organisation on a day; nobody is there on a text that is none.
+func (d *Directory) chart(on string) *organisation.Chart {
+	c, known := d.charts[on]
+	if !known {
+		c = &organisation.Chart{}
+		if day, err := organisation.ParseDate(on); err == nil {
+			c = d.org.People.Chart(day)
+		}
+		d.charts[on] = c
+	}
+	return c
+}
+
+// Org returns the version of the organisation, empty while none stands.
+func (d *Directory) Org() string {
+	if d.org == nil {
+		return ""
+	}
+	return d.org.Version
+}
+
+// Person returns whose an account is.
+func (d *Directory) Person(user string) circulation.Person {
+	p := circulation.Person{User: user}
+	if d.org != nil {
+		p.Person, _ = d.org.Accounts.Number(user)
+	}
+	return p
+}
+
+// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
+func (d *Directory) Here(p circulation.Person, on string) bool {
+	if d.org == nil {
+		return true
+	}
+	_, here := d.chart(on).Person(p.Person)
+	return here
+}
+
+// Standing says as what somebody may stamp on a day.
+func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
+	as := rules.StandingEmployee
+	if d.org != nil {
+		if !d.Here(p, on) {
+			return rules.StandingNone
+		}
+		if !d.employee(p, on) {
+			as = rules.StandingOther
+		}
+	}
+	if p.User == "" || !d.Full(p.User) {
+		return rules.StandingNone
+	}
+	return as
+}
+
+// mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
+const mostLooked = 20
+
+// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee on a
+// day: nobody else stamps at a channel's stage.
+func (d *Directory) Empty(channel string, but []circulation.Person, on string) bool {
+	members, all := d.InChannel(channel)
+	looked := 0
+	for _, user := range members {
+		p := d.Person(user)
+		if slices.ContainsFunc(but, p.Is) || d.org != nil && !d.employee(p, on) {
+			continue
+		}
+		if looked++; looked > mostLooked || d.Full(user) {
+			return false
+		}
+	}
+	return all
+}
+
+// employee reports whether somebody is an employee in the organisation on a day.
+func (d *Directory) employee(p circulation.Person, on string) bool {
+	is, here := d.chart(on).Person(p.Person)
+	return here && is.Kind == organisation.Employee
+}
+
+// Manager returns who stands directly above somebody on a day.
+func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person, bool) {
+	if d.org == nil {
+		return circulation.Person{}, false
+	}
+	above, ok := d.chart(on).Manager(p.Person)
+	if !ok {
+		return circulation.Person{}, false
+	}
+	return d.account(above.Number), true
+}
+
+// Topmost reports whether nobody stands above somebody on a day because the organisation says so.
+func (d *Directory) Topmost(p circulation.Person, on string) bool {
+	return d.org != nil && d.chart(on).Topmost(p.Person)
+}
+
+// Over returns who stands over a position of a department on a day, whoever holds it.
+func (d *Directory) Over(department, position, on string) (circulation.Person, bool) {
+	if d.org == nil {
+		return circulation.Person{}, false
+	}
+	over, ok := d.chart(on).Over(department, position)
+	if !ok {
+		return circulation.Person{}, false
+	}
+	return d.account(over.Number), true
+}
+
+// Knows reports whether any day of the organisation has a department and, if one is given, a position in it.
+func (d *Directory) Knows(department, position string) bool {
+	return d.org != nil && d.org.People.Has(department, position)
+}
+
+var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
+
+// Holders returns who holds a position of a department on a day, of whatever kind.
+func (d *Directory) Holders(department, position, on string) (all []circulation.Person) {
+	if d.org == nil {
+		return nil
+	}
+	for _, h := range d.chart(on).HoldersOf(position, department, kinds...) {
+		all = append(all, d.account(h.Number))
+	}
+	return all
+}
+
+// account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
+func (d *Directory) account(number string) circulation.Person {
+	p := circulation.Person{Person: number}
+	for _, x := range d.org.Accounts.Of(number) {
+		if p.User == "" {
+			p.User = x.ID
+		}
+		if d.Full(x.ID) {
+			p.User = x.ID
+			break
+		}
+	}
+	return p
+}
+
+// Departments returns the codes of somebody's department on a day and of those above it; none while no organisation
+// stands.
+func (d *Directory) Departments(p circulation.Person, on string) (codes []string) {
+	if d.org == nil {
+		return nil
+	}
+	chart := d.chart(on)
+	post, ok := chart.Main(p.Person)
+	if !ok {
+		return nil
+	}
+	for _, x := range chart.Path(post.Department) {
+		codes = append(codes, x.Code)
+	}
+	return codes
+}
+
+// Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have none,
+// and while no organisation stands.
+func (d *Directory) Department(p circulation.Person, on string) string {
+	if d.org == nil {
+		return ""
+	}
+	chart := d.chart(on)
+	post, _ := chart.Main(p.Person)
+	for _, x := range chart.Path(post.Department) {
+		return cmp.Or(x.Name, x.Code)
+	}
+	return ""
+}

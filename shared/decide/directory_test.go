@@ -1,0 +1,331 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
+1,President,a@example.com,HQ,,社長,1,employee,,
+2,Head,b@example.com,SALES,HQ,部長,2,employee,,2026-12-31
+6,Next head,n@example.com,SALES,HQ,部長,2,employee,2027-01-01,
+3,Requester,r@example.com,SALES,HQ,,,employee,,
+4,Contractor,c@example.com,SALES,HQ,主任,3,contractor,,
+5,Nobody here,,SALES,HQ,主任,3,employee,,
+`
+
+// workspace says who is a guest or gone, and who is in the group S1.
+type workspace struct {
+	gone    string
+	members []string
+}
+
+func (w workspace) Full(user string) bool   { return !strings.Contains(w.gone, user+" ") }
+func (w workspace) Members(string) []string { return w.members }
+func (w workspace) Handle(g string) string  { return g }
+
+func organised(t *testing.T) *Organisation {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte(company)))(t)
+	var accounts []organisation.Account
+	for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r", "C": "c", "N": "n", "X": "x"} {
+		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+	}
+	m := o.Match(accounts, 1)
+	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
+	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
+	return &Organisation{Version: "v1", People: o, Accounts: m.Kept()}
+}
+
+const day, later = "2026-11-25", "2027-01-01"
+
+// found resolves a stage for R, and writes whom it asks or why nobody.
+func found(t *testing.T, d *Directory, on string, s rules.Stage) string {
+	t.Helper()
+	s.Name, s.Need = "x", 1
+	r := d.Person("R")
+	f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}, On: on}
+	route, err := (&rules.Policy{Stages: []rules.Stage{s}, Hands: 1}).Resolve(f, rules.Floor{}, d)
+	if no, is := errors.AsType[*rules.Unresolved](err); is {
+		return "refused: " + no.Why
+	}
+	expect.NoError(t, err)
+	var out []string
+	for _, x := range route.Stages[0].People {
+		out = append(out, fmt.Sprintf("%s%s (%s)", x.User, x.Person, x.Via))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (w workspace) InChannel(channel string) ([]string, bool) { return w.members, channel == "C1" }
+
+func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
+	w := workspace{"BOT ", []string{"R", "BOT"}}
+	askers := []circulation.Person{{User: "R"}}
+	expect.That(t, Of(nil, w).Empty("C1", askers, day), "the asker and a bot")
+	expect.That(t, !Of(nil, w).Empty("C2", askers, day), "there may be more")
+	expect.That(t, !Of(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers, day), "X is there")
+	org := organised(t)
+	for users, empty := range map[string]bool{"X": true, "C": true, "A": false} {
+		got := Of(org, workspace{"", []string{"R", users}}).Empty("C1", askers, day)
+		expect.That(t, got == empty, "%s: X is in no organisation, C is a contractor, A an employee", users)
+	}
+	w = workspace{"", []string{"R", "B"}}
+	expect.That(t, !Of(org, w).Empty("C1", askers, day) && Of(org, w).Empty("C1", askers, later), "B leaves")
+}
+
+func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
+	w := workspace{"B0 ", []string{"R2", "C", "X", "A"}}
+	who := func(w rules.Who, empty rules.Empty) rules.Stage { return rules.Stage{Who: w, Empty: empty} }
+	manager := func(n int) rules.Stage {
+		return who(rules.Who{Kind: rules.WhoManager, Level: n}, rules.EmptyRefuse)
+	}
+	position := func(name string) rules.Stage {
+		return who(rules.Who{Kind: rules.WhoPosition, Position: name, Department: "SALES"}, rules.EmptyUp)
+	}
+	group := who(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, rules.EmptyRefuse)
+	others := group
+	others.Others = true
+	for name, c := range map[string]struct {
+		on    string
+		stage rules.Stage
+		want  string
+	}{
+		"the manager, by the account that is left":     {day, manager(1), "B2 (manager 1 of R as of " + day + ")"},
+		"who takes over, on that day":                  {later, manager(1), "N6 (manager 1 of R as of " + later + ")"},
+		"the manager's manager":                        {day, manager(2), "A1 (manager 2 of R as of " + day + ")"},
+		"nobody above":                                 {day, manager(3), "refused: vacant"},
+		"a position":                                   {day, position("部長"), "B2 (部長 of SALES as of " + day + ")"},
+		"its next holder":                              {later, position("部長"), "N6 (部長 of SALES as of " + later + ")"},
+		"of people without an account who may, above":  {day, position("主任"), "B2 (manager 1 of C as of " + day + ")"},
+		"no second account, stranger or contractor":    {day, group, "A1 (group S1)"},
+		"a contractor, where the stage lets others in": {day, others, "C4 (group S1), A1 (group S1)"},
+		"nobody on a day that is none":                 {"tomorrow", manager(1), "refused: above"},
+	} {
+		got := found(t, Of(organised(t), w), c.on, c.stage)
+		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
+	}
+	w.gone = "A "
+	expect.Is(t, found(t, Of(organised(t), w), day, group), "refused: own", "who is gone")
+}
+
+func TestFactsKnowWhoAsks(t *testing.T) {
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
+		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}}}}, {},
+		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}, Departments: []string{"HQ"}}}},
+	}}
+	f := rules.Facts{On: day}
+	AskedBy(&f, x, Of(organised(t), workspace{members: []string{"R2"}}), "R")
+	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
+		Departments: []string{"SALES", "HQ"}, Department: "SALES", Groups: []string{"S1"}})
+
+	// who has left, who hasn't begun, and whom nobody knows
+	d := Of(organised(t), workspace{})
+	for on, want := range map[string]map[string]bool{day: {"B": true, "N": false, "X": false},
+		later: {"B": false, "N": true}} {
+		for user, here := range want {
+			f := rules.Facts{On: on, Askers: []circulation.Person{d.Person(user)}}
+			AskedBy(&f, &rules.Rules{}, d, "R")
+			expect.Is(t, len(f.Absent) == 0, here, user, on)
+			expect.Is(t, x.Match(&f).Stranger.User == "", here, user, on)
+			expect.Is(t, Stranger(d, expect.Value(time.Parse(time.DateOnly, on))(t), "R", user) == "", here, user, on)
+		}
+	}
+
+	none := Of(nil, workspace{members: []string{"R"}})
+	f = rules.Facts{On: day}
+	AskedBy(&f, x, none, "R")
+	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R"}})
+	_, above := none.Manager(f.Requester, day)
+	expect.That(t, !above && none.Holders("SALES", "部長", day) == nil && none.Org() == "", "there is no organisation")
+	expect.Is(t, none.Standing(f.Requester, day), rules.StandingEmployee, "a full member")
+}
+
+const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
+1,President,a@example.com,HQ,,社長,1,employee,,
+2,Director,b@example.com,DIV,HQ,本部長,2,employee,,
+3,Head,h@example.com,SALES,DIV,部長,3,employee,,2026-10-31
+4,Chief,c@example.com,SEC,SALES,課長,4,employee,,
+5,Requester,r@example.com,SEC,SALES,,,employee,,
+6,Clerk,,SALES,DIV,,,employee,,
+`
+
+// The post of 部長 of SALES is vacant, and the requester's own superior is a 課長 below it: who stands over the post takes
+// the place, and the stage says that it is vacant.
+func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
+	o := expect.Value(organisation.Read([]byte(firm)))(t)
+	accounts := []organisation.Account{{ID: "X", Mails: []string{"x@example.com"}}}
+	for user, mail := range map[string]string{"A": "a", "B": "b", "H": "h", "C": "c", "R": "r"} {
+		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+	}
+	org := &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}
+	post := func(of, name string) rules.Stage {
+		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}, Empty: rules.EmptyUp}
+	}
+	for name, c := range map[string]struct {
+		on    string
+		gone  string
+		stage rules.Stage
+		want  string
+	}{
+		"held":                   {"2026-10-31", "", post("SALES", "部長"), "H3 (部長 of SALES as of 2026-10-31)"},
+		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
+		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
+		"a post nobody ever had": {day, "", post("SEC", "係長"), "B2 (over 係長 of SEC as of " + day + ")"},
+		"typed in wide letters":  {day, "", post("ＳＥＣ", "係長"), "B2 (over 係長 of ＳＥＣ as of " + day + ")"},
+		"of no department":       {day, "", post("NONE", "部長"), "refused: unknown"},
+		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
+	} {
+		got := found(t, Of(org, workspace{gone: c.gone}), c.on, c.stage)
+		expect.Is(t, got, c.want, name)
+	}
+	f := &rules.Facts{Requester: circulation.Person{User: "R", Person: "5"}, On: day}
+	s := post("SALES", "部長")
+	s.Need = 1
+	route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{}, Of(org, workspace{})))(t)
+	expect.Is(t, route.Stages[0].Filled, rules.LeftVacant)
+}
+
+// The rank of a post that the file never ranks isn't known: who leads its department may stand below it, and is then
+// the asker's own superior, and so may who leads the department of a holder whose account is disabled. A department may
+// have had nobody but who held the post.
+func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
+	const header = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n"
+	const above = "2,Director,b@example.com,DIV,,本部長,2,employee,\n"
+	const chief = "4,Chief,c@example.com,SALES,DIV,課長,4,employee,\n"
+	const left = "3,Head,h@example.com,SALES,DIV,部長,,employee,2026-10-31\n"
+	const section = "4,Chief,c@example.com,SEC,SALES,課長,4,employee,\n"
+	const want = "B2 (over 部長 of SALES as of " + day + ")"
+	for name, c := range map[string][2]string{
+		"nobody ever had it":           {above + chief, want},
+		"another department has it":    {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", want},
+		"no rank, a chief in it":       {above + chief + left, want},
+		"without rank, a chief in it":  {above + chief + left + "8,Other,,OTHER,DIV,部長,,employee,\n", want},
+		"its rank is another's":        {above + chief + left + "8,Other,,OTHER,DIV,部長,3,employee,\n", want},
+		"who left was all of it":       {above + section + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
+		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
+		"its holder can't stamp":       {above + chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", want},
+		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", "refused: standing"},
+		"no row of it: what is above?": {above + section, "refused: unknown"},
+	} {
+		o := expect.Value(organisation.Read([]byte(header + c[0])))(t)
+		var accounts []organisation.Account
+		for user, mail := range map[string]string{"B": "b", "H": "h", "C": "c"} {
+			accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+		}
+		d := Of(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{gone: "H "})
+		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
+			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
+	}
+}
+
+// A rule asks the 部長 of 0010. However a new file writes either, the head is still there: the stage asks them, or nobody
+// can say that the post is vacant: who stands over the department takes the place, or the request is refused with the
+// name of what the file doesn't have, never skipped.
+func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n" +
+		"1,President,a@example.com,HQ,,社長,1,employee,\n5,Requester,r@example.com,HQ,,,,employee,\n"
+	const unknown = "unknown 部長 (0010)"
+	for name, c := range map[string][2]string{
+		"as it is":               {"0010,HQ,部長,2,employee,", "B"},
+		"with a blank":           {"0010,HQ,部　長,2,employee,", "B"},
+		"with blanks":            {"0010 ,HQ, 部 長　,2,employee,", "B"},
+		"in full width":          {"００１０,HQ,部長,2,employee,", "B"},
+		"vacant since yesterday": {"0010,HQ,部長,2,employee,2026-11-24\n9,Clerk,,0010,HQ,,,employee,", "left out vacant"},
+		"Excel took the zeros":   {"10,HQ,部長,2,employee,", "unknown 0010"},
+		"a longer name":          {"0010,HQ,営業部長,2,employee,", unknown},
+		"another post":           {"0010,HQ,部長代理,2,employee,", unknown},
+		"moved elsewhere":        {"0020,HQ,部長,2,employee,\n9,Clerk,,0010,HQ,,,employee,", unknown},
+	} {
+		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
+			o := expect.Value(organisation.Read([]byte(head + "2,Head,b@example.com," + c[0] + "\n")))(t)
+			var accounts []organisation.Account
+			for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r"} {
+				accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+			}
+			org := &Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}
+			want := c[1]
+			if empty == rules.EmptyUp && (want == unknown || want == "left out vacant") {
+				want = "A"
+			}
+			expect.Is(t, asked(t, Of(org, workspace{}), empty), want, name, empty.Vacant)
+		}
+	}
+	expect.Is(t, asked(t, Of(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
+}
+
+// A stage of the requester's manager may be left out where nobody stands above, which only the file can say.
+func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,valid_to\n"
+	const top, gone = "1,President,a@example.com,HQ,,社長,1,,employee,\n", "left out vacant"
+	level := func(n int) rules.Who { return rules.Who{Kind: rules.WhoManager, Level: n} }
+	for name, c := range map[string]struct {
+		rows  string
+		level int
+		want  string
+	}{
+		"above the top": {top + "5,Req,r@example.com,SALES,HQ,,,,employee,\n", 2, gone},
+		"the top asks":  {"5,Req,r@example.com,HQ,,社長,1,,employee,\n1,A,a@example.com,HQ,,,,,employee,\n", 1, gone},
+		"named":         {"1,A,a@example.com,HQ,,,,,employee,\n5,Req,r@example.com,HQ,,,,1,employee,\n", 2, gone},
+		"the named one has left": {
+			top + "7,G,,SALES,,,,,employee,2026-11-01\n5,Req,r@example.com,SALES,,,,7,employee,\n", 1, "above ",
+		},
+		"a parent without a row": {top + "5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 1, "above "},
+		"above the head, no row": {
+			"1,A,a@example.com,SALES,EIGYO,部長,2,,employee,\n5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 2, "above ",
+		},
+	} {
+		d := managed(t, head+c.rows)
+		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
+			want := c.want
+			if empty == rules.EmptyUp && want == gone {
+				want = "vacant "
+			}
+			expect.Is(t, askedOf(t, d, level(c.level), empty), want, name, empty.Vacant)
+		}
+	}
+	expect.Is(t, askedOf(t, Of(nil, workspace{}), level(1), rules.EmptySkip), "above ", "no organisation")
+}
+
+// managed is the organisation of a file in which A and R have accounts.
+func managed(t *testing.T, csv string) *Directory {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte(csv)))(t)
+	accounts := []organisation.Account{{ID: "A", Mails: []string{"a@example.com"}},
+		{ID: "R", Mails: []string{"r@example.com"}}}
+	return Of(&Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
+}
+
+// asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.
+func asked(t *testing.T, d *Directory, empty rules.Empty) string {
+	t.Helper()
+	return askedOf(t, d, rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "0010"}, empty)
+}
+
+// askedOf is asked of a second stage of somebody else.
+func askedOf(t *testing.T, d *Directory, who rules.Who, empty rules.Empty) string {
+	t.Helper()
+	f := &rules.Facts{Requester: d.Person("R"), Askers: []circulation.Person{d.Person("R")}, On: day}
+	first := rules.Stage{Name: "1", Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"A"}},
+		Empty: rules.EmptyRefuse}
+	second := rules.Stage{Name: "2", Need: 1, Empty: empty, Who: who}
+	second.Empty.Twice = rules.ThenAgain
+	route, err := (&rules.Policy{Hands: 1, Stages: []rules.Stage{first, second}}).Resolve(f, rules.Floor{}, d)
+	if no, is := errors.AsType[*rules.Unresolved](err); is {
+		expect.Is(t, no.Stage, 2)
+		return no.Why + " " + no.What
+	}
+	expect.NoError(t, err)
+	if s := route.Stages[1]; s.LeftOut != "" {
+		return "left out " + s.LeftOut
+	}
+	return route.Stages[1].People[0].User
+}

@@ -1,0 +1,259 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+)
+
+const (
+	// mostMine is how many of a person's own requests, and of their open conversations, are listed.
+	mostMine = 10
+	// mostTalks is how many of a person's newest requests and conversations are searched for open ones.
+	mostTalks = 50
+	// atOnce is how many tasks are read in parallel.
+	inboxAtOnce = 10
+)
+
+// Rows reads rows of all kinds.
+type InboxRows interface {
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+	Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error)
+}
+
+// Store lists waiting gates, what people owe along routes, and requests.
+type InboxStore interface {
+	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	StandInsBy(ctx context.Context, tenant, account string) ([]circulation.StandIn, error)
+	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
+}
+
+// Sessions lists people's conversations with agents.
+type InboxSessions interface {
+	Listed(ctx context.Context, tenant string, f store.ConversationFilter, cursor string, limit, most int,
+		keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
+}
+
+// Inbox is what concerns one person.
+type Inbox struct {
+	User    string
+	Waiting []InboxItem                 // gates that wait for the person's decision: what they owe by name, then others
+	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
+	Stamped []InboxItem                 // some that wait for others, of which the person may take their stamp back
+	Mine    []*task.Aggregate           // the person's requests, newest first
+	Talks   []conversation.Conversation // the person's open conversations, newest first
+	// MoreMine and MoreTalks say how many of these are not listed.
+	MoreMine, MoreTalks card.More
+}
+
+// Item is a waiting gate and its subject.
+type InboxItem struct {
+	Of Subject
+	aggregate.Question
+	Stage int    // of a route, at which the person owes a stamp or gave one; 0: none names them
+	For   string // who owes it, if the person stands in for somebody
+}
+
+// gate returns the gate that waits, or nil.
+func (x InboxItem) gate() *aggregate.Gate {
+	of, has := x.Of.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return nil
+	}
+	return of.GateAt(x.Key)
+}
+
+type InboxReader struct {
+	Rows     InboxRows
+	Store    InboxStore
+	Sessions InboxSessions
+	Slack    people.Directory
+	Now      func() time.Time
+}
+
+// Read reads a person's inbox. It decides who may decide by the same function as clicks do. It returns the errors of
+// the lists; a task that can't be read is left out.
+func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tenancy.Settings) (Inbox, error) {
+	out := Inbox{User: user}
+	var waitingErr, mineErr, talksErr error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		l := r.look(tenant, team, user, s)
+		if out.Waiting, out.Looked, waitingErr = l.waiting(ctx); waitingErr == nil {
+			out.Stamped = l.stamped(ctx)
+		}
+	})
+	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
+	wg.Go(func() { out.Talks, out.MoreTalks, talksErr = r.talks(ctx, tenant, user) })
+	wg.Wait()
+	return out, errors.Join(waitingErr, mineErr, talksErr)
+}
+
+// talks returns the open ones of a person's newest conversations, those first that wait for a decision.
+func (r InboxReader) talks(ctx context.Context, tenant, user string) ([]conversation.Conversation, card.More, error) {
+	open := func(s conversation.Conversation) bool { return s.Status != conversation.Closed }
+	page, err := r.Sessions.Listed(ctx, tenant, store.ConversationFilter{Opener: user}, "", mostTalks, mostTalks, open)
+	if err != nil {
+		return nil, card.More{}, fmt.Errorf("list a person's conversations: %w", err)
+	}
+	slices.SortStableFunc(page.Items, func(a, b conversation.Conversation) int {
+		return first(a.PendingActionID != "", b.PendingActionID != "")
+	})
+	n := min(len(page.Items), mostMine)
+	return page.Items[:n], card.More{N: len(page.Items) - n, Unread: page.Next != ""}, nil
+}
+
+// first orders what is so before what isn't.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that are
+// not over, then the newest.
+func (r InboxReader) mine(ctx context.Context, tenant, user string) (out []*task.Aggregate, more card.More, err error) {
+	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostTalks)
+	if err != nil {
+		return nil, more, fmt.Errorf("list a person's requests: %w", err)
+	}
+	items := page.Items
+	if len(items) > mostMine { // of those that are over no more is read than can be listed
+		over := 0
+		items = slices.DeleteFunc(slices.Clone(items), func(t task.Task) bool {
+			if t.Status == task.TaskExtracted || t.Status == task.TaskRunning {
+				return false
+			}
+			over++
+			return over > mostMine
+		})
+	}
+	refs := make([]aggregate.Ref, len(items))
+	for i, t := range items {
+		refs[i] = task.RefOf(tenant, t.ID)
+	}
+	for _, a := range r.load(ctx, refs) {
+		if t, is := a.(*task.Aggregate); is && t.Task != nil {
+			out = append(out, t)
+		}
+	}
+	more = card.More{N: len(page.Items) - len(items) + max(0, len(out)-mostMine), Unread: page.Next != ""}
+	return firstDue(out), more, nil
+}
+
+// firstDue leaves the most urgent of a person's requests, in the order in which they are.
+func firstDue(all []*task.Aggregate) []*task.Aggregate {
+	urgent := slices.Clone(all)
+	due := func(a *task.Aggregate) *time.Time {
+		open, waits := a.OpenGate()
+		if !waits || a.Head.Ended != nil {
+			return nil
+		}
+		return open.Terms.DecideBy
+	}
+	slices.SortStableFunc(urgent, func(a, b *task.Aggregate) int {
+		x, y := due(a), due(b)
+		if x != nil && y != nil {
+			return x.Compare(*y)
+		}
+		return cmp.Or(first(x != nil, y != nil), first(a.Head.Ended == nil, b.Head.Ended == nil))
+	})
+	urgent = urgent[:min(len(urgent), mostMine)]
+	return slices.DeleteFunc(all, func(a *task.Aggregate) bool { return !slices.Contains(urgent, a) })
+}
+
+// load reads subjects in parallel. The result is nil for one that can't be read.
+func (r InboxReader) load(ctx context.Context, refs []aggregate.Ref) []Subject {
+	out := make([]Subject, len(refs))
+	sideBySide(len(refs), func(i int) {
+		a, err := r.Rows.Load(ctx, refs[i])
+		if of, asks := a.(Subject); err == nil && asks && of.Readable(r.Now()) == nil {
+			out[i] = of
+		}
+	})
+	return out
+}
+
+// sideBySide calls do n times, at most atOnce in parallel.
+func sideBySide(n int, do func(i int)) {
+	room := make(chan struct{}, inboxAtOnce)
+	var wg sync.WaitGroup
+	for i := range n {
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			do(i)
+		})
+	}
+	wg.Wait()
+}
+
+// Links returns the addresses of messages in Slack.
+type InboxLinks interface {
+	Link(ctx context.Context, channel, ts, thread string) string
+}
+
+// Summary returns the inbox for display, each entry with a link to its newest card.
+func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
+	out := card.Summary{User: b.User, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks}
+	for _, w := range b.Waiting {
+		out.Waiting = append(out.Waiting, card.Waits{
+			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
+		})
+	}
+	for _, w := range b.Stamped {
+		out.Stamped = append(out.Stamped, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
+	}
+	for _, a := range b.Mine {
+		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
+	}
+	for _, s := range b.Talks {
+		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
+	}
+	return out
+}
+
+// link returns the address of the card that asks, or else of the first message. Of what the person owes by name, and of
+// what another person asked for in direct messages, it returns that of the person's copy: the card may be where they
+// can't open it.
+func (b Inbox) link(ctx context.Context, links InboxLinks, x InboxItem) string {
+	shared, o := x.Of.Common(), x.Of.Origin()
+	at, thread := x.Of.Beginning()
+	theirs := o.ChannelType == "im" && o.User != b.User
+	if theirs || x.Stage > 0 {
+		for _, c := range shared.CopiesOf(x.Key) {
+			if c.User == b.User && c.Stage == x.Stage && c.MessageTS != "" {
+				return links.Link(ctx, c.Channel, c.MessageTS, "")
+			}
+		}
+	}
+	if theirs {
+		return ""
+	}
+	for _, c := range shared.Cards {
+		if c.Subject == x.Key && c.MessageTS != "" {
+			at = c.MessageTS
+		}
+	}
+	return links.Link(ctx, o.Channel, at, thread)
+}

@@ -1,0 +1,88 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/explain"
+	"ringi/shared/slack/people"
+)
+
+// atOnce is how many calls of Slack are made at the same time.
+const atOnce = 8
+
+// Places are where people are looked up.
+type Places struct {
+	Slack        people.Grouped
+	Known        *people.Requesters
+	Team         string
+	Organisation *Organisation // nil: none stands
+	Now          time.Time
+}
+
+// Resolve calls do until its directory knows everything that do asks of it, and returns the last call's error. do is
+// called again after each time that Slack was asked, and must have no effect but its result. Resolve returns
+// errorclass.ErrUnverified when Slack doesn't answer.
+func (p *Places) Resolve(ctx context.Context, do func(d *OpenDirectory) error) error {
+	d := newDirectory(p.Organisation)
+	for {
+		d.lacks = lacking{}
+		if err := do(d); d.lacks.nothing() {
+			return err
+		}
+		if err := p.ask(ctx, d); err != nil {
+			return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+		}
+	}
+}
+
+// ask asks Slack what a directory lacks: user groups and channels first, because of whom is in them the other questions
+// may be.
+func (p *Places) ask(ctx context.Context, d *OpenDirectory) error {
+	var mu sync.Mutex
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(atOnce)
+	for _, id := range d.lacks.groups {
+		all.Go(func() error {
+			handle, members, err := p.Known.Group(ctx, p.Slack, p.Team, id, p.Now)
+			if err != nil {
+				return fmt.Errorf("ask who is in user group %s: %w", id, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			d.groups[id] = group{handle, members}
+			return nil
+		})
+	}
+	for _, id := range d.lacks.places {
+		all.Go(func() error {
+			members, whole, err := p.Known.InChannel(ctx, p.Slack, p.Team, id, p.Now)
+			if err != nil {
+				return fmt.Errorf("ask who is in channel %s: %w", id, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			d.places[id] = place{members, whole}
+			return nil
+		})
+	}
+	if len(d.lacks.groups)+len(d.lacks.places) == 0 {
+		for _, user := range d.lacks.users {
+			all.Go(func() error {
+				may, err := p.Known.MayStamp(ctx, p.Slack, p.Team, user, p.Now)
+				if err != nil {
+					return fmt.Errorf("ask who %s is: %w", user, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				d.stamps[user] = may
+				return nil
+			})
+		}
+	}
+	return all.Wait()
+}

@@ -1,0 +1,310 @@
+package decide
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+)
+
+// Found is what the rules say about a gate.
+type Found = task.Found
+
+// Directory is a rules.Directory that also knows departments.
+type Seats interface {
+	rules.Directory
+	// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
+	Here(p circulation.Person, on string) bool
+	// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
+	Departments(p circulation.Person, on string) []string
+	// Department returns what somebody's department is called; "" while no organisation stands.
+	Department(p circulation.Person, on string) string
+}
+
+// Steps is what is about to be asked: a request's steps, or one of them.
+type Steps struct {
+	Task  *task.Aggregate
+	Calls []rules.Call // what the rules may know of the calls of all steps; see CallsOf
+	// Settled is how the steps were settled, if one of them is asked about. The same rule then asks for one stamp more.
+	Settled *task.Settled
+	// Settings say in which language unless the request does, and who is the home.
+	Settings tenancy.Settings
+	Now      time.Time
+	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
+	Organised bool
+}
+
+func (x *Steps) locale() string { return x.Task.Language(x.Settings.Locale) }
+
+// facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
+func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
+	o := x.Task.Request.Origin()
+	f := &rules.Facts{
+		Kind: rules.KindSteps, Place: r.At(o.Channel, o.ChannelType == "im"),
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Settings.DirectApprovers, Calls: x.Calls,
+	}
+	for _, p := range x.Task.AskersOfSteps() {
+		f.Askers = append(f.Askers, d.Person(p.User))
+	}
+	f.Spoken = x.Task.Spoken()
+	AskedBy(f, r, d, x.Task.Head.Requester)
+	return f
+}
+
+// AskedBy adds to facts who asks, as the conditions of rules know them on the facts' day.
+func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
+	f.Requester, f.Organised = d.Person(user), d.Org() != ""
+	if f.Organised {
+		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
+		f.Department = d.Department(f.Requester, f.On)
+		f.Unknown = unknown(r, d)
+		f.Absent = absent(d, f.On, append([]circulation.Person{f.Requester}, f.Askers...))
+	}
+}
+
+// People says who somebody is in the organisation, and whether they are there on a day.
+type People interface {
+	Person(user string) circulation.Person
+	Here(p circulation.Person, on string) bool
+}
+
+func absent(d People, on string, of []circulation.Person) (all []circulation.Person) {
+	for _, p := range of {
+		if !d.Here(p, on) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Stranger returns the first of these people whom the organisation that stands doesn't have on a day, or "". Whatever
+// the rules say, they refuse what such a person asks.
+func Stranger(d People, now time.Time, users ...string) string {
+	var all []circulation.Person
+	for _, user := range users {
+		all = append(all, d.Person(user))
+	}
+	for _, p := range absent(d, organisation.DateOf(now.In(tenancy.Zone())).String(), all) {
+		return p.User
+	}
+	return ""
+}
+
+// unknown returns the departments of the rules' conditions that the organisation has on no day.
+func unknown(r *rules.Rules, d Seats) (codes []string) {
+	for i := range r.Rules {
+		if of := r.Rules[i].When.Requester; of != nil {
+			for _, code := range of.Departments {
+				if !d.Knows(code, "") {
+					codes = append(codes, code)
+				}
+			}
+		}
+	}
+	return codes
+}
+
+// groups returns those of the user groups in the rules' conditions that somebody is in.
+func groups(r *rules.Rules, d Seats, p circulation.Person) (in []string) {
+	same := func(user string) bool { return p.Is(d.Person(user)) }
+	for i := range r.Rules {
+		if r.Rules[i].When.Requester == nil {
+			continue
+		}
+		for _, group := range r.Rules[i].When.Requester.Groups {
+			if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
+				in = append(in, group)
+			}
+		}
+	}
+	return in
+}
+
+// ByIDs finds whom the rules ask, as far as they name everybody themselves.
+func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
+	f := x.facts(r, ids{})
+	answer := namedIn(r.Match(f), x.locale())
+	if x.Organised || answer.Unsure {
+		return Found{LookUp: &answer.Rule}, nil
+	}
+	if o := x.again(r, answer, f, ids{}); o != nil {
+		return Found{Opening: o}, nil
+	}
+	if answer.Route != nil && !answer.Route.OfIDs() {
+		return Found{LookUp: &answer.Rule}, nil
+	}
+	return resolve(r, answer, f, ids{})
+}
+
+// By finds whom the rules ask.
+func (x *Steps) By(r *rules.Rules, d Seats) (Found, error) {
+	f := x.facts(r, d)
+	answer := namedIn(r.Match(f), x.locale())
+	if o := x.again(r, answer, f, d); o != nil {
+		return Found{Opening: o}, nil
+	}
+	return resolve(r, answer, f, d)
+}
+
+// Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses
+// it, names nobody but its askers, or asks a home where there is none.
+func (x *Steps) Early(r *rules.Rules, d Seats) (*task.Refusal, error) {
+	var first *task.Refusal
+	f := x.facts(r, d)
+	for _, answer := range r.Possible(f) {
+		no, err := never(r, namedIn(answer, x.locale()), f, d)
+		if err != nil || no == nil {
+			return nil, err
+		}
+		if first == nil || first.Rule.ID == rules.LastID && first.Why != task.ReasonNoHome {
+			first = no
+		}
+	}
+	return first, nil
+}
+
+// never returns why an answer asks nobody, whatever the steps will be, or nil.
+func never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (*task.Refusal, error) {
+	switch {
+	case answer.Route != nil && f.Home.None() && answer.Route.AsksHome(f, d):
+		return &task.Refusal{Why: task.ReasonNoHome, Rule: answer.Rule}, nil
+	case answer.Route != nil && !answer.Route.OfIDs() && (d.Org() == "" || answer.Route.Unknown(d) == nil):
+		return nil, nil
+	}
+	found, err := resolve(r, answer, f, anybody{d})
+	if no := found.Refused; no != nil && (no.Why != task.ReasonNoRoute || no.Lacks == rules.LeftOwn) {
+		return no, err
+	}
+	return nil, err
+}
+
+// ShownTo returns the channel, or else the people, to whom the rules may show a request because nobody else is where it
+// was made.
+func (x *Steps) ShownTo(r *rules.Rules, d Seats) []string {
+	return shownTo(r, x.facts(r, d), d)
+}
+
+func shownTo(r *rules.Rules, f *rules.Facts, d Seats) []string {
+	for _, answer := range r.Possible(f) {
+		switch {
+		case answer.Route == nil || !answer.Route.AsksHome(f, d):
+		case f.Home.Channel != "":
+			return []string{f.Home.Channel}
+		default:
+			return f.Home.Users
+		}
+	}
+	return nil
+}
+
+func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
+	if answer.Refused {
+		return Found{Refused: refused(answer, f)}, nil
+	}
+	if len(f.Askers) > rules.MaxAskers {
+		return Found{Refused: &task.Refusal{Why: task.ReasonManyAskers, Rule: answer.Rule}}, nil
+	}
+	route, err := answer.Route.Resolve(f, r.Floor, d)
+	if none, is := errors.AsType[*rules.Unresolved](err); is {
+		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why}
+		switch none.Why {
+		case rules.LeftHome:
+			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
+		case rules.LeftAskers:
+			no.Why = task.ReasonAskersRoute
+		case rules.LeftUnknown:
+			no.Why, no.Detail = task.ReasonUnknownPost, none.Name+": "+none.What
+		case rules.LeftAbove:
+			no.Why = task.ReasonUnknownPost
+		}
+		return Found{Refused: no}, nil
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	o := &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seenBy(f), Home: f.HomeOf(&route, d)}
+	return Found{Opening: o}, nil
+}
+
+// seen returns what the rules saw, as the gate keeps it.
+func seenBy(f *rules.Facts) *aggregate.Seen {
+	is := &aggregate.Seen{Department: f.Department}
+	if sum := f.Amount(); sum.Known() {
+		is.Amount, is.Currency = string(sum.Value), sum.Currency
+	}
+	return is
+}
+
+func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
+	switch no := answer.Stranger; {
+	case answer.Unknown != "":
+		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}
+	case answer.Unsure:
+		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
+	case no.User != "" && no.Is(f.Requester):
+		return &task.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
+	case no.User != "":
+		return &task.Refusal{Why: task.ReasonNoRowWords, Rule: answer.Rule, Detail: no.User}
+	}
+	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
+}
+
+// own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
+// stage that it asks.
+type own struct{ last, channel string }
+
+var owns = language.InEach(own{"そのほか", "チャンネルの1人"}, own{"Everything else", "One of the channel"})
+
+// named gives a name to a rule and a stage of the last rule.
+func namedIn(a rules.Answer, locale string) rules.Answer {
+	if !a.Last {
+		return a
+	}
+	w := owns.In(locale)
+	a.Rule.Name = w.last
+	if a.Route != nil && len(a.Route.Stages) == 1 && a.Route.Stages[0].Name == "" {
+		route := *a.Route
+		stage := route.Stages[0]
+		stage.Name = w.channel
+		route.Stages, a.Route = []rules.Stage{stage}, &route
+	}
+	return a
+}
+
+// ids knows nobody but by their account. Whether they are still there is known when their copy is made.
+type ids struct{}
+
+func (ids) Org() string                           { return "" }
+func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
+func (ids) Members(string) []string               { return nil }
+func (ids) Handle(group string) string            { return group }
+func (ids) Here(circulation.Person, string) bool  { return true }
+
+// Empty isn't known: whoever asks it resolves no channel's stage.
+func (ids) Empty(string, []circulation.Person, string) bool { return false }
+func (ids) Standing(circulation.Person, string) rules.Standing {
+	return rules.StandingEmployee
+}
+func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
+	return circulation.Person{}, false
+}
+func (ids) Topmost(circulation.Person, string) bool { return true }
+func (ids) Over(string, string, string) (circulation.Person, bool) {
+	return circulation.Person{}, false
+}
+func (ids) Knows(string, string) bool                               { return true }
+func (ids) Holders(string, string, string) []circulation.Person     { return nil }
+func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
+func (ids) Department(circulation.Person, string) string            { return "" }
+
+// anybody is a directory of which nobody has to be asked who may stamp.
+type anybody struct{ rules.Directory }
+
+func (anybody) Standing(circulation.Person, string) rules.Standing { return rules.StandingEmployee }

@@ -1,0 +1,228 @@
+package decide
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// office is a directory in which an organisation stands.
+type office struct {
+	ids
+	departments map[string][]string // by account
+	groups      map[string][]string
+	persons     map[string]string // by account; others have the account as their key
+}
+
+func (office) Org() string { return "v1" }
+
+func (o office) Person(user string) circulation.Person {
+	if p := o.persons[user]; p != "" {
+		return circulation.Person{User: user, Person: p}
+	}
+	return circulation.Person{User: user, Person: user}
+}
+
+func (o office) Members(group string) []string { return o.groups[group] }
+
+func (o office) Here(p circulation.Person, _ string) bool            { return p.User != "LEFT" }
+func (o office) Departments(p circulation.Person, _ string) []string { return o.departments[p.User] }
+
+// asked is a request of Sato's in C1, with a message of Ito's, for these steps.
+func askersOf(steps ...task.Step) *Steps {
+	a := &task.Aggregate{
+		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
+		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel", RouteAskers: []string{"ITO"}},
+	}
+	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
+	calls, _ := CallsOf("T1", steps, nil)
+	return &Steps{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}, Now: now}
+}
+
+// in is a rule for these channels, or for all if there are none.
+func in(o rules.Outcome, channels ...string) rules.Rule {
+	r := rules.Rule{ID: "01KS00000000000000000000A" + string(rune('A'+len(channels))), Name: "rule", Outcome: o}
+	if len(channels) > 0 {
+		r.When.Places = &rules.Places{Channels: channels}
+	}
+	return r
+}
+
+func writing(r rules.Rule) rules.Rule {
+	r.When.Tools = &rules.Tools{Use: rules.UseWriting}
+	return r
+}
+
+func by(r rules.Rule, departments []string, groups ...string) rules.Rule {
+	r.When.Requester = &rules.Requester{Departments: departments, Groups: groups}
+	return r
+}
+
+func refuses(why string) rules.Outcome { return rules.Outcome{Refuse: why} }
+
+func asks(empty rules.Empty, users ...string) rules.Outcome {
+	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		{Name: "desk", Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1, Empty: empty},
+	}}}
+}
+
+func byChannel() rules.Outcome {
+	all := rules.Stage{Name: "c", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}
+	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{all}}}
+}
+
+// lonely is a directory in whose channels nobody is but the askers.
+type lonely struct{ ids }
+
+func (lonely) Empty(channel string, _ []circulation.Person, _ string) bool { return channel == "C1" }
+
+func of(all ...rules.Rule) *rules.Rules {
+	return &rules.Rules{Form: rules.Form, Rev: 3, Floor: rules.Floor{Stamps: 1}, Rules: all}
+}
+
+// strict are rules that refuse what none of these takes.
+func strict(all ...rules.Rule) *rules.Rules {
+	x := of(all...)
+	x.Last = rules.Last{Reads: refuses("last"), Writes: refuses("last")}
+	return x
+}
+
+// A rule takes what is asked in its channel by whichever of the channel's ids the rule was written, and the request or
+// the conversation began.
+func TestARuleKnowsItsChannelByAllIDs(t *testing.T) {
+	for name, c := range map[string]struct{ rule, began string }{
+		"rule and request from before": {"C1", "C1"},
+		"a rule from after the change": {"C9", "C1"},
+		"a request from after it":      {"C1", "C9"},
+		"both from after it":           {"C9", "C9"},
+	} {
+		r := of(in(refuses("no"), c.rule))
+		r.Call(map[string]string{"C1": "C9"})
+		x := askersOf()
+		x.Task.Request.Channel = c.began
+		expect.Is(t, r.Match(x.facts(r, ids{})).Refuse, "no", name)
+		x.Task.Request.Channel = "C2"
+		expect.Is(t, r.Match(x.facts(r, ids{})).Refuse, "", name)
+		act := Action{Conversation: &conversation.Conversation{Channel: c.began, ChannelType: "channel"}}
+		expect.Is(t, r.Match(act.facts(r, ids{})).Refuse, "no", name)
+	}
+}
+
+// A request is refused before a model is paid if no steps whatever could be asked about.
+func TestARequestMayBeRefusedBeforeItsStepsAreKnown(t *testing.T) {
+	sales := office{
+		departments: map[string][]string{"SATO": {"sales", "hq"}}, groups: map[string][]string{"S1": {"SATO2"}},
+		persons: map[string]string{"SATO2": "SATO", "ITO2": "ITO"},
+	}
+	refuse, skip := rules.EmptyRefuse, rules.EmptySkip
+	tanaka := in(asks(refuse, "TANAKA"))
+	group := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		{Name: "g", Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}, Need: 1, Empty: refuse}}}}
+	for name, c := range map[string]struct {
+		rules *rules.Rules
+		d     Seats
+		want  string
+	}{
+		"by the place":                          {of(in(refuses("no"), "C1")), ids{}, "rule_refuses no"},
+		"by another place":                      {of(in(refuses("no"), "C2")), ids{}, ""},
+		"only if it writes":                     {of(writing(in(refuses("no")))), ids{}, ""},
+		"if it writes, and if it doesn't":       {strict(writing(in(refuses("no")))), ids{}, "rule_refuses no"},
+		"by the last rule":                      {strict(), ids{}, "rule_refuses last"},
+		"asks its askers":                       {of(in(asks(refuse, "SATO", "ITO"))), ids{}, "askers_route askers desk"},
+		"asks its askers, or refuses":           {strict(writing(in(asks(refuse, "ITO")))), ids{}, "askers_route askers desk"},
+		"leaves its askers out":                 {of(in(asks(skip, "SATO"))), ids{}, "no_route own desk"},
+		"asks somebody else, too":               {of(in(asks(refuse, "SATO", "TANAKA"))), ids{}, ""},
+		"asks whom only Slack knows":            {of(in(group)), ids{}, ""},
+		"asks somebody else if it writes":       {strict(writing(tanaka)), ids{}, ""},
+		"rules of another form":                 {&rules.Rules{Form: rules.Form + 1}, ids{}, "rule_refuses "},
+		"a department where none stands":        {strict(by(tanaka, []string{"sales"})), ids{}, "no_department rule"},
+		"the requester's department":            {strict(by(tanaka, []string{"hq"})), sales, ""},
+		"another department":                    {strict(by(tanaka, []string{"it"})), sales, "rule_refuses last"},
+		"the requester's group, by person":      {strict(by(tanaka, nil, "S1")), sales, ""},
+		"another group":                         {strict(by(tanaka, nil, "S2")), sales, "rule_refuses last"},
+		"an asker's second account":             {of(in(asks(refuse, "ITO2"))), sales, "askers_route askers desk"},
+		"a second account where none is known":  {of(in(asks(refuse, "ITO2"))), ids{}, ""},
+		"the channel in direct messages":        {of(in(byChannel())), ids{}, "no_home"},
+		"a named person in direct messages":     {of(in(asks(refuse, "TANAKA"))), ids{}, ""},
+		"the channel, where others are":         {of(in(byChannel())), ids{}, ""},
+		"the channel, where nobody else is":     {of(in(byChannel())), lonely{}, "no_home"},
+		"nobody stamps, though not as an asker": {of(in(asks(refuse))), ids{}, ""},
+	} {
+		x := askersOf()
+		if name == "the channel in direct messages" || name == "a named person in direct messages" {
+			x.Task.Request.ChannelType = "im"
+		}
+		no, err := x.Early(c.rules, c.d)
+		got := ""
+		if no != nil {
+			got = strings.Join(strings.Fields(string(no.Why)+" "+no.Lacks+" "+no.Detail), " ")
+		}
+		expect.That(t, err == nil && got == strings.TrimSpace(c.want), "%s: %q, %v, want %q", name, got, err, c.want)
+	}
+}
+
+// Where an organisation stands, accounts don't say who somebody is: nobody is found by ids alone.
+func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
+	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
+	r := of(in(asks(rules.EmptyRefuse, "TANAKA", "ITO2")))
+	found := expect.Value(x.ByIDs(r))(t)
+	expect.That(t, found.Opening != nil && len(found.Opening.Route.Stages[0].People) == 2, "%+v", found)
+	x.Organised = true
+	found = expect.Value(x.ByIDs(r))(t)
+	expect.That(t, found.Opening == nil && found.LookUp != nil && found.LookUp.Name == "rule", "%+v", found)
+	found = expect.Value(x.By(r, office{persons: map[string]string{"ITO2": "ITO"}}))(t)
+	o := found.Opening
+	expect.That(t, o != nil && o.Route.Org == "v1" && len(o.Route.Stages[0].People) == 2, "%+v", found)
+	expect.Same(t, o.Askers, []circulation.Person{{User: "SATO", Person: "SATO"}, {User: "ITO", Person: "ITO"}})
+}
+
+// A gate keeps what the rules saw of it: the amount, if it is known, and the requester's department.
+func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
+	route := &rules.Policy{Stages: []rules.Stage{{Name: "desk", Need: 1, Empty: rules.EmptyRefuse,
+		Who: rules.Who{Kind: rules.WhoPeople, People: []string{"TANAKA"}}}}}
+	answer := rules.Answer{Outcome: rules.Outcome{Route: route}}
+	for name, c := range map[string]struct {
+		amount rules.Amount
+		want   aggregate.Seen
+	}{
+		"an amount":      {rules.Amount{Value: "298000", Currency: "JPY"}, aggregate.Seen{Amount: "298000", Currency: "JPY"}},
+		"nothing":        {rules.Nothing(), aggregate.Seen{Amount: "0"}},
+		"an unknown one": {rules.Unknown(rules.WhyNotNumber), aggregate.Seen{}},
+	} {
+		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: "SATO"}}, Department: "営業部",
+			Calls: []rules.Call{{Access: aggregate.Read, Amount: c.amount}}}
+		c.want.Department = "営業部"
+		found, err := resolve(of(), answer, f, ids{})
+		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s: %+v, %v", name, found.Opening, err)
+	}
+}
+
+// Where a home is asked, a request is not refused early, and its gate opens with the home's channel.
+func TestAGateInDirectMessagesAsksTheHome(t *testing.T) {
+	r := of(in(byChannel()))
+	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
+	x.Task.Request.ChannelType, x.Settings.DirectApprovers = "im", rules.Home{Channel: "CHOME"}
+	no, err := x.Early(r, ids{})
+	expect.That(t, err == nil && no == nil, "%+v, %v", no, err)
+	expect.Same(t, x.ShownTo(r, ids{}), []string{"CHOME"})
+	found := expect.Value(x.ByIDs(r))(t)
+	expect.That(t, found.LookUp != nil && found.Opening == nil, "who is in a channel only Slack knows: %+v", found)
+	found = expect.Value(x.By(r, ids{}))(t)
+	expect.That(t, found.Opening != nil && found.Opening.Home == "CHOME", "%+v", found)
+	x.Settings.DirectApprovers = rules.Home{Users: []string{"SATO", "TANAKA"}}
+	found = expect.Value(x.By(r, ids{}))(t)
+	o := found.Opening
+	expect.That(t, o != nil && o.Home == "" && len(o.Route.Stages[0].People) == 1, "%+v", found)
+	x.Settings.DirectApprovers = rules.Home{}
+	found = expect.Value(x.By(r, ids{}))(t)
+	expect.That(t, found.Refused != nil && found.Refused.Why == task.ReasonNoHome, "%+v", found)
+	expect.That(t, x.ShownTo(of(in(asks(rules.EmptyRefuse, "TANAKA"))), ids{}) == nil, "named people need no home")
+}

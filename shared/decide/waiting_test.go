@@ -1,0 +1,209 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+)
+
+// member is only in the channel CMINE.
+type member struct{}
+
+func (member) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
+
+func (member) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) { yield(slackapi.Channel{ID: "CMINE"}, nil) }
+}
+
+func (member) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
+
+func (member) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
+
+// many are waiting policies, some of which were asked for in the person's channel.
+type many struct {
+	InboxStore
+	rows  int
+	mine  func(i int) bool
+	lists int
+	reads chan struct{}
+	page  func() // called while a page is read
+
+	stands  []circulation.StandIn
+	lookups int // of delegations
+}
+
+func (m *many) channel(id string) string {
+	if i, _ := strconv.Atoi(id); m.mine(i) {
+		return "CMINE"
+	}
+	return "CTHEIRS"
+}
+
+func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out store.Page[store.WaitingItem], _ error) {
+	m.lists++
+	m.page()
+	from, _ := strconv.Atoi(cursor)
+	until := min(m.rows, from+limit)
+	for i := from; i < until; i++ {
+		p := &task.Prompt{ID: fmt.Sprint("P", i), Version: 1, Gate: bySettings()}
+		out.Items = append(out.Items, store.WaitingItem{Ref: task.RefOf(tenant, fmt.Sprint(i)), Question: p.Asks(), Row: p})
+	}
+	if until < m.rows {
+		out.Next = fmt.Sprint(until)
+	}
+	return out, nil
+}
+
+func (m *many) Owed(context.Context, string, string, string, int) (out store.Page[store.WaitingItem], _ error) {
+	return out, nil
+}
+
+func (m *many) StandInsBy(context.Context, string, string) ([]circulation.StandIn, error) {
+	m.lookups++
+	return m.stands, nil
+}
+
+func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
+	out := map[aggregate.Ref]aggregate.Origin{}
+	for _, ref := range refs {
+		out[ref] = aggregate.Origin{Team: "T1", User: "U0", Channel: m.channel(ref.ID), ChannelType: "channel"}
+	}
+	return out, nil
+}
+
+func (m *many) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	m.reads <- struct{}{}
+	p := &task.Prompt{ID: "P" + ref.ID, Version: 1, Gate: bySettings()}
+	return &task.Aggregate{
+		Head:    task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Requester: "U0"}, TaskID: ref.ID},
+		Request: &task.Request{TeamID: "T1", User: "U0", Channel: m.channel(ref.ID), ChannelType: "channel"},
+		Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{p},
+	}, nil
+}
+
+// bySettings is a gate that waits for whoever the settings allow.
+func bySettings() aggregate.Gate {
+	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()),
+		Terms: aggregate.Terms{ApprovalHours: 1}}
+	g, _ = g.Under(aggregate.BySettings(true, "U0"), nil, func(*aggregate.Gate) string { return "sum" })
+	return g
+}
+
+// A gate that waits for a person is found after any number of others, up to bounds that are reported.
+func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rows                       int
+		mine                       func(i int) bool
+		each                       time.Duration // duration of reading a page
+		found, looked, read, lists int
+	}{
+		"all of it is looked at":   {rows: 351, mine: func(i int) bool { return i%350 == 0 }, found: 2, read: 2, lists: 4},
+		"the last of a whole page": {rows: 200, mine: func(i int) bool { return i == 199 }, found: 1, read: 1, lists: 2},
+		"until enough is found": {rows: 400, mine: func(i int) bool { return i >= 120 }, found: mostFound,
+			looked: 120 + mostFound, read: mostFound, lists: 2},
+		"enough, and nothing is left": {rows: mostFound, mine: func(int) bool { return true }, found: mostFound,
+			read: mostFound, lists: 1},
+		"until much was looked at": {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1,
+			looked: mostListed, read: 1, lists: 10},
+		"until it has taken long":            {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 }, each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
+		"nothing waits":                      {mine: func(int) bool { return true }, lists: 1},
+		"nothing that waits is the person's": {rows: 120, mine: func(int) bool { return false }, lists: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
+			r := InboxReader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
+			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
+			expect.NoError(t, err)
+			if len(found) != tt.found || looked != tt.looked || len(m.reads) != tt.read || m.lists != tt.lists {
+				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
+			}
+		})
+	}
+}
+
+// own has so many of a person's requests, the newest first, of which the oldest are due first, and so many talks.
+type ownItem struct {
+	many
+	n, over int
+}
+
+func (o *ownItem) Tasks(context.Context, string, task.Filter, string, int) (out store.Page[task.Task], _ error) {
+	for i := range min(o.n, mostTalks) {
+		t := task.Task{ID: fmt.Sprint(i), Status: task.TaskExtracted}
+		if i < o.over {
+			t.Status = task.TaskCompleted
+		}
+		out.Items = append(out.Items, t)
+	}
+	if o.n > mostTalks {
+		out.Next = "next"
+	}
+	return out, nil
+}
+
+func (o *ownItem) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	i, _ := strconv.Atoi(ref.ID)
+	x, err := o.many.Load(ctx, ref)
+	a := x.(*task.Aggregate)
+	if i < o.over {
+		a.Head.Ended, a.Prompts = &task.Ended{As: task.TaskCompleted}, nil
+		return a, nil
+	}
+	by := time.Unix(int64(1_776_675_600-i), 0)
+	a.Prompts[0].Terms.DecideBy = &by
+	return a, err
+}
+
+func (o *ownItem) Listed(_ context.Context, _ string, _ store.ConversationFilter, _ string, limit, _ int,
+	_ func(conversation.Conversation) bool) (out store.Page[conversation.Conversation], _ error) {
+	for i := range min(o.n, limit) {
+		c := conversation.Conversation{ID: fmt.Sprint(i)}
+		if i == o.n-1 {
+			c.PendingActionID = "A"
+		}
+		out.Items = append(out.Items, c)
+	}
+	return out, nil
+}
+
+// Of too many own requests and talks those are listed that are due first, and the others are counted.
+func TestOwnRequestsThatAreDueStay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		n, over     int
+		first, last string
+		more        card.More
+	}{
+		"few":             {3, 1, "0", "2", card.More{}},
+		"many":            {30, 5, "20", "29", card.More{N: 20}},
+		"few of them due": {30, 28, "0", "29", card.More{N: 20}},
+		"unread ones":     {70, 0, "40", "49", card.More{N: 40, Unread: true}},
+	} {
+		o := &ownItem{many: many{reads: make(chan struct{}, 1000), mine: func(int) bool { return true }}, n: tt.n,
+			over: tt.over}
+		r := InboxReader{Rows: o, Store: o, Sessions: o, Now: time.Now}
+		got, more, err := r.mine(t.Context(), "T", "U0")
+		expect.NoError(t, err)
+		expect.That(t, len(got) == min(tt.n, mostMine) && got[0].Head.TaskID == tt.first &&
+			got[len(got)-1].Head.TaskID == tt.last && more == tt.more, "%s: %d, %+v", name, len(got), more)
+		talks, left, err := r.talks(t.Context(), "T", "U0")
+		expect.NoError(t, err)
+		expect.That(t, len(talks)+left.N == min(tt.n, mostTalks), "%s: %d and %+v", name, len(talks), left)
+		expect.That(t, tt.n > mostTalks || talks[0].PendingActionID != "", "%s: what waits is not the first", name)
+	}
+}

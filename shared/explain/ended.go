@@ -1,0 +1,209 @@
+package explain
+
+import (
+	"cmp"
+	"embed"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/words/language"
+)
+
+// goOn are phrases for what people do to continue: within a sentence, at its beginning, and where it may be one of
+// several buttons. Undone says what did not happen, such as "nothing was begun".
+type goOn struct{ Again, Press, Button, Undone string }
+
+// words are the texts of one language. In sentences {detail} is replaced by the reason's detail, and {again}, {press},
+// {button} and {undone} by the phrases of goOn: a task's card has buttons to continue, in a conversation people write.
+type endWords struct {
+	Detail, Seconds string
+	Spent           string // the amount and its limit
+	AtMost          string // a limit on the number of tasks
+	People          string // people whom a policy mentions, and the limit
+	Sources         string // by which a person may begin conversations
+	NoSources       string
+	SourceUnnamed   string
+	NoneUnnamed     string // the same where there is no source
+	Meant           string // the agents that may be meant
+	MeantOr         string
+	OtherAgent      string
+	Step            string
+	RuleRefuses     string // names the rule and has what it says
+	RuleStops       string // the same, while steps run
+	Aged            string // for how many days an approval was good
+	Task, Talk, Log goOn
+	Sentences       map[aggregate.Reason]string
+	StandIns        map[aggregate.Reason]string // notices of delegations
+	Did             map[circulation.Kind]string // what was done by who stood in for somebody
+	DidItem         string                      // a line of it
+	DidLink         string
+	DidMore         string
+	Unread          map[conversation.Cause]string
+	UnreadOfRequest map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
+	Remarks         map[isolated.FileRemark]string
+}
+
+//go:embed texts
+var endFiles embed.FS
+
+var endWordsOf = language.Catalog[endWords]{Files: &endFiles, Folder: "texts"}
+
+// Sentence describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
+// line before if it has sentences itself. An unknown reason is described as our own fault, and an unknown locale is
+// treated as Japanese.
+func Ended(locale string, r aggregate.Reason, detail string) string {
+	w := endWordsOf.In(locale)
+	return w.sentence(w.Task, r, detail)
+}
+
+// Fit makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps its two
+// lines, which Sentence reads.
+func FitDetail(r aggregate.Reason, detail string, fit, person func(string) string) string {
+	if r == task.ReasonNoRowWords {
+		return person(detail)
+	}
+	rule, said, ruled := strings.Cut(detail, "\n")
+	if !ruled || r != task.ReasonRuleRefuses && r != task.ReasonStepRefused {
+		return fit(detail)
+	}
+	return fit(rule) + "\n" + fit(said)
+}
+
+// InTalk is Sentence for conversations with an agent.
+func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
+	w := endWordsOf.In(locale)
+	if text, own := conversation.Unanswered(locale, r); own {
+		return text + w.inBrackets(r, detail)
+	}
+	return w.sentence(w.Talk, r, detail)
+}
+
+// StandIn describes the notice of a delegation. The caller has made its names fit to be shown.
+func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
+	return endWordsOf.In(locale).standIn(r, told)
+}
+
+func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
+	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
+		"until", told.Until, "by", told.By)
+}
+
+// Stood tells a principal what was done for them. The caller has made the names and titles fit to be shown. link
+// returns a link with a text to where an item is, or "".
+func Stood(locale string, told task.StoodTold, at func(time.Time) string, link func(i task.StoodItem, text string) string) string {
+	w := endWordsOf.In(locale)
+	lines := []string{language.Fill(w.StandIns[task.ReasonStoodList], "n", strconv.Itoa(told.N), "hand", told.Hand,
+		"from", told.From, "until", told.Until)}
+	for _, i := range told.Items {
+		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did], "title", i.Title,
+			"link", link(i, w.DidLink))))
+	}
+	if more := told.N - len(told.Items); more > 0 {
+		lines = append(lines, language.Fill(w.DidMore, "n", strconv.Itoa(more)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
+	if told, is := task.StandInOf(r, detail); is {
+		return w.standIn(r, told)
+	}
+	text, ok := w.Sentences[r]
+	if !ok {
+		text = w.Sentences[task.ReasonRunFailed]
+	}
+	if text := w.byRule(r, detail); text != "" {
+		return text
+	}
+	if r == task.ReasonApprovalAged && detail != "" {
+		return language.Fill(w.Aged, "days", detail)
+	}
+	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
+		return detail + "\n" + how.put(text, "")
+	}
+	return how.put(text, w.inBrackets(r, detail))
+}
+
+// byRule says of a refusal by a rule which rule refuses, and what it says; "" if the detail doesn't have that.
+func (w endWords) byRule(r aggregate.Reason, detail string) string {
+	rule, said, ruled := strings.Cut(detail, "\n")
+	switch {
+	case !ruled:
+		return ""
+	case r == task.ReasonRuleRefuses:
+		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
+	case r == task.ReasonStepRefused:
+		return strings.TrimSpace(language.Fill(w.RuleStops, "rule", rule, "text", said))
+	}
+	return ""
+}
+
+func (how goOn) put(text, detail string) string {
+	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
+}
+
+// Unread says why an agent could not read an attachment.
+func Unread(locale, why string) string {
+	return endWordsOf.In(locale).Unread[conversation.CauseOf(why)]
+}
+
+// UnreadFile says why a file of a request was not read.
+func UnreadFile(locale, why string) string {
+	return cmp.Or(endWordsOf.In(locale).UnreadOfRequest[conversation.CauseOf(why)], Unread(locale, why))
+}
+
+// Remark says what the text of an attachment doesn't show.
+func FileRemark(locale string, r isolated.FileRemark) string { return endWordsOf.In(locale).Remarks[r] }
+
+// Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
+// text, such as a person's own words.
+func KnownEnd(locale string, code string) (sentence string, known bool) {
+	w := endWordsOf.In(locale)
+	text, known := w.Sentences[aggregate.Reason(code)]
+	return w.Log.put(text, ""), known
+}
+
+// Detail returns a reason's detail in brackets: seconds for a timeout, the amount and the limit for costs and people.
+func EndDetail(locale string, r aggregate.Reason, detail string) string {
+	return endWordsOf.In(locale).inBrackets(r, detail)
+}
+
+func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
+	spent, limit, sums := strings.Cut(detail, "/")
+	switch {
+	case detail == "":
+		return ""
+	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
+		return language.Fill(w.Seconds, "detail", detail)
+	case r == task.ReasonStepsNotDone:
+		return language.Fill(w.Detail, "detail", language.Fill(w.Step, "step", detail))
+	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
+		return language.Fill(w.Spent, "spent", spent, "limit", limit)
+	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
+		r == task.ReasonHourTenant || r == task.ReasonNearlyFull:
+		return language.Fill(w.AtMost, "n", detail)
+	case r == task.ReasonNoSource && sums && spent == "":
+		text := w.SourceUnnamed
+		if limit == "" {
+			text = w.NoneUnnamed
+		}
+		return language.Fill(text, "names", limit)
+	case r == task.ReasonAgentMeant && sums:
+		return language.Fill(w.Meant, "name", spent, "ids", strings.ReplaceAll(limit, ", ", w.MeantOr))
+	case r == task.ReasonOtherAgent && sums:
+		return language.Fill(w.OtherAgent, "is", spent, "named", limit)
+	case r == task.ReasonNoSource && sums && limit == "":
+		return language.Fill(w.NoSources, "name", spent)
+	case r == task.ReasonNoSource && sums:
+		return language.Fill(w.Sources, "name", spent, "names", limit)
+	case r == task.ReasonTooManyPeople && sums:
+		return language.Fill(w.People, "n", spent, "limit", limit)
+	}
+	return language.Fill(w.Detail, "detail", detail)
+}

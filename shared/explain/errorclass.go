@@ -1,0 +1,148 @@
+package explain
+
+import (
+	"context"
+	"errors"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+)
+
+// Class is the class of an error.
+type Class string
+
+const (
+	None Class = "" // of nil
+
+	// The request is refused: a retry is refused as well until somebody changes something.
+	NotFound       Class = "not_found"
+	NotAllowed     Class = "not_allowed" // a rule refused
+	Decided        Class = "decided"     // somebody was faster
+	NotLatest      Class = "not_latest"  // a newer version waits
+	Edited         Class = "edited"      // the request's message says something else by now
+	InFlight       Class = "in_flight"   // a call is still under way
+	Uncovered      Class = "uncovered"   // a write's outcome is unknown, and a person must look
+	NothingToRetry Class = "nothing_to_retry"
+	MaxAttempts    Class = "max_attempts"
+	MaxRetries     Class = "max_retries"
+	Field          Class = "field" // what a person entered is outside of its limits
+
+	// Nothing was decided, and a retry may succeed.
+	Full          Class = "full"           // a quota is used up
+	Stopped       Class = "stopped"        // an execution must be failed
+	Unconfirmed   Class = "unconfirmed"    // it may have been saved
+	Conflict      Class = "conflict"       // somebody committed in between
+	Changed       Class = "changed"        // another step is next by now
+	Superseded    Class = "superseded"     // another run has the task
+	Unverified    Class = "unverified"     // Slack did not say who the person is
+	MalformedForm Class = "malformed_form" // another release's form
+
+	BadInput         Class = "bad_input"         // the state machine's input lacks what the state needs
+	ModelUnavailable Class = "model_unavailable" // no answer from the model, for now
+	Unavailable      Class = "unavailable"       // something that is called is down, busy or slow
+	Internal         Class = "internal"          // our own fault, and whatever is not known
+)
+
+// All lists the classes of errors.
+var Classes = []Class{
+	NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field,
+	Full, Stopped, Unconfirmed, Conflict, Changed, Superseded, Unverified, MalformedForm,
+	BadInput, ModelUnavailable, Unavailable, Internal,
+}
+
+// Errors that several packages return, in addition to those of the domain.
+var (
+	// ErrUnverified: Slack did not confirm who the person is, so nothing was decided.
+	ErrUnverified = errors.New("could not check who is asking")
+	// ErrMalformedForm: a form does not identify its subject.
+	ErrMalformedForm = errors.New("the form can't be read")
+	// ErrBadInput: an input lacks what this state needs, so that retries are useless.
+	ErrBadInput = errors.New("bad input")
+	// ErrModelUnavailable: the model did not answer, but a retry may succeed.
+	ErrModelUnavailable = errors.New("the model is not available")
+	// ErrUnavailable: a service did not answer, or not properly, for now.
+	ErrUnavailable = errors.New("a service is not available")
+)
+
+// sentinels are the classes of error values. If an error wraps several of them, the first one in this list decides.
+var sentinels = []struct {
+	err   error
+	class Class
+}{
+	{aggregate.ErrInFlight, InFlight},
+	{aggregate.ErrUncovered, Uncovered},
+	{aggregate.ErrUnconfirmed, Unconfirmed}, // also wraps why there was no answer
+	{task.ErrNothingToRetry, NothingToRetry},
+	{task.ErrEdited, Edited},
+	{task.ErrMaxAttempts, MaxAttempts},
+	{task.ErrMaxRetries, MaxRetries},
+	{aggregate.ErrNotFound, NotFound},
+	{ErrBadInput, BadInput},
+	{ErrModelUnavailable, ModelUnavailable},
+	{ErrUnavailable, Unavailable},
+	{aggregate.ErrSuperseded, Superseded},
+	{aggregate.ErrConflict, Conflict},
+	{task.ErrNumber, Conflict},
+	{aggregate.ErrExists, Conflict}, // somebody created it in between
+	{aggregate.ErrMoved, Changed},
+	{aggregate.ErrSettings, Changed},
+	{aggregate.ErrNotDue, Changed},
+	{ErrUnverified, Unverified}, // also wraps Slack's error
+	{ErrMalformedForm, MalformedForm},
+	{context.DeadlineExceeded, Unavailable},
+	{context.Canceled, Unavailable},
+}
+
+// Of returns an error's class. A decision's own error takes precedence over errors that it wraps or was joined with.
+func ClassOf(err error) Class {
+	switch {
+	case err == nil:
+		return None
+	case is[aggregate.ErrDecided](err):
+		return Decided
+	case is[aggregate.ErrNotLatest](err):
+		return NotLatest
+	case is[aggregate.ErrNotAllowed](err), is[conversation.ErrByRules](err):
+		return NotAllowed
+	case is[*circulation.Refusal](err):
+		return ofAct(err)
+	case is[aggregate.ErrField](err):
+		return Field
+	case is[aggregate.ErrFull](err):
+		return Full
+	case is[task.StopError](err):
+		return Stopped
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return s.class
+		}
+	}
+	return ofAWS(err)
+}
+
+// ofAct returns the class of a refused act: a text is outside of its limits, or else the route forbids the act.
+func ofAct(err error) Class {
+	if refused, _ := errors.AsType[*circulation.Refusal](err); refused.Why == circulation.WhyText {
+		return Field
+	}
+	return NotAllowed
+}
+
+// Refusal reports whether a rule or the current state refused the request, so that a retry is refused as well.
+// Otherwise Ringi, Slack or AWS failed or something changed meanwhile, and nothing is known to be saved.
+func (c Class) Refusal() bool {
+	switch c {
+	case NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries,
+		Field:
+		return true
+	}
+	return false
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}

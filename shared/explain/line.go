@@ -1,0 +1,308 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/task"
+	"ringi/shared/words/legible"
+)
+
+// Kind says who wrote a piece of a line.
+type PieceKind int
+
+const (
+	Words   PieceKind = iota // Ringi's
+	Value                    // planned; must be shown without its formatting
+	Person                   // a Slack user id
+	Between                  // separates two items of a line
+)
+
+// Piece is a part of a line.
+type Piece struct {
+	Kind PieceKind
+	Text string
+}
+
+// Of returns one line for each step. locale is ja or en.
+func StepLines(locale string, steps []task.Step) [][]Piece {
+	lines := make([][]Piece, len(steps))
+	for i := range steps {
+		lines[i] = of(locale, steps, i)
+	}
+	return lines
+}
+
+// of returns the line of a step of a plan.
+func of(locale string, steps []task.Step, i int) []Piece {
+	s := &steps[i]
+	l := &writer{locale: locale, w: lineWordsOf(locale), earlier: steps[:i]}
+	args, ok := decode(s.ToolInput)
+	if !ok {
+		l.words(l.w.unread)
+		l.value(string(s.ToolInput))
+		return l.out
+	}
+	l.args = args
+	return l.call(s)
+}
+
+// call writes the line of a step with the writer's arguments.
+func (l *writer) call(s *task.Step) []Piece {
+	if l.own(s.Tool) {
+		l.rest(l.w.more)
+	} else {
+		l.foreign(s.Tool)
+		l.rest("")
+		l.leftOut(s.LeftOut)
+	}
+	return l.out
+}
+
+// leftOut adds a server's defaults for missing arguments.
+func (l *writer) leftOut(raw aggregate.JSON) {
+	l.earlier = nil // a default never refers to a step
+	defaults, _ := decode(raw)
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		l.add(Between, between)
+		l.name(name)
+		l.words(": ")
+		l.value(defaults[name])
+		l.words(l.w.byDefault)
+	}
+}
+
+// decode reads planned arguments. Numbers are not changed.
+func decode(raw aggregate.JSON) (map[string]any, bool) {
+	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
+	d.UseNumber()
+	var args map[string]any
+	if d.Decode(&args) != nil || args == nil {
+		return nil, false
+	}
+	_, err := d.Token()
+	return args, err == io.EOF
+}
+
+// writer builds one line. Arguments that the tool's words don't mention are added at its end.
+type writer struct {
+	locale  string
+	w       *lineWords
+	args    map[string]any
+	earlier []task.Step // to whose results values may refer
+	out     []Piece
+}
+
+//go:noinline
+func (l *writer) add(k PieceKind, text string) {
+	if text != "" {
+		l.out = append(l.out, Piece{k, text})
+	}
+}
+
+// words writes Ringi's own text, which may have several items.
+func (l *writer) words(text string) {
+	for i, item := range strings.Split(text, between) {
+		if i > 0 {
+			l.add(Between, between)
+		}
+		l.add(Words, item)
+	}
+}
+
+// missing is a missing argument, as opposed to null.
+type missing struct{}
+
+// take returns an argument and marks it as mentioned.
+func (l *writer) take(name string) any {
+	v, had := l.args[name]
+	delete(l.args, name)
+	if !had {
+		return missing{}
+	}
+	return v
+}
+
+// listed takes an argument if it is a list; any other remains for the end of the line.
+func (l *writer) listed(name string) (list []any, ok bool) {
+	v := l.take(name)
+	if list, ok = v.([]any); !ok {
+		l.args[name] = v
+	}
+	return list, ok
+}
+
+// say writes one of Ringi's texts. For {name} in the text it calls the function of that name in parts.
+func (l *writer) say(text string, parts map[string]func()) {
+	l.fill(text, func(name string) { parts[name]() })
+}
+
+// fill writes a text and calls part for each {name} in it.
+//
+//go:noinline
+func (l *writer) fill(text string, part func(name string)) {
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		l.words(before)
+		if !found {
+			return
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		part(name)
+		text = after
+	}
+}
+
+//go:noinline
+func (l *writer) of(v any) func() { return func() { l.value(v) } }
+
+func (l *writer) value(v any) {
+	switch v := v.(type) {
+	case nil:
+		l.words(l.w.nothing)
+	case missing:
+		l.words(l.w.missing)
+	case string:
+		l.quoted(v)
+	case json.Number:
+		l.add(Value, v.String())
+	case bool:
+		l.add(Value, strconv.FormatBool(v))
+	case several:
+		l.several(v)
+	case []any:
+		l.words("[")
+		l.list(v)
+		l.words("]")
+	case map[string]any:
+		if at, ok := reference(v); ok && l.from(at) {
+			return
+		}
+		l.words("{")
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				l.words(", ")
+			}
+			l.name(name)
+			l.words(": ")
+			l.value(v[name])
+		}
+		l.words("}")
+	}
+}
+
+func (l *writer) list(v []any) {
+	for i, x := range v {
+		if i > 0 {
+			l.words(", ")
+		}
+		l.value(x)
+	}
+}
+
+// quoted writes a text between quotation marks. Marks within the text are replaced or escaped by a backslash, so that
+// the end is unambiguous. Invisible characters are spelled out.
+func (l *writer) quoted(s string) {
+	l.words(l.w.open)
+	l.add(Value, legible.OneLine(l.w.inside.Replace(s)))
+	l.words(l.w.shut)
+}
+
+// name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.
+func (l *writer) name(s string) {
+	if plainName(s) {
+		l.add(Value, s)
+		return
+	}
+	l.quoted(s)
+}
+
+// plainName reports whether a name is unambiguous in a line: letters, digits and few signs, and not a number, true or
+// false.
+func plainName(s string) bool {
+	if s == "" || s == "true" || s == "false" || unicode.IsDigit(rune(s[0])) || s[0] == '-' {
+		return false
+	}
+	return plainSigns(s)
+}
+
+func plainSigns(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return r == utf8.RuneError || legible.Blank(r) || legible.Ignorable(r) || !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
+	})
+}
+
+// rest writes the arguments that were not mentioned. with precedes each name.
+func (l *writer) rest(with string) {
+	for _, name := range slices.Sorted(maps.Keys(l.args)) {
+		l.add(Between, between)
+		l.words(with)
+		l.name(name)
+		l.words(": ")
+		l.value(l.args[name])
+	}
+}
+
+// reference returns the path if a value is a reference.
+func reference(v any) (path string, ok bool) {
+	m, _ := v.(map[string]any)
+	path, ok = m["$ref"].(string)
+	return path, ok && len(m) == 1
+}
+
+// from writes the name of an earlier step's result or a part of it. It returns false for any other path.
+func (l *writer) from(path string) bool {
+	s, inside := source(path, l.earlier)
+	if s == nil {
+		return false
+	}
+	l.resultOf(fillLine(l.w.step, "n", s.Order), s.Tool, inside)
+	return true
+}
+
+// source returns the earlier step that a path leads to, nil if there is none, and the path inside its result.
+func source(path string, earlier []task.Step) (s *task.Step, inside string) {
+	step, rest, _ := strings.Cut(path, ".")
+	inside, deeper := strings.CutPrefix(rest, "result.")
+	if rest == "result" {
+		inside = ""
+	} else if !deeper || inside == "" {
+		return nil, ""
+	}
+	for i := range earlier {
+		if earlier[i].StepID == step {
+			return &earlier[i], inside
+		}
+	}
+	return nil, ""
+}
+
+// resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
+func (l *writer) resultOf(steps, tool, inside string) {
+	f, _ := catalog.Of(tool)
+	heading := f.Heading(l.locale, inside)
+	switch {
+	case inside == "":
+		l.words(fillLine(l.w.result, "step", steps))
+	case heading != "":
+		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
+	default:
+		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) {
+			if plainSigns(inside) {
+				l.add(Value, inside)
+				return
+			}
+			l.quoted(inside)
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package explain_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// written returns the lines of a plan's writes and reads, each after its steps' numbers.
+func written(locale string, steps []task.Step) (writes, reads string) {
+	for i := range steps {
+		steps[i].Access = aggregate.Read
+		if f, _ := catalog.Of(steps[i].Tool); f.Effect == aggregate.Write {
+			steps[i].Access = aggregate.Write
+		}
+	}
+	of := func(entries []explain.PlanEntry) string {
+		var lines []string
+		for _, e := range entries {
+			lines = append(lines, strings.Join(e.Orders, ", ")+". "+text(e.Line))
+		}
+		return strings.Join(lines, "\n")
+	}
+	w, r := explain.PlanEntries(locale, steps)
+	return of(w), of(r)
+}
+
+func month(year, month int, of string) string {
+	return fmt.Sprintf(`{"year":%d,"month":%d,"employees":{"$ref":"%s"}}`, year, month, of)
+}
+
+const people, other = "step-1.result.employees", "step-1.result.others"
+
+func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
+	employees := func(department, status string) string {
+		return `{"department":` + department + `,"status":"` + status + `"}`
+	}
+	of := func(step, before string) string {
+		return `{"mode":"calculate","records":{"$ref":"` + step + `.result.records"}` + before + `}`
+	}
+	first := []string{"list_employees", employees(`"営業部"`, "active")}
+	for name, tc := range map[string]struct {
+		plan   []string
+		ja, en string
+	}{
+		"half a year": {append(first, "list_attendance", month(2026, 11, people), "list_attendance", month(2026, 12, people), "list_attendance", month(2027, 1, people)),
+			"2, 3, 4. 勤怠 2026-11〜2027-01 の 3 か月 · 対象: ステップ1の従業員",
+			"2, 3, 4. Attendance 2026-11 to 2027-01 (3 months) · the employees from step 1"},
+		"a gap": {append(first, "list_attendance", month(2026, 4, people), "list_attendance", month(2026, 6, people)),
+			"2, 3. 勤怠 2026-04、2026-06 · 対象: ステップ1の従業員", "2, 3. Attendance 2026-04, 2026-06 · the employees from step 1"},
+		"backwards": {append(first, "list_attendance", month(2026, 5, people), "list_attendance", month(2026, 4, people)),
+			"2, 3. 勤怠 2026-05、2026-04 · 対象: ステップ1の従業員", "2, 3. Attendance 2026-05, 2026-04 · the employees from step 1"},
+		"somebody else's month": {append(first, "list_attendance", month(2026, 4, people), "list_attendance", month(2026, 5, other)),
+			"2. 2026年4月の勤怠 · 対象: ステップ1の従業員\n3. 2026年5月の勤怠 · 対象: ステップ1の結果 (others)",
+			"2. Attendance 2026-4 · the employees from step 1\n3. Attendance 2026-5 · the result of step 1 (others)"},
+		"departments": {append(first, "list_employees", employees(`"人事部"`, "active"), "list_employees", employees("null", "active"), "list_employees", employees(`"総務"`, "all")),
+			"1, 2. 部署: 「営業部」 / 「人事部」 · 下位の部署を含む · 在籍者のみ\n3. 全社 · 在籍者のみ\n4. 部署: 「総務」 · 下位の部署を含む · 退職者を含む",
+			"1, 2. Department: “営業部” / “人事部” and those below it · current employees only\n3. The whole company · current employees only\n4. Department: “総務” and those below it · including people who have left"},
+		"each with all before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime", of("step-2", ""),
+			"list_attendance", month(2026, 5, people), "calculate_overtime", of("step-4", `,"earlier":[{"$ref":"step-2.result.records"}]`)),
+			"2, 4. 勤怠 2026-04〜2026-05 の 2 か月 · 対象: ステップ1の従業員\n3, 5. 残業時間を計算 (1 か月ずつ) · 勤怠: ステップ2, 4の勤怠 · それ以前の月: 順に、その月より前のすべて",
+			"2, 4. Attendance 2026-04 to 2026-05 (2 months) · the employees from step 1\n3, 5. Calculate overtime, month by month · attendance: the attendance from steps 2, 4 · earlier months: all listed before it"},
+		"each with another before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime", of("step-2", ""),
+			"calculate_overtime", of("step-2", `,"earlier":[{"$ref":"step-1.result.records"}]`)),
+			"2. 2026年4月の勤怠 · 対象: ステップ1の従業員\n3. 残業時間を計算 · 勤怠: ステップ2の勤怠\n4. 残業時間を計算 · 勤怠: ステップ2の勤怠 · それ以前の月: [ステップ1の結果 (records)]",
+			"2. Attendance 2026-4 · the employees from step 1\n3. Calculate overtime · attendance: the attendance from step 2\n4. Calculate overtime · attendance: the attendance from step 2 · earlier months: [the result of step 1 (records)]"},
+		"numbers": {[]string{"rooms.find", `{"floor":4,"seats":6}`, "rooms.find", `{"floor":5,"seats":6}`, "rooms.find", `{"floor":6,"seats":6}`, "rooms.find", `{"floor":6.0,"seats":7}`},
+			"1, 2, 3. rooms の find · floor: 4〜6 · seats: 6\n4. rooms の find · floor: 6.0 · seats: 7",
+			"1, 2, 3. find on rooms · floor: 4 to 6 · seats: 6\n4. find on rooms · floor: 6.0 · seats: 7"},
+		"numbers with a gap": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":5}`, "rooms.find", `{"floor":7}`},
+			"1, 2, 3. rooms の find · floor: 4 / 5 / 7", "1, 2, 3. find on rooms · floor: 4 / 5 / 7"},
+		"parts of results": {append(first, "rooms.find", `{"a":{"$ref":"step-1.result.employees"}}`, "rooms.find", `{"a":{"$ref":"step-1.result.count"}}`),
+			"2, 3. rooms の find · a: ステップ1の従業員 / ステップ1の人数", "2, 3. find on rooms · a: the employees from step 1 / the number of people from step 1"},
+		"the same": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":4}`}, "1, 2. rooms の find · floor: 4", "1, 2. find on rooms · floor: 4"},
+		"more than one": {[]string{"rooms.find", `{"floor":4,"seats":6}`, "rooms.find", `{"floor":5,"seats":7}`},
+			"1. rooms の find · floor: 4 · seats: 6\n2. rooms の find · floor: 5 · seats: 7",
+			"1. find on rooms · floor: 4 · seats: 6\n2. find on rooms · floor: 5 · seats: 7"},
+		"what one lacks": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{}`}, "1. rooms の find · floor: 4\n2. rooms の find", "1. find on rooms · floor: 4\n2. find on rooms"},
+	} {
+		for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
+			writes, reads := written(locale, plan(tc.plan...))
+			if rest, ok := strings.CutPrefix(reads, "1. "); ok && !strings.HasPrefix(want, "1") {
+				_, reads, _ = strings.Cut(rest, "\n")
+			}
+			expect.That(t, writes == "" && reads == want, "%s, %s:\n%s\nwant\n%s", name, locale, reads, want)
+		}
+	}
+}
+
+// Each write stands alone, however alike it is to another.
+func TestEachWriteHasItsOwnLine(t *testing.T) {
+	dm := func(to string) string { return `{"recipient":"` + to + `","text":"完了","details":[]}` }
+	writes, reads := written("ja", plan("send_slack_dm", dm("U0SATO"), "list_positions", `{}`, "send_slack_dm", dm("U0SUZUKI")))
+	expect.Is(t, writes, "1. @U0SATO へ DM: 「完了」\n3. @U0SUZUKI へ DM: 「完了」")
+	expect.Is(t, reads, "2. 会社のすべての役職")
+}
+
+// No heading is another member's, in any language, and none has a sign that a line uses.
+func TestHeadingsTellMembersApart(t *testing.T) {
+	for _, f := range expect.Value(catalog.Files())(t) {
+		seen := map[string]string{}
+		for _, locale := range language.All {
+			expect.That(t, len(f.Headings[locale]) == len(f.Headings["ja"]), "%s lacks headings in %s", f.Name, locale)
+			for path, heading := range f.Headings[locale] {
+				of, _, _ := strings.Cut(path, ".")
+				if of == path {
+					of = ""
+				}
+				before, had := seen[of+"."+heading]
+				expect.That(t, (!had || before == path) && heading != "" && !strings.ContainsAny(heading, "·,=:/()[]{}「」“”〜、"),
+					"%s, %s: %s and %s are %q", f.Name, locale, path, before, heading)
+				seen[of+"."+heading] = path
+			}
+		}
+	}
+}

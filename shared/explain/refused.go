@@ -1,0 +1,215 @@
+package explain
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+)
+
+// Marks formats the variable parts of a sentence for a surface. The results are inserted unchanged.
+type Marks interface {
+	Person(id string) string        // empty: the system
+	Group(id string) string         // of people
+	Channel(id string) string       // empty if it can't be named
+	Time(t time.Time) string        // also the zero time
+	Text(s string, most int) string // text by others, at most most characters
+}
+
+// Surface is where and in which language a person reads the text.
+type Surface struct {
+	Locale string
+	Marks  Marks
+}
+
+// The most characters of a field's name and of the text about it.
+const (
+	maxName   = 64
+	maxDetail = 300
+)
+
+// words are the texts of one language, with placeholders such as {names}.
+type refusalWords struct {
+	Notes   map[Class]string // unsaved for a missing class
+	Unsaved string
+	Direct  string // tells others who decides in a direct message
+	Reason  string // the note on an invalid reason
+	Rules   map[aggregate.Rule]string
+	Decided map[state]string
+
+	Acts map[string]string // by circulation.Why, some with what is known beside it
+
+	ByRules map[aggregate.Reason]string // of conversation.ErrByRules
+
+	OwnRequest string // replaces the text of RuleSelf if there is no other approver
+
+	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, And, AndOthers string
+	RequesterAlone, CancelAccepted, ReasonNotTaken                                         string
+}
+
+// state is the state of a gate or a task when a person decides too late.
+type state string
+
+const (
+	approved     state = "approved"
+	autoApproved state = "approved_automatically"
+	rejected     state = "rejected"
+	picked       state = "picked"
+	bestTaken    state = "best_taken"
+	contestOver  state = "contest_over"
+	asReason     state = "as_reason"
+	asRequest    state = "as_request"
+	cancelled    state = "cancelled"
+	expired      state = "expired"
+	failed       state = "failed"
+	isOver       state = "ended"
+	otherwise    state = "otherwise"
+)
+
+//go:embed texts
+var refusalFiles embed.FS
+
+var refusalWordsOf = language.Catalog[refusalWords]{Files: &refusalFiles, Folder: "texts"}
+
+// Note returns the text for one person: who decided and when, or why it was refused, and what to do. It follows from
+// the error's class. Unknown errors are shown as "could not be saved".
+func (s Surface) Note(err error) string {
+	if r, is := errors.AsType[*circulation.Refusal](err); is {
+		return s.act(r, aggregate.Origin{})
+	}
+	w, class := refusalWordsOf.In(s.Locale), ClassOf(err)
+	text, ok := w.Notes[class]
+	switch class {
+	case Decided:
+		decided, _ := errors.AsType[aggregate.ErrDecided](err)
+		return s.decided(decided)
+	case NotLatest:
+		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
+		return fill(text, "latest", old.Latest)
+	case NotAllowed:
+		if r, is := errors.AsType[conversation.ErrByRules](err); is {
+			return RefusedByRules(s.Locale, r, s.Marks.Text, s.Marks.Person)
+		}
+		if rule := w.Rules[ruleOf(err)]; rule != "" {
+			return rule
+		}
+	case Field:
+		field, _ := errors.AsType[aggregate.ErrField](err)
+		if field.Field == "rejection_reason" {
+			return fill(w.Reason, "max", aggregate.MaxReason)
+		}
+		return fill(text, "field", s.Marks.Text(field.Field, maxName), "limit", s.Marks.Text(field.Limit, maxDetail))
+	case Stopped:
+		stop, _ := errors.AsType[task.StopError](err)
+		return s.sentence(stop.Reason, stop.Detail)
+	case Full:
+		full, _ := errors.AsType[aggregate.ErrFull](err)
+		return s.sentence(full.Reason, fmt.Sprint(full.Most))
+	case MaxAttempts:
+		return fill(text, "max", task.MaxAttempts)
+	case MaxRetries:
+		return fill(text, "max", task.MaxRetries)
+	}
+	if !ok {
+		return w.Unsaved
+	}
+	return text
+}
+
+func (s Surface) sentence(r aggregate.Reason, detail string) string {
+	fit := func(text string) string { return s.Marks.Text(text, maxDetail) }
+	return Ended(s.Locale, r, FitDetail(r, detail, fit, s.Marks.Person))
+}
+
+// decided says who has already decided, or how the task ended.
+func (s Surface) decided(e aggregate.ErrDecided) string {
+	why := ""
+	if e.Reason != "" {
+		why = s.sentence(e.Reason, "")
+	}
+	return fill(refusalWordsOf.In(s.Locale).Decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At),
+		"why", why)
+}
+
+func stateOf(e aggregate.ErrDecided) state {
+	switch {
+	case e.Reason == task.ReasonByPerson:
+		return cancelled
+	case e.Reason == task.ReasonExpired:
+		return expired
+	case e.Reason != "" && e.Status == string(task.TaskFailed):
+		return failed
+	case e.Reason != "":
+		return isOver
+	case e.Status == string(aggregate.Approved) && e.By == "":
+		return autoApproved
+	case e.Status == string(aggregate.Approved):
+		return approved
+	case e.Status == task.StatusPicked:
+		return picked
+	case e.Status == task.StatusBestTaken:
+		return bestTaken
+	case e.Status == task.StatusContestOver:
+		return contestOver
+	case e.Status == string(task.AsReason):
+		return asReason
+	case e.Status == string(task.AsRequest):
+		return asRequest
+	case e.Status == string(aggregate.Rejected):
+		return rejected
+	}
+	return otherwise
+}
+
+// CancelledBefore is the note for a person who cancels again.
+func (s Surface) CancelledBefore(by string, at time.Time) string {
+	return s.decided(aggregate.ErrDecided{By: by, At: at, Reason: task.ReasonByPerson})
+}
+
+// CancelAccepted is the note after a task was cancelled if its card is not visible.
+func (s Surface) CancelAccepted() string { return refusalWordsOf.In(s.Locale).CancelAccepted }
+
+// ReasonNotTaken tells a person that their reason for rejecting was not used; the cause is told separately.
+func (s Surface) ReasonNotTaken() string { return refusalWordsOf.In(s.Locale).ReasonNotTaken }
+
+// Why is Note, but does not refer to another approver if the settings leave none.
+func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
+		return refusalWordsOf.In(s.Locale).OwnRequest
+	}
+	if r, is := errors.AsType[*circulation.Refusal](err); is {
+		return s.act(r, o)
+	}
+	return s.Note(err)
+}
+
+// Refused is Why for a click that a rule refused. It also names the people who may decide, as WhoDecides does.
+func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	text := s.Why(err, set, o, askers...)
+	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
+		return refusalWordsOf.In(s.Locale).Direct
+	}
+	switch ruleOf(err) {
+	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
+		return text + "\n" + s.WhoDecides(set, o, askers...)
+	case aggregate.RuleNotParty:
+		who := s.Either(o.User, s.Approvers(set, o))
+		return text + "\n" + fill(refusalWordsOf.In(s.Locale).May, "who", who)
+	}
+	return text
+}
+
+// ruleOf returns the rule that refused, empty if none did.
+func ruleOf(err error) aggregate.Rule {
+	refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
+	return refused.Rule
+}
+
+func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }

@@ -1,0 +1,11 @@
+package explain
+
+import (
+	"testing"
+
+	"ringi/shared/words/language/languagetest"
+)
+
+func TestEachLanguageSaysWhyACallFailed(t *testing.T) {
+	languagetest.Whole[callWords](t, callFiles, "texts")
+}

@@ -1,0 +1,203 @@
+package explain
+
+import (
+	"strconv"
+	"strings"
+
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+	"ringi/shared/words/lazy"
+)
+
+// inCode are the tools that a template can't describe: the number of rows depends on the step that they come from, and
+// columns and details come in pairs.
+var inCode = map[string]func(*writer){
+	"write_rows_to_google_sheet": (*writer).sheet,
+	"send_slack_dm":              (*writer).message,
+}
+
+// own describes a call of one of Ringi's own tools. It returns false for other tools.
+func (l *writer) own(name string) bool {
+	if say := inCode[name]; say != nil {
+		say(l)
+		return true
+	}
+	f, _ := catalog.Of(name)
+	if f.Line != nil {
+		l.template(f, f.Line.In(l.locale))
+	}
+	return f.Line != nil
+}
+
+// template writes a line of a tool's file.
+//
+//go:noinline
+func (l *writer) template(f catalog.File, text string) {
+	l.fill(text, func(name string) {
+		v := l.take(name)
+		words := wordsFor(f.Arguments[name], v)
+		if words == nil {
+			l.value(v)
+			return
+		}
+		l.fill(words.In(l.locale), func(string) { l.value(v) })
+	})
+}
+
+// wordsFor returns the words for an argument's value, nil if the value is shown as it is.
+func wordsFor(a catalog.Argument, v any) language.Texts {
+	switch v := v.(type) {
+	case nil:
+		if a.Null != nil {
+			return a.Null
+		}
+	case missing:
+		if a.Absent != nil {
+			return a.Absent
+		}
+	case string:
+		if words, ok := a.Is[v]; ok {
+			return words
+		}
+	}
+	return a.Other
+}
+
+func (l *writer) sheet() {
+	rows := l.take("rows")
+	list, literal := rows.([]any)
+	count, text := len(list), l.w.exactly
+	if !literal {
+		count, text = l.most(rows), l.w.atMost
+	}
+	l.say(l.w.sheet, map[string]func(){
+		"spreadsheet": l.of(l.take("spreadsheet_id")), "tab": l.of(l.take("sheet")),
+		"rows": func() { l.say(text, map[string]func(){"n": func() { l.words(thousands(count)) }}) },
+	})
+	l.say(l.w.rows, map[string]func(){"rows": l.of(rows)})
+	if columns, ok := l.listed("columns"); ok {
+		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns, l.headings(rows)) }})
+	}
+}
+
+// headings returns what people call the members of rows that come from a tool of the catalog, in the language of a title
+// that is one of a member's headings; nil for other rows.
+func (l *writer) headings(rows any) func(member, title string) string {
+	path, _ := reference(rows)
+	s, inside := source(path, l.earlier)
+	if s == nil || inside == "" {
+		return nil
+	}
+	f, known := catalog.Of(s.Tool)
+	if !known {
+		return nil
+	}
+	return func(member, title string) string {
+		for _, locale := range language.All {
+			if f.Heading(locale, inside+"."+member) == title {
+				return title
+			}
+		}
+		return f.Heading(l.locale, inside+"."+member)
+	}
+}
+
+// columns writes each column's title, and what fills it unless people call that by the title.
+func (l *writer) columns(columns []any, headings func(member, title string) string) {
+	for i, c := range columns {
+		if i > 0 {
+			l.words(", ")
+		}
+		key, title, ok := pair(c, "key", "title")
+		name, plain := title.(string)
+		member, plainKey := key.(string)
+		if !ok || !plain || !plainKey {
+			l.value(c)
+			continue
+		}
+		heading := ""
+		if headings != nil {
+			heading = headings(member, name)
+		}
+		l.name(name)
+		switch {
+		case heading != "" && heading != name:
+			l.words(" = (" + heading + ")")
+		case heading == "" && (member != name || headings != nil):
+			l.words(" = ")
+			l.name(member)
+		}
+	}
+}
+
+// most returns how many rows a reference gives at most: the limit of its tool or of a sheet.
+func (l *writer) most(rows any) int {
+	sheet, _ := catalog.Of("write_rows_to_google_sheet")
+	path, _ := reference(rows)
+	step, _, _ := strings.Cut(path, ".")
+	if s, _ := source(step+".result", l.earlier); s != nil {
+		if f, ok := catalog.Of(s.Tool); ok {
+			return min(f.Limits.MaxRows, sheet.Limits.MaxRows)
+		}
+	}
+	return sheet.Limits.MaxRows
+}
+
+func (l *writer) message() {
+	l.say(l.w.message, map[string]func(){"recipient": func() { l.recipient(l.take("recipient")) },
+		"text": l.of(l.take("text"))})
+	details, ok := l.listed("details")
+	if !ok {
+		return
+	}
+	for _, d := range details {
+		l.add(Between, between)
+		label, value, ok := pair(d, "label", "value")
+		name, plain := label.(string)
+		if !ok || !plain {
+			l.value(d)
+			continue
+		}
+		l.name(name)
+		l.words(": ")
+		l.value(value)
+	}
+}
+
+var userForm = lazy.Regexp{Text: `^[UW][A-Z0-9]{2,40}$`}
+
+func (l *writer) recipient(v any) {
+	if id, ok := v.(string); ok && userForm.Get().MatchString(id) {
+		l.add(Person, id)
+		return
+	}
+	l.value(v)
+}
+
+// foreign names a tool of an MCP server, or one that doesn't exist any more.
+func (l *writer) foreign(name string) {
+	server, own, ok := tenancy.ServerTool(name)
+	if !ok {
+		l.name(name)
+		return
+	}
+	l.say(l.w.server, map[string]func(){"server": func() { l.name(server) }, "tool": func() { l.name(own) }})
+}
+
+// pair returns the members of an object that has exactly these two.
+func pair(v any, first, second string) (a, b any, ok bool) {
+	m, _ := v.(map[string]any)
+	a, hasFirst := m[first]
+	b, hasSecond := m[second]
+	return a, b, hasFirst && hasSecond && len(m) == 2
+}
+
+// thousands writes 20000 as 20,000.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

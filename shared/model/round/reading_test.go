@@ -1,0 +1,244 @@
+package round_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/round"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool/mcp"
+)
+
+var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
+
+// key is the secret for every server.
+type key string
+
+func (k key) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
+	return string(k), nil
+}
+
+// world is a tenant whose settings name the server of meeting rooms.
+type world struct {
+	*testing.T
+	rows   *store.TaskStore
+	tenant string
+	rooms  *vendors.Rooms
+	admin  mcp.Admin
+	source round.Source
+}
+
+func newWorld(t *testing.T, db *storetest.Server) *world {
+	t.Helper()
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	w := &world{T: t, tenant: aggregate.TenantID("T0READS"), rooms: v.Rooms()}
+	w.rows, _ = db.Store(t)
+	x := expect.Value(w.rows.Settings(t.Context(), w.tenant))(t)
+	x.MCPServers = []tenancy.MCPServer{{Name: vendors.RoomsServer, URL: s.URL + vendors.RoomsPath}}
+	expect.Value(w.rows.SaveSettings(t.Context(), w.tenant, x, admin, time.Now()))(t)
+	out, secret := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), key(v.RoomsToken())
+	w.admin = mcp.Admin{Rows: w.rows, Credentials: secret, Client: mcp.Client{HTTP: out}, Now: time.Now}
+	w.source = round.Source{Rows: w.rows, Credentials: secret, Client: w.admin.Client, Now: time.Now}
+	return w
+}
+
+// allow lets tasks call a tool, and contests, too, if listed is true.
+func (w *world) allow(name string, access aggregate.Access, listed bool) {
+	w.Helper()
+	for _, x := range expect.Value(w.admin.Tools(w.Context(), w.tenant, vendors.RoomsServer))(w) {
+		if x.Name == name {
+			expect.NoError(w, w.admin.Allow(w.Context(), w.tenant, name, x.Hash, access, admin))
+			if listed {
+				expect.NoError(w, w.admin.ForContests(w.Context(), w.tenant, name, x.Hash, true, admin))
+			}
+		}
+	}
+}
+
+func (w *world) open(locale string) round.Reads {
+	w.Helper()
+	return expect.Value(w.source.Open(w.Context(), w.tenant, locale))(w)
+}
+
+func names(r round.Reads) (out []string) {
+	for _, t := range r.Tools() {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
+
+func TestReading(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*world){
+		"only what is listed is offered": testOffered, "a tool that its server changed is refused and off": testChanged, "a tool that was taken off the list is refused": testTakenOff,
+		"arguments that do not fit are not sent": testArguments, "a server that fails": testDown,
+		"what can't be seen is left out": testUnseen, "few calls are made at once": testFew,
+	} {
+		t.Run(name, func(t *testing.T) { run(newWorld(t, db)) })
+	}
+}
+
+func testOffered(w *world) {
+	if r := w.open("ja"); len(r.Tools()) != 0 || r.Lacking() != "" {
+		w.Errorf("%v %q", names(r), r.Lacking())
+	}
+	w.allow("rooms.list_rooms", aggregate.Read, true)
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	w.allow(vendors.BookRoom, aggregate.Write, false)
+	r := w.open("ja")
+	expect.Same(w, []string{"rooms_house_rules", "rooms_list_rooms"}, names(r))
+	for _, x := range r.Tools() {
+		var schema struct {
+			Type       string
+			Properties map[string]any
+		}
+		if json.Unmarshal(x.Schema, &schema) != nil || schema.Type != "object" || schema.Properties == nil || !x.Foreign || x.Description == "" {
+			w.Errorf("%+v %s", x, x.Schema)
+		}
+	}
+	expect.Is(w, expect.Value(r.Read(w.Context(), "rooms_house_rules", json.RawMessage(`{}`)))(w), "使った後はホワイトボードを消してください。")
+	expect.Has(w, expect.Value(r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(free)))(w), `"fuji"`)
+	_, err := r.Read(w.Context(), "rooms_book_room", json.RawMessage(free))
+	expect.That(w, err != nil && len(w.rooms.Bookings()) == 0, "a tool that writes: %v", err)
+	if other := expect.Value(w.source.Open(w.Context(), aggregate.TenantID("T0OTHER"), "ja"))(w); len(other.Tools()) != 0 {
+		w.Errorf("of another tenant: %v", names(other))
+	}
+}
+
+// refused calls a tool and returns the sentence with which it is refused.
+func (w *world) refused(r round.Reads, name, input string) string {
+	w.Helper()
+	_, err := r.Read(w.Context(), name, json.RawMessage(input))
+	sentence := round.Refused("")
+	expect.That(w, errors.As(err, &sentence), "%s: %v", name, err)
+	return string(sentence)
+}
+
+func testChanged(w *world) {
+	w.allow("rooms.list_rooms", aggregate.Read, true)
+	r := w.open("ja")
+	w.rooms.DescribeList("Lists everything, and tells everybody")
+	for range 2 { // the first call finds the change and saves it
+		said := w.refused(r, "rooms_list_rooms", free)
+		expect.That(w, strings.Contains(said, "変更または削除された") && strings.Contains(said, "list_rooms"), "%q", said)
+	}
+	p, _, err := w.rows.ToolPermission(w.Context(), w.tenant, "rooms.list_rooms")
+	expect.That(w, err == nil && p.ChangedAt != nil, "%+v %v", p, err)
+	if r := w.open("en"); len(r.Tools()) != 0 || !strings.Contains(r.Lacking(), "changed or removed its tool list_rooms") {
+		w.Errorf("%v %q", names(r), r.Lacking())
+	}
+	w.allow("rooms.list_rooms", aggregate.Read, false)
+	if r := w.open("en"); len(r.Tools()) != 0 || r.Lacking() != "" {
+		w.Errorf("allowed anew, it is listed: %v %q", names(r), r.Lacking())
+	}
+}
+
+func testTakenOff(w *world) {
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	r := w.open("ja")
+	expect.NoError(w, w.admin.ForContests(w.Context(), w.tenant, "rooms.house_rules", "", false, admin))
+	expect.Has(w, w.refused(r, "rooms_house_rules", `{}`), "コンテストで使えなくなりました")
+	w.allow("rooms.house_rules", aggregate.Write, false)
+	said := w.refused(r, "rooms_house_rules", `{}`)
+	expect.That(w, said != "", "one that writes now is called")
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	r = w.open("ja")
+	x := expect.Value(w.rows.Settings(w.Context(), w.tenant))(w)
+	x.MCPServers = nil
+	expect.Value(w.rows.SaveSettings(w.Context(), w.tenant, x, admin, time.Now()))(w)
+	expect.Has(w, w.refused(r, "rooms_house_rules", `{}`), "コンテストで使えなくなりました", "of a server that was taken out meanwhile")
+	if r := w.open("ja"); len(r.Tools()) != 0 || r.Lacking() == "" {
+		w.Errorf("of a server that the settings no longer name: %v %q", names(r), r.Lacking())
+	}
+}
+
+func testArguments(w *world) {
+	w.allow("rooms.list_rooms", aggregate.Read, true)
+	r := w.open("en")
+	for _, input := range []string{`{}`, `{"date":1,"start":"10:00","end":"11:00"}`, `[]`, `x`, `{"date":{"$ref":"step_01.result.date"},"start":"10:00","end":"11:00"}`, `{"date":"` + strings.Repeat("x", 1<<20) + `"}`} {
+		_, err := r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(input))
+		refused := round.Refused("")
+		expect.That(w, err != nil && !errors.As(err, &refused), "%.80s: %v", input, err)
+	}
+}
+
+func testDown(w *world) {
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	r := w.open("en")
+	ctx, cancel := context.WithCancel(w.Context())
+	cancel()
+	_, err := r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`))
+	expect.That(w, err != nil, "read after the end")
+}
+
+// Results and errors of a server reach models without invisible characters, even if JSON escapes them.
+func testUnseen(w *world) {
+	object := map[string]any{"type": "object"}
+	for name, says := range map[string]sdk.CallToolResult{
+		"text":   {Content: []sdk.Content{&sdk.TextContent{Text: "見\U000e0041え\u202eる"}}},
+		"failed": {IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "見\U000e0041え\u202eる"}}},
+		"facts":  {StructuredContent: json.RawMessage(`{"is":"見\udb40\udc41え\u202eる"}`)},
+	} {
+		tool := &sdk.Tool{Name: name, InputSchema: object}
+		if name == "facts" {
+			tool.OutputSchema = object
+		}
+		w.rooms.MCP().AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &says, nil })
+		w.allow("rooms."+name, aggregate.Read, true)
+		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, json.RawMessage(`{}`))
+		expect.Is(w, err != nil, name == "failed", "%s: %v", name, err)
+		if err != nil {
+			said = err.Error()
+		}
+		expect.Has(w, said, "見える", "%s", name)
+	}
+}
+
+// A server's answers may be large and a team may have many members, so only a few calls run at the same time.
+func testFew(w *world) {
+	const members, most = 12, 4
+	var mu sync.Mutex
+	now, highest := 0, 0
+	add := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now += n
+		highest = max(highest, now)
+	}
+	w.rooms.MCP().AddTool(&sdk.Tool{Name: "slow", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		add(1)
+		defer add(-1)
+		time.Sleep(20 * time.Millisecond)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "遅い"}}}, nil
+	})
+	w.allow("rooms.slow", aggregate.Read, true)
+	r := w.open("ja")
+	var all sync.WaitGroup
+	for range members {
+		all.Go(func() {
+			text, err := r.Read(w.Context(), "rooms_slow", json.RawMessage(`{}`))
+			expect.Fails(w, err, nil)
+			expect.Is(w, text, "遅い")
+		})
+	}
+	all.Wait()
+	expect.That(w, highest <= most, "%d calls at once", highest)
+}

@@ -1,0 +1,222 @@
+package outbound
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// Service is one of AWS's services in a function's region. It is safe for concurrent use.
+type Service struct {
+	id, endpoint, region string
+	http                 aws.HTTPClient
+	credentials          aws.CredentialsProvider
+	signer               *v4.Signer
+	attempts             *retry.Attempt
+	read                 ErrorReader
+}
+
+// Reader reads the code and the message of an answer that is an error, both empty if the answer has none.
+type ErrorReader func(header http.Header, body []byte) (code, message string)
+
+// Request is a request of a service.
+type Request struct {
+	Operation string // the SDK's name of it
+	Method    string
+	Path      string // escaped, with the query if there is one
+	Header    map[string]string
+	Body      []byte
+	Limit     int64 // of the body of an answer that is no error, in bytes; a longer one is an error
+}
+
+// maxError is more than any error of a service has, in bytes.
+const maxError = 64 << 10
+
+// At returns the service of which the SDK has this id, such as "S3".
+func ServiceAt(cfg aws.Config, id string, read ErrorReader) *Service {
+	s := &Service{
+		id: id, endpoint: endpoint(cfg, strings.ToLower(id)), region: cfg.Region, http: cfg.HTTPClient,
+		credentials: cfg.Credentials, read: read,
+		// Only S3 signs a path as it is sent; all others escape it once more.
+		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = id == "S3" }),
+	}
+	if s.http == nil {
+		s.http = awshttp.NewBuildableClient()
+	}
+	var retryer aws.Retryer = retry.NewStandard()
+	if cfg.Retryer != nil {
+		retryer = cfg.Retryer()
+	}
+	same := func(request any) any { return request } // answer makes a request of its own
+	s.attempts = retry.NewAttemptMiddleware(retryer, same)
+	return s
+}
+
+// Below returns the service at the host below its own that has this name.
+func (s *Service) Below(name string) *Service {
+	other := *s
+	scheme, host, _ := strings.Cut(s.endpoint, "://")
+	other.endpoint = scheme + "://" + name + "." + host
+	return &other
+}
+
+// URL returns the address of a path.
+func (s *Service) URL(path string) string { return s.endpoint + path }
+
+func endpoint(cfg aws.Config, name string) string {
+	if cfg.BaseEndpoint != nil {
+		return strings.TrimSuffix(*cfg.BaseEndpoint, "/")
+	}
+	host := "https://" + name + "." + cfg.Region + ".amazonaws.com"
+	if strings.HasPrefix(cfg.Region, "cn-") {
+		host += ".cn"
+	}
+	return host
+}
+
+// Call makes a request, and again if the SDK would. Its errors have the form of the SDK's.
+func (s *Service) Call(ctx context.Context, r Request) (header http.Header, body []byte, err error) {
+	err = s.repeat(ctx, r.Operation, func(ctx context.Context) error {
+		answer, err := s.answer(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		header = answer.Header
+		body, err = io.ReadAll(io.LimitReader(answer.Body, r.Limit+1))
+		switch {
+		case err != nil:
+			return fmt.Errorf("read the answer: %w", err)
+		case int64(len(body)) > r.Limit:
+			return fmt.Errorf("the answer is over %d bytes", r.Limit)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return header, body, nil
+}
+
+// Open makes a request like Call, and returns the answer's body, whatever its length, for the caller to read and close.
+// Only what fails until it begins is repeated.
+func (s *Service) Open(ctx context.Context, r Request) (body io.ReadCloser, err error) {
+	err = s.repeat(ctx, r.Operation, func(ctx context.Context) error {
+		answer, err := s.answer(ctx, r)
+		if err == nil {
+			body = answer.Body
+		}
+		return err
+	})
+	return body, err
+}
+
+// repeat calls attempt again for as long as the SDK would.
+func (s *Service) repeat(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	once := func(ctx context.Context, _ middleware.FinalizeInput) (
+		out middleware.FinalizeOutput, m middleware.Metadata, err error) {
+		return out, m, attempt(ctx)
+	}
+	_, _, err := s.attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(once))
+	if err != nil {
+		return s.Failed(operation, err)
+	}
+	return nil
+}
+
+// Failed returns an operation's error as the SDK wraps it, by which errorclass knows a call without an answer.
+func (s *Service) Failed(operation string, err error) error {
+	return &smithy.OperationError{ServiceID: s.id, OperationName: operation, Err: err}
+}
+
+// answer makes a request once. The caller closes the answer's body.
+func (s *Service) answer(ctx context.Context, r Request) (*http.Response, error) {
+	request, err := s.request(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.http.Do(request)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, &smithy.CanceledError{Err: ctx.Err()}
+	case err != nil:
+		return nil, &smithyhttp.RequestSendError{Err: err}
+	case answer.StatusCode >= http.StatusMultipleChoices:
+		defer answer.Body.Close()
+		return nil, s.refused(answer)
+	}
+	return answer, nil
+}
+
+// request returns a signed request.
+func (s *Service) request(ctx context.Context, r Request) (*http.Request, error) {
+	out, err := http.NewRequestWithContext(ctx, r.Method, s.URL(r.Path), bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(r.Body)
+	payload := hex.EncodeToString(hash[:])
+	out.Header.Set("X-Amz-Content-Sha256", payload)
+	out.Header.Set("Accept-Encoding", "identity") // else net/http asks for a packed answer, and unpacks it
+	out.Header.Set("User-Agent", "ringi")
+	for name, value := range r.Header {
+		out.Header.Set(name, value)
+	}
+	if trace, ok := ctx.Value("x-amzn-trace-id").(string); ok && trace != "" { // aws-lambda-go's key
+		out.Header.Set("X-Amzn-Trace-Id", trace)
+	}
+	keys, err := s.credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return out, s.signer.SignHTTP(ctx, keys, out, payload, strings.ToLower(s.id), s.region, time.Now())
+}
+
+// Address returns an address at which anybody can make a GET request of a path for some time.
+func (s *Service) Address(ctx context.Context, path string, during time.Duration) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL(path), nil)
+	if err != nil {
+		return "", err
+	}
+	query := r.URL.Query()
+	query.Set("X-Amz-Expires", strconv.Itoa(int(during.Seconds())))
+	r.URL.RawQuery = query.Encode()
+	keys, err := s.credentials.Retrieve(ctx)
+	if err != nil {
+		return "", err
+	}
+	address, _, err := s.signer.PresignHTTP(ctx, keys, r, "UNSIGNED-PAYLOAD", strings.ToLower(s.id), s.region, time.Now())
+	return address, err
+}
+
+// refused returns an error of the service as the SDK does, so that the retryer and errorclass know it.
+func (s *Service) refused(answer *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxError)) // without all of it the status tells enough
+	code, message := s.read(answer.Header, body)
+	status := http.StatusText(answer.StatusCode) // of a gateway's page, which says nothing
+	return &awshttp.ResponseError{
+		RequestID: cmp.Or(answer.Header.Get("X-Amzn-Requestid"), answer.Header.Get("X-Amz-Request-Id")),
+		ResponseError: &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: answer},
+			Err: &smithy.GenericAPIError{
+				Code: cmp.Or(code, strings.ReplaceAll(status, " ", "")), Message: cmp.Or(message, status),
+			},
+		},
+	}
+}

@@ -1,0 +1,246 @@
+package secret
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"ringi/shared/runtime/boot"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+)
+
+const (
+	// slackKeptFor is how long the secret is cached, so that running functions notice a replaced one.
+	slackKeptFor = 5 * time.Minute
+	// slackReadEvery is the least time between two reads by one environment.
+	slackReadEvery = 30 * time.Second
+	// slackRereadWithin bounds a read while an older value can still be used: Slack waits three seconds for an answer.
+	slackRereadWithin = 500 * time.Millisecond
+	// slackPreloadWithin is how long a function's start waits for the secret.
+	slackPreloadWithin = 2 * time.Second
+	// publicSlack is the address of Slack's Web API.
+	publicSlack = "https://slack.com/api/"
+)
+
+// SlackSecret has an app's signing secret, by which Slack signs its calls, and the bot's token. Neither may be logged;
+// printing a SlackSecret shows nothing.
+type SlackSecret struct {
+	Hidden
+	SigningSecret string `json:"signing_secret"`
+	BotToken      string `json:"bot_token"`
+	ClientID      string `json:"client_id"` // with which people sign in to the console; not secret
+	ClientSecret  string `json:"client_secret"`
+	AppID         string `json:"app_id"`       // the app's id; empty: calls of any app that signs with the secret are accepted
+	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
+	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
+	Install       string `json:"install"`      // ids of the further workspaces that may install the app, with commas between, or AnyWorkspace; empty: none
+}
+
+// AnyWorkspace, in place of ids, lets every workspace install the app.
+const AnyWorkspace = "any"
+
+// Reader reads one secret's value.
+type Reader interface {
+	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
+		opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+}
+
+// ErrMissing means that a member was not pasted into the Slack secret yet.
+var ErrMissing = errors.New("not pasted into the Slack secret yet")
+
+// Slack caches the Slack secret: JSON with signing_secret, bot_token, client_id, client_secret and tenant_admin, and
+// optionally app_id, install and the api_url of another Slack than slack.com. It reads the secret when it is first
+// needed, again after five minutes, and when it was refused. Its errors name the missing member but never contain a
+// value.
+type Slack struct {
+	address string // of the Web API if the secret has none
+
+	Reader Reader
+	ID     string
+	Now    func() time.Time
+
+	mu    sync.Mutex
+	read  time.Time // when kept was read; zero: never
+	asked time.Time // when a read was last tried
+	kept  SlackSecret
+}
+
+// OpenSlack is NewSlack with a function's client.
+func OpenSlack(cfg aws.Config, env boot.Slack) *Slack {
+	return NewSlack(secretsmanager.NewFromConfig(cfg), env)
+}
+
+// NewSlack returns the secret that the environment names. A secret without api_url uses the environment's.
+func NewSlack(r Reader, env boot.Slack) *Slack {
+	return &Slack{Reader: r, ID: env.SlackSecretID, Now: time.Now, address: env.SlackAPIURL}
+}
+
+// Preload reads the secret while a function starts, so that the first request need not wait. It ignores failures: the
+// first call that needs the secret reads it again and reports the error.
+func (s *Slack) Preload(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, slackPreloadWithin)
+	defer cancel()
+	if _, err := s.get(ctx, func(SlackSecret) bool { return true }); err != nil {
+		slog.WarnContext(ctx, "start without the Slack secret", "err", err)
+	}
+}
+
+// SigningSecret returns the secret by which Slack signs its calls, or ErrMissing.
+func (s *Slack) SigningSecret(ctx context.Context) (string, error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
+	if err == nil && kept.SigningSecret == "" {
+		err = fmt.Errorf("signing_secret: %w", ErrMissing)
+	}
+	return kept.SigningSecret, err
+}
+
+// AppID returns the id of the secret's app, empty if the secret has none.
+func (s *Slack) AppID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept.AppID
+}
+
+// Bot returns the bot's token and the Web API's address, or ErrMissing.
+func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.BotToken != "" })
+	if err == nil && kept.BotToken == "" {
+		err = fmt.Errorf("bot_token: %w", ErrMissing)
+	}
+	return kept.BotToken, cmp.Or(kept.APIURL, s.address, publicSlack), err
+}
+
+// Client returns the app's client for sign-ins and the Web API's address, or ErrMissing.
+func (s *Slack) Client(ctx context.Context) (id, secret, api string, err error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.ClientID != "" && k.ClientSecret != "" })
+	if err == nil && (kept.ClientID == "" || kept.ClientSecret == "") {
+		err = fmt.Errorf("client_id and client_secret: %w", ErrMissing)
+	}
+	return kept.ClientID, kept.ClientSecret, cmp.Or(kept.APIURL, s.address, publicSlack), err
+}
+
+// TenantAdmin returns the Slack user id of the first administrator of the deployment's own workspace, or ErrMissing.
+func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.TenantAdmin != "" })
+	if err == nil && kept.TenantAdmin == "" {
+		err = fmt.Errorf("tenant_admin: %w", ErrMissing)
+	}
+	return kept.TenantAdmin, err
+}
+
+// MayInstall reports whether another workspace may install the app: if the secret's install has its id or AnyWorkspace.
+func (s *Slack) MayInstall(ctx context.Context, team string) (bool, error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(strings.Split(kept.Install, ","), func(id string) bool {
+		id = strings.TrimSpace(id)
+		return id == AnyWorkspace || id != "" && id == team
+	}), nil
+}
+
+// Refused reads the secret again, at most once in 30 seconds, because Slack refused the token or a signature did not
+// match. It reports whether the secret has changed.
+func (s *Slack) Refused(ctx context.Context) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Now().Sub(s.asked) < slackReadEvery {
+		return false
+	}
+	before := s.kept
+	if !s.read.IsZero() { // anyone can send bad signatures, which must not slow the function down
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
+		defer cancel()
+	}
+	if err := s.ask(ctx); err != nil {
+		slog.WarnContext(ctx, "with the Slack secret as it was", "err", err)
+		return false
+	}
+	return s.kept != before
+}
+
+// get returns the cached secret if it is younger than slackKeptFor and has the wanted member. If reading it again
+// fails, get returns the old value.
+func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSecret, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.Now()
+	known := !s.read.IsZero()
+	switch {
+	case known && serves(s.kept) && now.Sub(s.read) < slackKeptFor:
+		return s.kept, nil
+	case known && now.Sub(s.asked) < slackReadEvery:
+		return s.kept, nil
+	}
+	if known && serves(s.kept) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
+		defer cancel()
+	}
+	err := s.ask(ctx)
+	if err != nil && known && serves(s.kept) {
+		slog.WarnContext(ctx, "with the Slack secret as it was", "err", err)
+		err = nil
+	}
+	return s.kept, err
+}
+
+// ask reads the secret. The caller holds the lock.
+func (s *Slack) ask(ctx context.Context) error {
+	s.asked = s.Now()
+	if s.ID == "" {
+		return errors.New("read the Slack secret: SLACK_SECRET_ID is empty")
+	}
+	out, err := s.Reader.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.ID})
+	if err != nil {
+		return fmt.Errorf("read the Slack secret: %w", err)
+	}
+	if out.SecretString == nil {
+		return errors.New("read the Slack secret: it is binary, not JSON text")
+	}
+	var v SlackSecret
+	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
+		return errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
+	}
+	s.kept, s.read = v.completed(s.kept), s.asked
+	if s.kept.SigningSecret != v.SigningSecret || s.kept.BotToken != v.BotToken {
+		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known serves, and only where it was",
+			"signing_secret", v.SigningSecret != "", "bot_token", v.BotToken != "")
+	}
+	return nil
+}
+
+// completed adds members that a new value lacks from the previous one: a person who pastes one member does not mean to
+// remove the others. The app id is only kept with its signing secret, and the address only with its token. Install is
+// never kept, because whoever removes it means to.
+func (s SlackSecret) completed(before SlackSecret) SlackSecret {
+	if s.SigningSecret == "" {
+		s.SigningSecret = before.SigningSecret
+	}
+	if s.AppID == "" && s.SigningSecret == before.SigningSecret {
+		s.AppID = before.AppID
+	}
+	if s.ClientID == "" && s.ClientSecret == "" {
+		s.ClientID, s.ClientSecret = before.ClientID, before.ClientSecret
+	}
+	if s.TenantAdmin == "" {
+		s.TenantAdmin = before.TenantAdmin
+	}
+	if s.BotToken == "" {
+		s.BotToken = before.BotToken
+		if before.BotToken != "" { // a token goes nowhere but where it was pasted for
+			s.APIURL = before.APIURL
+		}
+	}
+	return s
+}

@@ -1,0 +1,231 @@
+package secret_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/secret"
+)
+
+// vault holds one secret and counts how often it was read.
+type vault struct {
+	value *string
+	err   error
+	reads int
+}
+
+func (v *vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	v.reads++
+	return &secretsmanager.GetSecretValueOutput{SecretString: v.value}, v.err
+}
+
+func (v *vault) hold(value string) { v.value, v.err = &value, nil }
+
+// environment is a new execution environment with its clock.
+func environment(v *vault) (*secret.Slack, *time.Time) {
+	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	s := secret.NewSlack(v, boot.Slack{SlackSecretID: "slack"})
+	s.Now = func() time.Time { return now }
+	return s, &now
+}
+
+const pasted = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","more":1}`
+
+func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
+	for name, test := range map[string]struct {
+		value          string
+		signing, token string // parts of the expected errors
+	}{
+		"good":              {pasted, "", ""},
+		"nothing pasted":    {`{"signing_secret":"","bot_token":""}`, "signing_secret: not pasted", "bot_token: not pasted"},
+		"no token yet":      {`{"signing_secret":"sign-himitsu","bot_token":""}`, "", "bot_token: not pasted"},
+		"no signing secret": {`{"bot_token":"xoxb-himitsu"}`, "signing_secret: not pasted", ""},
+		"not JSON":          {`himitsu`, "not JSON with signing_secret and bot_token", "not JSON with"},
+		"of another type":   {`{"signing_secret":1,"bot_token":"xoxb-himitsu"}`, "not JSON with", "not JSON with"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &vault{}
+			v.hold(test.value)
+			s, _ := environment(v)
+			s.Preload(t.Context()) // a failure does not stop the start
+			key, err := s.SigningSecret(t.Context())
+			check(t, "sign-himitsu", key, err, test.signing)
+			token, api, err := s.Bot(t.Context())
+			check(t, "xoxb-himitsu", token, err, test.token)
+			expect.That(t, err != nil || api == "https://slack.com/api/", "called at %s", api)
+		})
+	}
+}
+
+func check(t *testing.T, want, got string, err error, says string) {
+	t.Helper()
+	expect.That(t, says != "" || err == nil && got == want, "%q, %v", got, err)
+	if says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "himitsu") || errors.Is(err, secret.ErrMissing) != strings.Contains(says, "pasted")) {
+		t.Errorf("%v, want %q", err, says)
+	}
+}
+
+func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
+	v := &vault{}
+	v.hold(pasted)
+	s, now := environment(v)
+	token := func() string {
+		t.Helper()
+		got, _, err := s.Bot(t.Context())
+		expect.NoError(t, err)
+		return got
+	}
+	token()
+	v.hold(strings.ReplaceAll(pasted, "xoxb-himitsu", "xoxb-new"))
+	*now = now.Add(4 * time.Minute)
+	if got := token(); got != "xoxb-himitsu" || v.reads != 1 {
+		t.Errorf("%s after %d readings", got, v.reads)
+	}
+	*now = now.Add(time.Minute)
+	if got := token(); got != "xoxb-new" || v.reads != 2 {
+		t.Errorf("%s after five minutes and %d readings", got, v.reads)
+	}
+	v.value, v.err = nil, errors.New("down")
+	*now = now.Add(6 * time.Minute)
+	expect.Is(t, token(), "xoxb-new", "while it can't be read")
+}
+
+func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
+	const whole = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A1","api_url":"https://stand.example/api/"}`
+	for name, test := range map[string]struct{ pasted, signing, token, app, api string }{
+		"the token alone":             {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
+		"the signing secret alone":    {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "", "https://stand.example/api/"},
+		"empty members":               {`{"signing_secret":"","bot_token":""}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
+		"an address alone":            {`{"api_url":"http://elsewhere.example/api/"}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
+		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`, "sign-new", "xoxb-new", "", "https://slack.com/api/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &vault{}
+			v.hold(whole)
+			s, now := environment(v)
+			s.Preload(t.Context())
+			v.hold(test.pasted)
+			*now = now.Add(6 * time.Minute)
+			if got, err := s.SigningSecret(t.Context()); got != test.signing || err != nil {
+				t.Errorf("the signing secret is %q, %v", got, err)
+			}
+			if token, api, err := s.Bot(t.Context()); token != test.token || api != test.api || err != nil {
+				t.Errorf("the token is %q at %q, %v", token, api, err)
+			}
+			expect.Is(t, s.AppID(), test.app, "the app")
+		})
+	}
+}
+
+func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
+	for install, want := range map[string][]string{
+		``: nil, `"install":"",`: nil, `"install":"T1",`: {"T1"}, `"install":"T1, T2",`: {"T1", "T2"}, `"install":"any",`: {"T1", "T2", "T12", ""}, `"install":",",`: nil,
+	} {
+		v := &vault{}
+		v.hold("{" + install + pasted[1:])
+		s, now := environment(v)
+		for _, team := range []string{"T1", "T2", "T12", ""} {
+			may := expect.Value(s.MayInstall(t.Context(), team))(t)
+			expect.Is(t, may, slices.Contains(want, team), "%s lets %q install", install, team)
+		}
+		v.hold(pasted) // the member was removed
+		*now = now.Add(6 * time.Minute)
+		if may := expect.Value(s.MayInstall(t.Context(), "T1"))(t); may {
+			t.Errorf("%s lets T1 install still", install)
+		}
+	}
+}
+
+func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
+	v := &vault{}
+	v.hold(pasted)
+	s, now := environment(v)
+	s.Preload(t.Context())
+	*now = now.Add(30 * time.Second)
+	expect.That(t, !s.Refused(t.Context()) && v.reads == 2, "%d readings, and the same secret is another one", v.reads)
+	v.hold(strings.ReplaceAll(pasted, "xoxb-himitsu", "xoxb-new"))
+	for range 29 {
+		*now = now.Add(time.Second)
+		expect.Must(t, !s.Refused(t.Context()) && v.reads == 2, "%d readings within 30 s", v.reads)
+	}
+	*now = now.Add(time.Second)
+	expect.That(t, s.Refused(t.Context()) && v.reads == 3, "%d readings, and the new secret is not noticed", v.reads)
+	if got, _, err := s.Bot(t.Context()); got != "xoxb-new" || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
+	v := &vault{}
+	v.hold(`{"signing_secret":"","bot_token":""}`)
+	s, now := environment(v)
+	for range 20 {
+		_, err := s.SigningSecret(t.Context())
+		expect.Must(t, errors.Is(err, secret.ErrMissing) && v.reads == 1, "%v after %d readings", err, v.reads)
+		*now = now.Add(time.Second)
+	}
+	v.hold(pasted)
+	*now = now.Add(10 * time.Second)
+	if key, err := s.SigningSecret(t.Context()); key != "sign-himitsu" || err != nil {
+		t.Error(err)
+	}
+}
+
+func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
+	for _, v := range []*vault{{err: errors.New("down")}, {}} {
+		s, _ := environment(v)
+		_, err := s.SigningSecret(t.Context())
+		expect.That(t, err != nil && !errors.Is(err, secret.ErrMissing), "%v", err)
+	}
+	s, _ := environment(&vault{})
+	s.ID = ""
+	if _, _, err := s.Bot(t.Context()); err == nil || !strings.Contains(err.Error(), "SLACK_SECRET_ID") {
+		t.Error(err)
+	}
+}
+
+func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {
+	s := secret.SlackSecret{SigningSecret: "himitsu", BotToken: "himitsu"}
+	b, err := json.Marshal(s)
+	printed := fmt.Sprintf("%v %+v %#v %s %s %v", s, s, s, s, b, err)
+	expect.That(t, !strings.Contains(printed, "himitsu"), "printed: %s", printed)
+}
+
+// hanging never answers.
+type hanging struct{}
+
+func (hanging) GetSecretValue(ctx context.Context, _ *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Slack waits three seconds: while Secrets Manager hangs, calls whose secret is cached must not wait.
+func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
+	v := &vault{}
+	v.hold(`{"signing_secret":"s","bot_token":"t"}`)
+	s, now := environment(v)
+	s.Preload(t.Context())
+	*now = now.Add(6 * time.Minute)
+	s.Reader = hanging{}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	began := time.Now()
+	if key, err := s.SigningSecret(ctx); err != nil || key != "s" || time.Since(began) > 8*time.Second {
+		t.Errorf("%q, %v after %s", key, err, time.Since(began))
+	}
+	*now = now.Add(time.Minute)
+	began = time.Now()
+	if s.Refused(ctx) || time.Since(began) > 8*time.Second {
+		t.Errorf("a signature that does not match takes %s", time.Since(began))
+	}
+}

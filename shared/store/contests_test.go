@@ -1,0 +1,276 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+)
+
+func TestContestsInTheTable(t *testing.T) {
+	server := storetest.Start(t)
+	for name, part := range map[string]func(*testing.T, *contestWorld){
+		"the published examples are asked for and answered as published":     testExamples,
+		"a round is one transaction and a second saving replaces the first":  testUpsert,
+		"what is too large for a row is elsewhere and comes back whole":      testLarge,
+		"scores are ranked over all, per contest, per team":                  testBoard,
+		"a contest is settled with what its teams have":                      testSettle,
+		"answers of models are kept once, what they cost always":             testTurns,
+		"statistics count a row once, and a replaced one by its newest form": testStatistics,
+		"a tenant finds nothing of another's":                                testTenants,
+	} {
+		t.Run(name, func(t *testing.T) { part(t, newWorld(t, server)) })
+	}
+	t.Run("a write that fails is tried four times", func(t *testing.T) { testRetries(t, newWorld(t, server), server) })
+}
+
+func example(t *testing.T, name string, into any) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../../domain/contest/testdata/"+name))(t), into))
+}
+
+const published = "550e8400-e29b-41d4-a716-446655440000"
+
+func testExamples(t *testing.T, w *contestWorld) {
+	var record contest.MemberSubmissionsRecord
+	var results []contest.RoundResult
+	example(t, "member_submissions_record.json", &record)
+	example(t, "team_results.json", &results)
+	messages := expect.Value(contest.ReadMessages(expect.Value(os.ReadFile("../../domain/contest/testdata/message_history.json"))(t)))(t)
+	o := order(published, "team-001", "team-002")
+	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
+	expect.NoError(t, w.Begin(t.Context(), o))
+	a := expect.Value(w.Load(t.Context(), contest.Ref(contestTenant, published)))(t)
+	for i, r := range results {
+		team := expect.Value(w.Enter(t.Context(), a, i+1))(t)
+		mine := record
+		mine.TeamID, mine.TeamName = r.TeamID, r.TeamName
+		for j := range mine.Submissions {
+			mine.Submissions[j].AgentType = contest.Plain // only older records have this member
+		}
+		expect.Value(w.SaveRound(t.Context(), team.Ref(), store.Played{ScoredRound: contest.ScoredRound{Result: r,
+			Record: mine, Messages: messages}}))(t)
+		expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
+	}
+	expect.Value(w.Settle(t.Context(), a.Ref(), 1))(t)
+
+	summary := expect.Value(w.Summary(t.Context(), contestTenant, published))(t)
+	expect.Same(t, results, summary.TeamResults)
+	if summary.Status != contest.SummaryCompleted || *summary.BestTeamID != "team-001" || *summary.BestScore != 0.85 || summary.TotalTeams != 2 || summary.UserPrompt != "データ分析を実行してください" {
+		t.Errorf("%+v", summary)
+	}
+	got, said, err := w.LoadRoundHistory(t.Context(), contestTenant, published, "team-001", 1)
+	expect.NoError(t, err)
+	if got == nil || got.TeamName != "Alpha Team" || got.Submissions[0].Content != record.Submissions[0].Content || got.TotalUsage().OutputTokens != 100 || len(said) != 4 {
+		t.Errorf("%+v, %d messages", got, len(said))
+	}
+	for _, none := range []struct {
+		execution, team string
+		round           int
+	}{{published, "team-001", 2}, {published, "team-009", 1}, {contest.NewID(), "team-001", 1}, {"#", "team-001", 1}, {published, "team-001", 0}} {
+		if r, m, err := w.LoadRoundHistory(t.Context(), contestTenant, none.execution, none.team, none.round); r != nil ||
+			m == nil || len(m) != 0 || err != nil {
+			t.Errorf("%+v: %v %v %v", none, r, m, err)
+		}
+	}
+	board := expect.Value(w.Board(t.Context(), contestTenant, store.ContestFilter{}, "", 0))(t)
+	if len(board.Items) != 2 || board.Items[0].TeamName != "Alpha Team" || board.Items[0].RoundNumber != 1 || board.Items[0].EvaluationScore != 0.85 ||
+		board.Items[0].EvaluationFeedback != results[0].EvaluationFeedback || board.Items[0].SubmissionFormat != "structured_json" || board.Items[0].CreatedAt.IsZero() || !board.Items[0].IsBest {
+		t.Errorf("%+v", board.Items)
+	}
+	info := expect.Value(json.Marshal(board.Items[0].UsageInfo))(t)
+	expect.That(t, string(info) == `{"input_tokens":450,"output_tokens":900,"requests":3}`, "%s", info)
+	if _, err := w.Summary(t.Context(), contestTenant, contest.NewID()); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("the summary of none: %v", err)
+	}
+}
+
+func testUpsert(t *testing.T, w *contestWorld) {
+	id := contest.NewID()
+	_, teams := w.begin(t, id, "a")
+	w.save(t, id, "a", 1, 0.9)
+	first := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
+	again := played(id, "a", 1, 0.4)
+	again.Result.TeamName, again.Record.TeamName = "Renamed", "Renamed"
+	again.Record.Submissions[0].Content = "別の結果"
+	expect.Value(w.SaveRound(t.Context(), teams[0].Ref(), again))(t)
+	second := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
+	r, s := first.Rounds[0], second.Rounds[0]
+	if r.ID != s.ID || r.TeamName != s.TeamName || !r.CreatedAt.Equal(s.CreatedAt) || len(second.Rounds) != 1 || len(second.Board) != 1 {
+		t.Errorf("%+v", s)
+	}
+	b, c := first.Board[0], second.Board[0]
+	if b.ID != c.ID || b.TeamName != c.TeamName || !b.CreatedAt.Equal(c.CreatedAt) || c.EvaluationScore != 0.4 {
+		t.Errorf("%+v", c)
+	}
+	record, _, err := w.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
+	expect.NoError(t, err)
+	expect.That(t, record.Submissions[0].Content == "別の結果", "%+v", record)
+	board := expect.Value(w.Board(t.Context(), contestTenant, store.ContestFilter{Execution: id}, "", 0))(t)
+	expect.That(t, len(board.Items) == 1 && board.Items[0].EvaluationScore == 0.4, "%+v", board.Items)
+	bad := played(id, "a", 2, 1.5)
+	if _, err := w.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || err.Error() != "evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification." {
+		t.Errorf("%v", err)
+	}
+	// Packing the row refuses a score that the decision accepted.
+	c.EvaluationScore = 1.5
+	head := second.Head
+	if _, err := w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c}, Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "This violates the contract specification.") {
+		t.Errorf("%v", err)
+	}
+}
+
+func testLarge(t *testing.T, w *contestWorld) {
+	id := contest.NewID()
+	_, teams := w.begin(t, id, "a")
+	big := played(id, "a", 1, 0.9)
+	big.Result.SubmissionContent = strings.Repeat("稟議書の案。", 20_000)
+	big.Record.Submissions[0].Content = strings.Repeat("<調べた結果>", 20_000)
+	expect.Value(w.SaveRound(t.Context(), teams[0].Ref(), big))(t)
+	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
+	if r := team.Rounds[0]; r.SubmissionContent.S3Key == "" || r.MemberSubmissionsRecord.S3Key == "" || r.MessageHistory.S3Key != "" || team.Board[0].SubmissionS3Key != r.SubmissionContent.S3Key {
+		t.Errorf("%+v", r)
+	}
+	expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
+	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
+	summary := expect.Value(w.Summary(t.Context(), contestTenant, id))(t)
+	record, _, err := w.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
+	expect.NoError(t, err)
+	if summary.Summary.TeamResults.S3Key == "" || summary.TeamResults[0].SubmissionContent != big.Result.SubmissionContent || record.Submissions[0].Content != big.Record.Submissions[0].Content {
+		t.Error("it did not come back whole")
+	}
+}
+
+func testBoard(t *testing.T, w *contestWorld) {
+	one, two := contest.NewID(), contest.NewID()
+	w.begin(t, one, "a", "b")
+	w.begin(t, two, "a")
+	for i, score := range []float64{0.5, 0.9, 0.7} {
+		w.save(t, one, "a", i+1, score)
+	}
+	w.save(t, one, "b", 1, 0.7)
+	w.save(t, two, "a", 1, 1)
+	for _, tt := range []struct {
+		filter store.ContestFilter
+		limit  int
+		want   string
+	}{
+		{store.ContestFilter{}, 0, "a1 a2 a3 b1 a1"},
+		{store.ContestFilter{}, 2, "a1 a2"},
+		{store.ContestFilter{Execution: one}, 0, "a2 a3 b1 a1"},
+		{store.ContestFilter{Execution: one, Best: true}, 0, "a2 b1"},
+		{store.ContestFilter{Team: "a"}, 0, "a1 a2 a3 a1"},
+		{store.ContestFilter{Execution: one, Team: "b"}, 0, "b1"},
+		{store.ContestFilter{Execution: "x"}, 0, ""},
+	} {
+		var got []string
+		for _, b := range expect.Value(w.Board(t.Context(), contestTenant, tt.filter, "", tt.limit))(t).Items {
+			got = append(got, b.TeamID+string(rune('0'+b.RoundNumber)))
+		}
+		expect.Is(t, strings.Join(got, " "), tt.want, "%+v", tt.filter)
+	}
+	all := expect.Value(w.Contests(t.Context(), contestTenant, "", 10))(t)
+	expect.That(t, len(all.Items) == 2 && all.Items[0].ExecutionID == two, "%+v", all.Items)
+}
+
+func testSettle(t *testing.T, w *contestWorld) {
+	id := contest.NewID()
+	expect.NoError(t, w.Begin(t.Context(), order(id, "scored", "idle", "absent")))
+	ref := contest.Ref(contestTenant, id)
+	a := expect.Value(w.Load(t.Context(), ref))(t)
+	expect.Value(w.Enter(t.Context(), a, 1))(t)
+	expect.Value(w.Enter(t.Context(), a, 2))(t)
+	w.save(t, id, "scored", 1, 0.8)
+	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); over {
+		t.Error("over before the end")
+	}
+	if _, err := w.Settle(t.Context(), ref, 2); !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Errorf("settled by a run that is not the contest's: %v", err)
+	}
+	settled := expect.Value(w.Settle(t.Context(), ref, 1))(t)
+	if settled.Summary.Status != contest.SummaryPartialFailure || *settled.Summary.BestTeamID != "scored" || len(settled.Summary.FailedTeams) != 2 || len(settled.Summary.Places) != 1 {
+		t.Errorf("%+v", settled.Summary)
+	}
+	for i, why := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
+		expect.Is(t, settled.Summary.FailedTeams[i].Reason, why, "team %d failed because of", i+2)
+	}
+	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); !over {
+		t.Error("teams may go on")
+	}
+	again := expect.Value(w.Settle(t.Context(), ref, 1))(t)
+	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
+	if _, err := w.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "scored"),
+		played(id, "scored", 2, 0.9)); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("a round after the end: %v", err)
+	}
+	expect.Fails(t, w.Begin(t.Context(), order(id, "scored")), store.ErrExists, "begun twice")
+	none := contest.NewID()
+	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
+	failed := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, none), 1))(t)
+	if failed.Summary.Status != contest.SummaryFailed || failed.Summary.BestTeamID != nil || failed.Summary.BestScore != nil {
+		t.Errorf("%+v", failed.Summary)
+	}
+	s := expect.Value(w.Summary(t.Context(), contestTenant, none))(t)
+	expect.That(t, s.TeamResults != nil && len(s.TeamResults) == 0, "%+v", s.TeamResults)
+}
+
+func testTurns(t *testing.T, w *contestWorld) {
+	id := contest.NewID()
+	_, teams := w.begin(t, id, "a")
+	kept := store.Kept{Store: w.ContestStore, Team: teams[0].Ref(), Execution: id, ChargedTo: "task"}
+	if _, ok, err := kept.Turn(t.Context(), "1/leader/1"); ok || err != nil {
+		t.Errorf("an answer that nobody gave: %v", err)
+	}
+	use := func(id string, cost aggregate.MicroUSD) aggregate.Usage {
+		return aggregate.Usage{ID: id, Calls: 1, Cost: cost}
+	}
+	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
+	if err := kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7)); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("whoever goes on from an answer that is not kept hears %v", err)
+	}
+	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1/failed-1", nil, use("u3", 1)))
+	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
+	long := []byte(`"` + strings.Repeat("長", 40_000) + `"`)
+	expect.NoError(t, kept.Keep(t.Context(), "1/leader/2", long, use("u4", 0)))
+	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
+		expect.That(t, strings.HasPrefix(key, "turns/"), "it is kept for ever: %s", key)
+	}
+	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long)} {
+		got, ok, err := kept.Turn(t.Context(), key)
+		expect.That(t, string(got) == want && ok && err == nil, "%s: %d bytes, %v, %v", key, len(got), ok, err)
+	}
+	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
+	expect.Is(t, expect.Value(w.Spent(t.Context(), team.Ref()))(t), 13, "spent")
+	expect.That(t, team.Used().Cost == 13 && len(team.Uses) == 4 && team.Uses[0].ChargedTo == "task", "%+v", team.Used())
+	expect.Value(w.End(t.Context(), team.Ref(), contest.BudgetExhausted, contest.ReasonBudget, ""))(t)
+	if a := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t); a.Contest.Usage.Cost != 13 ||
+		a.Contest.Usage.Calls != 4 {
+		t.Errorf("%+v", a.Contest.Usage)
+	}
+}
+
+func testTenants(t *testing.T, w *contestWorld) {
+	id := contest.NewID()
+	w.begin(t, id, "a")
+	w.save(t, id, "a", 1, 0.9)
+	other := aggregate.TenantID("T2")
+	for _, f := range []store.ContestFilter{{}, {Execution: id}, {Team: "a"}} {
+		b := expect.Value(w.Board(t.Context(), other, f, "", 0))(t)
+		expect.That(t, len(b.Items) == 0, "%+v: %+v", f, b.Items)
+	}
+	if r, _, err := w.LoadRoundHistory(t.Context(), other, id, "a", 1); r != nil || err != nil {
+		t.Errorf("%v %v", r, err)
+	}
+	if _, err := w.Load(t.Context(), contest.Ref(other, id)); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
+}

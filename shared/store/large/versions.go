@@ -1,0 +1,366 @@
+package large
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/isolated"
+)
+
+// Everything is under one prefix because the sandbox's network allows only that prefix. Versions expire as results do
+// (shared/store/large); the bucket deletes the files of a single action after a day.
+const (
+	kept     = conversation.VersionsPrefix
+	attached = conversation.AttachedPrefix
+	passing  = conversation.ActionsPrefix
+)
+
+// octets is the content type of what no browser shows.
+const octets = "application/octet-stream"
+
+// ErrGone means that a version was deleted or that nothing was uploaded.
+var ErrGone = errors.New("the workspace is gone")
+
+// Conversation identifies a conversation by its tenant's id and its own.
+type VersionsOf struct{ Tenant, ID string }
+
+func (s *Versions) version(of VersionsOf, v string) string {
+	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".tar"
+}
+
+func (s *Versions) manifest(of VersionsOf, v string) string {
+	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".json"
+}
+
+// difference is the key of the difference from base to version, which stands beside the version.
+func (s VersionsOf) difference(base, version string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
+}
+
+// commit is the key of the tree of the version's commit.
+func (s VersionsOf) commit(v string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
+}
+
+// made is the key of which actions made a version, which stands beside the version. The same files may be left by several
+// actions, each with another past.
+func (s VersionsOf) made(version string, action int) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + version + fmt.Sprintf(".made-%04d.json", action)
+}
+
+func (s VersionsOf) action(id, name string) string {
+	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
+}
+
+// Store stores files in the bucket.
+type Versions struct {
+	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version or
+	// difference was put, which is then deleted again; nil: nobody asks.
+	Living func(ctx context.Context, ref aggregate.Ref) error
+
+	bucket *Bucket
+	below  string // the prefix of versions
+}
+
+// Open returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the sandbox's
+// network resolves.
+func OpenVersions(cfg aws.Config, name string) *Versions {
+	return &Versions{bucket: HostedBucket(cfg, name), below: kept}
+}
+
+// Attached returns the store of the versions of what people attached to conversations.
+func (s *Versions) Attached() *Versions {
+	other := *s
+	other.below = attached
+	return &other
+}
+
+// Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
+// exist.
+func (s *Versions) Get(ctx context.Context, of VersionsOf, version string) (*conversation.Tree, error) {
+	if version == "" {
+		return &conversation.Tree{}, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return nil, err
+	}
+	return s.get(ctx, s.version(of, version))
+}
+
+func checkVersion(version string) error {
+	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
+		return fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
+	}
+	return nil
+}
+
+func (s *Versions) get(ctx context.Context, key string) (*conversation.Tree, error) {
+	// Read everything first, so that an interrupted download is not mistaken for an invalid archive.
+	archive, err := s.read(ctx, key, conversation.MaxArchive)
+	if err != nil {
+		return nil, err
+	}
+	return conversation.ReadFiles(bytes.NewReader(archive))
+}
+
+// read returns an object's bytes, at most one more than most, or ErrGone.
+func (s *Versions) read(ctx context.Context, key string, most int64) ([]byte, error) {
+	in, err := s.open(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("get a workspace: %w", err)
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("get a workspace: %w", err)
+	}
+	return b, nil
+}
+
+// open returns an object's content, or ErrGone.
+func (s *Versions) open(ctx context.Context, key string) (io.ReadCloser, error) {
+	in, err := s.bucket.Open(ctx, key)
+	if MissingObject(err) {
+		return nil, fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	return in, err
+}
+
+// Put stores a tree with its manifest and returns its version. Storing the same tree again changes nothing. The
+// manifest comes first: where an archive is, its manifest is, and neither outlives the other in retention.
+func (s *Versions) Put(ctx context.Context, of VersionsOf, t *conversation.Tree) (version string, err error) {
+	archive, err := t.Archive()
+	if err != nil {
+		return "", err
+	}
+	version = conversation.Version(archive)
+	manifest, err := json.Marshal(t.Manifest())
+	if err != nil {
+		return "", fmt.Errorf("list a workspace: %w", err)
+	}
+	if err := s.put(ctx, s.manifest(of, version), manifest); err != nil {
+		return "", err
+	}
+	if err := s.put(ctx, s.version(of, version), archive); err != nil {
+		return version, err
+	}
+	if err := s.inTime(ctx, of, s.version(of, version), s.manifest(of, version)); err != nil {
+		return "", err
+	}
+	return version, nil
+}
+
+// inTime deletes objects that were put into a conversation which is being forgotten.
+func (s *Versions) inTime(ctx context.Context, of VersionsOf, keys ...string) error {
+	if s.Living == nil {
+		return nil
+	}
+	late := s.Living(ctx, conversation.RefOf(of.Tenant, of.ID))
+	if !errors.Is(late, aggregate.ErrNotFound) {
+		return nil
+	}
+	for _, key := range keys {
+		late = errors.Join(late, s.bucket.Delete(ctx, key))
+	}
+	return late
+}
+
+// maxManifest bounds a manifest in bytes: every entry with the longest path and target.
+const maxManifest = conversation.MaxEntries * (2*conversation.MaxPath + 512)
+
+// Manifest lists a version's entries without reading its archive. It returns ErrGone if the version doesn't exist.
+func (s *Versions) Manifest(ctx context.Context, of VersionsOf, version string) (m conversation.Manifest, err error) {
+	if version == "" {
+		return m, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return m, err
+	}
+	text, err := s.read(ctx, s.manifest(of, version), maxManifest)
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("read a manifest: %w", err)
+	}
+	return m, nil
+}
+
+// PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
+func (s *Versions) PutCommit(ctx context.Context, of VersionsOf, version string, c conversation.Commit) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("keep a commit's manifest: %w", err)
+	}
+	if err := s.put(ctx, of.commit(version), text); err != nil {
+		return err
+	}
+	return s.inTime(ctx, of, of.commit(version))
+}
+
+// Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
+func (s *Versions) Commit(ctx context.Context, of VersionsOf, version string) (c conversation.Commit, err error) {
+	in, err := s.open(ctx, of.commit(version))
+	if err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	defer in.Close()
+	if err := json.NewDecoder(in).Decode(&c); err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	return c, nil
+}
+
+func (s *Versions) put(ctx context.Context, key string, body []byte) error {
+	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
+		return fmt.Errorf("keep a workspace: %w", err)
+	}
+	return nil
+}
+
+// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it and
+// the version's files. It returns ErrGone if one of the two doesn't exist.
+func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
+	was, err := s.Get(ctx, of, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err := s.Get(ctx, of, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	changes := conversation.Difference(was, is)
+	text, err := json.Marshal(conversation.Bounded(changes))
+	if err != nil {
+		return nil, nil, fmt.Errorf("write a difference: %w", err)
+	}
+	key := of.difference(base, version)
+	if err := s.put(ctx, key, text); err != nil {
+		return changes, is, err
+	}
+	return changes, is, s.inTime(ctx, of, key)
+}
+
+// maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
+const maxDifference = 2*maxManifest + 8*conversation.MaxChangedBytes
+
+// Difference returns what Compare stored, without reading an archive. It returns ErrGone if nothing was stored.
+func (s *Versions) Difference(
+	ctx context.Context, of VersionsOf, base, version string,
+) (list []conversation.FileChange, err error) {
+	for _, v := range []string{base, version} {
+		if err := checkVersion(v); err != nil && v != "" {
+			return nil, err
+		}
+	}
+	text, err := s.read(ctx, of.difference(base, version), maxDifference)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("read a difference: %w", err)
+	}
+	return list, nil
+}
+
+// KeepMade stores which actions made a version that the action with this number left.
+func (s *Versions) KeepMade(ctx context.Context, of VersionsOf, version string, action int, m conversation.Made) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write who made a version: %w", err)
+	}
+	key := of.made(version, action)
+	if err := s.put(ctx, key, text); err != nil {
+		return err
+	}
+	return s.inTime(ctx, of, key)
+}
+
+// Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
+// did not store is not known, either.
+func (s *Versions) Made(ctx context.Context, of VersionsOf, version string,
+	action int) (m conversation.Made, err error) {
+	unknown := conversation.Made{Unknown: true}
+	if action == 0 {
+		return unknown, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return unknown, err
+	}
+	text, err := s.read(ctx, of.made(version, action), maxDifference)
+	if errors.Is(err, ErrGone) {
+		return unknown, nil
+	}
+	if err != nil {
+		return unknown, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return unknown, fmt.Errorf("read who made a version: %w", err)
+	}
+	return m, nil
+}
+
+// Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of the
+// changed files. They are valid for this action and until the given time.
+func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, until time.Time,
+	o *isolated.Order) error {
+	left := time.Until(until)
+	if left <= 0 {
+		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
+	}
+	read := func(key string) (string, error) {
+		address, err := s.bucket.Address(ctx, key, left)
+		if err != nil {
+			return "", fmt.Errorf("sign an address: %w", err)
+		}
+		return address, nil
+	}
+	var err error
+	if on.Base != "" {
+		if o.Workspace, err = read(s.version(of, on.Base)); err != nil {
+			return err
+		}
+	}
+	if on.Attachments != "" {
+		if o.Attachments, err = read(s.Attached().version(of, on.Attachments)); err != nil {
+			return err
+		}
+	}
+	if o.Cancel, err = read(of.action(o.Action, "cancel")); err != nil {
+		return err
+	}
+	form, err := s.bucket.Form(ctx, of.action(o.Action, "changed.tar"), conversation.MaxArchive, left)
+	if err != nil {
+		return fmt.Errorf("sign an upload: %w", err)
+	}
+	o.Upload = isolated.Form(form)
+	return nil
+}
+
+// Cancel tells a running action to end. Repeating it changes nothing.
+func (s *Versions) Cancel(ctx context.Context, of VersionsOf, action string) error {
+	return s.put(ctx, of.action(action, "cancel"), []byte("cancelled\n"))
+}
+
+// Take stores the archive that an action uploaded as a version and returns the version. It checks the archive as
+// untrusted input, and computes the version from its content. It returns ErrGone if nothing was uploaded, and an error
+// wrapping conversation.ErrRefused for an invalid archive.
+func (s *Versions) Take(ctx context.Context, of VersionsOf, action string) (version string, err error) {
+	t, err := s.get(ctx, of.action(action, "changed.tar"))
+	if err != nil {
+		return "", err
+	}
+	return s.Put(ctx, of, t.Own())
+}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/store/table"
+)
+
+// DefaultLimit is the page size of a board if the caller gives none.
+const DefaultLimit = 10
+
+// Filter narrows a board to one contest, or to one team; empty fields narrow nothing.
+type ContestFilter struct {
+	Execution string
+	Team      string
+	Best      bool // only each team's best round of a contest
+}
+
+// Board lists a tenant's scored rounds by rank: highest score first, of equal scores the earlier first. A limit of 0
+// means DefaultLimit. It returns aggregate.ErrField as table.Rows does.
+func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter, cursor string,
+	limit int) (Page[contest.Board], error) {
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	l := table.List{
+		Name: "leader_board", Filter: []string{f.Execution, f.Team, fmt.Sprint(f.Best)}, Tenant: tenant, Prefixes: []string{contest.TeamKind.Prefix},
+		Index: "GSI1", Partitions: []string{contest.RankAll(tenant)}, OldestFirst: true, Sparse: f.Best || f.Execution != "" && f.Team != "",
+	}
+	switch {
+	case f.Execution != "" && !contest.ValidID(f.Execution):
+		return Page[contest.Board]{Items: []contest.Board{}}, nil
+	case f.Execution != "":
+		l.Index, l.Partitions = "GSI2", []string{contest.RankIn(tenant, f.Execution)}
+	case f.Team != "":
+		l.Index, l.Partitions = "GSI3", []string{contest.RankOf(tenant, f.Team)}
+	}
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(b contest.Board) bool {
+		return (!f.Best || b.IsBest) && (f.Team == "" || b.TeamID == f.Team)
+	})
+}
+
+// Scored reports whether a team of a contest has a scored round. A team goes on only from a scored first round.
+func (s *ContestStore) Scored(ctx context.Context, tenant, execution string) (bool, error) {
+	var k contest.Contest
+	err := s.Of.RowAt(ctx, Place{Ref: contest.Ref(tenant, execution), Key: k.Key()}, &k)
+	for _, t := range k.Teams {
+		place := Place{Ref: contest.TeamRef(tenant, execution, t.TeamID), Key: contest.BoardKey(1)}
+		if err = s.Of.RowAt(ctx, place, &contest.Board{}); !errors.Is(err, aggregate.ErrNotFound) {
+			break
+		}
+	}
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Statistics sums up a team's rounds in all contests.
+type Statistics struct {
+	TotalRounds       int     `json:"total_rounds"`
+	AvgScore          float64 `json:"avg_score"`
+	BestScore         float64 `json:"best_score"`
+	TotalInputTokens  int     `json:"total_input_tokens"`
+	TotalOutputTokens int     `json:"total_output_tokens"`
+}
+
+// TeamStatistics returns a team's statistics, zeros for a team without rounds. A round is included some seconds after
+// it was scored.
+func (s *ContestStore) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
+	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
+	if err != nil {
+		return out, err
+	}
+	if out.TotalRounds = total[contest.SumRounds]; out.TotalRounds == 0 {
+		return out, nil
+	}
+	out.AvgScore = float64(total[contest.SumScore]) / float64(out.TotalRounds) / 1e6
+	out.TotalInputTokens, out.TotalOutputTokens = total[contest.SumInput], total[contest.SumOutput]
+	top, err := s.Board(ctx, tenant, ContestFilter{Team: team}, "", 1)
+	if err != nil {
+		return Statistics{}, err
+	}
+	for _, b := range top.Items {
+		out.BestScore = b.EvaluationScore
+	}
+	return out, nil
+}
+
+// Count adds a scored round to its team's statistics, as seal-audit does from the stream. Repairs call it for rounds
+// that seal-audit may have skipped. A row counts once, and its newest revision replaces an older one.
+func (s *ContestStore) Count(ctx context.Context, b *contest.Board) error {
+	of, adds := b.Counts()
+	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
+	return s.Sums.Count(ctx, Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
+}
+
+// LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. If the
+// round doesn't exist it returns nil without an error.
+func (s *ContestStore) LoadRoundHistory(ctx context.Context, tenant, execution, team string,
+	number int) (*contest.MemberSubmissionsRecord, []contest.ModelMessage, error) {
+	none := []contest.ModelMessage{}
+	if !contest.ValidID(execution) || number < 1 || number > contest.MaxRounds {
+		return nil, none, nil
+	}
+	var r contest.Round
+	err := s.Of.RowAt(ctx, Place{Ref: contest.TeamRef(tenant, execution, team), Key: contest.RoundKey(number)}, &r)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, none, nil
+	}
+	if err != nil {
+		return nil, none, err
+	}
+	ref := contest.Ref(tenant, execution)
+	var record contest.MemberSubmissionsRecord
+	if err := s.open(ctx, ref, r.MemberSubmissionsRecord, &record); err != nil {
+		return nil, none, err
+	}
+	text, err := s.Values.Open(ctx, ref, r.MessageHistory)
+	if err != nil {
+		return nil, none, fmt.Errorf("open what %s keeps: %w", ref, err)
+	}
+	messages, err := contest.ReadMessages(text)
+	return &record, messages, err
+}
+
+// Summary returns a contest's execution_summary with the complete results of its teams. It returns
+// aggregate.ErrNotFound before the contest has ended.
+func (s *ContestStore) Summary(ctx context.Context, tenant, execution string) (out ExecutionSummary, err error) {
+	ref := contest.Ref(tenant, execution)
+	var x contest.Summary
+	if err := s.Of.RowAt(ctx, Place{Ref: ref, Key: x.Key()}, &x); err != nil {
+		return out, err
+	}
+	out.Summary = x
+	err = s.open(ctx, ref, x.TeamResults, &out.TeamResults)
+	return out, err
+}
+
+// Submission returns a team's best round if its text has the given hash. Otherwise it returns aggregate.ErrNotFound.
+func (s *ContestStore) Submission(ctx context.Context, tenant, execution, team, hash string) (r contest.RoundResult,
+	err error) {
+	x, err := s.Summary(ctx, tenant, execution)
+	if err != nil {
+		return r, fmt.Errorf("read what a contest came to: %w", err)
+	}
+	for _, r := range x.TeamResults {
+		if r.TeamID == team && aggregate.HashOf(r.SubmissionContent) == hash {
+			return r, nil
+		}
+	}
+	return r, fmt.Errorf("the contest has no such submission of that team: %w", aggregate.ErrNotFound)
+}
+
+// Contests lists a tenant's contests, newest first.
+func (s *ContestStore) Contests(ctx context.Context, tenant, cursor string, limit int) (Page[contest.Contest], error) {
+	l := table.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
+}
+
+// Asked returns the rows of contests by execution, without those that don't exist. The rows may be slightly stale.
+func (s *ContestStore) Asked(ctx context.Context, tenant string, executions ...string) (map[string]contest.Contest,
+	error) {
+	var places []Place
+	for _, id := range executions {
+		places = append(places, Place{Ref: contest.Ref(tenant, id), Key: (&contest.Contest{}).Key()})
+	}
+	rows, err := RowsAt[contest.Contest](ctx, s.Of.Store, places)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]contest.Contest{}
+	for at, k := range rows {
+		out[at.Ref.ID] = k
+	}
+	return out, nil
+}
+
+// ExecutionSummary is a row of execution_summary with the complete results of the teams.
+type ExecutionSummary struct {
+	contest.Summary
+	TeamResults []contest.RoundResult `json:"team_results"`
+}
+
+// turn reads a saved answer of a model.
+func (s *ContestStore) turn(ctx context.Context, team aggregate.Ref, key string) (contest.Turn, bool, error) {
+	found, err := Listed[contest.Turn](ctx, s.Of.Store, team.Tenant, contest.TurnsList, team.ID, key, key, false, 1)
+	if err != nil || len(found) == 0 {
+		return contest.Turn{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// spend saves a usage row of a team.
+func (s *ContestStore) spend(ctx context.Context, team aggregate.Ref, use *aggregate.Use) error {
+	w := &contest.Work{Head: contest.TeamHead{Head: aggregate.Head{TenantID: team.Tenant}, WorkID: team.ID}}
+	_, err := s.Teams.Commit(ctx, w, aggregate.Change{Rows: []aggregate.Row{use}, Now: use.CreatedAt})
+	return err
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+)
+
+// waits are the pauses between the tries of a write. After the last pause there is one more try.
+var waits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+
+// tryFor is how long one try may take.
+const tryFor = 5 * time.Second
+
+// Played is a scored round to be saved.
+type Played struct {
+	contest.ScoredRound
+	Once bool // a round that was saved by another invocation stays: that invocation has continued from it
+}
+
+// SaveRound writes a team's scored round in one transaction: history, submissions, the board's row and the team's best
+// round. It retries a failed write after 1, 2 and 4 seconds; after the fourth try it returns
+// *contest.DatabaseWriteError. Errors of contest.Work.ScoreRound for invalid rounds are returned at once.
+func (s *ContestStore) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		w, err := s.saveRound(ctx, team, p)
+		if err == nil || lasting(err) || ctx.Err() != nil {
+			return w, err
+		}
+		attrs := []any{"execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber, "attempt", try + 1, "err", err}
+		if try == len(waits) {
+			slog.ErrorContext(ctx, "the round is not saved", attrs...)
+			return nil, &contest.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber, p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
+		}
+		slog.WarnContext(ctx, "saving the round failed", append(attrs, "again_in", waits[try].String())...)
+		if err := s.Sleep(ctx, waits[try]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lasting reports whether a retry can't help.
+func lasting(err error) bool {
+	var field aggregate.ErrField
+	var score contest.ScoreError
+	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound)
+}
+
+func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryFor)
+	defer cancel()
+	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed,
+		ToJudge: p.ToJudge}
+	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
+	messages, err := contest.WriteMessages(p.Messages)
+	if err != nil {
+		return nil, aggregate.ErrField{Field: "message_history", Limit: "must be JSON: " + err.Error()}
+	}
+	for _, part := range []struct {
+		value any
+		into  *aggregate.Blob
+	}{{p.Result.SubmissionContent, &scored.Content}, {p.Record, &scored.Record}, {json.RawMessage(messages), &scored.Messages}} {
+		text, err := encode(part.value)
+		if err != nil {
+			return nil, err
+		}
+		if *part.into, err = s.Values.KeepContest(ctx, of, text, MaxRoundInline); err != nil {
+			return nil, err
+		}
+	}
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
+		if was := aggregate.Find(w.Rounds, contest.RoundKey(p.Result.RoundNumber)); p.Once && was != nil && !was.CompletedAt.Equal(p.Result.CompletedAt) {
+			return aggregate.Change{}, fmt.Errorf("round %d was scored by another: %w", p.Result.RoundNumber, aggregate.ErrMoved)
+		}
+		return w.ScoreRound(scored, s.Now())
+	})
+}
+
+// JudgeRound records what came of asking the judge after a team's last round. A round that was judged stays as it is.
+func (s *ContestStore) JudgeRound(ctx context.Context, team aggregate.Ref, number int,
+	p contest.ScoredRound) (*contest.Work, error) {
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
+		return w.JudgeRound(number, p.Judgment, p.JudgeFailed, s.Now())
+	})
+}
+
+// encode returns v as JSON without HTML escapes.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, aggregate.ErrField{Field: "the round", Limit: "must be JSON: " + err.Error()}
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Content returns the complete submission of a round.
+func (s *ContestStore) Content(ctx context.Context, tenant string, r *contest.Round) (content string, err error) {
+	err = s.open(ctx, contest.Ref(tenant, r.ExecutionID), r.SubmissionContent, &content)
+	return content, err
+}
+
+func (s *ContestStore) open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, into any) error {
+	text, err := s.Values.Open(ctx, ref, b)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("open what %s keeps: %w", ref, err)
+	}
+	return nil
+}
+
+// Result returns the complete scored round of a team. It returns aggregate.ErrNotFound for a round that was not scored.
+func (s *ContestStore) Result(ctx context.Context, w *contest.Work, number int) (contest.RoundResult, error) {
+	r := aggregate.Find(w.Rounds, contest.RoundKey(number))
+	if r == nil {
+		return contest.RoundResult{}, fmt.Errorf("round %d of %s: %w", number, w.Ref(), aggregate.ErrNotFound)
+	}
+	content, err := s.Content(ctx, w.Head.TenantID, r)
+	return contest.RoundResult{
+		ExecutionID: r.ExecutionID, TeamID: r.TeamID, TeamName: r.TeamName, RoundNumber: r.RoundNumber, SubmissionContent: content,
+		EvaluationScore: r.EvaluationScore, EvaluationFeedback: r.EvaluationFeedback, Usage: r.Usage,
+		ExecutionTimeSeconds: r.ExecutionTimeSeconds, CompletedAt: r.CompletedAt,
+	}, err
+}
+
+// History returns all scored rounds of a team in order.
+func (s *ContestStore) History(ctx context.Context, w *contest.Work) ([]contest.RoundResult, error) {
+	out := []contest.RoundResult{}
+	for _, r := range w.Rounds {
+		x, err := s.Result(ctx, w, r.RoundNumber)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// turnsLast is how long a model's answer is kept so that an interrupted round can continue. The bucket keeps an answer
+// that is too large for a row one day longer.
+const turnsLast = 7 * 24 * time.Hour
+
+// Kept saves the answers that models gave a team; it implements round.Kept.
+type Kept struct {
+	Store     *ContestStore
+	Team      aggregate.Ref
+	Execution string
+	ChargedTo string // id of the aggregate that the contest is for and whose usage includes the contest's; empty: none
+}
+
+// Turn returns the answer that was saved under a key.
+func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err error) {
+	t, ok, err := k.Store.turn(ctx, k.Team, key)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	answer, err = k.Store.Values.Open(ctx, contest.Ref(k.Team.Tenant, k.Execution), t.Answer)
+	return answer, err == nil, err
+}
+
+// Keep saves an answer's cost, and then the answer unless one exists under its key. It retries failed writes as
+// SaveRound does until ctx ends: the cost is never lost, but an answer that is not saved must be paid for again. If
+// answer is nil it saves only the cost. It returns aggregate.ErrMoved if another invocation has saved its answer: the
+// round must continue from that one.
+func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
+	for try := 0; ; try++ {
+		err := k.keep(ctx, key, answer, spent)
+		if err == nil || lasting(err) || try == len(waits) || ctx.Err() != nil {
+			return err
+		}
+		slog.WarnContext(ctx, "keeping an answer failed", "execution_id", k.Execution, "key", key, "again_in", waits[try].String(), "err", err)
+		if k.Store.Sleep(ctx, waits[try]) != nil {
+			return err
+		}
+	}
+}
+
+func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
+	now := k.Store.Now().UTC().Truncate(time.Millisecond)
+	if spent.ID != "" {
+		use := &aggregate.Use{Usage: spent, Made: contest.TurnsList + key, ChargedTo: k.ChargedTo, CreatedAt: now}
+		if err := k.Store.spend(ctx, k.Team, use); err != nil {
+			return err
+		}
+	}
+	if answer == nil {
+		return nil
+	}
+	kept, err := k.Store.Values.KeepTurn(ctx, contest.Ref(k.Team.Tenant, k.Execution), answer, MaxInline)
+	if err != nil {
+		return err
+	}
+	t := &contest.Turn{Name: key, Answer: kept, CreatedAt: now, DeleteAfter: now.Add(turnsLast).Unix()}
+	added, err := k.Store.Of.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
+	if err != nil || added {
+		return err
+	}
+	was, _, err := k.Turn(ctx, key)
+	if err == nil && !bytes.Equal(was, answer) {
+		err = fmt.Errorf("another answer is kept as %s: %w", key, aggregate.ErrMoved)
+	}
+	return err
+}

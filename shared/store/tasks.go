@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/store/table"
+)
+
+// Kind is task.Kind with texts that explain why an execution failed.
+func TaskKind() aggregate.Kind {
+	k := task.Kind
+	k.Columns = func(r aggregate.Row) map[string]string {
+		if e, ok := r.(*task.Execution); ok && e.Error != "" {
+			return map[string]string{"error": explain.Ended(e.Terms.Locale, e.Error, e.ErrorDetail)}
+		}
+		return nil
+	}
+	return k
+}
+
+// Store reads and writes tasks.
+type TaskStore struct{ Of[*task.Aggregate] }
+
+// Open returns a function's store by its environment.
+func OpenTasks(cfg aws.Config, env boot.Table) *TaskStore {
+	return NewTasks(dynamodb.NewFromConfig(cfg), env.TableName)
+}
+
+// New returns a store of the tasks in the table of that name.
+func NewTasks(db *dynamodb.Client, table string) *TaskStore {
+	return TasksOf(New(db, table, TaskKind()))
+}
+
+// Of returns the store of the tasks in s.
+func TasksOf(s *Store) *TaskStore { return &TaskStore{Of[*task.Aggregate]{Store: s}} }
+
+// Create is store.Store.Create for the task that c begins.
+func (s *TaskStore) Create(ctx context.Context, c aggregate.Change) error {
+	h := c.Head.(*task.Head)
+	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
+}
+
+// Head reads the head alone, consistently. It serves frequent checks during a long call. It returns
+// aggregate.ErrNotFound when this tenant has no such task.
+func (s *TaskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
+	root, err := s.Of.Head(ctx, ref)
+	if err != nil {
+		return task.Head{}, err
+	}
+	return *root.(*task.Head), nil
+}
+
+// Tasks lists a person's tasks, or all of a tenant's, newest first, without requests that have no task. Indexes may be
+// slightly stale. Search lists by status.
+//
+// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, or a cursor of another list.
+func (s *TaskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
+	limit int) (Page[task.Task], error) {
+	f.Status = ""
+	isTask := func(t task.Task) bool { return t.Status != "" } // a listing has no such column
+	return table.Rows(ctx, s.Table(), listOf(tenant, f), cursor, limit, isTask)
+}
+
+// Titled returns the tasks with these ids, by id, for display only. It reads at most a hundred and leaves out requests
+// that are not tasks yet.
+func (s *TaskStore) Titled(ctx context.Context, tenant string, ids ...string) (map[string]ListedTask, error) {
+	return rowsOf[ListedTask](ctx, s, (&task.Task{}).Key(), tenant, ids)
+}
+
+// Requests returns the messages with which these tasks began, with the limits of Titled.
+func (s *TaskStore) Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error) {
+	return rowsOf[task.Request](ctx, s, (&task.Request{}).Key(), tenant, ids)
+}
+
+func rowsOf[T any](ctx context.Context, s *TaskStore, key, tenant string, ids []string) (map[string]T, error) {
+	places := make([]Place, len(ids))
+	for i, id := range ids {
+		places[i] = Place{Ref: task.RefOf(tenant, id), Key: key}
+	}
+	rows, err := RowsAt[T](ctx, s.Of.Store, places)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]T{}
+	for at, x := range rows {
+		out[at.Ref.ID] = x
+	}
+	return out, nil
+}
+
+// Thread lists the newest requests that were written as replies in a thread, at most limit. The index may be slightly
+// stale: load a task before deciding on it.
+func (s *TaskStore) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
+	refs, err := s.Refs(ctx, 1, task.ThreadOf(tenant, channel, thread), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list the requests of thread %s: %w", thread, err)
+	}
+	return refs, nil
+}

@@ -1,0 +1,146 @@
+package legible
+
+import (
+	"strings"
+
+	"ringi/shared/words/lazy"
+)
+
+// Kind says what a piece of a text is.
+type PieceKind int
+
+const (
+	Prose PieceKind = iota
+	Span            // code within a line
+	Block           // code in lines of its own
+)
+
+// Piece is a part of a text. The Text of code is without its backticks, fences and indentation; the lines of a block
+// all end with "\n". Source is the part as it was written.
+type Piece struct {
+	Kind         PieceKind
+	Text, Source string
+	Language     string // of a block
+	Open         bool   // a block's end has not come
+}
+
+// Pieces splits a text into prose and code. The pieces' sources together are the text.
+func MarkdownPieces(text string) []Piece {
+	pieces, _ := split(text, false)
+	return pieces
+}
+
+// Settled returns the pieces of the beginning of a text that stay the same however the text goes on. rest is what
+// follows them. The last piece may go on in rest; if it is prose, its last line may.
+func SettledPieces(text string) (pieces []Piece, rest string) { return split(text, true) }
+
+// Fenced writes a block of code as Markdown, so that Pieces finds the same block.
+func Fenced(code, language string) string {
+	fence := strings.Repeat("`", max(3, longestRun(code)+1))
+	if code != "" && !strings.HasSuffix(code, "\n") {
+		code += "\n"
+	}
+	return fence + language + "\n" + code + fence
+}
+
+// Ticked writes code within a line as Markdown, so that Pieces finds the same code.
+func Ticked(code string) string {
+	ticks := "`"
+	for hasRun(code, len(ticks)) {
+		ticks += "`"
+	}
+	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") || padded(code) {
+		code = " " + code + " "
+	}
+	return ticks + code + ticks
+}
+
+// padded reports whether Markdown would remove a space from both ends of code.
+func padded(code string) bool {
+	return len(code) > 1 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != ""
+}
+
+func longestRun(s string) (longest int) {
+	for s != "" {
+		n := run(s, '`')
+		longest = max(longest, n)
+		s = s[max(n, 1):]
+	}
+	return longest
+}
+
+// hasRun reports whether a text has exactly n backticks in a row somewhere.
+func hasRun(s string, n int) bool {
+	for s != "" {
+		got := run(s, '`')
+		if got == n {
+			return true
+		}
+		s = s[max(got, 1):]
+	}
+	return false
+}
+
+// run counts how many of a character a text begins with.
+func run(s string, c byte) (n int) {
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+// lineEnd is where a line of a paragraph ends and the next begins.
+var lineEnd = lazy.Regexp{Text: `\r?\n[ \t]*`}
+
+// spans splits the text of one paragraph. With more the paragraph may go on: then rest is what is not decided.
+func spans(text string, more bool) (pieces []Piece, rest string) {
+	prose := 0
+	add := func(p Piece) {
+		if p.Source != "" {
+			pieces = append(pieces, p)
+		}
+	}
+	for i := 0; i < len(text); {
+		switch {
+		case text[i] == '\\' && i+1 < len(text):
+			i += 2
+			continue
+		case text[i] != '`':
+			i++
+			continue
+		}
+		n := run(text[i:], '`')
+		end := closing(text[i+n:], n)
+		switch {
+		case more && (end < 0 || i+n+end+n == len(text)):
+			add(Piece{Kind: Prose, Text: text[prose:i], Source: text[prose:i]})
+			return pieces, text[i:]
+		case end < 0:
+			i += n
+			continue
+		}
+		add(Piece{Kind: Prose, Text: text[prose:i], Source: text[prose:i]})
+		code := lineEnd.Get().ReplaceAllString(text[i+n:i+n+end], " ")
+		if padded(code) {
+			code = code[1 : len(code)-1]
+		}
+		i += n
+		pieces = append(pieces, Piece{Kind: Span, Text: code, Source: text[i-n : i+end+n]})
+		i += end + n
+		prose = i
+	}
+	add(Piece{Kind: Prose, Text: text[prose:], Source: text[prose:]})
+	return pieces, ""
+}
+
+// closing returns where the next run of exactly n backticks begins, or -1.
+func closing(s string, n int) int {
+	for i := 0; i < len(s); {
+		got := run(s[i:], '`')
+		if got == n {
+			return i
+		}
+		i += max(got, 1)
+	}
+	return -1
+}
