@@ -44,7 +44,7 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 }
 
 // settings returns the fields of a function's environment struct, by variable. groups are the structs of
-// shared/runtime/config, which it may embed.
+// shared/runtime/boot, which it may embed.
 func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]setting {
 	t.Helper()
 	all := map[string]setting{}
@@ -52,7 +52,7 @@ func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType
 	for _, field := range s.Fields.List {
 		if len(field.Names) == 0 {
 			group, ok := field.Type.(*ast.SelectorExpr)
-			expect.Must(t, ok, "%T is embedded, which is no group of shared/runtime/config", field.Type)
+			expect.Must(t, ok, "%T is embedded, which is no group of shared/runtime/boot", field.Type)
 			maps.Copy(all, settings(t, groups[group.Sel.Name], groups))
 			continue
 		}
@@ -72,7 +72,7 @@ var onlyLocal = []string{"SLACK_API_URL"}
 // that nobody needs.
 func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	groups := structs(t, "shared/runtime/config")
+	groups := structs(t, "shared/runtime/boot")
 	for _, f := range s.inOrder() {
 		t.Run(f.Folder, func(t *testing.T) {
 			reads := settings(t, structs(t, "functions/"+f.Folder)["environment"], groups)
@@ -104,15 +104,15 @@ func TestNothingElseReadsTheEnvironment(t *testing.T) {
 	for path, text := range codeBelow(t, "../functions", "../shared") {
 		text = lambdasOwn.ReplaceAllString(text, "")
 		ofTests := path == "../shared/runtime/expect/expect.go"
-		expect.That(t, path == "../shared/runtime/config/config.go" || ofTests || !environmentRead.MatchString(text),
-			"%s reads the environment beside shared/runtime/config", path)
+		expect.That(t, path == "../shared/runtime/boot/config.go" || ofTests || !environmentRead.MatchString(text),
+			"%s reads the environment beside shared/runtime/boot", path)
 	}
 }
 
 // The table of variables is written from the structs: go test ./infra -run TestTheTableOfVariables -update
 func TestTheTableOfVariables(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	groups, docs, readers := structs(t, "shared/runtime/config"), map[string]setting{}, map[string][]string{}
+	groups, docs, readers := structs(t, "shared/runtime/boot"), map[string]setting{}, map[string][]string{}
 	var all []string
 	for _, f := range s.inOrder() {
 		all = append(all, f.Folder)

@@ -46,7 +46,7 @@ func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
 }
 
 // The SDK's client of Lambda prepares all shapes of that API at each start. Only functions that read a streamed answer,
-// which shared/runtime/function can't, link it.
+// which shared/runtime/outbound can't, link it.
 func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
 	var links []string
 	for _, p := range expect.Value(packages())(t) {
@@ -58,7 +58,7 @@ func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
 	expect.Same(t, []string{"run-action", "run-round"}, links)
 }
 
-// The functions that Slack waits for read and store objects by shared/store/bucket. The SDK's client of S3 is a tenth of
+// The functions that Slack waits for read and store objects by shared/store/large. The SDK's client of S3 is a tenth of
 // their binaries.
 func TestFunctionsThatSlackWaitsForLinkNoClientOfS3(t *testing.T) {
 	waitsFor := []string{"ringi/functions/receive-event", "ringi/functions/receive-interaction"}

@@ -30,14 +30,14 @@ var notForPeople = []string{
 	"../shared/model/demo/", "../shared/model/turn/tools.go",
 	"../shared/model/modeltest/", "../shared/tool/", "../shared/words/",
 	"../shared/slack/card/cut.go", "../shared/slack/card/marks.go", "../shared/decide/pipeline/pipelinetest/",
-	"../shared/store/contests/conteststest/",
+	"../shared/store/storetest/",
 	"../functions/receive-interaction/command.go", "../functions/receive-event/conversation.go",
 	"../functions/read-file/colors.go", "../functions/read-file/lists.go", "../functions/read-file/plain.go",
 	"../functions/read-file/show.go",
 	"../functions/serve-console/rules/amounts.go",
 	"../shared/domain/organisation/columns.go", "../shared/domain/rules/unit.go", "../shared/domain/rules/currency.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
-	"bench/", "contest/", "driver/", "events/", "faults/", "smoke/", "witness/", "local/contests/", "local/vendors/",
+	"bench/", "contest/", "driver/", "events/", "faults/", "smoke/", "witness/", "local/modelenv/", "local/vendors/",
 	"local/sandbox/workspace/",
 }
 

@@ -51,7 +51,7 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 		expect.Has(t, pace, line, "update-card's pace; change it in infra/bench/load.go, too")
 	}
 	queue := string(expect.Value(os.ReadFile("../../shared/decide/effect/lane.go"))(t))
-	expect.Has(t, queue, "\nconst lanes = 4\n", "the lanes for cards; change them in infra/bench/openload, too")
+	expect.Has(t, queue, "\nconst lanes = 4\n", "the lanes for cards; change them in infra/bench/measure, too")
 	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 && posts.Window.Milliseconds() == 3500 &&
 		allPosts.Calls == 10 && allPosts.Window.Seconds() == 3, "%+v %+v %+v", updates, posts, allPosts)
 }

@@ -25,12 +25,12 @@ func edits(t *testing.T) map[string][][2]string {
 		return [2]string{anchor, string(text) + anchor}
 	}
 	return map[string][][2]string{
-		"shared/store/kinds/kinds.go": {
-			after("\t\"ringi/shared/runtime/config\"\n", "\t\"ringi/shared/domain/note\"\n"),
-			after("aggregate.Kinds{tasks.Kind()", ", note.Kind"),
+		"shared/store/kinds.go": {
+			after("\t\"ringi/shared/runtime/boot\"\n", "\t\"ringi/shared/domain/note\"\n"),
+			after("aggregate.Kinds{TaskKind()", ", note.Kind"),
 			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),
 		},
-		"shared/runtime/config/config.go": {
+		"shared/runtime/boot/config.go": {
 			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
 		},
 		"shared/slack/card/dialogs.go": {
@@ -42,7 +42,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("\ttitle := \"\"\n\tswitch a := x.Of.(type) {\n", "\tcase *note.Aggregate:\n\t\ttitle = escape(a.Note.Text)\n"),
 		},
 		"functions/update-card/main.go": {
-			after("\t\"ringi/shared/store/kinds\"\n", "\t\"ringi/shared/domain/note\"\n"),
+			after("\t\"ringi/shared/store\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
 		},
 		"infra/local/sandbox/ui/rows.js": {

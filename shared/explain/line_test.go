@@ -116,10 +116,10 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	for _, s := range c.All() {
 		own := text(explain.StepLines("ja", plan(s.Name, `{}`))[0])
 		if strings.HasPrefix(own, s.Name) {
-			t.Errorf("%s has no line: write one into its file in shared/domain/catalog, or into inCode of shared/explain/line/tools.go", s.Name)
+			t.Errorf("%s has no line: write one into its file in shared/domain/catalog, or into inCode of shared/explain/tools.go", s.Name)
 		}
 		if !tried[s.Name] {
-			t.Errorf("the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of shared/explain/line/line_test.go", s.Name)
+			t.Errorf("the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of shared/explain/line_test.go", s.Name)
 		}
 		source := `{"spreadsheet_id":"a","sheet":"b","columns":[],"rows":{"$ref":"step-1.result.rows"}}`
 		said := text(explain.StepLines("ja", plan(s.Name, `{}`, "write_rows_to_google_sheet", source))[1])

@@ -39,7 +39,7 @@ type File struct {
 	Input       json.RawMessage   `json:"input"`       // a JSON Schema, as Output is
 	Output      json.RawMessage   `json:"output"`
 
-	// Line is a card's sentence about a call, with {name} for an argument. It is empty if shared/explain/line builds
+	// Line is a card's sentence about a call, with {name} for an argument. It is empty if shared/explain builds
 	// the sentence in code.
 	Line      language.Texts      `json:"line"`
 	Arguments map[string]Argument `json:"arguments"` // arguments of Line that need their own wording

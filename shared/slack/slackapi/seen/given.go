@@ -44,7 +44,7 @@ var (
 	quoted     = lazy.Regexp{Text: `(?m)^[ \t]*(?:&gt;|>).*$`}
 	// struck stands between marks that touch the text and no other word: "4/1~4/15" has none.
 	struck = lazy.Regexp{Text: `(^|[^\pL\pN~<|/])~[^\s~](?:[^~\n]*[^\s~])?~($|[^\pL\pN~])`}
-	// struckInFile is how shared/model/reading marks it.
+	// struckInFile is how shared/model/round marks it.
 	struckInFile = lazy.Regexp{Text: `~~[^~\n]+~~`}
 )
 
