@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric"
 )
 
 // metrics must each be watched by an alarm; of is a function, queue or table.
@@ -35,51 +35,51 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/Lambda", "Errors", "CloseContestFunction"},
 	{"AWS/States", "ExecutionsFailed", "Chat"},
 	{"AWS/States", "ExecutionsFailed", "Contest"},
-	{metric.Namespace, string(metric.RunFailed), "ResumeTaskFunction"},
-	{metric.Namespace, string(metric.RunFailed), "ExtractTaskFunction"},
-	{metric.Namespace, string(metric.RunFailed), "DraftPromptFunction"},
-	{metric.Namespace, string(metric.RunFailed), "PlanProcessFunction"},
-	{metric.Namespace, string(metric.RunFailed), "ExecuteProcessFunction"},
-	{metric.Namespace, string(metric.RunFailed), "CloseTaskFunction"},
-	{metric.Namespace, string(metric.RunFailed), "AnswerMessageFunction"},
-	{metric.Namespace, string(metric.RunFailed), "RunActionFunction"},
-	{metric.Namespace, string(metric.RunFailed), "GiveUpFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "ResumeTaskFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "ExtractTaskFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "DraftPromptFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "PlanProcessFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "ExecuteProcessFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "CloseTaskFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "AnswerMessageFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "RunActionFunction"},
+	{boot.MetricNamespace, string(boot.RunFailed), "GiveUpFunction"},
 	{"AWS/SQS", "ApproximateAgeOfOldestMessage", "CardQueue.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "CardDeadLetters.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "ChangeDeadLetters.QueueName"},
 	{"AWS/DynamoDB", "ReadThrottleEvents", "Table"},
 	{"AWS/DynamoDB", "WriteThrottleEvents", "Table"},
 	{"AWS/ApiGateway", "5xx", "Api"},
-	{metric.Namespace, string(metric.NotAnswered), "ReceiveEventFunction"},
-	{metric.Namespace, string(metric.NotAnswered), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.SecretMissing), "ReceiveEventFunction"},
-	{metric.Namespace, string(metric.SecretMissing), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.SignatureRefused), "ReceiveEventFunction"},
-	{metric.Namespace, string(metric.SignatureRefused), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.EventsLimited), "ReceiveEventFunction"},
-	{metric.Namespace, string(metric.TenantFull), "ResumeTaskFunction"},
-	{metric.Namespace, string(metric.ExpireLag), "ExpireResultsFunction"},
+	{boot.MetricNamespace, string(boot.NotAnswered), "ReceiveEventFunction"},
+	{boot.MetricNamespace, string(boot.NotAnswered), "ReceiveInteractionFunction"},
+	{boot.MetricNamespace, string(boot.SecretMissing), "ReceiveEventFunction"},
+	{boot.MetricNamespace, string(boot.SecretMissing), "ReceiveInteractionFunction"},
+	{boot.MetricNamespace, string(boot.SignatureRefused), "ReceiveEventFunction"},
+	{boot.MetricNamespace, string(boot.SignatureRefused), "ReceiveInteractionFunction"},
+	{boot.MetricNamespace, string(boot.EventsLimited), "ReceiveEventFunction"},
+	{boot.MetricNamespace, string(boot.TenantFull), "ResumeTaskFunction"},
+	{boot.MetricNamespace, string(boot.ExpireLag), "ExpireResultsFunction"},
 	{"AWS/Lambda", "Errors", "ExpireResultsFunction"},
 	{"AWS/Lambda", "Invocations", "ExpireResultsFunction"},
-	{metric.Namespace, string(metric.AuditTouched), "SealAuditFunction"},
-	{metric.Namespace, string(metric.SealFailed), "SealAuditFunction"},
-	{metric.Namespace, string(metric.SealedLate), "SealAuditFunction"},
+	{boot.MetricNamespace, string(boot.AuditTouched), "SealAuditFunction"},
+	{boot.MetricNamespace, string(boot.SealFailed), "SealAuditFunction"},
+	{boot.MetricNamespace, string(boot.SealedLate), "SealAuditFunction"},
 	{"AWS/Lambda", "Errors", "SealAuditFunction"},
 	{"AWS/Lambda", "Invocations", "SealAuditFunction"},
 	{"AWS/Lambda", "IteratorAge", "SealAuditFunction"},
-	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
-	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
-	{metric.Namespace, string(metric.AppRefused), "UpdateCardFunction"},
-	{metric.Namespace, string(metric.SlackCalled), "UpdateCardFunction"},
-	{metric.Namespace, string(metric.SlackCalled), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.ExportFailed), "ExportAuditFunction"},
+	{boot.MetricNamespace, string(boot.SweepRepaired), "SweepTasksFunction"},
+	{boot.MetricNamespace, string(boot.SweepFailed), "SweepTasksFunction"},
+	{boot.MetricNamespace, string(boot.AppRefused), "UpdateCardFunction"},
+	{boot.MetricNamespace, string(boot.SlackCalled), "UpdateCardFunction"},
+	{boot.MetricNamespace, string(boot.SlackCalled), "ReceiveInteractionFunction"},
+	{boot.MetricNamespace, string(boot.ExportFailed), "ExportAuditFunction"},
 	{"AWS/Lambda", "AsyncEventsDropped", "ExportAuditFunction"},
-	{metric.Namespace, string(metric.TeamFailed), "CloseContestFunction"},
-	{metric.Namespace, string(metric.ContestFailed), "CloseContestFunction"},
-	{metric.Namespace, string(metric.ContestLate), "SweepTasksFunction"},
-	{metric.Namespace, string(metric.RoundUnsaved), "RunRoundFunction"},
-	{metric.Namespace, string(metric.ContestUnusable), "DraftPromptFunction"},
-	{metric.Namespace, string(metric.ModelCost), "SealAuditFunction"},
+	{boot.MetricNamespace, string(boot.TeamFailed), "CloseContestFunction"},
+	{boot.MetricNamespace, string(boot.ContestFailed), "CloseContestFunction"},
+	{boot.MetricNamespace, string(boot.ContestLate), "SweepTasksFunction"},
+	{boot.MetricNamespace, string(boot.RoundUnsaved), "RunRoundFunction"},
+	{boot.MetricNamespace, string(boot.ContestUnusable), "DraftPromptFunction"},
+	{boot.MetricNamespace, string(boot.ModelCost), "SealAuditFunction"},
 }
 
 // mostAlarms is how many alarms there are at most: nobody reads more.
@@ -179,16 +179,18 @@ func expressionRule(s *stack, wrong report) {
 func canaryAlarmRule(s *stack, wrong report) {
 	for _, id := range slackEdge {
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
-			wrong.where(!slices.Contains(watches(s.resources[target(alarm)].Properties), watched{metric.Namespace, string(metric.NotAnswered), id}),
+			wrong.where(!slices.Contains(watches(s.resources[target(alarm)].Properties),
+				watched{boot.MetricNamespace, string(boot.NotAnswered), id}),
 				"%s: %s lets a version in that answers 5xx to everything", id, target(alarm))
 		}
 	}
 	// An alarm that other metrics can mute does not count.
 	for _, id := range slackEdge {
-		name := string(metric.SecretMissing)
+		name := string(boot.SecretMissing)
 		if !slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
 			all := watches(s.resources[alarm].Properties)
-			return slices.Contains(all, watched{metric.Namespace, name, id}) && !slices.ContainsFunc(all, func(w watched) bool { return w.name != name })
+			return slices.Contains(all, watched{boot.MetricNamespace, name, id}) &&
+				!slices.ContainsFunc(all, func(w watched) bool { return w.name != name })
 		}) {
 			wrong("a secret that %s lacks is heard of by nobody", id)
 		}
@@ -211,8 +213,8 @@ func slackAlarmRule(s *stack, wrong report) {
 		all = append(all, watches(s.resources[id].Properties)...)
 	}
 	for id, f := range s.functions {
-		name := string(metric.SlackFailed)
-		wrong.where(slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{metric.Namespace, name, id}),
+		name := string(boot.SlackFailed)
+		wrong.where(slices.Contains(writes[f.Folder], name) && !slices.Contains(all, watched{boot.MetricNamespace, name, id}),
 			"%s calls Slack, and no alarm counts what fails", id)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"sync"
 	"testing"
 
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric"
 )
 
 // dimensions are the names under which each service publishes its metrics. A graph with another dimension never has
 // data.
 var dimensions = map[string]string{
 	"AWS/Lambda": "FunctionName", "AWS/States": "StateMachineArn", "AWS/SQS": "QueueName", "AWS/DynamoDB": "TableName",
-	"AWS/ApiGateway": "ApiId", metric.Namespace: "function",
+	"AWS/ApiGateway": "ApiId", boot.MetricNamespace: "function",
 }
 
 // page is a dashboard's body, with references ${X} as in the template.
@@ -126,9 +126,9 @@ func dashboardRule(s *stack, wrong report) {
 		wrong.where(!slices.Contains(drawn, w),
 			"the dashboard does not draw %s %s of %s, which an alarm watches", w.namespace, w.name, w.of)
 	}
-	for _, name := range metric.Names() {
+	for _, name := range boot.MetricNames() {
 		wrong.where(!slices.ContainsFunc(drawn, func(w watched) bool {
-			return w.namespace == metric.Namespace &&
+			return w.namespace == boot.MetricNamespace &&
 				w.name == string(name)
 		}), "the dashboard does not draw %s", name)
 	}
@@ -152,10 +152,10 @@ func checkCounted(s *stack, all []watched, wrong report) {
 	writes, err := counted()
 	wrong.where(err != nil, "go list: %v", err)
 	for _, w := range all {
-		if w.namespace != metric.Namespace {
+		if w.namespace != boot.MetricNamespace {
 			continue
 		}
-		if !slices.Contains(metric.Names(), metric.Name(w.name)) {
+		if !slices.Contains(boot.MetricNames(), boot.MetricName(w.name)) {
 			wrong("no function counts %s %s", w.namespace, w.name)
 		} else if !slices.Contains(writes[s.functions[w.of].Folder], w.name) {
 			wrong("the template watches %s of %s, which never counts it", w.name, w.of)
@@ -177,7 +177,7 @@ func TestMetricNamesAreAllListed(t *testing.T) {
 				continue
 			}
 			value := strings.Trim(v.Values[0].(*ast.BasicLit).Value, `"`)
-			expect.That(t, v.Names[0].Name == value && slices.Contains(metric.Names(), metric.Name(value)),
+			expect.That(t, v.Names[0].Name == value && slices.Contains(boot.MetricNames(), boot.MetricName(value)),
 				"metric.%s = %q is not in Names under that name", v.Names[0].Name, value)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/runtime/expect"
 )
 
@@ -313,9 +313,9 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
-		parsed := expect.Value(modelname.Parse(name))(t)
+		parsed := expect.Value(aggregate.ParseModelName(name))(t)
 		parameters := rules.complete(map[string]string{"Stage": "prod", "Model": name})
-		demo := parsed.Provider == modelname.Demo
+		demo := parsed.Provider == aggregate.Demo
 		expect.That(t, rules.refuse(t, parameters) == demo, "%s is refused: %t, wanted %t", name, !demo, demo)
 	}
 	expect.That(t, !rules.refuse(t, rules.complete(map[string]string{"Stage": "prod", "Model": ""})),

@@ -17,7 +17,7 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 )
 
 func readManifest(t *testing.T) slack.Manifest {
@@ -173,7 +173,7 @@ var methodScopes = map[string][]string{
 
 // An installation in a further workspace asks for the same scopes as the manifest.
 func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
-	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, signin.BotScopes)
+	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, slackapi.BotScopes)
 }
 
 // Each event, method and feature needs its scope, or Slack refuses the installation or the call. People are asked for

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -19,8 +19,8 @@ func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 		fmt.Sprintf("`retain_results_days`, %d unless set", tenancy.DefaultSettings().RetainResultsDays),
 		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
 		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]))
-	for _, vendor := range append(modelname.Providers, string(explain.Freee), "google", "github", "slack",
-		modelname.Gemini, "mcp servers") {
+	for _, vendor := range append(aggregate.ModelProviders, string(explain.Freee), "google", "github", "slack",
+		aggregate.Gemini, "mcp servers") {
 		expect.That(t, strings.Contains(strings.ToLower(page), vendor), "it does not say what goes to %s", vendor)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
-	"ringi/shared/model/price"
 )
 
 // agentsDay refuses messages if the agents' budget of the day is used up.
@@ -57,7 +56,7 @@ func (m *metered) Say(ctx context.Context, r model.Request, onText func(string))
 	}
 	got, err := m.Wire.Say(ctx, r, onText)
 	u := got.Usage.Counted()
-	if cost, known := price.Cost(u, got.Prices); known {
+	if cost, known := tenancy.Cost(u, got.Prices); known {
 		u.Cost += cost
 	} else {
 		u.Unpriced = max(1, u.Calls)

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/model"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 )
 
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
@@ -29,7 +29,7 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 		return t.tried(ctx, f.Reason, x, err)
 	}
 	if task.ForOperator(f.Reason) {
-		metric.Count(metric.RunFailed, 1)
+		boot.Count(boot.RunFailed, 1)
 	}
 	return t.refused(ctx, &conversation.Refusal{
 		Reason: f.Reason, Detail: f.Detail, Text: explain.EndedInTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true,

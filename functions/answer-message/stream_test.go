@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -29,9 +28,10 @@ type stage struct {
 func newStage(t *testing.T, db *storetest.Server) *stage {
 	t.Helper()
 	slack := slacktest.Start(t)
-	g := &stage{slack: slack, channel: expect.Value(slack.Client.OpenDM(t.Context(), workspace.Sato))(t)}
-	g.thread = slack.Say(t, workspace.Sato, g.channel, "codex: hello")
-	in := conversation.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread, TS: g.thread, User: workspace.Sato, Text: "hello"}
+	g := &stage{slack: slack, channel: expect.Value(slack.Client.OpenDM(t.Context(), webapi.Sato))(t)}
+	g.thread = slack.Say(t, webapi.Sato, g.channel, "codex: hello")
+	in := conversation.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread,
+		TS: g.thread, User: webapi.Sato, Text: "hello"}
 	g.world = talkingOf(t, db, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	g.Streamer, g.Notes, g.Every = slack.Client, g.rows.Of.Store, time.Millisecond
 	slack.Calls()
@@ -39,7 +39,7 @@ func newStage(t *testing.T, db *storetest.Server) *stage {
 }
 
 // shows waits until the bot's only message in the thread shows text, and returns it.
-func (g *stage) shows(text string) workspace.Message {
+func (g *stage) shows(text string) webapi.Message {
 	g.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		all := g.slack.Thread(g.t, g.channel, g.thread)
@@ -91,7 +91,7 @@ func TestAnswersGrowInSlack(t *testing.T) {
 
 func testGrows(t *testing.T, g *stage) {
 	g.vendor.says.Text = long + "<!channel> [here](https://example.com) the end."
-	var first workspace.Message
+	var first webapi.Message
 	g.vendor.writes = func(onText func(string)) {
 		onText(long[:150])
 		onText(long)
@@ -134,7 +134,7 @@ func testTriedAgain(t *testing.T, g *stage) {
 // What was shown of an answer that broke off is said to be none before the model is asked again, not when it has
 // answered.
 func testBreaksOff(t *testing.T, g *stage) {
-	var half workspace.Message
+	var half webapi.Message
 	g.vendor.says = model.Response{Text: long, Stop: model.StopLength}
 	asks := 0
 	g.vendor.writes = func(onText func(string)) {
@@ -180,7 +180,8 @@ func testNoStreams(t *testing.T, g *stage) {
 }
 
 func testStopped(t *testing.T, g *stage) {
-	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team,
+		Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	g.writesLong(func() {
 		g.recorded()
 		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, policy, time.Now()) }))(t)
@@ -201,7 +202,8 @@ func (g *stage) recorded() {
 }
 
 func testClosed(t *testing.T, g *stage) {
-	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team,
+		Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	run := g.load().Head.Run
 	g.writesLong(func() {
 		g.recorded()
@@ -216,7 +218,8 @@ func testClosed(t *testing.T, g *stage) {
 
 func testLeft(t *testing.T, g *stage) {
 	row := conversation.NewStream(&conversation.Inbox{Message: "2026-01-01T00:00:00.000Z#gone"}, time.Now())
-	row.TS = expect.Value(g.slack.Client.StartStream(t.Context(), g.channel, g.thread, slacktest.Team, workspace.Sato, "of an earlier answer"))(t)
+	row.TS = expect.Value(g.slack.Client.StartStream(t.Context(), g.channel, g.thread, slacktest.Team, webapi.Sato,
+		"of an earlier answer"))(t)
 	expect.NoError(t, g.Notes.PutNote(t.Context(), g.ref, row, row.Of, true))
 	g.writesLong(nil)
 	expect.Value(g.handle())(t)

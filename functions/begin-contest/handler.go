@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/contestfiles"
-	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
@@ -43,7 +42,7 @@ type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
 	Workspace contestfiles.Opener
-	Models    opening.Models
+	Models    teamconfig.Models
 	Now       func() time.Time
 }
 
@@ -110,7 +109,7 @@ func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err err
 	if err != nil {
 		return x, fmt.Errorf("read which tools contests may call: %w", err)
 	}
-	x.unlisted = opening.Unlisted(x.Settings, tools)
+	x.unlisted = teamconfig.Unlisted(x.Settings, tools)
 	return x, nil
 }
 

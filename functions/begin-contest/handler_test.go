@@ -11,12 +11,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"ringi/infra/local/modelenv"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret"
@@ -64,11 +63,11 @@ func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) {
 func sample(t *testing.T, more map[string]string) fstest.MapFS {
 	t.Helper()
 	all := fstest.MapFS{}
-	expect.NoError(t, fs.WalkDir(modelenv.Sample(), ".", func(name string, d fs.DirEntry, err error) error {
+	expect.NoError(t, fs.WalkDir(models.Sample(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := fs.ReadFile(modelenv.Sample(), name)
+		b, err := fs.ReadFile(models.Sample(), name)
 		all[name] = &fstest.MapFile{Data: b}
 		return err
 	}))
@@ -80,9 +79,11 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
-	return &Handler{Contests: k, Budgets: k, Models: opening.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{FS: files}, nil
-	}, Now: time.Now}, k
+	return &Handler{Contests: k, Budgets: k,
+		Models: teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)}, Workspace: func(context.Context,
+			string) (teamconfig.Workspace, error) {
+			return teamconfig.Workspace{FS: files}, nil
+		}, Now: time.Now}, k
 }
 
 // keys is the model secret.
@@ -101,7 +102,7 @@ func (k keys) Get(context.Context) (secret.ModelSecret, error) {
 
 func alone() store.Alone {
 	return store.Alone{
-		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: modelenv.File, Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 1, Seconds: 60,
+		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: models.SampleFile, Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 1, Seconds: 60,
 		Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
 	}
 }
@@ -116,11 +117,11 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
 	}
-	expect.That(t, len(wrong) == 3 && wrong[modelenv.File] == "" &&
+	expect.That(t, len(wrong) == 3 && wrong[models.SampleFile] == "" &&
 		strings.Contains(wrong["configs/broken.toml"], "max_rounds") && strings.Contains(wrong["notes/half.toml"], "TOML"),
 		"listed: %q", wrong)
 	for _, d := range got.Contests {
-		expect.That(t, d.File != modelenv.File || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
+		expect.That(t, d.File != models.SampleFile || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
 	h, _ = handler(sample(t, map[string]string{
 		"old.toml":  "[orchestrator]\nmax_concurrent_teams = 4\n[[orchestrator.teams]]\nconfig = 'team.toml'\n",
@@ -131,7 +132,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		if d.File == "old.toml" && (len(d.Warnings) != mostWrong+1 || !strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities")) {
 			t.Errorf("%d warnings: %q", len(d.Warnings), d.Warnings)
 		}
-		expect.That(t, d.File != modelenv.File || len(d.Warnings) == 1 &&
+		expect.That(t, d.File != models.SampleFile || len(d.Warnings) == 1 &&
 			strings.Contains(d.Warnings[0], "can't read anything"), "%q",
 			d.Warnings)
 	}
@@ -144,7 +145,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
 	h, k := handler(sample(t, map[string]string{"configs/broken.toml": "[orchestrator]\nmax_rounds = 99\nteams = []"}))
 	for file, wrong := range map[string]string{
-		modelenv.File: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file", "../x.toml": "../x.toml",
+		models.SampleFile: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file", "../x.toml": "../x.toml",
 	} {
 		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: file}))(t)
 		expect.Must(t, len(got.Contests) == 1 && got.Contests[0].File == file && !got.Begun, "%s: %+v", file, got)
@@ -273,7 +274,8 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 	} {
 		h, k := handler(sample(t, nil))
 		k.settings.ContestSearch, k.tools, h.Models.Instead = tt.search, tt.tools, tt.instead
-		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: modelenv.File}))(t).Contests[0]
+		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant,
+			Check: models.SampleFile}))(t).Contests[0]
 		said := strings.Join(got.Warnings, "\n")
 		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q", name, said)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/model/contestfiles"
-	"ringi/shared/model/opening"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/secret"
 	"ringi/shared/store"
@@ -39,7 +39,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Contests:  store.ContestsOf(rows, large.Open(cfg, env.Results)),
 		Budgets:   rows,
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
-		Models: opening.Models{Instead: env.Model,
+		Models: teamconfig.Models{Instead: env.Model,
 			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
 		Now: time.Now,
 	}, nil

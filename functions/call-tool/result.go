@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/mask"
+	"ringi/shared/words/legible"
 )
 
 // given returns what the agent is given of a result: with personal data masked as on cards, and at most MaxCallResult
@@ -21,7 +21,7 @@ func given(value json.RawMessage) (r conversation.CallResult, err error) {
 	if err != nil {
 		return r, fmt.Errorf("read a result: %w", err)
 	}
-	top := mask.All(v)
+	top := legible.MaskAll(v)
 	whole, err := written(top)
 	if err != nil {
 		return r, fmt.Errorf("write a result: %w", err)

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
@@ -69,10 +68,10 @@ func count(ctx context.Context, a *contest.Aggregate) {
 			stopped++
 		}
 	}
-	metric.Put(
-		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams - stopped)},
-		metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams) - stopped)},
-		metric.Value{Name: metric.ContestFailed, N: failed},
+	boot.PutMetrics(
+		boot.MetricValue{Name: boot.TeamPlayed, N: float64(s.TotalTeams - stopped)},
+		boot.MetricValue{Name: boot.TeamFailed, N: float64(len(s.FailedTeams) - stopped)},
+		boot.MetricValue{Name: boot.ContestFailed, N: failed},
 	)
 	slog.InfoContext(ctx, "settled", "execution_id", a.Head.ExecutionID, "status", s.Status,
 		"failed_teams", len(s.FailedTeams), "cost_usd", a.Contest.Usage.Cost.String(), "calls", a.Contest.Usage.Calls)

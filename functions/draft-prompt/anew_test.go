@@ -6,14 +6,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ringi/infra/local/modelenv"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 )
@@ -101,7 +100,7 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 	_, err := h.Handle(t.Context(), w.In())
 	expect.Fails(t, err, explain.ErrUnavailable, "nobody knows whether it is shared")
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{FS: modelenv.Sample()}.SharedWith("T2") // the sample shares nothing
+		return teamconfig.Workspace{FS: models.Sample()}.SharedWith("T2") // the sample shares nothing
 	}
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 	x := w.Load().Prompt().Contest
@@ -113,7 +112,7 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
 	w, h := scored(t)
 	reject(w)
-	h.Models = opening.Models{Instead: "bedrock:nobody.knows-its-price"}
+	h.Models = teamconfig.Models{Instead: "bedrock:nobody.knows-its-price"}
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)

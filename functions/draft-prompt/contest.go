@@ -18,7 +18,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -99,7 +99,7 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 		return c, err
 	}))
 	if err == nil && skipped && why == task.ContestFiles {
-		metric.Count(metric.ContestUnusable, 1)
+		boot.Count(boot.ContestUnusable, 1)
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
 	}
 	return a, err

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ringi/infra/local/modelenv"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
@@ -31,7 +30,7 @@ func contested(w *pipelinetest.World) (*Handler, *store.ContestStore) {
 	all := store.ContestsOf(store.OpenAll(w.Config, boot.Table{TableName: w.Table()}), w.Results())
 	h := handler(w, &modeltest.Demo{})
 	h.Contests, h.Workspace = all, func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{FS: modelenv.Sample()}, nil
+		return teamconfig.Workspace{FS: models.Sample()}, nil
 	}
 	return h, all
 }
@@ -248,14 +247,14 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 	of := func(files fstest.MapFS) func() (teamconfig.Workspace, error) {
 		return func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
 	}
-	wrong := fstest.MapFS{modelenv.File: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
+	wrong := fstest.MapFS{models.SampleFile: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
 	for name, tt := range map[string]struct {
 		open  func() (teamconfig.Workspace, error)
 		names string
 	}{
-		"that isn't there": {of(fstest.MapFS{}), modelenv.File + ": このファイルはありません"},
-		"that is no TOML": {of(fstest.MapFS{modelenv.File: {Data: []byte("[[")}}),
-			modelenv.File + ": TOML として読み取れません (1 行目"},
+		"that isn't there": {of(fstest.MapFS{}), models.SampleFile + ": このファイルはありません"},
+		"that is no TOML": {of(fstest.MapFS{models.SampleFile: {Data: []byte("[[")}}),
+			models.SampleFile + ": TOML として読み取れません (1 行目"},
 		"with a field beyond bound": {of(wrong), "timeout_per_team_seconds"},
 		"of no workspace":           {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }, "MIXSEEK_WORKSPACE"},
 	} {
@@ -316,7 +315,7 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 	server := pipelinetest.Start(t)
 	files := fstest.MapFS{
-		modelenv.File:           {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
+		models.SampleFile:       {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
 		"t.toml":                {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
 		"e.toml":                {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
 		"configs/judgment.toml": {Data: []byte("model = 'bedrock:nobody.knows-its-price'\n")},
@@ -326,7 +325,7 @@ func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 		w.Extracted()
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.MaxRounds = true, most })
 		h, _ := contested(w)
-		h.Models = opening.Models{}
+		h.Models = teamconfig.Models{}
 		h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}

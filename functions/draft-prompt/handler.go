@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
-	"ringi/shared/model/opening"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )
@@ -32,7 +32,7 @@ type Handler struct {
 
 	Contests  Contests
 	Workspace contestfiles.Opener
-	Models    opening.Models // of contests
+	Models    teamconfig.Models // of contests
 }
 
 // Handle asks the model for a policy, given the rejected versions and the reasons.

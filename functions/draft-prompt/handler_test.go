@@ -15,14 +15,15 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/model/opening"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Models: opening.Models{Instead: "demo"}, Now: w.Now, Prompts: w.Results().Prompts}
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo",
+		Models: teamconfig.Models{Instead: "demo"}, Now: w.Now, Prompts: w.Results().Prompts}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {

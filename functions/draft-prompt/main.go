@@ -10,8 +10,8 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/model/contestfiles"
-	"ringi/shared/model/opening"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -48,6 +48,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 
 		Contests:  store.ContestsOf(store.OpenAll(cfg, env.Table), large),
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
-		Models:    opening.Models{Keys: models.Secret, Instead: env.Model},
+		Models:    teamconfig.Models{Keys: models.Secret, Instead: env.Model},
 	}, nil
 }

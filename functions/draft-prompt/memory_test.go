@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ringi/infra/local/modelenv"
 	"ringi/infra/local/template"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -56,11 +56,11 @@ func receive(w *pipelinetest.World) {
 // padded returns the sample's files, each made as large as a file may be, and all as large as all may be.
 func padded(t *testing.T) fstest.MapFS {
 	out, left := fstest.MapFS{}, 4<<20-64<<10
-	expect.NoError(t, fs.WalkDir(modelenv.Sample(), ".", func(path string, d fs.DirEntry, err error) error {
+	expect.NoError(t, fs.WalkDir(models.Sample(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text := expect.Value(fs.ReadFile(modelenv.Sample(), path))(t)
+		text := expect.Value(fs.ReadFile(models.Sample(), path))(t)
 		if more := min(1<<20-len(text)-2, left-len(text)); strings.HasSuffix(path, ".toml") && more > 0 {
 			text = append(append(text, "\n#"...), strings.Repeat("x", more)...)
 		}

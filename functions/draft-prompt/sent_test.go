@@ -23,7 +23,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/demo"
-	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret"
@@ -97,9 +96,10 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 		if models[3] != "" {
 			files["evaluator.toml"].Data = fmt.Appendf(files["evaluator.toml"].Data, "model = %q\n", models[3])
 		}
-		h := &Handler{Models: opening.Models{Keys: geminiKey{}}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
-			return teamconfig.Workspace{FS: files}, nil
-		}}
+		h := &Handler{Models: teamconfig.Models{Keys: geminiKey{}},
+			Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+				return teamconfig.Workspace{FS: files}, nil
+			}}
 		c, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}, Prices: prices})
 		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
 		expect.Same(t, prices, c.Prices)
@@ -136,9 +136,10 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	}))
 	defer s.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Models: opening.Models{Instead: "demo"}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
-	}}
+	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
+		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+			return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
+		}}
 	of := tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
 	if c, err := h.config(t.Context(), "", of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
 		t.Errorf("without files of an evaluator and a judge: %+v, %v", c, err)
@@ -160,9 +161,10 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Models: opening.Models{Instead: "demo"}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
-	}}
+	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
+		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+			return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
+		}}
 	for _, tt := range []struct {
 		status int
 		code   string

@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
@@ -36,7 +35,7 @@ func (l late) until(ctx context.Context, call string) error {
 		return nil
 	}
 	<-ctx.Done()
-	return &model.Error{Provider: modelname.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
+	return &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
 }
 
 func (l late) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/model/price"
 	"ringi/shared/runtime/clock"
 )
 
@@ -150,7 +150,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 	usage, running, err := j.Sessions.Bill(ctx, e.SessionID)
 	billed := err == nil
 	if usage.Unpriced > 0 {
-		if cost, known := price.Cost(usage, j.settings.OwnPrices()); known {
+		if cost, known := tenancy.Cost(usage, j.settings.OwnPrices()); known {
 			usage.Cost, usage.Unpriced = cost, 0
 		}
 	}

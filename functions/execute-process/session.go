@@ -10,12 +10,10 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/model/price"
 	"ringi/shared/tool"
 )
 
@@ -23,12 +21,12 @@ import (
 // the session's id in the execution's row before anything is sent to the session.
 func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	name := pipeline.ModelName(j.Model, j.settings)
-	n, err := modelname.Parse(name)
+	n, err := aggregate.ParseModelName(name)
 	limit := j.settings.MaxCost()
 	switch {
-	case err != nil || n.Provider != modelname.Anthropic:
+	case err != nil || n.Provider != aggregate.Anthropic:
 		return nil, task.StopError{Reason: task.ReasonSessionModel, Detail: name}
-	case j.settings.CostsLimited() && !price.Known(name, j.settings.OwnPrices()):
+	case j.settings.CostsLimited() && !tenancy.PriceKnown(name, j.settings.OwnPrices()):
 		return nil, task.StopError{Reason: task.ReasonModelUnpriced, Detail: name}
 	case a.CostReached(limit):
 		return nil, a.CostStop(limit)

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
@@ -79,7 +78,7 @@ func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggreg
 
 func newSessions(c provider.Config) *managed.Client {
 	return managed.New(managed.Config{
-		BaseURL: c.At[modelname.Anthropic], HTTP: c.Vendor, Refused: c.Secret.Forget,
+		BaseURL: c.At[aggregate.Anthropic], HTTP: c.Vendor, Refused: c.Secret.Forget,
 		Key: func(ctx context.Context) (string, error) {
 			s, err := c.Secret.Get(ctx)
 			return s.Anthropic, err

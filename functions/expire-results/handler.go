@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store/large/removal"
 )
 
@@ -22,7 +22,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	x, err := h.Results.Expire(ctx)
 	slog.InfoContext(ctx, "expired", "results", x.Deleted, "lag_seconds", int(x.Lag.Seconds()), "left", x.Left, "err", err)
 	if err == nil || x.Lag > 0 {
-		metric.Put(metric.Value{Name: metric.ExpireLag, N: x.Lag.Seconds()})
+		boot.PutMetrics(boot.MetricValue{Name: boot.ExpireLag, N: x.Lag.Seconds()})
 	}
 	if err != nil {
 		return fmt.Errorf("delete old results: %w", err)

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 
@@ -93,7 +92,7 @@ func (h *Handler) failed(ctx context.Context, x auditlog.Export, err error) erro
 	}
 	slog.ErrorContext(ctx, "an export failed", "export", x.ID, "why", why, "err", err)
 	if why == auditlog.Broken {
-		metric.Count(metric.ExportFailed, 1)
+		boot.Count(boot.ExportFailed, 1)
 	}
 	if err := h.Rows.FailExport(ctx, x, why, h.Now()); err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
 		return err

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 
@@ -49,7 +48,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("give up: %w", err)
 	}
-	metric.Count(metric.RunFailed, 1)
+	boot.Count(boot.RunFailed, 1)
 	if a.Head.Resting {
 		return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, nil
 	}

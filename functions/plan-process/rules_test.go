@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -62,7 +62,7 @@ func (w *ruledWorld) ruledOver(rev int, o rules.Outcome) {
 
 func testStepsUnderARule(t *testing.T, w *ruledWorld) {
 	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-		stage("課長", people(workspace.Suzuki)), stage("経理", people(workspace.Tanaka, w.Load().Head.Requester)),
+		stage("課長", people(webapi.Suzuki)), stage("経理", people(webapi.Tanaka, w.Load().Head.Requester)),
 	}}})
 	next := w.plan()
 	p := w.Load().Process()
@@ -111,7 +111,7 @@ func testRulesThatChange(t *testing.T, w *ruledWorld) {
 	w.ruled(rules.Outcome{Refuse: "no"})
 	h := handler(w.World, w.g)
 	h.Open = func(name string) (model.Wire, error) {
-		w.ruledOver(1, rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(workspace.Suzuki))}}})
+		w.ruledOver(1, rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(webapi.Suzuki))}}})
 		return w.g.Open(name)
 	}
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
@@ -124,10 +124,10 @@ func (w *ruledWorld) asksByAmount() {
 	w.T.Helper()
 	few := rules.Rule{ID: "01KS000000000000000000000B", Name: "0円", When: rules.Conditions{
 		Amount: &rules.Between{Below: "1", Currency: "JPY"}}, Outcome: rules.Outcome{
-		Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(workspace.Suzuki))}}}}
+		Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(webapi.Suzuki))}}}}
 	every := rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{
 		Route: &rules.Policy{Stages: []rules.Stage{
-			stage("課長", people(workspace.Suzuki)), stage("経理", people(workspace.Tanaka))}}}}
+			stage("課長", people(webapi.Suzuki)), stage("経理", people(webapi.Tanaka))}}}}
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{few, every}}
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
@@ -174,7 +174,7 @@ func (s *stands) OrganisationRow(ctx context.Context, tenant string) (tenancy.Or
 }
 
 func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(workspace.Suzuki))}}})
+	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(webapi.Suzuki))}}})
 	h := handler(w.World, w.g)
 	h.Store = &stands{Store: h.Store}
 	expect.Value(h.Handle(t.Context(), w.In()))(t)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Kinds of relations of what stands beside a sheet's cells. A comment with answers is there twice: as such, and for older
@@ -328,7 +328,7 @@ func (m *margins) write(name string, w *writer) error {
 }
 
 // printing matches the codes of a header: what is put in, where a part begins, fonts, colors and sizes.
-var printing = lazy.Regexp{Text: `(?i)&(?:"[^"]*"|k[0-9a-f]{6}|k\d\d[+-]\d{3}|\d+|.)`}
+var printing = language.Regexp{Text: `(?i)&(?:"[^"]*"|k[0-9a-f]{6}|k\d\d[+-]\d{3}|\d+|.)`}
 
 var puts = map[string]string{"&&": "&", "&p": "(page)", "&n": "(pages)", "&d": "(date)", "&t": "(time)", "&f": "(file)",
 	"&a": "(sheet)", "&z": "(folder)", "&l": "\n", "&c": "\n", "&r": "\n"}

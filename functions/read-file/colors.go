@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Colors are six hexadecimal digits, or a name where only the theme or the program knows them; "" is none. Of a pattern
@@ -63,7 +63,7 @@ func colorOf(e xml.StartElement) string {
 	return ""
 }
 
-var named = lazy.Regexp{Text: `(?i)^\[(black|white|red|green|blue|yellow|magenta|cyan|[黒白赤緑青黄紫水]|` +
+var named = language.Regexp{Text: `(?i)^\[(black|white|red|green|blue|yellow|magenta|cyan|[黒白赤緑青黄紫水]|` +
 	`(?:color ?|色)([1-8]))\]$`}
 
 // colorIn returns the color that a section of a format gives a number or a text, or "".
@@ -202,7 +202,7 @@ type tinted struct {
 	text          bool
 }
 
-var total = lazy.Regexp{Text: `(?i)計$|\btotals?$`}
+var total = language.Regexp{Text: `(?i)計$|\btotals?$`}
 
 // cell takes a cell of the row.
 func (c *coloring) cell(at int, fill, letters, text string) {

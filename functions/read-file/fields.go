@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // field is one of a document: a code, and what Word saved as its result, which is all that people see.
@@ -91,7 +91,7 @@ func (x *prose) unended() error {
 }
 
 // general matches the switches of all fields, such as \* "Font:MS 明朝" and \* jc2.
-var general = lazy.Regexp{Text: `\\[*#@]\s*(?:"[^"]*"|[^\s\\]+)`}
+var general = language.Regexp{Text: `\\[*#@]\s*(?:"[^"]*"|[^\s\\]+)`}
 
 // equation returns the text of an equation's code, as Word writes circled characters, readings and fractions.
 func equation(code string) string {
@@ -271,7 +271,7 @@ type linking struct {
 	from  int
 }
 
-var links = lazy.Regexp{Text: `(?i)^\s*HYPERLINK\s+(?:"([^"]+)"|([^\s"\\]\S*))`}
+var links = language.Regexp{Text: `(?i)^\s*HYPERLINK\s+(?:"([^"]+)"|([^\s"\\]\S*))`}
 
 // linkOf returns the address in the code of a field, or "".
 func linkOf(code string) string {

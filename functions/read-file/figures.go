@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+	"ringi/shared/words/language"
 	"strconv"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // token is a part of a section that shows a number by digits: 0, # or ?, a point, a comma, a slash, a sign of percent,
 // or what is shown as it is.
-var token = lazy.Regexp{Text: `(?i)general|` + literal + `|[\s\S]`}
+var token = language.Regexp{Text: `(?i)general|` + literal + `|[\s\S]`}
 
 // figures is a section by its tokens. For each of them out is what is shown in its place.
 type figures struct {
@@ -48,7 +47,7 @@ func digitsOf(section string, n float64) (shown string, ok bool) {
 	return shown, true
 }
 
-var exponential = lazy.Regexp{Text: `(?i)[0#?.]e[+-]`}
+var exponential = language.Regexp{Text: `(?i)[0#?.]e[+-]`}
 
 func isPlace(token string) bool { return token == "0" || token == "#" || token == "?" }
 
@@ -175,7 +174,7 @@ func parted(digit string, thousands bool, shown *int) string {
 }
 
 // ratio matches a fraction, after a whole number if there is a place for one. Its lower number may be named.
-var ratio = lazy.Regexp{Text: literal + `|([0#?]+ +)?([0#?]+)/([1-9][0-9]*|[0#?]+)`}
+var ratio = language.Regexp{Text: literal + `|([0#?]+ +)?([0#?]+)/([1-9][0-9]*|[0#?]+)`}
 
 // withFraction puts such a fraction of a number into a section, as a text.
 func withFraction(section string, n float64) string {

@@ -17,7 +17,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // readWithin bounds the reading of a file, so that a file that takes longer gets an answer and no timeout.
@@ -140,7 +140,7 @@ func isPDF(file []byte) bool {
 		beginsPDF.Get().Match(file[:min(len(file), 1024)]) && bytes.Contains(file, []byte("startxref"))
 }
 
-var beginsPDF = lazy.Regexp{Text: `[\r\n]%PDF-\d`}
+var beginsPDF = language.Regexp{Text: `[\r\n]%PDF-\d`}
 
 // writer collects a text up to its limit.
 type writer struct {
@@ -174,7 +174,7 @@ func (w *writer) write(s string) error {
 }
 
 // ours matches the beginning of a line that read-file itself writes into a text.
-var ours = lazy.Regexp{Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged|covered|colors|formulas|text box)\b)`}
+var ours = language.Regexp{Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged|covered|colors|formulas|text box)\b)`}
 
 // foreign returns a line of a file so that nobody takes it for one of ours.
 func foreign(line string) string {

@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/charset"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // plain returns a text without a form.
@@ -19,7 +19,7 @@ func plain(file []byte, name string) isolated.FileText {
 		return isolated.FileText{Why: isolated.OtherType}
 	case as == "":
 		return isolated.FileText{Why: isolated.Encoding}
-	case !legible(text):
+	case !asLegible(text):
 		return isolated.FileText{Why: isolated.OtherType}
 	}
 	w := &writer{}
@@ -41,13 +41,13 @@ func plain(file []byte, name string) isolated.FileText {
 const hiding = `display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|mso-hide\s*:\s*all`
 
 var (
-	markup = lazy.Regexp{Text: `(?i)\A\s*(?:<\?[^>]*>\s*|<!--[^>]*-->\s*)*<(?:!doctype html|html|head|body|meta|` +
+	markup = language.Regexp{Text: `(?i)\A\s*(?:<\?[^>]*>\s*|<!--[^>]*-->\s*)*<(?:!doctype html|html|head|body|meta|` +
 		`style|div|table|(?:\w+:)?workbook)\b`}
-	hiddenPart = lazy.Regexp{Text: `(?i)<[^<>]*(?:(?:` + hiding + `|:Hidden="1"|type=["']?hidden)[^<>]*` +
+	hiddenPart = language.Regexp{Text: `(?i)<[^<>]*(?:(?:` + hiding + `|:Hidden="1"|type=["']?hidden)[^<>]*` +
 		`|\shidden(?:[\s=][^<>]*)?)>` +
 		`(?:\s|&nbsp;|</?(?:td|th|p|div|span|font|b|br|a|cell|data|ss:cell|ss:data)\b[^<>]*>)*[^\s<&]`}
-	hiddenRule  = lazy.Regexp{Text: `(?i)([^{}\s,;>]*)\s*\{[^{}]*(?:` + hiding + `)[^{}]*\}`}
-	hiddenSheet = lazy.Regexp{Text: `(?i)visible(?:>|=")sheet(?:very)?hidden`}
+	hiddenRule  = language.Regexp{Text: `(?i)([^{}\s,;>]*)\s*\{[^{}]*(?:` + hiding + `)[^{}]*\}`}
+	hiddenSheet = language.Regexp{Text: `(?i)visible(?:>|=")sheet(?:very)?hidden`}
 )
 
 // hides reports whether a text is HTML or XML, a part of which people don't see.
@@ -63,15 +63,15 @@ func hides(text string) bool {
 	return hiddenPart.Get().MatchString(text) || hiddenSheet.Get().MatchString(text)
 }
 
-var ofOffice = lazy.Regexp{Text: `(?i)\.(?:xls[xmb]?|doc[xm]?|ppt[xm]?|pdf)$`}
+var ofOffice = language.Regexp{Text: `(?i)\.(?:xls[xmb]?|doc[xm]?|ppt[xm]?|pdf)$`}
 
 // Headers of a mail as programs keep it, which may begin with a byte order mark, or with the line of a folder of mails.
 // Notes may have a line such as Content-Type of their own: that alone makes no mail.
 var (
-	headers = lazy.Regexp{Text: `\A(?:\x{feff})?(?:From [^\n]*\n)?((?:(?:[!-9;-~]+:[^\n]*|[ \t][^\n]*)(?:\r?\n|\z))+)`}
-	coded   = lazy.Regexp{Text: `(?im)^(?:MIME-Version|Content-Transfer-Encoding): `}
-	typed   = lazy.Regexp{Text: `(?im)^Content-Type: `}
-	sent    = lazy.Regexp{Text: `(?im)^(?:From|To|Subject|Received|Message-ID|Return-Path): `}
+	headers = language.Regexp{Text: `\A(?:\x{feff})?(?:From [^\n]*\n)?((?:(?:[!-9;-~]+:[^\n]*|[ \t][^\n]*)(?:\r?\n|\z))+)`}
+	coded   = language.Regexp{Text: `(?im)^(?:MIME-Version|Content-Transfer-Encoding): `}
+	typed   = language.Regexp{Text: `(?im)^Content-Type: `}
+	sent    = language.Regexp{Text: `(?im)^(?:From|To|Subject|Received|Message-ID|Return-Path): `}
 )
 
 func isMail(file []byte) bool {
@@ -80,7 +80,7 @@ func isMail(file []byte) bool {
 }
 
 // legible reports whether a text has none of the control characters that only binary files have.
-func legible(text string) bool {
+func asLegible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && !strings.ContainsRune("\t\n\r\f\v\x1a\x1b", r)
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Limits of a workbook beyond those of its parts.
@@ -245,7 +245,7 @@ func (s *sheetStyles) style(e xml.StartElement) error {
 }
 
 // escaped matches a character that Excel writes as its number, such as a carriage return.
-var escaped = lazy.Regexp{Text: `_x([0-9A-Fa-f]{4})_`}
+var escaped = language.Regexp{Text: `_x([0-9A-Fa-f]{4})_`}
 
 // cellText returns a text on one line, without tabs.
 func cellText(s string) string {

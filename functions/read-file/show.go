@@ -10,7 +10,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // formats shows numbers as a spreadsheet does. excelize knows the formats; it is given one cell after the other, so that
@@ -103,12 +103,12 @@ func (f *formats) number(value, code string) string {
 const literal = `"[^"]*"|\\.|_.|\*.|\[[^\]]*\]`
 
 var (
-	colors = lazy.Regexp{Text: `(?i)^\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+|[黒青水緑紫赤白黄]|色\d+)\]$`}
-	noText = lazy.Regexp{Text: literal + `|G/標準`}
-	noDate = lazy.Regexp{Text: `(?i)` + literal + `|general|[0#?.]e[+-]`}
-	inDate = lazy.Regexp{Text: `(?i)[ymdhsegrb]|aaa|am/pm`}
+	colors = language.Regexp{Text: `(?i)^\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+|[黒青水緑紫赤白黄]|色\d+)\]$`}
+	noText = language.Regexp{Text: literal + `|G/標準`}
+	noDate = language.Regexp{Text: `(?i)` + literal + `|general|[0#?.]e[+-]`}
+	inDate = language.Regexp{Text: `(?i)[ymdhsegrb]|aaa|am/pm`}
 	// elapsed matches hours, minutes or seconds that are not those of a day.
-	elapsed = lazy.Regexp{Text: `(?i)\[(?:h+|m+|s+)\]`}
+	elapsed = language.Regexp{Text: `(?i)\[(?:h+|m+|s+)\]`}
 )
 
 // days1904 is the number that the first day of 1904 has where days count from 1900.
@@ -181,8 +181,8 @@ func (f *formats) shown(code, value string, text bool) (shown string, ok bool) {
 }
 
 var (
-	oneSection = lazy.Regexp{Text: `(?:"[^"]*"|\\.|\[[^\]]*\]|[^;"\\\[])*`}
-	condition  = lazy.Regexp{Text: `\[(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)\]`}
+	oneSection = language.Regexp{Text: `(?:"[^"]*"|\\.|\[[^\]]*\]|[^;"\\\[])*`}
+	condition  = language.Regexp{Text: `\[(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)\]`}
 )
 
 // section returns a code's section for a number, and the number as that section shows it. Sections without a condition,
@@ -271,7 +271,7 @@ var marks = map[string]string{"g": markLetter, "gg": markShort, "ggg": markEra, 
 	"r": markTwoDigits, "rr": markEra + markTwoDigits, "aaa": markDayShort, "aaaa": markDay, "b": markThaiTwo,
 	"bb": markThaiTwo, "bbb": markThai, "bbbb": markThai, "general": markNumber}
 
-var japanese = lazy.Regexp{Text: `(?i)` + literal + `|general|am/pm|a/p|[0#?.]e[+-]|g+|e+|r+|b+|aaaa?`}
+var japanese = language.Regexp{Text: `(?i)` + literal + `|general|am/pm|a/p|[0#?.]e[+-]|g+|e+|r+|b+|aaaa?`}
 
 // withMarks puts marks into a code; any is false if it needs none.
 func withMarks(code string) (marked string, any bool) {

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 )
 
 // changed is what Slack sends when a message was edited or deleted
@@ -87,7 +86,7 @@ func (h *Handler) correct(ctx context.Context, r task.Request, edited string, de
 
 // said returns how a message is now, as a request: without a text if it only shows one.
 func (m message) said(r task.Request, us bot) task.Request {
-	if !seen.Says(us.mention().ReplaceAllString(m.Given(), "")) {
+	if !inbound.SaysSomething(us.mention().ReplaceAllString(m.Given(), "")) {
 		r.Text = ""
 	}
 	return r

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -185,7 +185,7 @@ func said(ctx context.Context, in conversation.Inbound, agent string, r task.Req
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
 	case errors.Is(err, store.ErrExists):
-		metric.Count(metric.EventRepeated, 1)
+		boot.Count(boot.EventRepeated, 1)
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		return unkept(ctx, r.EventID, err)

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 )
 
 type envelope struct {
@@ -130,7 +129,7 @@ type kind struct {
 
 type message struct {
 	kind
-	seen.Message
+	inbound.Message
 	User        string          `json:"user"`
 	BotID       string          `json:"bot_id"`
 	AppID       string          `json:"app_id"` // of the app that wrote it

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/records"
 )
@@ -192,7 +192,7 @@ func answered(
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
 	switch {
 	case repeated:
-		metric.Count(metric.EventRepeated, 1)
+		boot.Count(boot.EventRepeated, 1)
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		log.ErrorContext(ctx, "not kept", "err", err)
@@ -230,7 +230,7 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 		return inbound.Response{}, errAgain
 	}
 	if all == 0 {
-		metric.Count(metric.EventRepeated, 1)
+		boot.Count(boot.EventRepeated, 1)
 	}
 	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", x.why, "workspaces", len(tenants),
 		"integrations", all)
@@ -252,13 +252,13 @@ func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenant
 
 // foreign ignores an event for an organization-wide installation, which is not supported.
 func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
-	metric.Count(metric.EventForeign, 1)
+	boot.Count(boot.EventForeign, 1)
 	return ignore(ctx, e, ignoredOrg)
 }
 
 // ignore accepts an event that makes no task, and counts it.
 func ignore(ctx context.Context, e envelope, why string) (inbound.Response, error) {
-	metric.Count(metric.EventIgnored, 1)
+	boot.Count(boot.EventIgnored, 1)
 	if len(e.EventID) > 64 {
 		e.EventID = ""
 	}
@@ -269,7 +269,7 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 // limited logs and counts app_rate_limited: Slack delivers no more of a workspace's events in that minute, so requests
 // were lost.
 func limited(ctx context.Context, e envelope) (inbound.Response, error) {
-	metric.Count(metric.EventsLimited, 1)
+	boot.Count(boot.EventsLimited, 1)
 	team := e.TeamID
 	if inbound.CheckID("team_id", team) != nil {
 		team = ""

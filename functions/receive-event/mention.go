@@ -9,7 +9,6 @@ import (
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 )
 
 // bot is how messages mention Ringi: by its bot's user id, and by the bot's own id, which some of Slack's clients write.
@@ -80,7 +79,7 @@ func (m message) given(b bot, wordless bool) given {
 		g.shown = true
 		return g
 	}
-	asks := func(text string) bool { return seen.Says(mention.ReplaceAllString(text, "")) }
+	asks := func(text string) bool { return inbound.SaysSomething(mention.ReplaceAllString(text, "")) }
 	g.shown = asks(m.Text) && !asks(said) && wordless
 	return g
 }

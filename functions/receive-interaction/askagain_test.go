@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -21,10 +21,10 @@ const madeOfMore = "上の件を進めて"
 // ofWords goes on with a request of Sato's in the thread, which forwards what Suzuki wrote.
 func (w *world) ofWords(also ...string) {
 	w.T.Helper()
-	ts := w.slack.Say(w.T, workspace.Sato, workspace.HR, madeOfMore)
-	w.Receive(task.Request{User: workspace.Sato, Text: madeOfMore, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
-		ThreadTS: w.root, RouteAskers: append([]string{workspace.Suzuki}, also...),
-		Forwarded: []aggregate.Quoted{{User: workspace.Suzuki, Text: "経理に送って"}}, Files: []aggregate.SharedFile{{ID: "F1"}}})
+	ts := w.slack.Say(w.T, webapi.Sato, webapi.HR, madeOfMore)
+	w.Receive(task.Request{User: webapi.Sato, Text: madeOfMore, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
+		ThreadTS: w.root, RouteAskers: append([]string{webapi.Suzuki}, also...),
+		Forwarded: []aggregate.Quoted{{User: webapi.Suzuki, Text: "経理に送って"}}, Files: []aggregate.SharedFile{{ID: "F1"}}})
 }
 
 func (w *world) refusedForWords() {
@@ -44,8 +44,8 @@ func (mute) Post(context.Context, string, string, card.Message, slackapi.Metadat
 // anew returns the request that was made in place of the world's.
 func (w *world) anew() *task.Request {
 	w.T.Helper()
-	expect.Is(w.T, w.messages(workspace.HR, madeOfMore), 1, "new requests")
-	return w.asks(workspace.HR, madeOfMore).Request
+	expect.Is(w.T, w.messages(webapi.HR, madeOfMore), 1, "new requests")
+	return w.asks(webapi.HR, madeOfMore).Request
 }
 
 // The requester may ask again without the words of others: once, however often they press, and nobody else may.
@@ -53,30 +53,30 @@ func TestAskingAgainWithoutTheWordsOfOthers(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"of a gate that waits: it is withdrawn": func(t *testing.T, w *world) {
 			w.ofWords()
-			w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{workspace.Sato, workspace.Suzuki}, 1,
+			w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, 1,
 				circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1,
-					People: []circulation.Person{{User: workspace.Tanaka}}}),
+					People: []circulation.Person{{User: webapi.Tanaka}}}),
 				pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-			w.told(w.post(w.click(workspace.Tanaka, card.AskAgain, w.Ref.ID)), workspace.Tanaka, "")
-			expect.That(t, w.Load().Head.Ended == nil && w.messages(workspace.HR, madeOfMore) == 0, "somebody else asked again")
+			w.told(w.post(w.click(webapi.Tanaka, card.AskAgain, w.Ref.ID)), webapi.Tanaka, "")
+			expect.That(t, w.Load().Head.Ended == nil && w.messages(webapi.HR, madeOfMore) == 0, "somebody else asked again")
 			var all sync.WaitGroup
 			for range 4 {
-				all.Go(func() { w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)) })
+				all.Go(func() { w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)) })
 			}
 			all.Wait()
 			e := w.Load().Head.Ended
-			expect.That(t, e != nil && e.Reason == task.ReasonAskedAgain && e.By == workspace.Sato, "%+v", e)
+			expect.That(t, e != nil && e.Reason == task.ReasonAskedAgain && e.By == webapi.Sato, "%+v", e)
 			r := w.anew()
-			expect.That(t, r.User == workspace.Sato && r.ThreadTS == r.MessageTS, "%+v", r)
+			expect.That(t, r.User == webapi.Sato && r.ThreadTS == r.MessageTS, "%+v", r)
 			expect.That(t, len(r.RouteAskers)+len(r.Forwarded)+len(r.Files) == 0, "%+v", r)
-			told := w.slack.Ephemerals(workspace.Sato)
+			told := w.slack.Ephemerals(webapi.Sato)
 			expect.Is(t, len(told), 4, "notes")
-			w.heard[workspace.Sato] = 4
-			link := w.h.Slack.Link(t.Context(), workspace.HR, r.MessageTS, "")
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, link)
-			expect.Has(t, w.slack.Ephemerals(workspace.Sato)[4].Text, card.NoteWithoutFiles.Told("ja", ""))
+			w.heard[webapi.Sato] = 4
+			link := w.h.Slack.Link(t.Context(), webapi.HR, r.MessageTS, "")
+			w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, link)
+			expect.Has(t, w.slack.Ephemerals(webapi.Sato)[4].Text, card.NoteWithoutFiles.Told("ja", ""))
 			w.Later(task.AskAgainFor * 2)
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, link)
+			w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, link)
 			w.anew()
 		},
 		"of one that was refused, and again if Slack failed": func(t *testing.T, w *world) {
@@ -84,42 +84,43 @@ func TestAskingAgainWithoutTheWordsOfOthers(t *testing.T) {
 			w.refusedForWords()
 			ours := w.h.Slack
 			w.h.Slack = mute{Slack: ours}
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, card.NoteFailed.Told("ja", ""))
+			w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, card.NoteFailed.Told("ja", ""))
 			w.h.Slack = ours
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
+			w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, card.NoteAccepted.Told("ja", ""))
 			w.anew()
 		},
 		"of one with files that aren't read: it says so, keeps its time, and is made once": func(t *testing.T, w *world) {
-			ts := w.slack.Say(t, workspace.Sato, workspace.HR, madeOfMore)
-			w.Receive(task.Request{User: workspace.Sato, Text: madeOfMore, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
-				ThreadTS: w.root, EventID: task.HandedOverBy("s1"), Files: []aggregate.SharedFile{{ID: "F1"}}, MoreFiles: 5})
+			ts := w.slack.Say(t, webapi.Sato, webapi.HR, madeOfMore)
+			w.Receive(task.Request{User: webapi.Sato, Text: madeOfMore, Channel: webapi.HR, ChannelType: "channel",
+				MessageTS: ts,
+				ThreadTS:  w.root, EventID: task.HandedOverBy("s1"), Files: []aggregate.SharedFile{{ID: "F1"}}, MoreFiles: 5})
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Extracted(a.Head.Run, task.Extract{Title: "x", Priority: task.Medium, TaskType: task.TypeStandard,
-					Shown: []string{workspace.Suzuki}}, w.Now())
+					Shown: []string{webapi.Suzuki}}, w.Now())
 			})
 			w.refusedForWords()
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, "")
-			made := w.asks(workspace.HR, madeOfMore)
+			w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, "")
+			made := w.asks(webapi.HR, madeOfMore)
 			r := made.Request
 			expect.That(t, len(r.Files) == 1 && r.MoreFiles == 5 && made.Spoken() && r.EventID == "", "%+v", r)
 			expect.That(t, r.Written().Equal(w.Load().Request.Written()) && !r.Written().IsZero(), "%v", r.Written())
 			w.Later(task.AskAgainFor * 2)
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato,
-				w.h.Slack.Link(t.Context(), workspace.HR, r.MessageTS, ""))
+			w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato,
+				w.h.Slack.Link(t.Context(), webapi.HR, r.MessageTS, ""))
 			w.anew()
 		},
 		"but not of what somebody else wrote, nor of a request of one's own words": func(t *testing.T, w *world) {
-			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, madeOfMore)
-			for _, askers := range [][]string{{workspace.Tanaka}, nil} {
-				w.Receive(task.Request{User: workspace.Sato, Text: madeOfMore, Channel: workspace.HR, ChannelType: "channel",
+			ts := w.slack.Say(t, webapi.Tanaka, webapi.HR, madeOfMore)
+			for _, askers := range [][]string{{webapi.Tanaka}, nil} {
+				w.Receive(task.Request{User: webapi.Sato, Text: madeOfMore, Channel: webapi.HR, ChannelType: "channel",
 					MessageTS: ts, ThreadTS: ts, RouteAskers: askers, Authors: askers})
-				w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, "")
+				w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, "")
 				if w.Load().Head.Ended == nil {
 					w.refusedForWords()
 				}
-				w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, "")
-				expect.Is(t, w.messages(workspace.HR, madeOfMore), 0, "requests of words that others wrote")
-				ts = w.slack.Say(t, workspace.Sato, workspace.HR, madeOfMore)
+				w.told(w.post(w.click(webapi.Sato, card.AskAgain, w.Ref.ID)), webapi.Sato, "")
+				expect.Is(t, w.messages(webapi.HR, madeOfMore), 0, "requests of words that others wrote")
+				ts = w.slack.Say(t, webapi.Sato, webapi.HR, madeOfMore)
 			}
 		},
 	})

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
@@ -65,7 +65,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {
-		metric.Count(metric.InteractionNoted, 1)
+		boot.Count(boot.InteractionNoted, 1)
 		view := card.DialogsOf(v.Of).Ending(m, v.text(), v.Settings)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -20,15 +20,15 @@ func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 	w.T.Helper()
 	waits = w.prompted()
 	b, _ := w.Load().OpenGateBeside()
-	return waits, w.reply(workspace.Sato, text, b)
+	return waits, w.reply(webapi.Sato, text, b)
 }
 
 // reply returns the task of a message in the thread, with an open choice of what the message is meant to be.
 func (w *world) reply(user, text string, beside task.Beside) aggregate.Ref {
 	w.T.Helper()
-	ts := w.slack.Say(w.T, user, workspace.HR, text)
+	ts := w.slack.Say(w.T, user, webapi.HR, text)
 	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{
-		TeamID: slacktest.Team, Text: text, User: user, Channel: workspace.HR, ChannelType: "channel",
+		TeamID: slacktest.Team, Text: text, User: user, Channel: webapi.HR, ChannelType: "channel",
 		MessageTS: ts, ThreadTS: w.root, Source: task.SourceChannel, EventID: "Ev2",
 	}, w.Now())
 	expect.NoError(w.T, err)
@@ -74,7 +74,7 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
 	whole := w.h.Rows
 	w.h.Rows = crashing{whole, false}
-	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
 	if a, p := w.of(reply), w.Load().Prompt(); a.Choosing() == nil || p.Status != aggregate.PendingApproval {
 		t.Fatalf("before the commit: %+v, the policy is %s", a.Choice, p.Status)
 	}
@@ -83,21 +83,21 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 		a, p := w.of(reply), w.Load().Prompts[0]
 		e := a.Head.Ended
 		expect.That(t, e != nil && e.As == task.TaskAnswered && e.Reason == task.ReasonBecameReason &&
-			a.Choice.DecidedBy == workspace.Suzuki && a.Head.Run == 1, "%s: %+v, ended %+v", when, a.Choice, e)
-		expect.That(t, p.ID == waits.ID && p.Status == aggregate.Rejected && p.RejectedBy == workspace.Suzuki &&
+			a.Choice.DecidedBy == webapi.Suzuki && a.Head.Run == 1, "%s: %+v, ended %+v", when, a.Choice, e)
+		expect.That(t, p.ID == waits.ID && p.Status == aggregate.Rejected && p.RejectedBy == webapi.Suzuki &&
 			p.RejectionReason == "DM での連絡は不要です", "%s: %+v", when, p)
 	}
 	w.h.Rows = crashing{whole, true}
-	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
 	became("after the commit")
 	rev := w.Load().Head.Rev
 	w.h.Rows = whole
-	before := len(w.slack.Ephemerals(workspace.Suzuki))
-	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
-	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != before {
+	before := len(w.slack.Ephemerals(webapi.Suzuki))
+	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
+	if told := w.slack.Ephemerals(webapi.Suzuki); len(told) != before {
 		t.Errorf("the click after it is answered: %q", told[len(told)-1].Text)
 	}
-	w.chooses(workspace.Sato, card.TakeAsRequest, reply)
+	w.chooses(webapi.Sato, card.TakeAsRequest, reply)
 	became("after other clicks")
 	now := w.Load().Head.Rev
 	expect.That(t, now == rev, "the gate's task moved from %d to %d", rev, now)
@@ -123,12 +123,12 @@ func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 func testReasonOrRequest(t *testing.T, w *world) {
 	_, reply := w.beside("先月の残業時間を確認して")
 	whole := w.h.Rows
-	w.h.Rows = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
-	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	w.h.Rows = &meanwhile{whole, func() { w.chooses(webapi.Sato, card.TakeAsRequest, reply) }}
+	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
 	a, p := w.of(reply), w.Load().Prompt()
 	expect.That(t, a.Choice.As == task.AsRequest && a.Head.Run == 2 && p.Status == aggregate.PendingApproval,
 		"run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
-	expect.Same(t, 1, len(w.slack.Ephemerals(workspace.Suzuki)))
+	expect.Same(t, 1, len(w.slack.Ephemerals(webapi.Suzuki)))
 }
 
 // If the same words were already given as the reason, by the form, the same person can end the message with a click,
@@ -139,13 +139,13 @@ func testReasonMadeUp(t *testing.T, w *world) {
 		return decide.Reject("DM での連絡は不要です")(a, waits.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
 	second := w.draft()
-	w.chooses(workspace.Tanaka, card.TakeAsReason, reply)
+	w.chooses(webapi.Tanaka, card.TakeAsReason, reply)
 	if a := w.of(reply); a.Choosing() == nil || !a.Choice.GateOver {
 		t.Errorf("it was taken by another, or goes on asking about v1: %+v", a.Choice)
 	}
-	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
 	if a := w.of(reply); a.Head.Ended == nil || a.Head.Ended.As != task.TaskAnswered ||
-		a.Choice.DecidedBy != workspace.Suzuki {
+		a.Choice.DecidedBy != webapi.Suzuki {
 		t.Errorf("%+v, ended %+v", a.Choice, a.Head.Ended)
 	}
 	if a := w.Load(); a.Prompt().ID != second.ID || a.Prompt().Status != aggregate.PendingApproval {
@@ -156,13 +156,13 @@ func testReasonMadeUp(t *testing.T, w *world) {
 // A second message can't become a reason for a rejection that already has one: it stays open, and may become a request.
 func testSecondReason(t *testing.T, w *world) {
 	_, first := w.beside("DM での連絡は不要です")
-	second := w.reply(workspace.Tanaka, "営業部だけにしてください", w.of(first).Choice.Beside)
-	w.chooses(workspace.Suzuki, card.TakeAsReason, first)
-	w.chooses(workspace.Suzuki, card.TakeAsReason, second)
+	second := w.reply(webapi.Tanaka, "営業部だけにしてください", w.of(first).Choice.Beside)
+	w.chooses(webapi.Suzuki, card.TakeAsReason, first)
+	w.chooses(webapi.Suzuki, card.TakeAsReason, second)
 	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {
 		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended, w.Load().Prompts[0].RejectionReason)
 	}
-	w.chooses(workspace.Tanaka, card.TakeAsRequest, second)
+	w.chooses(webapi.Tanaka, card.TakeAsRequest, second)
 	if a := w.of(second); a.Choice.As != task.AsRequest {
 		t.Errorf("%+v", a.Choice)
 	}

@@ -12,12 +12,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/words/language"
 )
 
@@ -59,20 +58,20 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		return inbound.Response{}, err
 	}
 	if c.organization {
-		metric.Count(metric.EventForeign, 1)
+		boot.Count(boot.EventForeign, 1)
 		slog.WarnContext(ctx, "installed for an organization")
 		return ephemeral(inEach(card.NoteOrgInstall)), nil
 	}
 	ctx = slackapi.For(ctx, aggregate.TenantID(c.team))
 	if h.foreign(ctx, c.team) {
-		metric.Count(metric.EventForeign, 1)
+		boot.Count(boot.EventForeign, 1)
 		return ephemeral(inEach(card.NoteForeign)), nil
 	}
 	person, workspace := h.locale(ctx, c.team, c.user)
 	if number, is := task.ParseNumber(c.text); is {
 		return h.numbered(ctx, c, number, person), nil
 	}
-	if seen.Says(c.text) && !seen.Says(seen.Message{Text: c.text}.Given()) {
+	if inbound.SaysSomething(c.text) && !inbound.SaysSomething(inbound.Message{Text: c.text}.Given()) {
 		return ephemeral(card.NoteShown.Told(person, "")), nil
 	}
 	word, rest, _ := strings.Cut(c.text, " ")

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -24,7 +23,7 @@ func (w *world) typed(user, channel, text string) url.Values {
 	return url.Values{
 		"token": {"x"}, "team_id": {slacktest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"}, "user_id": {user}, "user_name": {"x"},
 		"command": {"/ringi"}, "text": {text}, "api_app_id": {"A1"}, "is_enterprise_install": {"false"}, "response_url": {"https://hooks.slack.com/commands/x"},
-		"trigger_id": {w.slack.NewTrigger(workspace.Hand{User: user})},
+		"trigger_id": {w.slack.NewTrigger(webapi.Hand{User: user})},
 	}
 }
 
@@ -54,8 +53,8 @@ func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
 // asks finds the request that the bot's newest message in a channel belongs to.
 func (w *world) asks(channel, text string) *task.Aggregate {
 	w.T.Helper()
-	for _, m := range expect.Value(w.slack.History(channel, workspace.Range{}))(w.T) {
-		if m.User == workspace.Bot && strings.Contains(m.Text, text) {
+	for _, m := range expect.Value(w.slack.History(channel, webapi.Range{}))(w.T) {
+		if m.User == webapi.Bot && strings.Contains(m.Text, text) {
 			id := expect.Value(task.ID(slacktest.Team, channel, m.TS))(w.T)
 			return expect.Value(w.Store.Load(w.T.Context(), task.RefOf(w.Ref.Tenant, id)))(w.T)
 		}
@@ -67,56 +66,59 @@ func (w *world) asks(channel, text string) *task.Aggregate {
 func TestCommandMakesARequest(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"but not of what is only shown": func(t *testing.T, w *world) {
-			before := len(expect.Value(w.slack.History(workspace.HR, workspace.Range{}))(t))
+			before := len(expect.Value(w.slack.History(webapi.HR, webapi.Range{}))(t))
 			for _, text := range []string{"`先月の残業`", "&gt; 先月の残業", "~先月の残業~"} {
-				expect.Is(t, w.said(w.typed(workspace.Sato, workspace.HR, text)), card.NoteShown.Told("ja", ""), "%s", text)
+				expect.Is(t, w.said(w.typed(webapi.Sato, webapi.HR, text)), card.NoteShown.Told("ja", ""), "%s", text)
 			}
-			expect.Is(t, len(expect.Value(w.slack.History(workspace.HR, workspace.Range{}))(t)), before, "messages")
+			expect.Is(t, len(expect.Value(w.slack.History(webapi.HR, webapi.Range{}))(t)), before, "messages")
 		},
 		"in the channel where it is typed": func(t *testing.T, w *world) {
-			if said := w.said(w.typed(workspace.Sato, workspace.HR, "先月の残業 &amp; 休暇を &lt;まとめて&gt;")); !strings.HasPrefix(said, card.NoteAccepted.Told("ja", "")) {
+			if said := w.said(w.typed(webapi.Sato, webapi.HR, "先月の残業 &amp; 休暇を &lt;まとめて&gt;")); !strings.HasPrefix(said,
+				card.NoteAccepted.Told("ja", "")) {
 				t.Error(said)
 			}
-			a := w.asks(workspace.HR, "先月の残業 &amp; 休暇を")
-			if r := a.Request; r.Text != "先月の残業 & 休暇を <まとめて>" || r.User != workspace.Sato || r.ThreadTS != r.MessageTS || r.Source != task.SourceChannel {
+			a := w.asks(webapi.HR, "先月の残業 &amp; 休暇を")
+			if r := a.Request; r.Text != "先月の残業 & 休暇を <まとめて>" || r.User != webapi.Sato || r.ThreadTS != r.MessageTS ||
+				r.Source != task.SourceChannel {
 				t.Errorf("%+v", r)
 			}
 		},
 		"not of guests and people of other workspaces, and nothing of theirs is posted": func(t *testing.T, w *world) {
-			for user, locale := range map[string]string{workspace.Guest: "ja", workspace.Stranger: "en"} {
-				if said := w.said(w.typed(user, workspace.HR, "ゲストの投稿")); said != card.NoteStranger.Told(locale, "") {
+			for user, locale := range map[string]string{webapi.Guest: "ja", webapi.Stranger: "en"} {
+				if said := w.said(w.typed(user, webapi.HR, "ゲストの投稿")); said != card.NoteStranger.Told(locale, "") {
 					t.Errorf("%s: %s", user, said)
 				}
 			}
-			expect.Same(t, 0, w.messages(workspace.HR, "ゲストの投稿"))
+			expect.Same(t, 0, w.messages(webapi.HR, "ゲストの投稿"))
 		},
 		"in direct messages where Ringi can't post": func(t *testing.T, w *world) {
-			if said := w.said(w.typed(workspace.Sato, "C0ELSEWHERE", "残業を確認して")); !strings.HasPrefix(said, card.NoteElsewhere.Told("ja", "")) {
+			if said := w.said(w.typed(webapi.Sato, "C0ELSEWHERE", "残業を確認して")); !strings.HasPrefix(said,
+				card.NoteElsewhere.Told("ja", "")) {
 				t.Error(said)
 			}
-			own := expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
+			own := expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
 			if a := w.asks(own, "残業を確認して"); a.Request.ChannelType != "im" || a.Request.Source != task.SourceAgentContainer {
 				t.Errorf("%+v", a.Request)
 			}
 		},
 		"once, however often it arrives": func(t *testing.T, w *world) {
-			form := w.typed(workspace.Sato, workspace.HR, "一度だけ頼む")
+			form := w.typed(webapi.Sato, webapi.HR, "一度だけ頼む")
 			var all sync.WaitGroup
 			for range 8 {
 				all.Go(func() { w.said(form) })
 			}
 			all.Wait()
-			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ頼む"))
+			expect.Same(t, 1, w.messages(webapi.HR, "一度だけ頼む"))
 			if said := w.said(form); !strings.HasPrefix(said, card.NoteRepeated.Told("ja", "")) {
 				t.Error(said)
 			}
 		},
 		"again, after nothing came of it": func(t *testing.T, w *world) {
-			form := w.typed(workspace.Sato, workspace.HR, "もう一度頼む")
+			form := w.typed(webapi.Sato, webapi.HR, "もう一度頼む")
 			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
 			expect.Same(t, card.NoteFailed.Told("ja", ""), w.said(form))
 			w.said(form)
-			w.asks(workspace.HR, "もう一度頼む")
+			w.asks(webapi.HR, "もう一度頼む")
 		},
 	})
 }
@@ -124,8 +126,8 @@ func TestCommandMakesARequest(t *testing.T) {
 // messages counts the bot's messages in a channel with this text.
 func (w *world) messages(channel, text string) (n int) {
 	w.T.Helper()
-	for _, m := range expect.Value(w.slack.History(channel, workspace.Range{}))(w.T) {
-		if m.User == workspace.Bot && strings.Contains(m.Text, text) {
+	for _, m := range expect.Value(w.slack.History(channel, webapi.Range{}))(w.T) {
+		if m.User == webapi.Bot && strings.Contains(m.Text, text) {
 			n++
 		}
 	}
@@ -140,40 +142,40 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 				"ヘルプ": card.NoteHelp.Told("ja", ""), "使い方": card.NoteHelp.Told("ja", ""),
 				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteHelp.Told("ja", ""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
 			} {
-				if said := w.said(w.typed(workspace.Sato, workspace.HR, text)); !strings.HasPrefix(said, want) {
+				if said := w.said(w.typed(webapi.Sato, webapi.HR, text)); !strings.HasPrefix(said, want) {
 					t.Errorf("%q: %s", text, said)
 				}
 			}
 			for _, text := range []string{"approve " + w.Ref.ID, "Reject `" + w.Ref.ID + "`"} {
-				if said := w.said(w.typed(workspace.Suzuki, workspace.HR, text)); !strings.HasPrefix(said,
-					card.NoteUnknown.Told("ja", "")) || w.messages(workspace.HR, w.Ref.ID) != 0 {
+				if said := w.said(w.typed(webapi.Suzuki, webapi.HR, text)); !strings.HasPrefix(said,
+					card.NoteUnknown.Told("ja", "")) || w.messages(webapi.HR, w.Ref.ID) != 0 {
 					t.Errorf("%q: %s", text, said)
 				}
 			}
-			expect.That(t, w.said(w.typed(workspace.Suzuki, workspace.HR, "help")) != "", "no help")
+			expect.That(t, w.said(w.typed(webapi.Suzuki, webapi.HR, "help")) != "", "no help")
 		},
 		"list": func(t *testing.T, w *world) {
 			w.prompted()
-			mine := w.said(w.typed(workspace.Sato, workspace.HR, "list"))
+			mine := w.said(w.typed(webapi.Sato, webapi.HR, "list"))
 			expect.That(t, strings.Contains(mine, w.Ref.ID) && strings.Contains(mine, "承認待ち"), "%v", mine)
-			other := w.said(w.typed(workspace.Suzuki, workspace.HR, "list"))
+			other := w.said(w.typed(webapi.Suzuki, webapi.HR, "list"))
 			expect.That(t, !strings.Contains(other, w.Ref.ID) && strings.Contains(other, "実行方針 v1"), "%v", other)
-			outsider := w.said(w.typed(workspace.Guest, workspace.HR, "list"))
+			outsider := w.said(w.typed(webapi.Guest, webapi.HR, "list"))
 			expect.That(t, !strings.Contains(outsider, "実行方針 v1"), "a guest sees what waits: %s", outsider)
 		},
 		"cancel": func(t *testing.T, w *world) {
 			w.prompted()
-			if said := w.said(w.typed(workspace.Guest, workspace.HR, "cancel "+w.Ref.ID)); strings.Contains(said, "キャンセルしました") {
+			if said := w.said(w.typed(webapi.Guest, webapi.HR, "cancel "+w.Ref.ID)); strings.Contains(said, "キャンセルしました") {
 				t.Errorf("a guest cancelled: %s", said)
 			}
-			if said := w.said(w.typed(workspace.Sato, workspace.HR,
+			if said := w.said(w.typed(webapi.Sato, webapi.HR,
 				"cancel `"+w.Ref.ID+"`")); said != card.NoteCancelled.Told("ja", "") {
 				t.Error(said)
 			}
 			e := w.Load().Head.Ended
-			expect.That(t, e != nil && e.By == workspace.Sato, "ended %+v", e)
+			expect.That(t, e != nil && e.By == webapi.Sato, "ended %+v", e)
 			unknown := aggregate.Derive(time.Time{}, "none")
-			expect.Same(t, card.NoteNoSuchTask.Told("ja", ""), w.said(w.typed(workspace.Sato, workspace.HR, "cancel "+unknown)))
+			expect.Same(t, card.NoteNoSuchTask.Told("ja", ""), w.said(w.typed(webapi.Sato, webapi.HR, "cancel "+unknown)))
 		},
 	})
 }
@@ -181,17 +183,17 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 func TestCommandsFromElsewhereMakeNoRequest(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"of an organization's installation": func(t *testing.T, w *world) {
-			form := w.typed(workspace.Sato, workspace.HR, "残業を確認して")
+			form := w.typed(webapi.Sato, webapi.HR, "残業を確認して")
 			form.Set("is_enterprise_install", "true")
 			form.Del("team_id")
-			if said := w.said(form); !strings.Contains(said, "Enterprise Grid") || w.messages(workspace.HR, "残業を確認して") != 0 {
+			if said := w.said(form); !strings.Contains(said, "Enterprise Grid") || w.messages(webapi.HR, "残業を確認して") != 0 {
 				t.Error(said)
 			}
 		},
 		"of a workspace that is none of ours": func(t *testing.T, w *world) {
-			form := w.typed(workspace.Sato, workspace.HR, "残業を確認して")
+			form := w.typed(webapi.Sato, webapi.HR, "残業を確認して")
 			form.Set("team_id", "T0ELSE")
-			if said := w.said(form); said != inEach(card.NoteForeign) || w.messages(workspace.HR, "残業を確認して") != 0 {
+			if said := w.said(form); said != inEach(card.NoteForeign) || w.messages(webapi.HR, "残業を確認して") != 0 {
 				t.Error(said)
 			}
 		},
@@ -224,39 +226,39 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"a kept one is found": func(t *testing.T, w *world) {
 			w.h.Store = &unanswered{w.h.Store, 1, true}
-			w.said(w.typed(workspace.Sato, workspace.HR, "一度だけ払う"))
-			w.asks(workspace.HR, "一度だけ払う")
+			w.said(w.typed(webapi.Sato, webapi.HR, "一度だけ払う"))
+			w.asks(webapi.HR, "一度だけ払う")
 		},
 		"one that was not kept is kept": func(t *testing.T, w *world) {
 			w.h.Store = &unanswered{w.h.Store, 1, false}
-			w.said(w.typed(workspace.Sato, workspace.HR, "一度だけ払う"))
-			w.asks(workspace.HR, "一度だけ払う")
+			w.said(w.typed(webapi.Sato, webapi.HR, "一度だけ払う"))
+			w.asks(webapi.HR, "一度だけ払う")
 		},
 		"one that nobody knows of is not begun again": func(t *testing.T, w *world) {
-			form := w.typed(workspace.Sato, workspace.HR, "一度だけ払う")
+			form := w.typed(webapi.Sato, webapi.HR, "一度だけ払う")
 			w.h.Store = &unanswered{w.h.Store, 2, false}
 			expect.Same(t, card.NoteUnsure.Told("ja", ""), w.said(form))
 			expect.Same(t, card.NoteBegun.Told("ja", ""), w.said(form))
-			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ払う"))
+			expect.Same(t, 1, w.messages(webapi.HR, "一度だけ払う"))
 		},
 		"nor by a second click in the dialog, which stays open": func(t *testing.T, w *world) {
-			form := w.global(workspace.Sato, "一度だけ払う", workspace.HR)
+			form := w.global(webapi.Sato, "一度だけ払う", webapi.HR)
 			w.h.Store = &unanswered{w.h.Store, 2, false}
 			w.post(form)
 			out := w.post(form)
 			expect.That(t, strings.Contains(out.Body, card.RequestTextBlock) &&
 				strings.Contains(out.Body, card.NoteBegun.Told("ja", "")), "%d %s", out.StatusCode, out.Body)
-			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ払う"))
+			expect.Same(t, 1, w.messages(webapi.HR, "一度だけ払う"))
 		},
 		"a second click while the first is under way is told what became of it": func(t *testing.T, w *world) {
-			form := w.global(workspace.Sato, "一度だけ頼む", workspace.HR)
+			form := w.global(webapi.Sato, "一度だけ頼む", webapi.HR)
 			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
 			var all sync.WaitGroup
 			for range 2 {
 				all.Go(func() { w.post(form) })
 			}
 			all.Wait()
-			n := w.messages(workspace.HR, "一度だけ頼む")
+			n := w.messages(webapi.HR, "一度だけ頼む")
 			expect.That(t, n == 1, "%d messages: the second click stands for the first, which failed", n)
 		},
 	})

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -43,8 +43,8 @@ func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate
 	rows := store.ConversationsOf(w.Store.Of.Store)
 	rows.Now = w.Now
 	w.h.Conversations = rows
-	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root,
-		TS: w.root, User: workspace.Sato, Text: "hi"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,
+		TS: w.root, User: webapi.Sato, Text: "hi"}
 	k := &inConversation{world: w, rows: rows, of: in.Ref()}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
@@ -87,7 +87,7 @@ func (w *world) send(user string, values map[string]any) inbound.Response {
 	return w.sendView(user, v, values)
 }
 
-func (w *world) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
+func (w *world) sendView(user string, v webapi.View, values map[string]any) inbound.Response {
 	w.T.Helper()
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
@@ -122,11 +122,11 @@ func reason(text any) map[string]any {
 
 func testActionApproved(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
+	k.quiet(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki)
 	x := k.action()
-	expect.Must(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == workspace.Suzuki &&
+	expect.Must(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == webapi.Suzuki &&
 		x.ApprovedBy == conversation.ApprovedByUser, "%+v", x)
-	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
+	k.told(k.press(webapi.Sato, card.RejectAction, k.value()), webapi.Sato, "<@"+webapi.Suzuki+">")
 }
 
 func testActionNotInTime(t *testing.T, db *storetest.Server) {
@@ -145,93 +145,97 @@ func (k *inConversation) onHome(user, action, value string) inbound.Response {
 
 func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.quiet(k.onHome(workspace.Guest, card.ApproveAction, k.value()), workspace.Guest)
-	if views := k.slack.Views(workspace.Guest); len(views) != 1 || k.action().Status != conversation.ActionPending {
+	k.quiet(k.onHome(webapi.Guest, card.ApproveAction, k.value()), webapi.Guest)
+	if views := k.slack.Views(webapi.Guest); len(views) != 1 || k.action().Status != conversation.ActionPending {
 		t.Errorf("%d dialogs, %s", len(views), k.action().Status)
 	}
-	k.quiet(k.onHome(workspace.Tanaka, card.RejectAction, k.value()), workspace.Tanaka)
-	if views := k.slack.Views(workspace.Tanaka); len(views) != 1 || views[0].CallbackID != card.ActionRejectCallback {
+	k.quiet(k.onHome(webapi.Tanaka, card.RejectAction, k.value()), webapi.Tanaka)
+	if views := k.slack.Views(webapi.Tanaka); len(views) != 1 || views[0].CallbackID != card.ActionRejectCallback {
 		t.Errorf("%+v", views)
 	}
-	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
-	expect.Same(t, workspace.Suzuki, k.action().Gate.ApprovedBy)
-	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t)
+	k.quiet(k.onHome(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki)
+	expect.Same(t, webapi.Suzuki, k.action().Gate.ApprovedBy)
+	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.of.Tenant, webapi.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 
 func testActionListed(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	if said := k.said(k.typed(workspace.Suzuki, workspace.HR, "list")); !strings.Contains(said, "操作 #1 の確認") || strings.Contains(said, "エージェントとの会話") {
+	if said := k.said(k.typed(webapi.Suzuki, webapi.HR, "list")); !strings.Contains(said, "操作 #1 の確認") ||
+		strings.Contains(said, "エージェントとの会話") {
 		t.Error(said)
 	}
-	if said := k.said(k.typed(workspace.Sato, workspace.HR, "list")); !strings.Contains(said, "エージェントとの会話") || !strings.Contains(said, "claude · 🔵 承認待ち") {
+	if said := k.said(k.typed(webapi.Sato, webapi.HR, "list")); !strings.Contains(said, "エージェントとの会話") ||
+		!strings.Contains(said, "claude · 🔵 承認待ち") {
 		t.Error(said)
 	}
-	if said := k.said(k.typed(workspace.Guest, workspace.HR, "list")); strings.Contains(said, "操作 #1") {
+	if said := k.said(k.typed(webapi.Guest, webapi.HR, "list")); strings.Contains(said, "操作 #1") {
 		t.Error(said)
 	}
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
 	})
-	if said := k.said(k.typed(workspace.Sato, workspace.HR, "list")); strings.Contains(said, "エージェントとの会話") || strings.Contains(said, "操作 #1") {
+	if said := k.said(k.typed(webapi.Sato, webapi.HR, "list")); strings.Contains(said, "エージェントとの会話") ||
+		strings.Contains(said, "操作 #1") {
 		t.Error(said)
 	}
 }
 
 func testActionChanged(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
+	k.press(webapi.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
 	expect.Same(t, conversation.ActionPending, k.action().Status)
 }
 
 func testActionRejected(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
-	out := k.send(workspace.Suzuki, reason(nil))
+	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
+	out := k.send(webapi.Suzuki, reason(nil))
 	expect.That(t, out.Body != "", "a form without a reason closes")
-	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
-	k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
+	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
+	k.quiet(k.send(webapi.Suzuki, reason("本番はだめ")), webapi.Suzuki)
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected || x.ErrorDetail != "本番はだめ" {
 		t.Errorf("%+v", x)
 	}
 	k = newConversation(t, db, "make")
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		k.quiet(k.press(user, card.RejectAction, k.value()), user)
 	}
-	form := k.view(workspace.Suzuki)
+	form := k.view(webapi.Suzuki)
 	for range 2 {
-		k.quiet(k.sendView(workspace.Suzuki, form, reason("本番はだめ")), workspace.Suzuki)
+		k.quiet(k.sendView(webapi.Suzuki, form, reason("本番はだめ")), webapi.Suzuki)
 	}
-	k.told(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki, "<@"+workspace.Suzuki+">")
-	k.told(k.sendView(workspace.Suzuki, form, reason("やはり短く")), workspace.Suzuki, "入力した却下理由は、反映されていません。")
-	k.told(k.send(workspace.Tanaka, reason("長すぎる")), workspace.Tanaka, "入力した却下理由は、反映されていません。")
-	if x := k.action(); x.ErrorDetail != "本番はだめ" || x.CancelledBy != workspace.Suzuki {
+	k.told(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki, "<@"+webapi.Suzuki+">")
+	k.told(k.sendView(webapi.Suzuki, form, reason("やはり短く")), webapi.Suzuki, "入力した却下理由は、反映されていません。")
+	k.told(k.send(webapi.Tanaka, reason("長すぎる")), webapi.Tanaka, "入力した却下理由は、反映されていません。")
+	if x := k.action(); x.ErrorDetail != "本番はだめ" || x.CancelledBy != webapi.Suzuki {
 		t.Errorf("%+v", x)
 	}
 }
 
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
-	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root,
-		User: workspace.Sato, Text: "hi"}
+	root := k.slack.Say(t, webapi.Sato, webapi.HR, "codex: hello")
+	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: root, TS: root,
+		User: webapi.Sato, Text: "hi"}
 	k.of = in.Ref()
 	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
-	message := map[string]any{"ts": k.slack.Say(t, workspace.Sato, workspace.HR, "x"), "thread_ts": root}
-	if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 ||
-		len(k.slack.Ephemerals(workspace.Alex)) > 1 {
+	message := map[string]any{"ts": k.slack.Say(t, webapi.Sato, webapi.HR, "x"), "thread_ts": root}
+	if k.post(k.shortcut(webapi.Alex, message)); len(k.slack.Views(webapi.Alex)) != 0 ||
+		len(k.slack.Ephemerals(webapi.Alex)) > 1 {
 		t.Error("somebody else is asked")
 	}
-	k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
-	k.quiet(k.confirm(workspace.Sato), workspace.Sato)
+	k.quiet(k.post(k.shortcut(webapi.Sato, message)), webapi.Sato)
+	k.quiet(k.confirm(webapi.Sato), webapi.Sato)
 	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
-	expect.That(t, a.Conversation.Status == conversation.Closed && a.Conversation.ClosedBy == workspace.Sato, "%+v", a.Conversation)
+	expect.That(t, a.Conversation.Status == conversation.Closed && a.Conversation.ClosedBy == webapi.Sato, "%+v",
+		a.Conversation)
 }
 
 func testActionCancelled(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
-	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "すでに取り消しました")
+	k.quiet(k.press(webapi.Sato, card.CancelAction, k.x.ActionID), webapi.Sato)
+	k.told(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki, "すでに取り消しました")
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonWithdrawn {
 		t.Errorf("%+v", x)
 	}
@@ -239,8 +243,8 @@ func testActionCancelled(t *testing.T, db *storetest.Server) {
 
 func testActionAtOnce(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()),
-		k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
+	clicks := []map[string]any{k.click(webapi.Suzuki, card.ApproveAction, k.value()),
+		k.click(webapi.Sato, card.CancelAction, k.x.ActionID)}
 	var wg sync.WaitGroup
 	for _, p := range clicks {
 		p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
@@ -254,17 +258,17 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 
 func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, strings.Repeat("echo 漢字\n", 1500))
-	k.quiet(k.press(workspace.Suzuki, card.OpenActionReview, k.x.ActionID), workspace.Suzuki)
+	k.quiet(k.press(webapi.Suzuki, card.OpenActionReview, k.x.ActionID), webapi.Suzuki)
 	for range 40 {
-		v := k.slack.Views(workspace.Suzuki)[0]
+		v := k.slack.Views(webapi.Suzuki)[0]
 		if v.Submit != nil {
 			break
 		}
 		var r card.Review
 		expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
-		k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
+		k.quiet(k.post(page(webapi.Suzuki, v, r.Page+1)), webapi.Suzuki)
 	}
-	k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
+	k.quiet(k.send(webapi.Suzuki, map[string]any{}), webapi.Suzuki)
 	x := k.action()
 	expect.Same(t, conversation.ActionApproved, x.Status)
 	expect.That(t, strings.HasPrefix(x.Payload.S3Key, "arguments/") && k.results[x.Payload.S3Key] != "",
@@ -273,7 +277,7 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 
 func testPagesForReaders(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, strings.Repeat("echo 漢字\n", 1500))
-	k.quiet(k.press(workspace.Suzuki, card.OpenActionReview, k.x.ActionID), workspace.Suzuki)
+	k.quiet(k.press(webapi.Suzuki, card.OpenActionReview, k.x.ActionID), webapi.Suzuki)
 	k.turnsForReadersOnly()
 }
 
@@ -282,7 +286,7 @@ func testConversationReopened(t *testing.T, db *storetest.Server) {
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
-	k.quiet(k.press(workspace.Sato, card.ReopenConversation, k.of.ID), workspace.Sato)
+	k.quiet(k.press(webapi.Sato, card.ReopenConversation, k.of.ID), webapi.Sato)
 	expect.Same(t, conversation.Open, expect.Value(k.rows.Load(t.Context(), k.of))(t).Conversation.Status)
 }
 

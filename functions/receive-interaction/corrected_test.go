@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -36,15 +36,15 @@ func TestOnlyTheEditOnTheCardIsDraftedAnew(t *testing.T) {
 	p, edited := w.prompted(), card.Note("ja", task.ErrEdited)
 	first := w.edits("人事部の残業をまとめて", "1776675900.000000")
 	second := w.edits("営業部の残業をまとめて", "1776675901.000000")
-	w.told(w.post(w.click(workspace.Sato, card.Redraft, first)), workspace.Sato, edited)
+	w.told(w.post(w.click(webapi.Sato, card.Redraft, first)), webapi.Sato, edited)
 	w.healed()
 	expect.Is(t, w.Load().Prompt().Status, aggregate.PendingApproval)
-	w.quiet(w.post(w.click(workspace.Sato, card.Redraft, second)), workspace.Sato)
+	w.quiet(w.post(w.click(webapi.Sato, card.Redraft, second)), webapi.Sato)
 	expect.Is(t, w.Load().Request.Text, "営業部の残業をまとめて")
 	for _, act := range []string{"approve_prompt", "reject_prompt", "review_prompt"} {
-		w.told(w.post(w.click(workspace.Suzuki, act, p.ID)), workspace.Suzuki, edited)
+		w.told(w.post(w.click(webapi.Suzuki, act, p.ID)), webapi.Suzuki, edited)
 	}
-	w.told(w.post(w.click(workspace.Sato, card.Redraft, first)), workspace.Sato, edited)
-	w.quiet(w.post(w.click(workspace.Sato, card.Redraft, second)), workspace.Sato)
+	w.told(w.post(w.click(webapi.Sato, card.Redraft, first)), webapi.Sato, edited)
+	w.quiet(w.post(w.click(webapi.Sato, card.Redraft, second)), webapi.Sato)
 	expect.That(t, !strings.Contains(log.String(), `"level":"ERROR"`), "%s", log.String())
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -31,13 +31,14 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	id := w.prompted().ID
 	of := func(team string, p map[string]any) map[string]any {
 		p["team"] = map[string]any{"id": team, "domain": "x"}
-		p["user"] = map[string]any{"id": workspace.Tanaka, "username": "x", "team_id": team}
+		p["user"] = map[string]any{"id": webapi.Tanaka, "username": "x", "team_id": team}
 		return p
 	}
 	before := w.Load().Head.Rev
 	w.slack.Calls()
 	for _, p := range []map[string]any{
-		w.click(workspace.Tanaka, "approve_prompt", id), w.click(workspace.Alex, "reject_prompt", id), w.form(workspace.Alex, "prompt", id, "いいえ"),
+		w.click(webapi.Tanaka, "approve_prompt", id), w.click(webapi.Alex, "reject_prompt", id), w.form(webapi.Alex,
+			"prompt", id, "いいえ"),
 	} {
 		if out := w.post(of("T0FOREIGN", p)); out.StatusCode != 200 || out.Body != "" {
 			t.Errorf("answered %d %s", out.StatusCode, out.Body)
@@ -47,13 +48,13 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		expect.That(t, c == "auth.test", "called %s", c)
 	}
 	w.connected("T0CONNECTED")
-	w.post(of("T0CONNECTED", w.click(workspace.Tanaka, "approve_prompt", id)))
-	notes := w.slack.Ephemerals(workspace.Tanaka)
+	w.post(of("T0CONNECTED", w.click(webapi.Tanaka, "approve_prompt", id)))
+	notes := w.slack.Ephemerals(webapi.Tanaka)
 	expect.That(t, len(notes) == 1 && notes[0].Text == card.Note("ja", aggregate.ErrNotFound),
 		"one of ours is told %+v", notes)
 	after := w.Load().Head.Rev
 	expect.That(t, after == before, "the task moved from %d to %d", before, after)
-	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 ||
+	if out := w.post(w.click(webapi.Suzuki, "approve_prompt", id)); out.StatusCode != 200 ||
 		w.Load().Prompt().Status != aggregate.Approved {
 		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
 	}
@@ -62,9 +63,9 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	p := w.prompted()
-	click := w.click(workspace.Suzuki, "approve_prompt", p.ID)
+	click := w.click(webapi.Suzuki, "approve_prompt", p.ID)
 	click["team"], click["enterprise"], click["is_enterprise_install"] = nil, map[string]any{"id": "E1", "name": "x"}, true
-	w.quiet(w.post(click), workspace.Suzuki)
+	w.quiet(w.post(click), webapi.Suzuki)
 	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "it was decided")
 }
 
@@ -74,7 +75,7 @@ func TestClicksAreAnsweredByTheirWorkspacesBot(t *testing.T) {
 	client, calls := w.slack.ByTenant(t)
 	w.h.Slack, w.h.People = client, &people.People{Slack: client, Now: w.Now}
 	p := w.prompted()
-	w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
+	w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID))
 	tenant := w.Ref.Tenant
 	if !slices.Contains(calls(), "users.info "+tenant) {
 		t.Errorf("nobody was asked who clicks: %q", calls())

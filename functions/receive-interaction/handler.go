@@ -18,14 +18,12 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
 )
@@ -69,7 +67,7 @@ type Slack interface {
 	Delete(ctx context.Context, channel, ts string) error
 	Direct(ctx context.Context, user, text string) error
 	OpenDM(ctx context.Context, user string) (channel string, err error)
-	Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error)
+	Seen(ctx context.Context, channel, thread, ts string) (m inbound.Message, there bool, err error)
 	Reaches(ctx context.Context, channel, user string) (bool, error)
 	Link(ctx context.Context, channel, ts, thread string) string
 }
@@ -119,7 +117,7 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 	out, err := h.act(ctx, body)
 	var refusal inbound.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
-		metric.Count(metric.InteractionOdd, 1)
+		boot.Count(boot.InteractionOdd, 1)
 		slog.WarnContext(ctx, "could not be read", "err", err)
 		return inbound.OK(), nil
 	}
@@ -141,7 +139,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 		return inbound.Response{}, err
 	}
 	if p.OrgInstall { // tokens, settings and rows belong to a workspace
-		metric.Count(metric.EventForeign, 1)
+		boot.Count(boot.EventForeign, 1)
 		return ignore(ctx, "organization_install")
 	}
 	if p.Team != nil {
@@ -153,7 +151,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 		ctx = within
 	}
 	if p.Team != nil && h.foreign(ctx, p.Team.ID) {
-		metric.Count(metric.EventForeign, 1)
+		boot.Count(boot.EventForeign, 1)
 		return ignore(ctx, "unknown_workspace")
 	}
 	switch p.Type {
@@ -174,7 +172,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
-	ours, err := signin.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
+	ours, err := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
 	}
@@ -348,7 +346,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 
 // malformed answers a form whose private_metadata can't be read.
 func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, error) {
-	metric.Count(metric.InteractionOdd, 1)
+	boot.Count(boot.InteractionOdd, 1)
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err != nil {
@@ -365,7 +363,7 @@ func keepOpen(text string) inbound.Response {
 
 // ignore accepts an interaction that Ringi doesn't handle, and counts it.
 func ignore(ctx context.Context, why string) (inbound.Response, error) {
-	metric.Count(metric.EventIgnored, 1)
+	boot.Count(boot.EventIgnored, 1)
 	if len(why) > 64 {
 		why = "kind"
 	}

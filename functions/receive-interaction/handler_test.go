@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -68,45 +67,46 @@ func TestInteractions(t *testing.T) {
 
 func testApprovePrompt(t *testing.T, w *world) {
 	p := w.prompted()
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	got := w.Load().Prompt()
-	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got)
+	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got)
 }
 
 func testApproveProcess(t *testing.T, w *world) {
 	p := w.planned()
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_process", p.ID)), workspace.Suzuki)
-	if a := w.Load(); a.Process().ApprovedBy != workspace.Suzuki || a.Execution() == nil {
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_process", p.ID)), webapi.Suzuki)
+	if a := w.Load(); a.Process().ApprovedBy != webapi.Suzuki || a.Execution() == nil {
 		t.Errorf("%+v", a.Process())
 	}
 }
 
 func testApproveStep(t *testing.T, w *world) {
 	g := w.gated()
-	w.quiet(w.post(w.click(workspace.Tanaka, "approve_step", g.ID)), workspace.Tanaka)
-	expect.Same(t, workspace.Tanaka, w.Load().Gates[0].ApprovedBy)
+	w.quiet(w.post(w.click(webapi.Tanaka, "approve_step", g.ID)), webapi.Tanaka)
+	expect.Same(t, webapi.Tanaka, w.Load().Gates[0].ApprovedBy)
 }
 
 func testReject(t *testing.T, w *world) {
 	p := w.prompted()
-	w.quiet(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
-	views := w.slack.Views(workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki)
+	views := w.slack.Views(webapi.Suzuki)
 	if len(views) != 1 || w.Load().Prompt().Status != aggregate.PendingApproval {
 		t.Fatalf("%d forms, prompt %s", len(views), w.Load().Prompt().Status)
 	}
 	var about card.Rejection
 	expect.NoError(t, json.Unmarshal([]byte(views[0].PrivateMetadata), &about))
 	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID}, about)
-	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), workspace.Suzuki)
-	if got := w.Load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != workspace.Suzuki || got.RejectionReason != "データの検証を追加して" {
+	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), webapi.Suzuki)
+	if got := w.Load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != webapi.Suzuki ||
+		got.RejectionReason != "データの検証を追加して" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func testRejectStep(t *testing.T, w *world) {
 	g := w.gated()
-	w.quiet(w.post(w.click(workspace.Suzuki, "reject_step", g.ID)), workspace.Suzuki)
-	w.quiet(w.post(w.form(workspace.Suzuki, "step", g.ID, "宛先が違う")), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "reject_step", g.ID)), webapi.Suzuki)
+	w.quiet(w.post(w.form(webapi.Suzuki, "step", g.ID, "宛先が違う")), webapi.Suzuki)
 	if a := w.Load(); a.Gates[0].RejectionReason != "宛先が違う" || a.Head.Ended == nil || a.Head.Ended.As != task.TaskCancelled {
 		t.Errorf("%+v", a.Gates[0])
 	}
@@ -128,32 +128,32 @@ func inForm(t *testing.T, out inbound.Response, want string) {
 func testBadReason(t *testing.T, w *world) {
 	p := w.prompted()
 	for _, reason := range []any{nil, "", " \n\t", "\ufe0f\u200d", strings.Repeat("あ", 1001)} {
-		inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, reason)), "1〜1000 文字")
+		inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, reason)), "1〜1000 文字")
 	}
-	missing := w.form(workspace.Suzuki, "prompt", p.ID, "x")
+	missing := w.form(webapi.Suzuki, "prompt", p.ID, "x")
 	missing["view"].(map[string]any)["state"] = map[string]any{"values": map[string]any{}}
 	inForm(t, w.post(missing), "1〜1000 文字")
 	got := w.Load().Prompt()
 	expect.Must(t, got.Status == aggregate.PendingApproval, "%+v", got)
-	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), workspace.Suzuki)
+	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), webapi.Suzuki)
 	expect.Same(t, aggregate.Rejected, w.Load().Prompt().Status)
 }
 
 func testRejectLate(t *testing.T, w *world) {
 	p := w.prompted()
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	w.shown()
-	w.told(w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+"> が <!date^")
+	w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka, "<@"+webapi.Suzuki+"> が <!date^")
 	w.healed()
-	expect.Same(t, 0, len(w.slack.Views(workspace.Tanaka)))
+	expect.Same(t, 0, len(w.slack.Views(webapi.Tanaka)))
 }
 
 func testSubmitLate(t *testing.T, w *world) {
 	p := w.prompted()
-	w.quiet(w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID)), workspace.Tanaka)
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka)
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	w.shown()
-	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "承認しました。\n入力した却下理由は、反映されていません。")
+	w.told(w.post(w.form(webapi.Tanaka, "prompt", p.ID, "遅い")), webapi.Tanaka, "承認しました。\n入力した却下理由は、反映されていません。")
 	w.healed()
 	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
 }
@@ -163,32 +163,32 @@ func testSubmitLate(t *testing.T, w *world) {
 func testRejectTwice(t *testing.T, w *world) {
 	p := w.prompted()
 	for range 2 {
-		w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, "部署ごとに")), workspace.Suzuki)
+		w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, "部署ごとに")), webapi.Suzuki)
 	}
-	w.told(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki, "<@"+workspace.Suzuki+">")
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+	w.told(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki, "<@"+webapi.Suzuki+">")
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		w.shown()
 		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下しました。\n入力した却下理由は、反映されていません。")
 		w.healed()
 	}
 	got := w.Load().Prompts[0]
-	expect.That(t, got.RejectionReason == "部署ごとに" && got.RejectedBy == workspace.Suzuki, "%+v", got)
+	expect.That(t, got.RejectionReason == "部署ごとに" && got.RejectedBy == webapi.Suzuki, "%+v", got)
 }
 
 func testTwice(t *testing.T, w *world) {
 	p := w.prompted()
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	before := w.Load().Head.Rev
 	w.shown()
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	expect.Same(t, before, w.Load().Head.Rev)
 	w.healed()
 }
 
 func testRace(t *testing.T, w *world) {
 	p := w.prompted()
-	expect.NoError(t, w.slack.SetMember(workspace.HR, workspace.Alex, true))
-	people := []string{workspace.Suzuki, workspace.Tanaka, workspace.Sato, workspace.Alex}
+	expect.NoError(t, w.slack.SetMember(webapi.HR, webapi.Alex, true))
+	people := []string{webapi.Suzuki, webapi.Tanaka, webapi.Sato, webapi.Alex}
 	var wg sync.WaitGroup
 	for _, user := range people {
 		click := w.click(user, "approve_prompt", p.ID)
@@ -208,21 +208,21 @@ func testRace(t *testing.T, w *world) {
 
 func testOldVersion(t *testing.T, w *world) {
 	first := w.prompted()
-	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", first.ID, "もう一度")), workspace.Suzuki)
+	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", first.ID, "もう一度")), webapi.Suzuki)
 	second := w.draft()
 	expect.Must(t, second.Version == 2, "version %d", second.Version)
-	w.told(w.post(w.click(workspace.Tanaka, "approve_prompt", first.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+">")
+	w.told(w.post(w.click(webapi.Tanaka, "approve_prompt", first.ID)), webapi.Tanaka, "<@"+webapi.Suzuki+">")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
 func testCancelExecution(t *testing.T, w *world) {
 	e := w.running()
-	w.quiet(w.post(w.click(workspace.Sato, "cancel_execution", e.ID)), workspace.Sato)
-	if a := w.Load(); a.Execution().Status != task.ExecutionCancelled || a.Execution().CancelledBy != workspace.Sato {
+	w.quiet(w.post(w.click(webapi.Sato, "cancel_execution", e.ID)), webapi.Sato)
+	if a := w.Load(); a.Execution().Status != task.ExecutionCancelled || a.Execution().CancelledBy != webapi.Sato {
 		t.Errorf("%+v", a.Execution())
 	}
 	w.shown()
-	w.told(w.post(w.click(workspace.Suzuki, "cancel_execution", e.ID)), workspace.Suzuki, "<@"+workspace.Sato+"> が <!date^")
+	w.told(w.post(w.click(webapi.Suzuki, "cancel_execution", e.ID)), webapi.Suzuki, "<@"+webapi.Sato+"> が <!date^")
 	w.healed()
 }
 
@@ -231,12 +231,12 @@ func testRetryExecution(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
-	w.quiet(w.post(w.click(workspace.Sato, "retry_execution", e.ID)), workspace.Sato)
+	w.quiet(w.post(w.click(webapi.Sato, "retry_execution", e.ID)), webapi.Sato)
 	a := w.Load()
-	if a.Execution().Attempt != 2 || a.Execution().RetriedBy != workspace.Sato || a.Head.Ended != nil {
+	if a.Execution().Attempt != 2 || a.Execution().RetriedBy != webapi.Sato || a.Head.Ended != nil {
 		t.Fatalf("%+v", a.Execution())
 	}
-	w.quiet(w.post(w.click(workspace.Sato, "retry_execution", e.ID)), workspace.Sato)
+	w.quiet(w.post(w.click(webapi.Sato, "retry_execution", e.ID)), webapi.Sato)
 	expect.Same(t, 2, len(w.Load().Executions))
 }
 
@@ -244,10 +244,10 @@ func testRetryGeneration(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.Now())
 	})
-	w.told(w.post(w.click(workspace.Tanaka, "retry_generation", aggregate.NewID())), workspace.Tanaka, "見つかりません")
-	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.Ref.ID)), workspace.Sato)
-	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.Ref.ID)), workspace.Sato)
-	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.Ref.ID)), workspace.Suzuki, workspace.Sato)
+	w.told(w.post(w.click(webapi.Tanaka, "retry_generation", aggregate.NewID())), webapi.Tanaka, "見つかりません")
+	w.quiet(w.post(w.click(webapi.Sato, "retry_generation", w.Ref.ID)), webapi.Sato)
+	w.quiet(w.post(w.click(webapi.Sato, "retry_generation", w.Ref.ID)), webapi.Sato)
+	w.told(w.post(w.click(webapi.Suzuki, "retry_generation", w.Ref.ID)), webapi.Suzuki, webapi.Sato)
 	head := w.Load().Head
 	expect.That(t, head.Parked == nil && head.Run == 2, "%+v", head)
 }
@@ -258,78 +258,79 @@ func testShortcutOnCard(t *testing.T, w *world) {
 		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"},
 			map[string]any{"type": "actions", "block_id": w.Ref.ID}}},
 	}}
-	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest,
+	w.told(w.post(w.shortcut(webapi.Guest, button)), webapi.Guest,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
 	expect.Must(t, w.Load().Head.Ended == nil, "a guest cancelled it")
-	w.quiet(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato)
+	w.quiet(w.post(w.shortcut(webapi.Sato, button)), webapi.Sato)
 	expect.Must(t, w.Load().Head.Ended == nil, "it was cancelled before anybody said yes")
-	w.told(w.confirm(workspace.Sato), workspace.Sato, "キャンセル")
+	w.told(w.confirm(webapi.Sato), webapi.Sato, "キャンセル")
 	ended := w.Load().Head.Ended
-	expect.That(t, ended != nil && ended.By == workspace.Sato, "%+v", ended)
-	w.post(w.shortcut(workspace.Sato, button)) // again: the person is told so, without a dialog
-	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 2 || !strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") || len(w.slack.Views(workspace.Sato)) != 0 {
+	expect.That(t, ended != nil && ended.By == webapi.Sato, "%+v", ended)
+	w.post(w.shortcut(webapi.Sato, button)) // again: the person is told so, without a dialog
+	if told := w.slack.Ephemerals(webapi.Sato); len(told) != 2 || !strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") ||
+		len(w.slack.Views(webapi.Sato)) != 0 {
 		t.Errorf("%+v", told)
 	}
 	// A card without buttons says in its metadata which task it shows.
 	metadata := map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
 		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"},
 	}}
-	out := w.post(w.shortcut(workspace.Suzuki, metadata))
-	if told := w.slack.Ephemerals(workspace.Suzuki); out.StatusCode != 200 || len(told) != 1 ||
-		!strings.Contains(told[0].Text, "<@"+workspace.Sato+">") {
+	out := w.post(w.shortcut(webapi.Suzuki, metadata))
+	if told := w.slack.Ephemerals(webapi.Suzuki); out.StatusCode != 200 || len(told) != 1 ||
+		!strings.Contains(told[0].Text, "<@"+webapi.Sato+">") {
 		t.Errorf("%d %+v", out.StatusCode, told)
 	}
 }
 
 func testShortcutOnRequest(t *testing.T, w *world) {
-	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": w.root, "text": "今月の勤怠をまとめて"}))
-	w.confirm(workspace.Sato)
+	w.post(w.shortcut(webapi.Sato, map[string]any{"ts": w.root, "text": "今月の勤怠をまとめて"}))
+	w.confirm(webapi.Sato)
 	ended := w.Load().Head.Ended
 	expect.That(t, ended != nil && ended.As == task.TaskCancelled, "%+v", ended)
 }
 
 func testShortcutElsewhere(t *testing.T, w *world) {
 	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.Ref.ID}}
-	w.post(w.shortcut(workspace.Sato,
+	w.post(w.shortcut(webapi.Sato,
 		map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
-	told := w.slack.Ephemerals(workspace.Sato)
+	told := w.slack.Ephemerals(webapi.Sato)
 	expect.That(t, len(told) == 1 && told[0].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	// A reply in the request's thread refers to the request.
-	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
-	w.confirm(workspace.Sato)
+	w.post(w.shortcut(webapi.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
+	w.confirm(webapi.Sato)
 	expect.That(t, w.Load().Head.Ended != nil, "it was not cancelled")
 }
 
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled")}
-	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki,
+	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki,
 		card.Note("ja", explain.ErrUnavailable))
-	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
+	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled"), unset: true}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error", Times: 1})
-	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest,
+	w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest,
 		card.Note("", explain.ErrUnavailable)) // nobody knows the language
-	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
+	inForm(t, w.post(w.form(webapi.Guest, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = w.Store.Of.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
-	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))
-	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 ||
+	w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID))
+	if told := w.slack.Ephemerals(webapi.Tanaka); len(told) != 1 ||
 		told[0].Text != card.Note("ja", explain.ErrUnavailable) {
 		t.Errorf("%+v", told)
 	}
 	// Slack opened the form, and only its answer was lost.
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Lost})
-	w.quiet(w.post(w.click(workspace.Sato, "reject_prompt", p.ID)), workspace.Sato)
-	expect.Same(t, 1, len(w.slack.Views(workspace.Sato)))
+	w.quiet(w.post(w.click(webapi.Sato, "reject_prompt", p.ID)), webapi.Sato)
+	expect.Same(t, 1, len(w.slack.Views(webapi.Sato)))
 }
 
 // oneIsTold checks that a person is told that nothing was saved. It tries more than one person, since a busy machine
 // may be too slow for the first. do reports whether it was in time.
 func (w *world) oneIsTold(do func(user string) bool) {
 	w.T.Helper()
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Sato} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka, webapi.Sato} {
 		inTime, told := do(user), w.slack.Ephemerals(user)
 		if inTime && len(told) == 1 && told[0].Text == card.Note("ja", explain.ErrUnavailable) {
 			return
@@ -354,7 +355,7 @@ func testLateNote(t *testing.T, w *world) {
 	defer cancel()
 	w.oneIsTold(func(user string) bool {
 		var c click
-		c.Ref, c.User, c.Channel, c.thread = w.Ref, user, workspace.HR, w.root
+		c.Ref, c.User, c.Channel, c.thread = w.Ref, user, webapi.HR, w.root
 		w.h.tell(ctx, c, verdict{decide.Verdict{Settings: tenancy.DefaultSettings(), Err: explain.ErrUnavailable}})
 		return true
 	})

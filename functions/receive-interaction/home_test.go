@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -17,7 +17,7 @@ import (
 // onTab returns the payload of a button on the Home tab: as Slack sends it, with a view but no channel or message.
 func (w *world) onTab(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
-	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
+	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
 	p["container"] = map[string]any{"type": "view", "view_id": "V1"}
 	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "",
 		"state": map[string]any{"values": map[string]any{}}}
@@ -30,24 +30,24 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"approve, and the tab is published again": func(t *testing.T, w *world) {
 			p := w.prompted()
-			w.quiet(w.post(w.onTab(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+			w.quiet(w.post(w.onTab(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 			got := w.Load().Prompt()
-			expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got.Gate)
+			expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got.Gate)
 			expect.Same(t, slacktest.Team, expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant,
-				workspace.Suzuki))(t).Team)
+				webapi.Suzuki))(t).Team)
 		},
 		"what is refused is said in a dialog": func(t *testing.T, w *world) {
 			p := w.prompted()
-			w.quiet(w.post(w.onTab(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest)
-			if views := w.slack.Views(workspace.Guest); len(views) != 1 ||
+			w.quiet(w.post(w.onTab(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest)
+			if views := w.slack.Views(webapi.Guest); len(views) != 1 ||
 				w.Load().Prompt().Status != aggregate.PendingApproval {
 				t.Errorf("%d dialogs, %s", len(views), w.Load().Prompt().Status)
 			}
 		},
 		"reject opens the form": func(t *testing.T, w *world) {
 			p := w.prompted()
-			w.quiet(w.post(w.onTab(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
-			if views := w.slack.Views(workspace.Suzuki); len(views) != 1 || views[0].CallbackID != card.RejectionCallback {
+			w.quiet(w.post(w.onTab(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki)
+			if views := w.slack.Views(webapi.Suzuki); len(views) != 1 || views[0].CallbackID != card.RejectionCallback {
 				t.Errorf("%+v", views)
 			}
 		},
@@ -60,13 +60,13 @@ func testClicksInThreePlaces(t *testing.T, w *world) {
 	p := w.prompted()
 	var payloads []map[string]any
 	for i := range 8 {
-		user := []string{workspace.Suzuki, workspace.Tanaka}[i%2]
+		user := []string{webapi.Suzuki, webapi.Tanaka}[i%2]
 		click := w.click(user, "approve_prompt", p.ID)
 		switch i % 3 {
 		case 1:
 			click = w.onTab(user, "approve_prompt", p.ID)
 		case 2: // the copy in direct messages
-			own := workspace.DirectMessage(user)
+			own := webapi.DirectMessage(user)
 			click["channel"] = map[string]any{"id": own, "name": "directmessage"}
 			click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200",
 				"attachment_id": 1, "channel_id": own}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -24,22 +24,24 @@ func TestAClickTellsWhatAChannelIsCalled(t *testing.T) {
 		in, ts string
 		want   string
 	}{
-		"the card's message":            {nil, "C0NEXT", "1776675600.000100", "C0NEXT"},
-		"where rows know it":            {nil, workspace.HR, "1776675600.000100", workspace.HR},
-		"another message":               {nil, "C0NEXT", "1776675600.000200", workspace.HR},
-		"after an earlier change":       {tenancy.Channels{workspace.HR: {To: "C0NEXT", At: "1612206778.000000"}}, "C0LAST", "1776675600.000100", "C0LAST"},
-		"as the event has it by itself": {tenancy.Channels{workspace.HR: {To: "C0NEXT", At: "1612206778.000000"}}, "C0NEXT", "1776675600.000100", "C0NEXT"},
+		"the card's message": {nil, "C0NEXT", "1776675600.000100", "C0NEXT"},
+		"where rows know it": {nil, webapi.HR, "1776675600.000100", webapi.HR},
+		"another message":    {nil, "C0NEXT", "1776675600.000200", webapi.HR},
+		"after an earlier change": {tenancy.Channels{webapi.HR: {To: "C0NEXT", At: "1612206778.000000"}}, "C0LAST",
+			"1776675600.000100", "C0LAST"},
+		"as the event has it by itself": {tenancy.Channels{webapi.HR: {To: "C0NEXT", At: "1612206778.000000"}}, "C0NEXT",
+			"1776675600.000100", "C0NEXT"},
 	} {
 		w := newWorld(t, db)
 		p := w.prompted()
 		w.changeSettings(func(s *tenancy.Settings) {
-			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}}
+			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki}}
 		})
 		w.posted("1776675600.000100")
 		for was, m := range c.before {
 			expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Ref.Tenant, was, m))
 		}
-		click := w.click(workspace.Suzuki, "approve_prompt", p.ID)
+		click := w.click(webapi.Suzuki, "approve_prompt", p.ID)
 		click["channel"] = map[string]any{"id": c.in, "name": "人事"}
 		click["container"].(map[string]any)["channel_id"] = c.in
 		click["container"].(map[string]any)["message_ts"] = c.ts
@@ -51,7 +53,7 @@ func TestAClickTellsWhatAChannelIsCalled(t *testing.T) {
 		expect.Is(t, reads.read, first, "%s: what is known is read again", name)
 		expect.That(t, w.Load().Prompt().Status == aggregate.Approved, "%s: %+v", name, w.Load().Prompt().Gate)
 		known := expect.Value(w.Store.Channels(t.Context(), w.Ref.Tenant))(t)
-		expect.Is(t, known.Now(workspace.HR), c.want, name)
+		expect.Is(t, known.Now(webapi.HR), c.want, name)
 	}
 }
 
@@ -85,15 +87,15 @@ func TestAStoreThatFailsIsNotTakenForNoRequest(t *testing.T) {
 		"the request":          func(h *Handler) { h.Rows = unloaded{h.Rows} },
 	} {
 		w := newWorld(t, db)
-		move := tenancy.Moved{To: workspace.HR, At: "1776675600.000000"}
+		move := tenancy.Moved{To: webapi.HR, At: "1776675600.000000"}
 		expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Ref.Tenant, "G0FORMER", move))
 		w.slack.Client.Follow(w.Store.Channels)
-		ts := w.slack.Say(t, workspace.Sato, workspace.HR, "勤怠を確認して")
-		message := map[string]any{"type": "message", "user": workspace.Sato, "text": "勤怠を確認して", "ts": ts}
+		ts := w.slack.Say(t, webapi.Sato, webapi.HR, "勤怠を確認して")
+		message := map[string]any{"type": "message", "user": webapi.Sato, "text": "勤怠を確認して", "ts": ts}
 		fail(w.h)
-		answer := w.post(w.sent(workspace.Sato, workspace.HR, message))
+		answer := w.post(w.sent(webapi.Sato, webapi.HR, message))
 		expect.That(t, strings.Contains(answer.Body, card.NoteFailed.Told("ja", "")), "%s: %s", name, answer.Body)
-		for _, id := range []string{"G0FORMER", workspace.HR} {
+		for _, id := range []string{"G0FORMER", webapi.HR} {
 			_, err := w.Store.Load(t.Context(), task.RefOf(w.Ref.Tenant, expect.Value(task.ID(slacktest.Team, id, ts))(t)))
 			expect.That(t, errors.Is(err, aggregate.ErrNotFound), "%s: %v", name, err)
 		}
@@ -118,19 +120,19 @@ func TestAMessageIsOneRequestUnderAllIDs(t *testing.T) {
 	for name, before := range map[string]bool{"requested before the change": true, "known by then": false} {
 		w := newWorld(t, db)
 		w.slack.Client.Follow(w.Store.Channels)
-		ts := w.slack.Say(t, workspace.Sato, workspace.HR, "勤怠を確認して")
-		message := map[string]any{"type": "message", "user": workspace.Sato, "text": "勤怠を確認して", "ts": ts}
-		move := tenancy.Moved{To: workspace.HR, At: "1776675600.000000"}
+		ts := w.slack.Say(t, webapi.Sato, webapi.HR, "勤怠を確認して")
+		message := map[string]any{"type": "message", "user": webapi.Sato, "text": "勤怠を確認して", "ts": ts}
+		move := tenancy.Moved{To: webapi.HR, At: "1776675600.000000"}
 		was := "G0FORMER"
 		if !before {
 			expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Ref.Tenant, was, move))
 		}
-		first, second := w.sent(workspace.Sato, workspace.HR, message), w.sent(workspace.Sato, workspace.HR, message)
+		first, second := w.sent(webapi.Sato, webapi.HR, message), w.sent(webapi.Sato, webapi.HR, message)
 		w.post(first)
 		expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Ref.Tenant, was, move))
 		w.post(second)
 		made := 0
-		for _, id := range []string{was, workspace.HR} {
+		for _, id := range []string{was, webapi.HR} {
 			if _, err := w.Store.Load(t.Context(), task.RefOf(w.Ref.Tenant, expect.Value(task.ID(slacktest.Team, id, ts))(t))); err == nil {
 				made++
 			}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -101,32 +101,32 @@ func (w *world) contesting() *task.Prompt {
 
 func testTakeBest(t *testing.T, w *world) {
 	p := w.contesting()
-	w.told(w.post(w.click(workspace.Guest, card.TakeBest, p.ID)), workspace.Guest, "ゲスト")
+	w.told(w.post(w.click(webapi.Guest, card.TakeBest, p.ID)), webapi.Guest, "ゲスト")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "a guest took it")
 	for range 2 {
-		w.quiet(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki)
+		w.quiet(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki)
 	}
 	x := w.Load().Prompt().Contest
-	expect.That(t, x.TakenAt != nil && x.TakenBy == workspace.Suzuki, "%+v", x)
-	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+"> が、ここまでの最良の案で")
+	expect.That(t, x.TakenAt != nil && x.TakenBy == webapi.Suzuki, "%+v", x)
+	w.told(w.post(w.click(webapi.Tanaka, card.TakeBest, p.ID)), webapi.Tanaka, "<@"+webapi.Suzuki+"> が、ここまでの最良の案で")
 }
 
 func testTakeNothing(t *testing.T, w *world) {
 	p := w.contesting()
 	w.h.Contests = submitted{}
-	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "採点の済んだ案がまだあり")
-	w.quiet(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki) // the note still stands there
-	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "採点の済んだ案がまだあり")
+	w.told(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki, "採点の済んだ案がまだあり")
+	w.quiet(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki) // the note still stands there
+	w.told(w.post(w.click(webapi.Tanaka, card.TakeBest, p.ID)), webapi.Tanaka, "採点の済んだ案がまだあり")
 	w.Later(time.Minute)
-	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "採点の済んだ案がまだあり")
+	w.told(w.post(w.click(webapi.Tanaka, card.TakeBest, p.ID)), webapi.Tanaka, "採点の済んだ案がまだあり")
 	w.h.Contests = submitted(nil) // can't be read
-	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "保存できませんでした")
+	w.told(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki, "保存できませんでした")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
 }
 
 func testTakeBestTooLate(t *testing.T, w *world) {
 	p := w.contested()
-	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "に終わっています")
+	w.told(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki, "に終わっています")
 	w.waits("after the click")
 }
 
@@ -140,20 +140,21 @@ func (w *world) waits(what string) {
 
 func testTakeADraft(t *testing.T, w *world) {
 	p := w.contested()
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["b"]) || !strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "網羅性 (79): exceptions are missing") {
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
+	if shown := text(w.view(webapi.Suzuki)); !strings.Contains(shown, drafts["b"]) ||
+		!strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "網羅性 (79): exceptions are missing") {
 		t.Fatal(shown)
 	}
-	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
-	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["c"]) {
+	w.turn(webapi.Suzuki, card.ReviewTurn+"on")
+	if shown := text(w.view(webapi.Suzuki)); !strings.Contains(shown, drafts["c"]) {
 		t.Fatal(shown)
 	}
-	v := w.view(workspace.Suzuki)
-	w.quiet(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki)
-	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "に別の案に変更しています") // sent again
+	v := w.view(webapi.Suzuki)
+	w.quiet(w.post(w.submission(webapi.Suzuki, v)), webapi.Suzuki)
+	w.told(w.post(w.submission(webapi.Suzuki, v)), webapi.Suzuki, "に別の案に変更しています") // sent again
 	a := w.Load()
 	n := a.Prompt()
-	expect.That(t, len(a.Prompts) == 2 && n.Content == drafts["c"] && n.Author == workspace.Suzuki &&
+	expect.That(t, len(a.Prompts) == 2 && n.Content == drafts["c"] && n.Author == webapi.Suzuki &&
 		a.Prompts[0].Status == aggregate.Rejected, "%d versions: %+v", len(a.Prompts), n)
 }
 
@@ -161,40 +162,40 @@ func testTakeADraft(t *testing.T, w *world) {
 func testDraftOfItsAuthor(t *testing.T, w *world) {
 	p := w.contested()
 	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
+	w.quiet(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki)
 	mine := w.Load().Prompt()
-	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", mine.ID)), workspace.Suzuki, "<@"+workspace.Suzuki+">")
+	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", mine.ID)), webapi.Suzuki, "<@"+webapi.Suzuki+">")
 	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "its author approved it")
 }
 
 func testDraftsTurned(t *testing.T, w *world) {
 	p := w.contested()
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
 	w.turnsForReadersOnly()
 }
 
 func testDraftOfOneWhoLeft(t *testing.T, w *world) {
 	p := w.contested()
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
-	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
+	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
+	w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki)))
 	w.waits("taken by somebody who had left")
-	w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID))
-	expect.Same(t, 1, len(w.slack.Views(workspace.Suzuki)))
+	w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID))
+	expect.Same(t, 1, len(w.slack.Views(webapi.Suzuki)))
 }
 
 func testDraftsForReading(t *testing.T, w *world) {
 	p := w.contested()
 	w.changeSettings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki}}
 	})
-	w.quiet(w.post(w.click(workspace.Tanaka, card.OthersAction, p.ID)), workspace.Tanaka)
-	v := w.view(workspace.Tanaka)
+	w.quiet(w.post(w.click(webapi.Tanaka, card.OthersAction, p.ID)), webapi.Tanaka)
+	v := w.view(webapi.Tanaka)
 	if v.Submit != nil || !strings.Contains(text(v), drafts["b"]) {
 		t.Errorf("it can be submitted: %v; %s", v.Submit != nil, text(v))
 	}
-	w.told(w.post(w.submission(workspace.Tanaka, v)), workspace.Tanaka,
+	w.told(w.post(w.submission(webapi.Tanaka, v)), webapi.Tanaka,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}))
 	w.waits("taken by somebody who may not decide")
 }
@@ -208,26 +209,27 @@ func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 			s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
 		})
 	}
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	v := w.view(workspace.Suzuki)
-	list(workspace.Suzuki, workspace.Sato)
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	if seen := w.view(workspace.Suzuki); v.Submit == nil || seen.Submit != nil || !strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "ほかに承認できる人がいない") {
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
+	list(webapi.Suzuki, webapi.Sato)
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
+	if seen := w.view(webapi.Suzuki); v.Submit == nil || seen.Submit != nil ||
+		!strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "ほかに承認できる人がいない") {
 		t.Errorf("offered while another could approve it: %v, where nobody could: %v; %s", v.Submit != nil, seen.Submit != nil, text(seen))
 	}
-	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki,
+	w.told(w.post(w.submission(webapi.Suzuki, v)), webapi.Suzuki,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone}))
 	w.waits("taken by the only one who could approve it")
-	list(workspace.Suzuki, workspace.Tanaka)
-	w.post(w.submission(workspace.Suzuki, v))
+	list(webapi.Suzuki, webapi.Tanaka)
+	w.post(w.submission(webapi.Suzuki, v))
 	n := w.Load().Prompt()
-	expect.That(t, n.Author == workspace.Suzuki, "it isn't taken where another could approve it: %+v", n)
+	expect.That(t, n.Author == webapi.Suzuki, "it isn't taken where another could approve it: %+v", n)
 }
 
 func testDraftThatWasNotRead(t *testing.T, w *world) {
 	p := w.contested()
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	v := w.view(workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
 	for name, edit := range map[string]func(*card.OtherDraft){
 		"another hash":          func(o *card.OtherDraft) { o.Hash = aggregate.HashOf("x") },
 		"another team":          func(o *card.OtherDraft) { o.Team = "c" },
@@ -241,29 +243,29 @@ func testDraftThatWasNotRead(t *testing.T, w *world) {
 		edit(&o)
 		forged := v
 		forged.PrivateMetadata = string(expect.Value(json.Marshal(o))(t))
-		out := w.post(w.submission(workspace.Suzuki, forged))
+		out := w.post(w.submission(webapi.Suzuki, forged))
 		expect.That(t, out.StatusCode == 200, "%s: %d %s", name, out.StatusCode, out.Body)
 		w.waits(name)
 	}
-	other := w.submission(workspace.Suzuki, v)
+	other := w.submission(webapi.Suzuki, v)
 	other["team"] = map[string]any{"id": "T0OTHER", "domain": "x"}
 	w.post(other)
 	w.waits("by another workspace")
-	w.post(w.submission(workspace.Guest, v))
+	w.post(w.submission(webapi.Guest, v))
 	w.waits("by a guest")
 }
 
 func testDraftTooLate(t *testing.T, w *world) {
 	p := w.contested()
-	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team,
+		return decide.Approve(a, p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: slacktest.Team,
 			Member: true}, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
-	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))
-	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().ApprovedBy != workspace.Tanaka {
+	w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki)))
+	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().ApprovedBy != webapi.Tanaka {
 		t.Errorf("%d versions: %+v", len(a.Prompts), a.Prompt())
 	}
-	told := w.slack.Ephemerals(workspace.Suzuki)
-	expect.That(t, len(told) == 1 && strings.Contains(told[0].Text, workspace.Tanaka), "told %+v", told)
+	told := w.slack.Ephemerals(webapi.Suzuki)
+	expect.That(t, len(told) == 1 && strings.Contains(told[0].Text, webapi.Tanaka), "told %+v", told)
 }

@@ -10,7 +10,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 )
 
 const (
@@ -58,7 +57,7 @@ type container struct {
 }
 
 type message struct {
-	seen.Message
+	inbound.Message
 	User     string `json:"user"`   // who wrote it
 	AppID    string `json:"app_id"` // of the app that posted it
 	TS       string `json:"ts"`

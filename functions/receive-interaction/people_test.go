@@ -10,7 +10,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -22,7 +21,7 @@ import (
 
 func testPolicy(t *testing.T, w *world) {
 	p := w.prompted()
-	alone := "<#" + workspace.HR + "> のメンバー (依頼した <@" + workspace.Sato + "> だけでも承認できます)"
+	alone := "<#" + webapi.HR + "> のメンバー (依頼した <@" + webapi.Sato + "> だけでも承認できます)"
 	list := func(users, groups []string) func(*tenancy.Settings) {
 		return func(s *tenancy.Settings) {
 			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
@@ -37,17 +36,21 @@ func testPolicy(t *testing.T, w *world) {
 		rule     aggregate.Rule // empty: allowed
 		can      string         // the people whom the refusal names as approvers
 	}{
-		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, aggregate.RuleForeign, ""},
-		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, alone},
-		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, aggregate.RuleNotMember, alone},
-		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<@" + workspace.Suzuki + ">"},
-		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, aggregate.RuleNobody, ""},
-		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
-		{"the requester, when that is off", func(s *tenancy.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, aggregate.RuleSelf, "<#" + workspace.HR + "> のメンバー (依頼した <@" + workspace.Sato + "> は、自分の依頼を承認できません)"},
-		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, "", ""},
+		{"another workspace's person", channel, webapi.Stranger, webapi.StrangerTeam, aggregate.RuleForeign, ""},
+		{"a guest", channel, webapi.Guest, slacktest.Team, aggregate.RuleGuest, alone},
+		{"a person who left the channel", channel, webapi.Tanaka, slacktest.Team, aggregate.RuleNotMember, alone},
+		{"who is not listed", list([]string{webapi.Suzuki}, nil), webapi.Alex, slacktest.Team, aggregate.RuleNotListed,
+			"<@" + webapi.Suzuki + ">"},
+		{"an empty list", list(nil, nil), webapi.Suzuki, slacktest.Team, aggregate.RuleNobody, ""},
+		{"who is in no listed group", list(nil, []string{webapi.Approvers}), webapi.Alex, slacktest.Team,
+			aggregate.RuleNotListed, "<!subteam^" + webapi.Approvers + ">"},
+		{"the requester, when that is off", func(s *tenancy.Settings) { channel(s); s.AllowSelfApproval = false },
+			webapi.Sato, slacktest.Team, aggregate.RuleSelf, "<#" + webapi.HR + "> のメンバー (依頼した <@" + webapi.Sato + "> は、自分の依頼を承認できません)"},
+		{"who is in a listed group, though not in the channel", list(nil, []string{webapi.Approvers}), webapi.Tanaka,
+			slacktest.Team, "", ""},
 	} {
-		if tt.user == workspace.Tanaka {
-			expect.NoError(t, w.slack.SetMember(workspace.HR, workspace.Tanaka, false))
+		if tt.user == webapi.Tanaka {
+			expect.NoError(t, w.slack.SetMember(webapi.HR, webapi.Tanaka, false))
 		}
 		w.changeSettings(tt.settings)
 		w.shown()
@@ -76,7 +79,7 @@ func testPolicy(t *testing.T, w *world) {
 // members returns the people to whom Slack lets an app send ephemeral messages.
 func members(t *testing.T, w *world) []string {
 	t.Helper()
-	c := expect.Value(w.slack.Channel(workspace.HR))(t)
+	c := expect.Value(w.slack.Channel(webapi.HR))(t)
 	return c.Members
 }
 
@@ -84,14 +87,14 @@ func testUnverified(t *testing.T, w *world) {
 	p := w.prompted()
 	for _, method := range []string{"users.conversations", "users.info"} {
 		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
-		before := len(w.slack.Ephemerals(workspace.Suzuki))
-		w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
-		told := w.slack.Ephemerals(workspace.Suzuki)
+		before := len(w.slack.Ephemerals(webapi.Suzuki))
+		w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID))
+		told := w.slack.Ephemerals(webapi.Suzuki)
 		expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", explain.ErrUnverified),
 			"%s: %+v", method, told)
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
-	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnverified))
+	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnverified))
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
@@ -100,49 +103,49 @@ func testUnknownMethod(t *testing.T, w *world) {
 	for _, method := range []string{"users.info", "users.conversations"} {
 		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "unknown_method", Times: -1})
 	}
-	elsewhere := w.click(workspace.Suzuki, "approve_prompt", p.ID)
-	elsewhere["container"].(map[string]any)["channel_id"] = workspace.General
+	elsewhere := w.click(webapi.Suzuki, "approve_prompt", p.ID)
+	elsewhere["container"].(map[string]any)["channel_id"] = webapi.General
 	w.post(elsewhere)
 	got := w.Load().Prompt()
 	expect.Must(t, got.Status == aggregate.PendingApproval, "a click in another channel counts")
-	w.quiet(w.post(w.click(workspace.Tanaka, "approve_prompt", p.ID)), workspace.Tanaka)
-	expect.Same(t, workspace.Tanaka, w.Load().Prompt().ApprovedBy)
+	w.quiet(w.post(w.click(webapi.Tanaka, "approve_prompt", p.ID)), webapi.Tanaka)
+	expect.Same(t, webapi.Tanaka, w.Load().Prompt().ApprovedBy)
 }
 
 // testGuestRetries: a guest's own request, from before guests were refused or before the person became one.
 func testGuestRetries(t *testing.T, w *world) {
-	w.root = w.slack.Say(t, workspace.Guest, workspace.HR, "勤怠を送って")
-	w.receive(workspace.Guest, workspace.HR, "channel", w.root)
+	w.root = w.slack.Say(t, webapi.Guest, webapi.HR, "勤怠を送って")
+	w.receive(webapi.Guest, webapi.HR, "channel", w.root)
 	e := w.running()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
-	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest,
+	w.told(w.post(w.click(webapi.Guest, "retry_execution", e.ID)), webapi.Guest,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
-	w.post(w.click(workspace.Guest, "retry_execution", e.ID))
+	w.post(w.click(webapi.Guest, "retry_execution", e.ID))
 	expect.Same(t, 1, len(w.Load().Executions))
 }
 
 func testWithdrawUnverified(t *testing.T, w *world) {
 	e := w.running()
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
-	w.quiet(w.post(w.click(workspace.Sato, "cancel_execution", e.ID)), workspace.Sato)
+	w.quiet(w.post(w.click(webapi.Sato, "cancel_execution", e.ID)), webapi.Sato)
 	expect.Same(t, task.ExecutionCancelled, w.Load().Execution().Status)
 }
 
 func testDirectMessage(t *testing.T, w *world) {
-	dm := workspace.DirectMessage(workspace.Sato)
-	w.root = w.slack.Say(t, workspace.Sato, dm, "従業員一覧")
-	w.receive(workspace.Sato, dm, "im", w.root)
+	dm := webapi.DirectMessage(webapi.Sato)
+	w.root = w.slack.Say(t, webapi.Sato, dm, "従業員一覧")
+	w.receive(webapi.Sato, dm, "im", w.root)
 	p := w.prompted()
-	other := w.click(workspace.Suzuki, "approve_prompt", p.ID)
+	other := w.click(webapi.Suzuki, "approve_prompt", p.ID)
 	w.post(other)
 	got := w.Load().Prompt()
 	expect.Must(t, got.Status == aggregate.PendingApproval, "who is not in the conversation approved")
 	w.slack.Calls()
-	w.quiet(w.post(w.click(workspace.Sato, "approve_prompt", p.ID)), workspace.Sato)
-	expect.Same(t, workspace.Sato, w.Load().Prompt().ApprovedBy)
+	w.quiet(w.post(w.click(webapi.Sato, "approve_prompt", p.ID)), webapi.Sato)
+	expect.Same(t, webapi.Sato, w.Load().Prompt().ApprovedBy)
 	n := len(w.slack.Calls("users.conversations"))
 	expect.That(t, n == 0, "a conversation of two was looked for")
 }
@@ -161,49 +164,49 @@ func testForeignIDs(t *testing.T, w *world) {
 		return p
 	}
 	for name, payload := range map[string]map[string]any{
-		"another tenant's person":      from("T0OTHER", w.click(workspace.Suzuki, "approve_prompt", p.ID)),
-		"another tenant's execution":   from("T0OTHER", w.click(workspace.Suzuki, "cancel_execution", aggregate.NewID())),
-		"another tenant's form asked":  from("T0OTHER", w.click(workspace.Suzuki, "reject_prompt", p.ID)),
-		"no such prompt":               w.click(workspace.Suzuki, "approve_prompt", aggregate.NewID()),
-		"no such task":                 action(w.click(workspace.Suzuki, "approve_prompt", p.ID), aggregate.NewID(), p.ID),
-		"a task id that is none":       action(w.click(workspace.Suzuki, "approve_prompt", p.ID), "x#HEAD", p.ID),
-		"an id that is none":           action(w.click(workspace.Suzuki, "approve_prompt", p.ID), w.Ref.ID, ""),
-		"a process's button, a prompt": w.click(workspace.Suzuki, "approve_process", p.ID),
+		"another tenant's person":      from("T0OTHER", w.click(webapi.Suzuki, "approve_prompt", p.ID)),
+		"another tenant's execution":   from("T0OTHER", w.click(webapi.Suzuki, "cancel_execution", aggregate.NewID())),
+		"another tenant's form asked":  from("T0OTHER", w.click(webapi.Suzuki, "reject_prompt", p.ID)),
+		"no such prompt":               w.click(webapi.Suzuki, "approve_prompt", aggregate.NewID()),
+		"no such task":                 action(w.click(webapi.Suzuki, "approve_prompt", p.ID), aggregate.NewID(), p.ID),
+		"a task id that is none":       action(w.click(webapi.Suzuki, "approve_prompt", p.ID), "x#HEAD", p.ID),
+		"an id that is none":           action(w.click(webapi.Suzuki, "approve_prompt", p.ID), w.Ref.ID, ""),
+		"a process's button, a prompt": w.click(webapi.Suzuki, "approve_process", p.ID),
 	} {
-		before := len(w.slack.Ephemerals(workspace.Suzuki))
+		before := len(w.slack.Ephemerals(webapi.Suzuki))
 		out := w.post(payload)
-		told := w.slack.Ephemerals(workspace.Suzuki)
+		told := w.slack.Ephemerals(webapi.Suzuki)
 		if out.StatusCode != 200 || len(told) != before+1 || told[before].Text != card.Note("ja", aggregate.ErrNotFound) {
 			t.Errorf("%s: %d, told %+v", name, out.StatusCode, told[before:])
 		}
 	}
-	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))),
+	inForm(t, w.post(from("T0OTHER", w.form(webapi.Suzuki, "prompt", p.ID, "x"))),
 		card.Note("ja", aggregate.ErrNotFound))
 	got := w.Load().Prompt()
-	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(workspace.Suzuki)) == 0, "%+v", got)
+	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(webapi.Suzuki)) == 0, "%+v", got)
 }
 
 // A card is in the workspace's language, and whatever one person reads is in that person's.
 func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
-	locales := map[string]string{workspace.Suzuki: "en", workspace.Tanaka: "ja"}
+	locales := map[string]string{webapi.Suzuki: "en", webapi.Tanaka: "ja"}
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"notes": func(t *testing.T, w *world) {
 			p := w.prompted()
-			expect.NoError(t, w.slack.Speak(workspace.Suzuki, "en-GB"))
+			expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-GB"))
 			for user, locale := range locales {
 				w.told(w.post(w.click(user, "approve_process", p.ID)), user, card.Note(locale, aggregate.ErrNotFound))
 				_, wrong := aggregate.CheckReason(" ")
 				inForm(t, w.post(w.form(user, "prompt", p.ID, " ")), card.Note(locale, wrong))
 				inForm(t, w.post(w.form(user, "task", p.ID, "x")), card.Note(locale, explain.ErrMalformedForm))
 			}
-			expect.NoError(t, w.slack.Speak(workspace.Guest, "fr-FR")) // Ringi doesn't speak it
+			expect.NoError(t, w.slack.Speak(webapi.Guest, "fr-FR")) // Ringi doesn't speak it
 			w.changeSettings(func(s *tenancy.Settings) { s.Locale = "en" })
 			guest := aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}
-			w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest, card.Note("en", guest))
+			w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest, card.Note("en", guest))
 		},
 		"dialogs": func(t *testing.T, w *world) {
 			p := w.asked()
-			expect.NoError(t, w.slack.Speak(workspace.Suzuki, "en-US"))
+			expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
 			for user, locale := range locales {
 				s := tenancy.Settings{Locale: locale}
 				w.quiet(w.post(w.click(user, "reject_prompt", p.ID)), user)
@@ -217,7 +220,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 		"Slack is asked once for a click": func(t *testing.T, w *world) {
 			p := w.prompted()
 			w.slack.Calls()
-			w.quiet(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
+			w.quiet(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki)
 			expect.Is(t, len(w.slack.Calls("users.info")), 1, "users.info")
 		},
 	})

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
@@ -89,7 +89,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	case v.Err != nil && v.Of == nil:
 		return h.notProposed(v.Err, v.Settings.Locale), nil
 	case v.Err != nil:
-		metric.Count(metric.InteractionNoted, 1)
+		boot.Count(boot.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
 			string(conversation.OwnContent): v.text()})), nil
 	}
@@ -98,7 +98,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 }
 
 func (h *Handler) notProposed(err error, locale string) inbound.Response {
-	metric.Count(metric.InteractionOdd, 1)
+	boot.Count(boot.InteractionOdd, 1)
 	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
 		string(conversation.OwnContent): card.Note(locale, err)}))
 }

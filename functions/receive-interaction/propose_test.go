@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -53,63 +53,63 @@ func (k *inConversation) current() *conversation.Action {
 
 func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
-	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Tanaka,
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": webapi.Tanaka,
 		"text": "make test を流したい"}
-	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認待ちか実行中です")
+	k.told(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka, "ほかの操作が承認待ちか実行中です")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
 			AllowSelf: true}, k.Now())
 	})
-	k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
-	form := k.view(workspace.Tanaka)
+	k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
+	form := k.view(webapi.Tanaka)
 	expect.Is(t, form.CallbackID, card.ProposalCallback)
 
-	out := k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "", "", "900", "テスト"))
+	out := k.sendView(webapi.Tanaka, form, typedProposal("shell_command", "", "", "900", "テスト"))
 	expect.Has(t, out.Body, `"content":"内容: 入力してください。"`)
 	expect.Has(t, out.Body, `"seconds":"制限時間: 1 から 600 までの整数 (秒) を入力してください。"`)
-	out = k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "/etc/passwd", "", "書く"))
+	out = k.sendView(webapi.Tanaka, form, typedProposal("code_generate", "x", "/etc/passwd", "", "書く"))
 	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
 	expect.That(t, k.current() == nil, "proposed all the same: %+v", k.current())
 
 	for range 2 { // sent twice, it is proposed once
-		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "make test\n", "", "", "テストを流す")),
-			workspace.Tanaka)
+		k.quiet(k.sendView(webapi.Tanaka, form, typedProposal("shell_command", "make test\n", "", "", "テストを流す")),
+			webapi.Tanaka)
 	}
 	x := k.current()
 	expect.Must(t, x != nil && x.Number == 2 && x.RequestedBy == conversation.RequestedByUser &&
-		x.Askers[0] == workspace.Tanaka &&
+		x.Askers[0] == webapi.Tanaka &&
 		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` &&
 		x.Gate.Terms.DecideBy != nil, "%+v", x)
-	out = k.sendView(workspace.Suzuki, form, typedProposal("shell_command", "ls", "", "", "見る"))
+	out = k.sendView(webapi.Suzuki, form, typedProposal("shell_command", "ls", "", "", "見る"))
 	expect.Has(t, out.Body, "ほかの操作が承認待ちか実行中です")
 
 	// Who proposed it counts as who asked.
 	k.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	k.press(workspace.Tanaka, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash())
+	k.press(webapi.Tanaka, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash())
 	expect.Is(t, k.current().Status, conversation.ActionPending, "their own is approved")
-	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash()), workspace.Suzuki)
+	k.quiet(k.press(webapi.Suzuki, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash()), webapi.Suzuki)
 	expect.Is(t, k.current().Status, conversation.ActionApproved)
 }
 
 func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
-	k.proposeFromMenu(workspace.Sato, map[string]any{"ts": "1776679999.000100", "text": "x"})
-	told := k.slack.Ephemerals(workspace.Sato)
+	k.proposeFromMenu(webapi.Sato, map[string]any{"ts": "1776679999.000100", "text": "x"})
+	told := k.slack.Ephemerals(webapi.Sato)
 	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドでだけ提案できます"), "told %+v", told)
-	k.heard[workspace.Sato]++
+	k.heard[webapi.Sato]++
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
 			AllowSelf: true}, k.Now())
 	})
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
-	k.proposeFromMenu(workspace.Guest, inThread)
-	expect.That(t, len(k.slack.Views(workspace.Guest)) == 0, "a guest gets the form")
-	k.quiet(k.proposeFromMenu(workspace.Sato, inThread), workspace.Sato)
-	form := k.view(workspace.Sato)
-	out := k.sendView(workspace.Guest, form, typedProposal("shell_command", "ls", "", "", "見る"))
+	k.proposeFromMenu(webapi.Guest, inThread)
+	expect.That(t, len(k.slack.Views(webapi.Guest)) == 0, "a guest gets the form")
+	k.quiet(k.proposeFromMenu(webapi.Sato, inThread), webapi.Sato)
+	form := k.view(webapi.Sato)
+	out := k.sendView(webapi.Guest, form, typedProposal("shell_command", "ls", "", "", "見る"))
 	expect.That(t, out.Body != "" && k.current() == nil, "a guest proposes: %s", out.Body)
 	form.PrivateMetadata = `{"session":"../x"}`
-	expect.That(t, k.sendView(workspace.Sato, form, typedProposal("shell_command", "ls", "", "", "見る")).Body != "",
+	expect.That(t, k.sendView(webapi.Sato, form, typedProposal("shell_command", "ls", "", "", "見る")).Body != "",
 		"a form of nowhere closes")
 }
 
@@ -134,16 +134,16 @@ func TestAFileBesideOthersWaitsForARun(t *testing.T) {
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 	})
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
-	k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
-	form := k.view(workspace.Tanaka)
-	out := k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "../x", "", "書く"))
+	k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
+	form := k.view(webapi.Tanaka)
+	out := k.sendView(webapi.Tanaka, form, typedProposal("code_generate", "x", "../x", "", "書く"))
 	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
 	for range 2 {
-		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")),
-			workspace.Tanaka)
+		k.quiet(k.sendView(webapi.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")),
+			webapi.Tanaka)
 	}
 	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
-	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == workspace.Tanaka && a.Typed[0].Own.Path == "src/a.py" &&
+	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == webapi.Tanaka && a.Typed[0].Own.Path == "src/a.py" &&
 		a.Current() == nil, "%+v", a.Typed)
 }
 
@@ -154,8 +154,8 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: "経理", Who: who, Need: 1, Empty: rules.EmptyRefuse}}}}
 	}
-	people := rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Tanaka, workspace.Suzuki}}
-	alone := rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Tanaka}}
+	people := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Suzuki}}
+	alone := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka}}
 	group := rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}
 	for name, c := range map[string]struct {
 		kind   rules.Kind
@@ -180,11 +180,11 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		_, _, err := k.Store.SaveRules(t.Context(), k.Ref.Tenant, x, 0, nil, k.By, k.Now())
 		expect.NoError(t, err)
 		inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
-		k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
-		form := k.view(workspace.Tanaka)
+		k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
+		form := k.view(webapi.Tanaka)
 		var body string
 		for range 2 { // sent twice, it is proposed once
-			body = k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "ls", "", "", "見る")).Body
+			body = k.sendView(webapi.Tanaka, form, typedProposal("shell_command", "ls", "", "", "見る")).Body
 		}
 		if c.says != "" {
 			expect.Has(t, body, c.says)
@@ -198,7 +198,7 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		expect.That(t, (a.LooksUp(k.Now()) != nil) == looksUp, "%s: %+v", name, got)
 		if c.routed {
 			asked := got.Gate.Route.Stages[0].People
-			expect.That(t, len(asked) == 1 && asked[0].User == workspace.Suzuki, "%s: %+v", name, asked)
+			expect.That(t, len(asked) == 1 && asked[0].User == webapi.Suzuki, "%s: %+v", name, asked)
 		}
 	}
 }
@@ -208,11 +208,11 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
 	server := storetest.Start(t)
 	for name, more := range map[string]map[string]any{
-		"its author": {"user": workspace.Suzuki},
+		"its author": {"user": webapi.Suzuki},
 		"whom it forwards": {"attachments": []any{
-			map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "ls"},
-			map[string]any{"is_share": true, "author_id": workspace.Bot, "text": "ls"}}},
-		"who owns its file": {"files": []any{map[string]any{"id": "F1", "name": "a.txt", "user": workspace.Suzuki}}},
+			map[string]any{"is_share": true, "author_id": webapi.Suzuki, "text": "ls"},
+			map[string]any{"is_share": true, "author_id": webapi.Bot, "text": "ls"}}},
+		"who owns its file": {"files": []any{map[string]any{"id": "F1", "name": "a.txt", "user": webapi.Suzuki}}},
 	} {
 		for _, kind := range []string{"shell_command", "code_generate"} {
 			k := newConversation(t, server, "make")
@@ -223,20 +223,20 @@ func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
 			x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
 				ID: "01KS000000000000000000000A", Name: "操作", When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}},
 				Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "情シス", Need: 1, Empty: rules.EmptyRefuse,
-					Who: rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Suzuki, workspace.Alex}}}}}}}}}
+					Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki, webapi.Alex}}}}}}}}}
 			_, _, err := k.Store.SaveRules(t.Context(), k.Ref.Tenant, x, 0, nil, k.By, k.Now())
 			expect.NoError(t, err)
-			message := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Sato, "text": "ls"}
+			message := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": webapi.Sato, "text": "ls"}
 			maps.Copy(message, more)
-			k.quiet(k.proposeFromMenu(workspace.Tanaka, message), workspace.Tanaka)
-			out := k.sendView(workspace.Tanaka, k.view(workspace.Tanaka), typedProposal(kind, "ls ", "a.txt", "", "見る"))
+			k.quiet(k.proposeFromMenu(webapi.Tanaka, message), webapi.Tanaka)
+			out := k.sendView(webapi.Tanaka, k.view(webapi.Tanaka), typedProposal(kind, "ls ", "a.txt", "", "見る"))
 			got := k.current()
 			expect.Must(t, got != nil, "%s, %s: %s", name, kind, out.Body)
-			app := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: workspace.Bot}.Is)
+			app := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: webapi.Bot}.Is)
 			expect.That(t, !app, "%s, %s: an app asks: %+v", name, kind, got.Gate.Askers)
-			asks := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: workspace.Suzuki}.Is)
+			asks := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: webapi.Suzuki}.Is)
 			expect.That(t, asks, "%s, %s: %+v", name, kind, got.Gate.Askers)
-			k.press(workspace.Suzuki, card.ApproveAction, got.ActionID+"/"+got.Payload.Hash())
+			k.press(webapi.Suzuki, card.ApproveAction, got.ActionID+"/"+got.Payload.Hash())
 			expect.Is(t, k.current().Status, conversation.ActionPending, name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -52,7 +52,7 @@ func (w *world) asked() *task.Prompt {
 	}).Prompt()
 }
 
-func (w *world) view(user string) workspace.View {
+func (w *world) view(user string) webapi.View {
 	w.T.Helper()
 	open := w.slack.Views(user)
 	if len(open) != 1 {
@@ -81,7 +81,7 @@ func (w *world) turn(user, action string) bool {
 }
 
 // page returns the payload of the button that turns an open dialog to a page.
-func page(user string, v workspace.View, to int) map[string]any {
+func page(user string, v webapi.View, to int) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
 	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
 	p["view"] = v
@@ -106,38 +106,38 @@ func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
 // can't.
 func (w *world) turnsForReadersOnly() {
 	w.T.Helper()
-	was := w.view(workspace.Suzuki)
+	was := w.view(webapi.Suzuki)
 	stays := func(who string, p map[string]any) {
 		w.T.Helper()
 		out := w.post(p)
-		expect.That(w.T, out.StatusCode == 200 && w.view(workspace.Suzuki).Hash == was.Hash,
+		expect.That(w.T, out.StatusCode == 200 && w.view(webapi.Suzuki).Hash == was.Hash,
 			"%s turned a page: %d %s", who, out.StatusCode, out.Body)
 	}
-	others := page(workspace.Suzuki, was, 1)
+	others := page(webapi.Suzuki, was, 1)
 	others["team"].(map[string]any)["id"] = "T0OTHER"
 	stays("another tenant", others)
-	stays("a guest", page(workspace.Guest, was, 1))
-	stays("another workspace's person", page(workspace.Stranger, was, 1))
+	stays("a guest", page(webapi.Guest, was, 1))
+	stays("another workspace's person", page(webapi.Stranger, was, 1))
 	all := w.h.People
-	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
-	stays("who has left", page(workspace.Suzuki, was, 1))
+	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
+	stays("who has left", page(webapi.Suzuki, was, 1))
 	w.h.People = all
-	stays("who is no member of the channel", page(workspace.Alex, was, 1))
+	stays("who is no member of the channel", page(webapi.Alex, was, 1))
 	w.changeSettings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
 	})
-	stays("who is no member of it, where approvers are listed", page(workspace.Alex, was, 1))
-	w.quiet(w.post(page(workspace.Suzuki, was, 1)), workspace.Suzuki)
-	expect.That(w.T, w.view(workspace.Suzuki).Hash != was.Hash, "whoever may read can't turn the page")
+	stays("who is no member of it, where approvers are listed", page(webapi.Alex, was, 1))
+	w.quiet(w.post(page(webapi.Suzuki, was, 1)), webapi.Suzuki)
+	expect.That(w.T, w.view(webapi.Suzuki).Hash != was.Hash, "whoever may read can't turn the page")
 }
 
 func testReviewTurned(t *testing.T, w *world) {
 	p := w.asked()
-	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
 	w.turnsForReadersOnly()
 }
 
-func (w *world) submission(user string, v workspace.View) map[string]any {
+func (w *world) submission(user string, v webapi.View) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = v
 	return p
@@ -145,36 +145,36 @@ func (w *world) submission(user string, v workspace.View) map[string]any {
 
 func testReadAndApprove(t *testing.T, w *world) {
 	p := w.asked()
-	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
 	pages := 1
 	for ; ; pages++ {
-		submits := w.view(workspace.Suzuki).Submit != nil
-		expect.Must(t, submits != strings.Contains(text(w.view(workspace.Suzuki)), "次のページ"),
+		submits := w.view(webapi.Suzuki).Submit != nil
+		expect.Must(t, submits != strings.Contains(text(w.view(webapi.Suzuki)), "次のページ"),
 			"page %d can be submitted: %v", pages, submits)
-		if !w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
+		if !w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
 			break
 		}
 	}
-	last := text(w.view(workspace.Suzuki))
+	last := text(w.view(webapi.Suzuki))
 	expect.Must(t, pages >= 3 && strings.Contains(last, "最後の行"), "%d pages, the last is %s", pages, last)
-	expect.That(t, w.turn(workspace.Suzuki, card.ReviewTurn+"back") && w.view(workspace.Suzuki).Submit == nil,
+	expect.That(t, w.turn(webapi.Suzuki, card.ReviewTurn+"back") && w.view(webapi.Suzuki).Submit == nil,
 		"there is no way back")
-	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
-	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
+	w.turn(webapi.Suzuki, card.ReviewTurn+"on")
+	w.quiet(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki)
 	got := w.Load().Prompt()
-	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got)
+	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got)
 }
 
-func text(v workspace.View) string {
+func text(v webapi.View) string {
 	b, _ := json.Marshal(v.Blocks)
 	return string(b)
 }
 
 func testButtonOfALongCard(t *testing.T, w *world) {
 	p := w.asked()
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	got := w.Load().Prompt()
-	expect.That(t, got.Status == aggregate.PendingApproval && w.view(workspace.Suzuki).CallbackID == card.ReviewCallback,
+	expect.That(t, got.Status == aggregate.PendingApproval && w.view(webapi.Suzuki).CallbackID == card.ReviewCallback,
 		"%+v", got)
 }
 
@@ -186,12 +186,12 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
 			aggregate.HashOf(string(arguments)), w.Now())
 	}).Gates[0]
-	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
-	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_step", g.ID)), webapi.Suzuki)
+	for w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
 	}
-	last := text(w.view(workspace.Suzuki))
+	last := text(w.view(webapi.Suzuki))
 	expect.That(t, strings.Contains(last, "末尾"), "the last page is %s", last)
-	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
+	w.quiet(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki)
 	got := w.Load().Gates[0]
 	expect.That(t, got.Status == aggregate.Approved && got.Arguments.JSON == "",
 		"%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
@@ -200,14 +200,14 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 func testReadOnly(t *testing.T, w *world) {
 	p := w.asked()
 	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	w.quiet(w.post(w.click(workspace.Sato, "review_prompt", p.ID)), workspace.Sato)
-	for w.turn(workspace.Sato, card.ReviewTurn+"on") {
+	w.quiet(w.post(w.click(webapi.Sato, "review_prompt", p.ID)), webapi.Sato)
+	for w.turn(webapi.Sato, card.ReviewTurn+"on") {
 	}
-	v := w.view(workspace.Sato)
+	v := w.view(webapi.Sato)
 	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "the last page can be submitted: %v", v.Submit)
-	w.told(w.post(w.submission(workspace.Sato, v)), workspace.Sato, "自分の依頼")
-	w.told(w.post(w.click(workspace.Guest, "review_prompt", p.ID)), workspace.Guest, "ゲスト")
-	expect.That(t, len(w.slack.Views(workspace.Guest)) == 0 && w.Load().Prompt().Status == aggregate.PendingApproval,
+	w.told(w.post(w.submission(webapi.Sato, v)), webapi.Sato, "自分の依頼")
+	w.told(w.post(w.click(webapi.Guest, "review_prompt", p.ID)), webapi.Guest, "ゲスト")
+	expect.That(t, len(w.slack.Views(webapi.Guest)) == 0 && w.Load().Prompt().Status == aggregate.PendingApproval,
 		"a guest reads, or somebody approved")
 }
 
@@ -215,31 +215,31 @@ func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
 	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
 		Hash: aggregate.HashOf("another policy")}))(t)
-	forged := workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
-	out := w.post(w.submission(workspace.Suzuki, forged))
+	forged := webapi.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
+	out := w.post(w.submission(webapi.Suzuki, forged))
 	expect.That(t, strings.Contains(out.Body, "状態が変わりました"), "%d %s", out.StatusCode, out.Body)
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
 func testReviewLate(t *testing.T, w *world) {
 	p := w.asked()
-	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
-	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
+	for w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := approver()
-		by.ID = workspace.Tanaka
+		by.ID = webapi.Tanaka
 		return decide.Approve(a, p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
-	w.told(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki, "<@"+workspace.Tanaka+"> が")
+	w.told(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki, "<@"+webapi.Tanaka+"> が")
 }
 
 func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
 	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(long)})
 	w.h.Rows = failing{Rows: w.h.Rows, err: aggregate.ErrConflict}
-	out := w.post(w.submission(workspace.Suzuki,
-		workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
+	out := w.post(w.submission(webapi.Suzuki,
+		webapi.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
 	expect.That(t, out.StatusCode == 200 && strings.Contains(out.Body, `"response_action":"update"`) &&
 		strings.Contains(out.Body, "状態が変わりました"), "%d %s", out.StatusCode, out.Body)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -26,7 +26,7 @@ func (w *world) onRoute(users ...string) *task.Process {
 	for _, user := range users {
 		stages = append(stages, pipelinetest.Desk(user, 1, user))
 	}
-	o := pipelinetest.Along([]string{workspace.Sato}, len(users), stages...)
+	o := pipelinetest.Along([]string{webapi.Sato}, len(users), stages...)
 	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
@@ -56,52 +56,53 @@ func TestButtonsOfAStage(t *testing.T) {
 }
 
 func testStageStamped(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
 	stamp := func(user, stage string) {
 		w.quiet(w.post(at(w.click(user, "approve_process", p.ID), w.Ref.ID+stage)), user)
 	}
-	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka, "番です")
-	w.told(w.post(at(w.click(workspace.Sato, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Sato, "自分の依頼")
-	stamp(workspace.Suzuki, "/1")
+	w.told(w.post(at(w.click(webapi.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), webapi.Tanaka, "番です")
+	w.told(w.post(at(w.click(webapi.Sato, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Sato, "自分の依頼")
+	stamp(webapi.Suzuki, "/1")
 	got := w.Load().Process()
 	expect.That(t, got.Status == aggregate.PendingApproval && len(got.Acts) == 1, "after one stamp: %+v", got.Gate)
-	stamp(workspace.Suzuki, "/1") // a double click
-	stamp(workspace.Tanaka, "/2")
+	stamp(webapi.Suzuki, "/1") // a double click
+	stamp(webapi.Tanaka, "/2")
 	got = w.Load().Process()
-	expect.That(t, got.Status == aggregate.Approved && len(got.Acts) == 2 && got.ApprovedBy == workspace.Tanaka, "%+v", got.Gate)
+	expect.That(t, got.Status == aggregate.Approved && len(got.Acts) == 2 && got.ApprovedBy == webapi.Tanaka, "%+v",
+		got.Gate)
 }
 
 func testStageUnseen(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.told(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID)), workspace.Suzuki, workspace.Suzuki)
+	p := w.onRoute(webapi.Suzuki)
+	w.told(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID)), webapi.Suzuki, webapi.Suzuki)
 	expect.That(t, w.Load().Process().Status == aggregate.PendingApproval, "stamped at a stage that was not seen")
 }
 
 func testStageMalformed(t *testing.T, w *world) {
 	p := w.planned()
 	for _, block := range []string{"/", "/0", "/01", "/x", "/1/1", "/-1"} {
-		w.quiet(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID+block)), workspace.Suzuki)
+		w.quiet(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID+block)), webapi.Suzuki)
 	}
 	expect.That(t, w.Load().Process().Status == aggregate.PendingApproval, "approved by a button of no card")
 }
 
 func testStageInReview(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.quiet(w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
-	v := w.view(workspace.Tanaka)
+	p := w.onRoute(webapi.Suzuki)
+	w.quiet(w.post(at(w.click(webapi.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
+	v := w.view(webapi.Tanaka)
 	var r card.Review
 	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	expect.That(t, r.Stage == 1 && r.ReadOnly, "%+v", r)
-	w.post(page(workspace.Tanaka, v, 0))
+	w.post(page(webapi.Tanaka, v, 0))
 	var turned card.Review
-	expect.NoError(t, json.Unmarshal([]byte(w.view(workspace.Tanaka).PrivateMetadata), &turned))
+	expect.NoError(t, json.Unmarshal([]byte(w.view(webapi.Tanaka).PrivateMetadata), &turned))
 	expect.That(t, turned.Stage == 1 && turned.ReadOnly, "after a turn: %+v", turned)
 }
 
 func testStageReadElsewhere(t *testing.T, w *world) {
 	// Alex is a member of the workspace, and not of the request's channel.
-	outside := workspace.Alex
-	p := w.onRoute(workspace.Suzuki, outside)
+	outside := webapi.Alex
+	p := w.onRoute(webapi.Suzuki, outside)
 	w.quiet(w.post(at(w.click(outside, "review_process", p.ID), w.Ref.ID+"/1")), outside)
 	v := w.view(outside)
 	was := v.Hash
@@ -121,29 +122,29 @@ func testStageReadElsewhere(t *testing.T, w *world) {
 }
 
 func testStageOfOthers(t *testing.T, w *world) {
-	p := w.along(1, pipelinetest.Desk("部長", 1, workspace.Guest, workspace.Suzuki, workspace.Tanaka))
+	p := w.along(1, pipelinetest.Desk("部長", 1, webapi.Guest, webapi.Suzuki, webapi.Tanaka))
 	all := w.h.People
-	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Tanaka}, Now: w.Now}
-	for user, want := range map[string]string{workspace.Guest: "ゲスト", workspace.Tanaka: "別のワークスペース"} {
+	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Tanaka}, Now: w.Now}
+	for user, want := range map[string]string{webapi.Guest: "ゲスト", webapi.Tanaka: "別のワークスペース"} {
 		for _, verb := range []string{"approve", "reject"} {
 			w.told(w.post(at(w.click(user, verb+"_process", p.ID), w.Ref.ID+"/1")), user, want)
 		}
 		expect.Is(t, len(w.slack.Views(user)), 0, "dialogs of %s", user)
 	}
 	w.h.People = all
-	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.stamps(webapi.Suzuki, p.ID, "/1")
 	w.shown()
-	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka,
-		"<@"+workspace.Suzuki+"> が ")
+	w.told(w.post(at(w.click(webapi.Tanaka, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka,
+		"<@"+webapi.Suzuki+"> が ")
 	w.healed()
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 }
 
 func testStageReadAgain(t *testing.T, w *world) {
-	p := w.along(2, pipelinetest.Desk("部長", 2, workspace.Suzuki, workspace.Tanaka))
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
-	v := w.view(workspace.Suzuki)
+	p := w.along(2, pipelinetest.Desk("部長", 2, webapi.Suzuki, webapi.Tanaka))
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.click(webapi.Suzuki, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
 	var r card.Review
 	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	expect.That(t, r.ReadOnly && v.Submit == nil, "who has stamped may again: %+v", r)
@@ -156,45 +157,45 @@ func testStageReadToItsEnd(t *testing.T, w *world) {
 		steps = append(steps, pipelinetest.Step(i+1, "send_slack_dm", aggregate.Write,
 			`{"text":"`+strings.Repeat("長", 900)+`"}`))
 	}
-	o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("部長", 1, workspace.Alex))
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, webapi.Alex))
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...).Process()
-	w.quiet(w.post(at(w.click(workspace.Alex, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Alex)
+	w.quiet(w.post(at(w.click(webapi.Alex, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Alex)
 	pages := 1
-	for w.turn(workspace.Alex, card.ReviewTurn+"on") {
+	for w.turn(webapi.Alex, card.ReviewTurn+"on") {
 		pages++
 	}
-	v := w.view(workspace.Alex)
+	v := w.view(webapi.Alex)
 	expect.Must(t, pages > 1 && v.Submit != nil, "the last of %d pages has no button", pages)
-	w.quiet(w.send(workspace.Alex, map[string]any{}), workspace.Alex)
+	w.quiet(w.send(webapi.Alex, map[string]any{}), webapi.Alex)
 	expect.Same(t, aggregate.Approved, w.Load().Process().Status)
 }
 
 func testStageOfNoRoute(t *testing.T, w *world) {
 	p := w.planned()
-	w.quiet(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID)), workspace.Suzuki)
+	w.quiet(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID)), webapi.Suzuki)
 	expect.That(t, w.Load().Process().Status == aggregate.Approved, "not approved")
 	// The shortcut on a card of a stage finds its task.
-	shortcut := w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root,
+	shortcut := w.shortcut(webapi.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root,
 		"attachments": []any{map[string]any{"blocks": []any{map[string]any{"block_id": w.Ref.ID + "/2"}}}}})
 	w.post(shortcut)
-	expect.That(t, strings.Contains(w.view(workspace.Sato).CallbackID, card.CancelCallback), "another dialog")
+	expect.That(t, strings.Contains(w.view(webapi.Sato).CallbackID, card.CancelCallback), "another dialog")
 }
 
 func testStageOrganised(t *testing.T, w *world) {
 	w.h.Organised = func(_ context.Context, _, account string) (tenancy.Employed, error) {
 		m := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}}
-		m.Person = map[string]string{workspace.Suzuki: "E1"}[account]
+		m.Person = map[string]string{webapi.Suzuki: "E1"}[account]
 		return m, nil
 	}
-	first := pipelinetest.Desk("課長", 2, workspace.Suzuki, workspace.Tanaka)
+	first := pipelinetest.Desk("課長", 2, webapi.Suzuki, webapi.Tanaka)
 	first.People[0].Person, first.People[1].Person = "E1", "E2"
-	o := pipelinetest.Along([]string{workspace.Sato}, 2, first)
+	o := pipelinetest.Along([]string{webapi.Sato}, 2, first)
 	o.Route.Org = "v1"
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 	press := func(user string) map[string]any { return at(w.click(user, "approve_process", p.ID), w.Ref.ID+"/1") }
-	w.told(w.post(press(workspace.Tanaka)), workspace.Tanaka, "組織表に登録がないため")
-	w.quiet(w.post(press(workspace.Suzuki)), workspace.Suzuki)
+	w.told(w.post(press(webapi.Tanaka)), webapi.Tanaka, "組織表に登録がないため")
+	w.quiet(w.post(press(webapi.Suzuki)), webapi.Suzuki)
 	acts := w.Load().Process().Acts
 	expect.That(t, len(acts) == 1 && acts[0].Found.Org == "v1" && acts[0].Hand.Person == "E1", "%+v", acts)
 }

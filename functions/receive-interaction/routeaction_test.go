@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -22,7 +22,7 @@ func newOnRoute(t *testing.T, db *storetest.Server, script string, users ...stri
 	for _, user := range users {
 		stages = append(stages, pipelinetest.Desk(user, 1, user))
 	}
-	o := pipelinetest.Along([]string{workspace.Sato}, len(users), stages...)
+	o := pipelinetest.Along([]string{webapi.Sato}, len(users), stages...)
 	return newProposal(t, db, script, &o)
 }
 
@@ -49,21 +49,21 @@ func TestPeopleDecideOnActionsAlongARoute(t *testing.T) {
 }
 
 func testActionStamped(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki, workspace.Alex)
-	k.told(k.pressAt(workspace.Sato, card.ApproveAction, "/1"), workspace.Sato, "自分の依頼")
-	k.told(k.pressAt(workspace.Tanaka, card.ApproveAction, "/1"), workspace.Tanaka, "お願いしている承認はありません")
+	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Alex)
+	k.told(k.pressAt(webapi.Sato, card.ApproveAction, "/1"), webapi.Sato, "自分の依頼")
+	k.told(k.pressAt(webapi.Tanaka, card.ApproveAction, "/1"), webapi.Tanaka, "お願いしている承認はありません")
 	for range 2 {
-		k.quiet(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki)
+		k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
 	}
-	k.told(k.pressAt(workspace.Suzuki, card.ApproveAction, "/2"), workspace.Suzuki, "あなたの段階は終わっています")
+	k.told(k.pressAt(webapi.Suzuki, card.ApproveAction, "/2"), webapi.Suzuki, "あなたの段階は終わっています")
 	expect.Same(t, conversation.ActionPending, k.action().Status)
 	for range 2 {
-		k.quiet(k.pressAt(workspace.Alex, card.ApproveAction, "/2"), workspace.Alex)
+		k.quiet(k.pressAt(webapi.Alex, card.ApproveAction, "/2"), webapi.Alex)
 	}
 	x := k.action()
-	expect.That(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == workspace.Alex && len(x.Gate.Acts) == 2,
+	expect.That(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == webapi.Alex && len(x.Gate.Acts) == 2,
 		"%+v", x)
-	k.told(k.pressAt(workspace.Tanaka, card.ApproveAction, "/2"), workspace.Tanaka, "<@"+workspace.Alex+">")
+	k.told(k.pressAt(webapi.Tanaka, card.ApproveAction, "/2"), webapi.Tanaka, "<@"+webapi.Alex+">")
 }
 
 // rejects opens the form of the action's rejection, and submits it twice.
@@ -81,63 +81,63 @@ func (k *inConversation) rejects(user, stage string, kind circulation.Kind) *con
 }
 
 func testActionSentBack(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki, workspace.Tanaka)
-	k.quiet(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki)
-	a := k.rejects(workspace.Tanaka, "/2", circulation.SendBack)
+	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Tanaka)
+	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
+	a := k.rejects(webapi.Tanaka, "/2", circulation.SendBack)
 	x := a.Action(k.x.ActionID)
 	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonRejected &&
-		x.ErrorDetail == "本番はだめ" && x.CancelledBy == workspace.Tanaka, "%+v", x)
+		x.ErrorDetail == "本番はだめ" && x.CancelledBy == webapi.Tanaka, "%+v", x)
 	expect.That(t, a.Next(k.Now()).State == conversation.StateAnswer, "the agent has no turn for the reason")
 }
 
 func testActionDenied(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki)
-	a := k.rejects(workspace.Suzuki, "/1", circulation.Deny)
+	k := newOnRoute(t, db, "make", webapi.Suzuki)
+	a := k.rejects(webapi.Suzuki, "/1", circulation.Deny)
 	x := a.Action(k.x.ActionID)
 	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonDenied &&
 		x.ErrorDetail == "本番はだめ", "%+v", x)
 	expect.That(t, a.Next(k.Now()).State != conversation.StateAnswer, "the agent has a turn")
-	k.told(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki, "却下しました")
+	k.told(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki, "却下しました")
 }
 
 func testActionTakenBack(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki, workspace.Alex)
-	k.quiet(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki)
+	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Alex)
+	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
 	for range 2 {
-		k.quiet(k.pressAt(workspace.Suzuki, "takeback_action", "/1"), workspace.Suzuki)
+		k.quiet(k.pressAt(webapi.Suzuki, "takeback_action", "/1"), webapi.Suzuki)
 	}
 	x := k.action()
 	expect.Is(t, len(x.Gate.Acts), 2, "acts")
-	k.quiet(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki)
-	k.quiet(k.pressAt(workspace.Alex, card.ApproveAction, "/2"), workspace.Alex)
-	k.told(k.pressAt(workspace.Suzuki, "takeback_action", "/1"), workspace.Suzuki, "承認が済んでいます")
+	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
+	k.quiet(k.pressAt(webapi.Alex, card.ApproveAction, "/2"), webapi.Alex)
+	k.told(k.pressAt(webapi.Suzuki, "takeback_action", "/1"), webapi.Suzuki, "承認が済んでいます")
 	expect.Same(t, conversation.ActionApproved, k.action().Status)
 }
 
 func testActionTakenBackInADialog(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki, workspace.Alex)
-	k.quiet(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki)
-	k.quiet(k.pressAt(workspace.Suzuki, card.OpenActionReview, "/2"), workspace.Suzuki)
-	k.quiet(k.post(k.pressed(workspace.Suzuki)), workspace.Suzuki)
+	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Alex)
+	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
+	k.quiet(k.pressAt(webapi.Suzuki, card.OpenActionReview, "/2"), webapi.Suzuki)
+	k.quiet(k.post(k.pressed(webapi.Suzuki)), webapi.Suzuki)
 	expect.Is(t, len(k.action().Gate.Acts), 2, "acts")
-	expect.That(t, k.view(workspace.Suzuki).Submit != nil, "it is drawn as before")
+	expect.That(t, k.view(webapi.Suzuki).Submit != nil, "it is drawn as before")
 }
 
 func testActionReadAlong(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, strings.Repeat("echo 漢字\n", 1500), workspace.Alex)
-	k.quiet(k.pressAt(workspace.Alex, card.OpenActionReview, "/1"), workspace.Alex)
-	for k.turn(workspace.Alex, card.ReviewTurn+"on") {
+	k := newOnRoute(t, db, strings.Repeat("echo 漢字\n", 1500), webapi.Alex)
+	k.quiet(k.pressAt(webapi.Alex, card.OpenActionReview, "/1"), webapi.Alex)
+	for k.turn(webapi.Alex, card.ReviewTurn+"on") {
 		expect.Same(t, conversation.ActionPending, k.action().Status)
 	}
-	k.quiet(k.send(workspace.Alex, map[string]any{}), workspace.Alex)
+	k.quiet(k.send(webapi.Alex, map[string]any{}), webapi.Alex)
 	expect.Same(t, conversation.ActionApproved, k.action().Status)
 }
 
 func testActionAsksSomethingElse(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki)
+	k := newOnRoute(t, db, "make", webapi.Suzuki)
 	for _, hash := range []string{k.x.Payload.Hash(), strings.Repeat("0", 64), ""} {
 		for _, action := range []string{card.ApproveAction, card.RejectAction, "takeback_action"} {
-			k.told(k.post(at(k.click(workspace.Suzuki, action, k.x.ActionID+"/"+hash), k.of.ID+"/1")), workspace.Suzuki,
+			k.told(k.post(at(k.click(webapi.Suzuki, action, k.x.ActionID+"/"+hash), k.of.ID+"/1")), webapi.Suzuki,
 				"最新のカードを確認して")
 		}
 	}
@@ -145,9 +145,9 @@ func testActionAsksSomethingElse(t *testing.T, db *storetest.Server) {
 }
 
 func testStrangersOfARoute(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", workspace.Suzuki, workspace.Guest)
-	k.quiet(k.pressAt(workspace.Suzuki, card.ApproveAction, "/1"), workspace.Suzuki)
-	for _, user := range []string{workspace.Guest, workspace.Stranger, "U0NOBODY"} {
+	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Guest)
+	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
+	for _, user := range []string{webapi.Guest, webapi.Stranger, "U0NOBODY"} {
 		for _, action := range []string{card.ApproveAction, card.RejectAction, "takeback_action", card.CancelAction,
 			card.OpenActionReview} {
 			k.pressAt(user, action, "/2")

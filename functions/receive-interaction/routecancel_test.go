@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -33,36 +33,36 @@ func (w *world) cancels(user string) {
 func TestCancellingWhatGoesRound(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"no approver who isn't asked": func(t *testing.T, w *world) {
-			w.onRoute(workspace.Suzuki, workspace.Alex)
-			w.told(w.post(w.shortcut(workspace.Tanaka, map[string]any{"ts": w.root, "thread_ts": w.root})),
-				workspace.Tanaka, offRoute)
-			expect.Is(t, len(w.slack.Views(workspace.Tanaka)), 0, "dialogs")
+			w.onRoute(webapi.Suzuki, webapi.Alex)
+			w.told(w.post(w.shortcut(webapi.Tanaka, map[string]any{"ts": w.root, "thread_ts": w.root})),
+				webapi.Tanaka, offRoute)
+			expect.Is(t, len(w.slack.Views(webapi.Tanaka)), 0, "dialogs")
 		},
 		"whoever is asked, also outside of the channel": func(t *testing.T, w *world) {
-			w.onRoute(workspace.Suzuki, workspace.Alex)
-			w.cancels(workspace.Alex)
-			w.quiet(w.confirm(workspace.Alex), "")
-			expect.That(t, w.Load().Head.Ended.By == workspace.Alex, "%+v", w.Load().Head.Ended)
+			w.onRoute(webapi.Suzuki, webapi.Alex)
+			w.cancels(webapi.Alex)
+			w.quiet(w.confirm(webapi.Alex), "")
+			expect.That(t, w.Load().Head.Ended.By == webapi.Alex, "%+v", w.Load().Head.Ended)
 		},
 		"the requester": func(t *testing.T, w *world) {
-			w.onRoute(workspace.Suzuki)
-			w.cancels(workspace.Sato)
-			w.confirm(workspace.Sato)
-			expect.That(t, w.Load().Head.Ended.By == workspace.Sato, "%+v", w.Load().Head.Ended)
+			w.onRoute(webapi.Suzuki)
+			w.cancels(webapi.Sato)
+			w.confirm(webapi.Sato)
+			expect.That(t, w.Load().Head.Ended.By == webapi.Sato, "%+v", w.Load().Head.Ended)
 		},
 		"an administrator": func(t *testing.T, w *world) {
-			w.administered(workspace.Tanaka)
-			w.onRoute(workspace.Suzuki)
-			w.cancels(workspace.Tanaka)
-			w.confirm(workspace.Tanaka)
-			expect.That(t, w.Load().Head.Ended.By == workspace.Tanaka, "%+v", w.Load().Head.Ended)
+			w.administered(webapi.Tanaka)
+			w.onRoute(webapi.Suzuki)
+			w.cancels(webapi.Tanaka)
+			w.confirm(webapi.Tanaka)
+			expect.That(t, w.Load().Head.Ended.By == webapi.Tanaka, "%+v", w.Load().Head.Ended)
 		},
 		"once it is settled whoever was asked, and the approvers": func(t *testing.T, w *world) {
-			p := w.onRoute(workspace.Alex)
-			w.stamps(workspace.Alex, p.ID, "/1")
+			p := w.onRoute(webapi.Alex)
+			w.stamps(webapi.Alex, p.ID, "/1")
 			e := w.Begin().Execution()
-			w.told(w.post(at(w.click(workspace.Guest, "cancel_execution", e.ID), w.Ref.ID)), workspace.Guest, "承認者")
-			w.quiet(w.post(at(w.click(workspace.Alex, "cancel_execution", e.ID), w.Ref.ID)), workspace.Alex)
+			w.told(w.post(at(w.click(webapi.Guest, "cancel_execution", e.ID), w.Ref.ID)), webapi.Guest, "承認者")
+			w.quiet(w.post(at(w.click(webapi.Alex, "cancel_execution", e.ID), w.Ref.ID)), webapi.Alex)
 			expect.Same(t, task.ExecutionCancelled, w.Load().Execution().Status)
 		},
 	})
@@ -70,17 +70,17 @@ func TestCancellingWhatGoesRound(t *testing.T) {
 
 func TestCancellingAnActionThatGoesRound(t *testing.T) {
 	db := storetest.Start(t)
-	along := func() *inConversation { return newOnRoute(t, db, "make", workspace.Alex, workspace.Suzuki) }
+	along := func() *inConversation { return newOnRoute(t, db, "make", webapi.Alex, webapi.Suzuki) }
 	k := along()
-	k.told(k.press(workspace.Tanaka, card.CancelAction, k.x.ActionID), workspace.Tanaka, offRoute)
+	k.told(k.press(webapi.Tanaka, card.CancelAction, k.x.ActionID), webapi.Tanaka, offRoute)
 	// Ending the conversation would cancel it, too.
 	_, err := k.rows.Decide(t.Context(), k.of, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team, Member: true}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: slacktest.Team, Member: true}
 		return a.End(by, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel}, k.Now())
 	})
 	expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleOffRoute})
 	expect.Same(t, conversation.ActionPending, k.action().Status)
-	for _, user := range []string{workspace.Alex, workspace.Suzuki, workspace.Sato} {
+	for _, user := range []string{webapi.Alex, webapi.Suzuki, webapi.Sato} {
 		k = along()
 		k.quiet(k.press(user, card.CancelAction, k.x.ActionID), user)
 		expect.Same(t, conversation.ReasonWithdrawn, k.action().CancelReason)

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 )
 
 // The shortcuts in the app's manifest.
@@ -66,7 +65,7 @@ func (p payload) of() card.RequestOf {
 }
 
 // having returns of with whose words and files its message has.
-func having(of card.RequestOf, content seen.Content) card.RequestOf {
+func having(of card.RequestOf, content inbound.Content) card.RequestOf {
 	of.Files, of.Owners = nil, nil
 	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
 	for _, f := range content.Files {

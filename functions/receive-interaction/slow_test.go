@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/seen"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
@@ -32,7 +32,7 @@ func (s slowly) call(ctx context.Context, what string) error {
 	return nil
 }
 
-func (s slowly) Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error) {
+func (s slowly) Seen(ctx context.Context, channel, thread, ts string) (m inbound.Message, there bool, err error) {
 	if err := s.call(ctx, "seen"); err != nil {
 		return m, false, err
 	}
@@ -59,8 +59,8 @@ func TestASubmissionIsAnsweredInTimeHoweverSlowSlackIs(t *testing.T) {
 		"reaches": card.NoteSlow.Told("ja", "")} {
 		inWorlds(t, map[string]func(*testing.T, *world){"at " + stops: func(t *testing.T, w *world) {
 			const was = "取引先Aに 900,000 円を振り込んで"
-			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, was)
-			s := w.sent(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts,
+			ts := w.slack.Say(t, webapi.Tanaka, webapi.HR, was)
+			s := w.sent(webapi.Sato, webapi.HR, map[string]any{"type": "message", "user": webapi.Tanaka, "ts": ts,
 				"text": was})
 			by, begun := []time.Time{}, time.Now()
 			w.h.Slack = slowly{w.h.Slack, stops, &by}
@@ -80,9 +80,9 @@ func TestNothingIsPostedTooLate(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){"late": func(t *testing.T, w *world) {
 		ctx, cancel := context.WithTimeout(t.Context(), keepWithin+postWithin-time.Millisecond)
 		defer cancel()
-		of := wanted{team: slacktest.Team, user: workspace.Sato, text: "残業をまとめて", channel: workspace.HR, once: "x"}
+		of := wanted{team: slacktest.Team, user: webapi.Sato, text: "残業をまとめて", channel: webapi.HR, once: "x"}
 		expect.Is(t, w.h.request(ctx, of, "ja").note, card.NoteSlow)
-		expect.Is(t, w.messages(workspace.HR, of.text), 0)
+		expect.Is(t, w.messages(webapi.HR, of.text), 0)
 		expect.Is(t, w.h.request(t.Context(), of, "ja").note, card.NoteAccepted)
 	}})
 }

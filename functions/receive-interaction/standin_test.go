@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -59,50 +59,50 @@ func (w *world) stamp(user string, p *task.Process) map[string]any {
 func (w *world) acts() []circulation.Act { return w.Load().Process().Acts }
 
 func testStandInStamps(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Alex)
-	d := w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka) // a double click
+	p := w.onRoute(webapi.Suzuki, webapi.Alex)
+	d := w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka) // a double click
 	acts := w.acts()
 	if len(acts) != 1 {
 		t.Fatalf("%d acts", len(acts))
 	}
 	act := acts[0]
-	expect.That(t, act.Hand.User == workspace.Tanaka && act.Principal.User == workspace.Suzuki &&
+	expect.That(t, act.Hand.User == webapi.Tanaka && act.Principal.User == webapi.Suzuki &&
 		*act.Found.Delegation == circulation.Delegation{Key: d.Key(), Rev: 1}, "%+v", act)
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "番です")
-	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka, "番です")
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "番です")
+	w.told(w.post(at(w.click(webapi.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), webapi.Tanaka, "番です")
 	expect.Is(t, w.Load().Process().Status, aggregate.PendingApproval, "a second stage is another's")
 }
 
 func testStandInPeriod(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "お願いしている承認はありません")
-	d := w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 2)
+	p := w.onRoute(webapi.Suzuki)
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
+	d := w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 2)
 	w.Later(d.Ends.Sub(w.Now())) // midnight in Japan
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka,
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka,
 		"さんの代理の期間("+d.From.String()+"〜"+d.Until.String()+")外です")
 	w.Later(-time.Millisecond)
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved, "in the last moment")
 }
 
 func testStandInChain(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.standIn(workspace.Alex, workspace.Suzuki, workspace.Suzuki, 1)
-	w.standIn(workspace.Tanaka, workspace.Alex, workspace.Alex, 1)
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "お願いしている承認はありません")
+	p := w.onRoute(webapi.Suzuki)
+	w.standIn(webapi.Alex, webapi.Suzuki, webapi.Suzuki, 1)
+	w.standIn(webapi.Tanaka, webapi.Alex, webapi.Alex, 1)
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 func testStandInOfAsker(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.standIn(workspace.Sato, workspace.Suzuki, workspace.Suzuki, 1)
-	w.told(w.post(w.stamp(workspace.Sato, p)), workspace.Sato, "自分の依頼")
-	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Sato, 1) // who is an administrator
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "方が決めたもの")
-	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Alex, 1)
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "方が決めたもの")
+	p := w.onRoute(webapi.Suzuki)
+	w.standIn(webapi.Sato, webapi.Suzuki, webapi.Suzuki, 1)
+	w.told(w.post(w.stamp(webapi.Sato, p)), webapi.Sato, "自分の依頼")
+	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Sato, 1) // who is an administrator
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "方が決めたもの")
+	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Alex, 1)
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "方が決めたもの")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
@@ -121,93 +121,93 @@ func (b *between) StandIns(ctx context.Context, tenant, hand string) ([]circulat
 }
 
 func testStandInEnded(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	d := w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	p := w.onRoute(webapi.Suzuki)
+	d := w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
 	rows := &between{Rows: w.h.Rows, do: func(reads int) {
 		if reads == 1 {
-			_, err := w.Store.Of.EndDelegation(t.Context(), d, setter(workspace.Alex), w.Now(), nil)
+			_, err := w.Store.Of.EndDelegation(t.Context(), d, setter(webapi.Alex), w.Now(), nil)
 			expect.NoError(t, err)
 		}
 	}}
 	w.h.Rows = rows
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "外です")
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "外です")
 	expect.That(t, len(w.acts()) == 0 && rows.reads == 2, "%d acts after %d reads", len(w.acts()), rows.reads)
 }
 
 func testStandInBeside(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	p := w.onRoute(webapi.Suzuki)
+	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
 	rows := &between{Rows: w.h.Rows}
 	var once sync.Once
 	rows.do = func(int) {
 		once.Do(func() {
 			w.h.Rows = rows.Rows
-			w.quiet(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki)
+			w.quiet(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki)
 		})
 	}
 	w.h.Rows = rows
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, workspace.Suzuki)
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, webapi.Suzuki)
 	acts := w.acts()
-	expect.That(t, len(acts) == 1 && acts[0].Hand.User == workspace.Suzuki, "%+v", acts)
+	expect.That(t, len(acts) == 1 && acts[0].Hand.User == webapi.Suzuki, "%+v", acts)
 }
 
 func testStandInOfLeaver(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Guest, workspace.Suzuki)
-	w.standIn(workspace.Tanaka, workspace.Guest, workspace.Guest, 1)
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "お願いしている承認はありません")
+	p := w.onRoute(webapi.Guest, webapi.Suzuki)
+	w.standIn(webapi.Tanaka, webapi.Guest, webapi.Guest, 1)
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 func testStandInRejects(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	review := func() { w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")) }
+	p := w.onRoute(webapi.Suzuki)
+	review := func() { w.post(at(w.click(webapi.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")) }
 	review()
-	v := w.view(workspace.Tanaka)
-	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	v := w.view(webapi.Tanaka)
+	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
 	was := v.Hash
 	w.Later(2 * time.Minute)
-	w.post(page(workspace.Tanaka, v, 0))
-	expect.That(t, w.view(workspace.Tanaka).Hash != was, "who stands in can't turn a page")
-	w.quiet(w.post(at(w.click(workspace.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka)
-	expect.Is(t, w.view(workspace.Tanaka).CallbackID, "rejection_reason_modal", "the form")
+	w.post(page(webapi.Tanaka, v, 0))
+	expect.That(t, w.view(webapi.Tanaka).Hash != was, "who stands in can't turn a page")
+	w.quiet(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka)
+	expect.Is(t, w.view(webapi.Tanaka).CallbackID, "rejection_reason_modal", "the form")
 }
 
 func testStandInOfSeveral(t *testing.T, w *world) {
 	p := w.ofTwo()
 	form := w.askedWhom(p)
-	w.told(w.sendView(workspace.Tanaka, form, whom("")), workspace.Tanaka, "どなたの代理")
-	w.told(w.sendView(workspace.Tanaka, form, whom(workspace.Sato)), workspace.Tanaka, "お願いしている承認はありません")
+	w.told(w.sendView(webapi.Tanaka, form, whom("")), webapi.Tanaka, "どなたの代理")
+	w.told(w.sendView(webapi.Tanaka, form, whom(webapi.Sato)), webapi.Tanaka, "お願いしている承認はありません")
 	expect.Is(t, len(w.acts()), 0, "acts")
 	for range 2 { // Slack repeats it
-		w.quiet(w.sendView(workspace.Tanaka, form, whom(workspace.Suzuki)), workspace.Tanaka)
+		w.quiet(w.sendView(webapi.Tanaka, form, whom(webapi.Suzuki)), webapi.Tanaka)
 	}
 	acts := w.acts()
 	expect.Must(t, len(acts) == 1, "%+v", acts)
-	expect.That(t, acts[0].Principal.User == workspace.Suzuki && acts[0].Hand.User == workspace.Tanaka, "%+v", acts[0])
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
-	w.quiet(w.sendView(workspace.Tanaka, form, whom(workspace.Alex)), workspace.Tanaka)
+	expect.That(t, acts[0].Principal.User == webapi.Suzuki && acts[0].Hand.User == webapi.Tanaka, "%+v", acts[0])
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	w.quiet(w.sendView(webapi.Tanaka, form, whom(webapi.Alex)), webapi.Tanaka)
 	expect.Is(t, len(w.acts()), 1, "acts of one hand")
 }
 
 // ofTwo plans steps that ask Suzuki and Alex, for both of whom Tanaka stands in.
 func (w *world) ofTwo() *task.Process {
 	w.T.Helper()
-	o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("desk", 2, workspace.Suzuki, workspace.Alex))
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("desk", 2, webapi.Suzuki, webapi.Alex))
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	for _, principal := range []string{workspace.Alex, workspace.Suzuki} {
-		w.standIn(workspace.Tanaka, principal, principal, 1)
+	for _, principal := range []string{webapi.Alex, webapi.Suzuki} {
+		w.standIn(webapi.Tanaka, principal, principal, 1)
 	}
 	return p
 }
 
 // askedWhom presses Tanaka's button, and returns the form that asks for whom.
-func (w *world) askedWhom(p *task.Process) workspace.View {
+func (w *world) askedWhom(p *task.Process) webapi.View {
 	w.T.Helper()
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
-	v := w.view(workspace.Tanaka)
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	v := w.view(webapi.Tanaka)
 	expect.Must(w.T, v.CallbackID == card.AsWhomCallback, "the view %s", v.CallbackID)
-	w.slack.CloseView(workspace.Tanaka, v.ID, false)
+	w.slack.CloseView(webapi.Tanaka, v.ID, false)
 	return v
 }
 
@@ -219,21 +219,21 @@ func whom(user string) map[string]any {
 
 func testStandInRejectsAs(t *testing.T, w *world) {
 	p := w.ofTwo()
-	form := w.asksWhy(workspace.Tanaka, "reject_process", p.ID, "/1")
+	form := w.asksWhy(webapi.Tanaka, "reject_process", p.ID, "/1")
 	values := then("宛先を直して", circulation.SendBack)
-	w.told(w.sendView(workspace.Tanaka, form, values), workspace.Tanaka, "どなたの代理")
-	values[card.AsWhomBlock] = whom(workspace.Suzuki)[card.AsWhomBlock]
-	w.quiet(w.sendView(workspace.Tanaka, form, values), workspace.Tanaka)
+	w.told(w.sendView(webapi.Tanaka, form, values), webapi.Tanaka, "どなたの代理")
+	values[card.AsWhomBlock] = whom(webapi.Suzuki)[card.AsWhomBlock]
+	w.quiet(w.sendView(webapi.Tanaka, form, values), webapi.Tanaka)
 	acts := w.acts()
-	expect.That(t, len(acts) == 1 && acts[0].Kind == circulation.SendBack && acts[0].Principal.User == workspace.Suzuki,
+	expect.That(t, len(acts) == 1 && acts[0].Kind == circulation.SendBack && acts[0].Principal.User == webapi.Suzuki,
 		"%+v", acts)
 }
 
 func testStandInOwes(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki)
-	w.standIn(workspace.Suzuki, workspace.Alex, workspace.Alex, 1)
+	p := w.onRoute(webapi.Suzuki)
+	w.standIn(webapi.Suzuki, webapi.Alex, webapi.Alex, 1)
 	rows := &between{Rows: w.h.Rows, do: func(int) {}}
 	w.h.Rows = rows
-	w.quiet(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki)
-	expect.That(t, rows.reads == 0 && w.acts()[0].Principal.User == workspace.Suzuki, "%d reads, %+v", rows.reads, w.acts())
+	w.quiet(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki)
+	expect.That(t, rows.reads == 0 && w.acts()[0].Principal.User == webapi.Suzuki, "%d reads, %+v", rows.reads, w.acts())
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -65,11 +65,11 @@ func (w *world) organise(accounts map[string]string) {
 func (w *world) organised(people ...circulation.Person) *task.Process {
 	w.T.Helper()
 	if len(people) == 0 {
-		people = []circulation.Person{{User: workspace.Alex, Person: "1"}}
+		people = []circulation.Person{{User: webapi.Alex, Person: "1"}}
 	}
 	desk := pipelinetest.Desk("社長", 1)
 	desk.People = people
-	o := pipelinetest.Along([]string{workspace.Sato}, 1, desk)
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, desk)
 	o.Route.Org, o.Askers[0].Person = "v0", "2"
 	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
@@ -83,14 +83,14 @@ func (w *world) standInBy(hand, principal circulation.Person) tenancy.Delegation
 		Principal: principal, From: today, Until: today}, setter(principal.User), w.Now(), nil))(w.T)
 }
 
-func boss() circulation.Person { return circulation.Person{User: workspace.Alex, Person: "1"} }
+func boss() circulation.Person { return circulation.Person{User: webapi.Alex, Person: "1"} }
 
 func testOrganisedStamps(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "4"})
 	p := w.organised()
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
-	d := w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
-	w.quiet(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki)
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
+	d := w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
+	w.quiet(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki)
 	acts := w.acts()
 	expect.Must(t, len(acts) == 1, "%d acts", len(acts))
 	expect.That(t, acts[0].Found.Org == "v1" && acts[0].Found.Delegation.Key == d.Key() && acts[0].Hand.Person == "4" &&
@@ -99,78 +99,78 @@ func testOrganisedStamps(t *testing.T, w *world) {
 }
 
 func testOrganisedBelow(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Tanaka: "3"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Tanaka: "3"})
 	p := w.organised()
-	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "3"}, boss())
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "さんの代理ですが、依頼した方の部下")
-	w.told(w.post(at(w.click(workspace.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka, "依頼した方の部下")
+	w.standInBy(circulation.Person{User: webapi.Tanaka, Person: "3"}, boss())
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "さんの代理ですが、依頼した方の部下")
+	w.told(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka, "依頼した方の部下")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 // Suzuki only says please to what Sato, who heads Tanaka, wrote in the thread.
 func testOrganisedBelowWhoWrote(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Tanaka: "3", workspace.Suzuki: "4"})
-	ts := w.slack.Say(t, workspace.Suzuki, workspace.HR, "お願いします")
-	w.Receive(task.Request{User: workspace.Suzuki, Text: "お願いします", Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
-		ThreadTS: w.root, RouteAskers: []string{workspace.Sato}})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Tanaka: "3", webapi.Suzuki: "4"})
+	ts := w.slack.Say(t, webapi.Suzuki, webapi.HR, "お願いします")
+	w.Receive(task.Request{User: webapi.Suzuki, Text: "お願いします", Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
+		ThreadTS: w.root, RouteAskers: []string{webapi.Sato}})
 	desk := pipelinetest.Desk("社長", 1)
 	desk.People = []circulation.Person{boss()}
-	o := pipelinetest.Along([]string{workspace.Suzuki, workspace.Sato}, 1, desk)
+	o := pipelinetest.Along([]string{webapi.Suzuki, webapi.Sato}, 1, desk)
 	o.Route.Org, o.Askers[0].Person, o.Askers[1].Person = "v0", "4", "2"
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "3"}, boss())
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "さんの代理ですが、依頼した方の部下")
+	w.standInBy(circulation.Person{User: webapi.Tanaka, Person: "3"}, boss())
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "さんの代理ですが、依頼した方の部下")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 func testOrganisedEmployee(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "5", workspace.Tanaka: "6"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "5", webapi.Tanaka: "6"})
 	p := w.organised()
-	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "5"}, boss())
-	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "6"}, boss())
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} { // a contractor, and one who has left
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "5"}, boss())
+	w.standInBy(circulation.Person{User: webapi.Tanaka, Person: "6"}, boss())
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} { // a contractor, and one who has left
 		w.told(w.post(w.stamp(user, p)), user, "社員として在籍していない")
 	}
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 func testOrganisedLeaver(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "6", workspace.Sato: "2", workspace.Suzuki: "4"})
-	left := circulation.Person{User: workspace.Alex, Person: "6"}
+	w.organise(map[string]string{webapi.Alex: "6", webapi.Sato: "2", webapi.Suzuki: "4"})
+	left := circulation.Person{User: webapi.Alex, Person: "6"}
 	p := w.organised(left)
-	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, left)
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, left)
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
 }
 
 func testOrganisedAccounts(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "4"})
 	p := w.organised()
-	w.standIn(workspace.Suzuki, workspace.Alex, workspace.Alex, 1) // from before the organisation stood
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+	w.standIn(webapi.Suzuki, webapi.Alex, webapi.Alex, 1) // from before the organisation stood
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
 }
 
 func testOrganisedSelf(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "2"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "2"})
 	p := w.organised()
-	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "2"}, boss())
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "自分の依頼")
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "2"}, boss())
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "自分の依頼")
 }
 
 func testOrganisedSecond(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4", workspace.Tanaka: "4"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "4", webapi.Tanaka: "4"})
 	p := w.organised()
-	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
-	expect.That(t, len(w.acts()) == 1 && w.acts()[0].Hand == circulation.Person{User: workspace.Tanaka, Person: "4"},
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	expect.That(t, len(w.acts()) == 1 && w.acts()[0].Hand == circulation.Person{User: webapi.Tanaka, Person: "4"},
 		"%+v", w.acts())
 }
 
 // Between what was read for a click and its commit another version of the organisation begins to stand.
 func testOrganisedMoved(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "4"})
 	p := w.organised()
-	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
 	was, asked := w.h.Organised, 0
 	w.h.Organised = func(ctx context.Context, tenant, account string) (tenancy.Employed, error) {
 		in, err := was(ctx, tenant, account)
@@ -182,26 +182,26 @@ func testOrganisedMoved(t *testing.T, w *world) {
 		return in, err
 	}
 	w.Later(time.Millisecond)
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "組織表に登録がない")
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "組織表に登録がない")
 	expect.That(t, asked == 2 && len(w.acts()) == 0, "asked %d times", asked)
 }
 
 func testOrganisedSetter(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Tanaka: "2", workspace.Suzuki: "4"})
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Tanaka: "2", webapi.Suzuki: "4"})
 	p := w.organised()
-	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: workspace.Suzuki, Person: "4"},
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Suzuki, Person: "4"},
 		Principal: boss(), From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
-	expect.Value(w.Store.Of.SetDelegation(t.Context(), d, setter(workspace.Tanaka), w.Now(), nil))(t)
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "方が決めたもの")
+	expect.Value(w.Store.Of.SetDelegation(t.Context(), d, setter(webapi.Tanaka), w.Now(), nil))(t)
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "方が決めたもの")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 func testOrganisedOtherAccount(t *testing.T, w *world) {
-	w.organise(map[string]string{workspace.Alex: "1", workspace.Guest: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
-	p := w.organised(circulation.Person{User: workspace.Guest, Person: "1"})
-	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Guest: "1", webapi.Sato: "2", webapi.Suzuki: "4"})
+	p := w.organised(circulation.Person{User: webapi.Guest, Person: "1"})
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
@@ -210,20 +210,20 @@ func testOrganisedOtherAccount(t *testing.T, w *world) {
 func TestWhoIsNoEmployeeToday(t *testing.T) {
 	db := storetest.Start(t)
 	w := newWorld(t, db)
-	w.organise(map[string]string{workspace.Sato: "2", workspace.Tanaka: "6"})
-	p := w.organised(circulation.Person{User: workspace.Tanaka, Person: "6"})
-	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "組織表に登録がない")
+	w.organise(map[string]string{webapi.Sato: "2", webapi.Tanaka: "6"})
+	p := w.organised(circulation.Person{User: webapi.Tanaka, Person: "6"})
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "組織表に登録がない")
 	expect.Is(t, len(w.acts()), 0, "acts of who has left")
 
 	w = newWorld(t, db)
-	w.organise(map[string]string{workspace.Sato: "2", workspace.Suzuki: "5", workspace.Tanaka: "3"})
+	w.organise(map[string]string{webapi.Sato: "2", webapi.Suzuki: "5", webapi.Tanaka: "3"})
 	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
-	o := pipelinetest.Along([]string{workspace.Sato}, 1, channel, pipelinetest.Desk("部長", 1, workspace.Alex))
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, channel, pipelinetest.Desk("部長", 1, webapi.Alex))
 	o.Route.Org, o.Askers[0].Person, o.Route.Stages[1].People[0].Person = "v1", "2", "1"
 	p = w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "社員として在籍している方だけ")
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "社員として在籍している方だけ")
 	expect.Is(t, len(w.acts()), 0, "acts of a contractor")
-	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
 	expect.Is(t, len(w.acts()), 1, "acts of an employee")
 }

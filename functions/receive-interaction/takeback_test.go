@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -41,7 +41,7 @@ func (w *world) back(user, id, stage string) map[string]any {
 // along has the steps wait along a route of these stages.
 func (w *world) along(hands int, stages ...circulation.Stage) *task.Process {
 	w.T.Helper()
-	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{workspace.Sato}, hands, stages...),
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato}, hands, stages...),
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
@@ -60,82 +60,82 @@ func TestTakingAStampBack(t *testing.T) {
 }
 
 func testTakenBack(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
-	w.stamps(workspace.Suzuki, p.ID, "/1")
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
+	w.stamps(webapi.Suzuki, p.ID, "/1")
 	for range 2 { // a double click, or Slack repeats it
-		w.quiet(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki)
+		w.quiet(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki)
 		expect.Is(t, w.standing(), 0, "stamps")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 2, "acts")
-	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka, "番です")
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	w.told(w.post(w.back(workspace.Suzuki, p.ID, "")), workspace.Suzuki, "番です")
-	w.stamps(workspace.Tanaka, p.ID, "/2")
+	w.told(w.post(at(w.click(webapi.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), webapi.Tanaka, "番です")
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	w.told(w.post(w.back(webapi.Suzuki, p.ID, "")), webapi.Suzuki, "番です")
+	w.stamps(webapi.Tanaka, p.ID, "/2")
 	w.shown()
-	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "承認が済んでいます")
+	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "承認が済んでいます")
 	w.healed()
 	expect.Is(t, w.standing(), 2, "stamps")
 }
 
 func testSettledIsNotTakenBack(t *testing.T, w *world) {
-	p := w.along(3, pipelinetest.Desk("課長", 1, workspace.Suzuki), pipelinetest.Desk("部長", 2, workspace.Tanaka, workspace.Alex))
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	w.stamps(workspace.Tanaka, p.ID, "/2")
-	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "次の 部長 の承認")
-	w.post(w.back(workspace.Tanaka, p.ID, "/2"))
+	p := w.along(3, pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 2, webapi.Tanaka, webapi.Alex))
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	w.stamps(webapi.Tanaka, p.ID, "/2")
+	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "次の 部長 の承認")
+	w.post(w.back(webapi.Tanaka, p.ID, "/2"))
 	expect.Is(t, w.standing(), 1, "stamps")
-	w.stamps(workspace.Tanaka, p.ID, "/2")
-	w.stamps(workspace.Alex, p.ID, "/2")
-	w.told(w.post(w.back(workspace.Tanaka, p.ID, "/2")), workspace.Tanaka, "承認が済んでいます")
+	w.stamps(webapi.Tanaka, p.ID, "/2")
+	w.stamps(webapi.Alex, p.ID, "/2")
+	w.told(w.post(w.back(webapi.Tanaka, p.ID, "/2")), webapi.Tanaka, "承認が済んでいます")
 	expect.Same(t, aggregate.Approved, w.Load().Process().Status)
 }
 
 func testTakenBackByOthers(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	for _, user := range []string{workspace.Tanaka, workspace.Sato} {
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	for _, user := range []string{webapi.Tanaka, webapi.Sato} {
 		w.post(w.back(user, p.ID, "/1"))
 		expect.Is(t, len(w.slack.Ephemerals(user)), 1, "notes to %s", user)
 	}
-	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/2")), workspace.Suzuki, "引き戻せる承認がありません")
-	w.post(w.back(workspace.Guest, p.ID, "/1"))
+	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/2")), webapi.Suzuki, "引き戻せる承認がありません")
+	w.post(w.back(webapi.Guest, p.ID, "/1"))
 	all := w.h.People
-	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
-	w.post(w.back(workspace.Suzuki, p.ID, "/1"))
+	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
+	w.post(w.back(webapi.Suzuki, p.ID, "/1"))
 	w.h.People = all
-	w.post(at(w.click(workspace.Suzuki, "takeback_step", p.ID), w.Ref.ID+"/1"))
+	w.post(at(w.click(webapi.Suzuki, "takeback_step", p.ID), w.Ref.ID+"/1"))
 	expect.Is(t, w.standing(), 1, "stamps")
 }
 
 func testTakenBackByAStandIn(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
-	hand := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex, Team: slacktest.Team}
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
+	hand := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Alex, Team: slacktest.Team}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Act(p.ID, circulation.Act{
-			Kind: circulation.Stamp, Hand: circulation.Person{User: hand.ID}, Principal: circulation.Person{User: workspace.Suzuki},
+			Kind: circulation.Stamp, Hand: circulation.Person{User: hand.ID}, Principal: circulation.Person{User: webapi.Suzuki},
 			Stage: 1, Hash: p.Asked, Found: circulation.Found{Delegation: &circulation.Delegation{
-				Key: hand.ID + "#" + workspace.Suzuki + "#2026-01-01", Rev: 1}},
+				Key: hand.ID + "#" + webapi.Suzuki + "#2026-01-01", Rev: 1}},
 		}, hand, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})
-	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "引き戻せる承認がありません")
+	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "引き戻せる承認がありません")
 	for range 2 {
-		w.quiet(w.post(w.back(workspace.Alex, p.ID, "/1")), workspace.Alex)
+		w.quiet(w.post(w.back(webapi.Alex, p.ID, "/1")), webapi.Alex)
 		expect.Is(t, w.standing(), 0, "stamps")
 	}
-	expect.Same(t, workspace.Suzuki, w.Load().Process().Acts[1].Principal.User)
+	expect.Same(t, webapi.Suzuki, w.Load().Process().Acts[1].Principal.User)
 }
 
 func testTakenBackInAChannel(t *testing.T, w *world) {
 	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
-	p := w.along(2, channel, pipelinetest.Desk("部長", 1, workspace.Suzuki))
-	w.told(w.post(at(w.click(workspace.Sato, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Sato, "自分の依頼")
-	w.post(at(w.click(workspace.Alex, "approve_process", p.ID), w.Ref.ID+"/1"))
+	p := w.along(2, channel, pipelinetest.Desk("部長", 1, webapi.Suzuki))
+	w.told(w.post(at(w.click(webapi.Sato, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Sato, "自分の依頼")
+	w.post(at(w.click(webapi.Alex, "approve_process", p.ID), w.Ref.ID+"/1"))
 	expect.Is(t, w.standing(), 0, "stamps of somebody outside of the channel")
-	w.stamps(workspace.Tanaka, p.ID, "/1")
+	w.stamps(webapi.Tanaka, p.ID, "/1")
 	// They have no copy, and the card's dialog is of the stage after theirs.
-	w.quiet(w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka)
-	expect.NoError(t, w.slack.SetMember(workspace.HR, workspace.Tanaka, false))
-	w.quiet(w.post(w.pressed(workspace.Tanaka)), workspace.Tanaka)
+	w.quiet(w.post(at(w.click(webapi.Tanaka, "review_process", p.ID), w.Ref.ID+"/2")), webapi.Tanaka)
+	expect.NoError(t, w.slack.SetMember(webapi.HR, webapi.Tanaka, false))
+	w.quiet(w.post(w.pressed(webapi.Tanaka)), webapi.Tanaka)
 	expect.Is(t, w.standing(), 0, "stamps")
 }
 
@@ -152,7 +152,7 @@ func (w *world) pressed(user string) map[string]any {
 }
 
 // offersBack returns the button of a dialog by which its reader takes a stamp back, or nil.
-func (w *world) offersBack(v workspace.View) (block string, button map[string]any) {
+func (w *world) offersBack(v webapi.View) (block string, button map[string]any) {
 	w.T.Helper()
 	for _, x := range v.Blocks {
 		b, _ := x.(map[string]any)
@@ -169,49 +169,49 @@ func (w *world) offersBack(v workspace.View) (block string, button map[string]an
 }
 
 func testTakenBackInADialog(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	w.quiet(w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka)
-	_, other := w.offersBack(w.view(workspace.Tanaka))
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.click(webapi.Tanaka, "review_process", p.ID), w.Ref.ID+"/2")), webapi.Tanaka)
+	_, other := w.offersBack(w.view(webapi.Tanaka))
 	expect.That(t, other == nil, "somebody else has the button")
-	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Suzuki)
-	w.post(page(workspace.Suzuki, w.view(workspace.Suzuki), 0))
-	back := w.pressed(workspace.Suzuki)
-	w.quiet(w.post(back), workspace.Suzuki)
+	w.quiet(w.post(at(w.click(webapi.Suzuki, "review_process", p.ID), w.Ref.ID+"/2")), webapi.Suzuki)
+	w.post(page(webapi.Suzuki, w.view(webapi.Suzuki), 0))
+	back := w.pressed(webapi.Suzuki)
+	w.quiet(w.post(back), webapi.Suzuki)
 	expect.Is(t, w.standing(), 0, "stamps")
-	v := w.view(workspace.Suzuki)
+	v := w.view(webapi.Suzuki)
 	var r card.Review
 	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	_, again := w.offersBack(v)
 	expect.That(t, again == nil && r.Stage == 1 && !r.ReadOnly && v.Submit != nil, "it is drawn as before: %+v", r)
-	w.quiet(w.post(back), workspace.Suzuki) // a double click
-	w.quiet(w.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
+	w.quiet(w.post(back), webapi.Suzuki) // a double click
+	w.quiet(w.send(webapi.Suzuki, map[string]any{}), webapi.Suzuki)
 	expect.Is(t, w.standing(), 1, "stamps")
 }
 
 func testTakenBackLateInADialog(t *testing.T, w *world) {
-	p := w.along(3, pipelinetest.Desk("課長", 1, workspace.Suzuki), pipelinetest.Desk("部長", 2, workspace.Tanaka, workspace.Alex))
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Suzuki)
-	back := w.pressed(workspace.Suzuki)
-	w.stamps(workspace.Tanaka, p.ID, "/2")
-	w.quiet(w.post(back), workspace.Suzuki)
-	said := string(expect.Value(json.Marshal(w.view(workspace.Suzuki).Blocks))(t))
+	p := w.along(3, pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 2, webapi.Tanaka, webapi.Alex))
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.click(webapi.Suzuki, "review_process", p.ID), w.Ref.ID+"/2")), webapi.Suzuki)
+	back := w.pressed(webapi.Suzuki)
+	w.stamps(webapi.Tanaka, p.ID, "/2")
+	w.quiet(w.post(back), webapi.Suzuki)
+	said := string(expect.Value(json.Marshal(w.view(webapi.Suzuki).Blocks))(t))
 	expect.Has(t, said, "引き戻せません", "the dialog says why")
 	expect.Is(t, w.standing(), 2, "stamps")
 }
 
 func testTakenBackOnTheTab(t *testing.T, w *world) {
-	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
-	w.stamps(workspace.Suzuki, p.ID, "/1")
-	w.quiet(w.post(at(w.onTab(workspace.Suzuki, "takeback_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
+	w.stamps(webapi.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.onTab(webapi.Suzuki, "takeback_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
 	expect.Is(t, w.standing(), 0, "stamps")
-	h := expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t)
+	h := expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, webapi.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 
 func testNothingToTakeBack(t *testing.T, w *world) {
 	p := w.planned()
-	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "対象が見つかりません")
+	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "対象が見つかりません")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
 }

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -88,7 +88,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		return
 	}
 	v.Log(ctx, log)
-	metric.Count(metric.InteractionNoted, 1)
+	boot.Count(boot.InteractionNoted, 1)
 	h.sendEphemeral(ctx, c, v, refused(v.text(), c.reasoned, v.Err, v.Settings.Locale))
 }
 
@@ -161,7 +161,7 @@ func (v verdict) ended() *task.Ended {
 // the text.
 func (v verdict) inForm() (text string, ok bool) {
 	if class := explain.ClassOf(v.Err); v.Err != nil && (!class.Refusal() || class == explain.Field || v.Of == nil) {
-		metric.Count(metric.InteractionNoted, 1)
+		boot.Count(boot.InteractionNoted, 1)
 		return v.text(), true
 	}
 	return "", false

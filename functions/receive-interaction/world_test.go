@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -19,7 +19,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -35,16 +34,16 @@ type world struct {
 	h       *Handler
 	root    string         // of the thread
 	heard   map[string]int // the number of notes to each person that were checked
-	holds   map[string]seen.Message
+	holds   map[string]inbound.Message
 }
 
 // holding is Slack with further messages, by their timestamps, of forms that the sandbox can't be told to post.
 type holding struct {
 	Slack
-	messages map[string]seen.Message
+	messages map[string]inbound.Message
 }
 
-func (h holding) Seen(ctx context.Context, channel, thread, ts string) (seen.Message, bool, error) {
+func (h holding) Seen(ctx context.Context, channel, thread, ts string) (inbound.Message, bool, error) {
 	if m, is := h.messages[ts]; is {
 		return m, true, nil
 	}
@@ -57,15 +56,15 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
-		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]seen.Message{}}
+		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]inbound.Message{}}
 	w.StartClock()
 	w.h = &Handler{
 		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
 	w.h.Slack = holding{w.slack.Client, w.holds}
-	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
-	w.receive(workspace.Sato, workspace.HR, "channel", w.root)
+	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
+	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
 	return w
 }
 
@@ -76,7 +75,7 @@ func (w *world) receive(user, channel, kind, ts string) {
 }
 
 func approver() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
 }
 
 func (w *world) prompted() *task.Prompt {
@@ -155,10 +154,10 @@ func person(kind, user, team string) map[string]any {
 // click returns the payload of a card's button.
 func (w *world) click(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
-	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
-	p["channel"] = map[string]any{"id": workspace.HR, "name": "人事"}
+	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
+	p["channel"] = map[string]any{"id": webapi.HR, "name": "人事"}
 	p["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000100", "attachment_id": 1,
-		"channel_id": workspace.HR}
+		"channel_id": webapi.HR}
 	p["message"] = map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{}}
 	p["state"] = map[string]any{"values": map[string]any{}}
 	p["actions"] = []any{map[string]any{
@@ -183,10 +182,10 @@ func (w *world) form(user, kind, id string, reason any) map[string]any {
 func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	p := person("message_action", user, slacktest.Team)
 	p["callback_id"] = "cancel_task"
-	p["channel"] = map[string]any{"id": workspace.HR, "name": "人事"}
+	p["channel"] = map[string]any{"id": webapi.HR, "name": "人事"}
 	p["message_ts"] = message["ts"]
 	p["message"] = message
-	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
+	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
 	return p
 }
 

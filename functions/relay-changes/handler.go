@@ -14,7 +14,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/runtime/metric"
 )
 
 // margin of the invocation's time is for returning unhandled records: after a timeout the stream would repeat the
@@ -85,7 +84,7 @@ all:
 
 func left(ctx context.Context, m move, err error) {
 	slog.ErrorContext(ctx, "left to the sweeper", m.ref.Log(), "err", err)
-	metric.Count(metric.RelayFailed, 1)
+	boot.Count(boot.RelayFailed, 1)
 }
 
 // requested is a request for cards: when they are drawn, and the revision that they will show at least.

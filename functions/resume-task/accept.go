@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )
@@ -144,9 +144,9 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	}
 	switch after.Head.Ended.Reason {
 	case task.ReasonOpenPerson, task.ReasonHourPerson:
-		metric.Count(metric.PersonFull, 1)
+		boot.Count(boot.PersonFull, 1)
 	case task.ReasonOpenTenant, task.ReasonHourTenant: // the complete workspace is blocked, which needs a metric
-		metric.Count(metric.TenantFull, 1)
+		boot.Count(boot.TenantFull, 1)
 	}
 	return after, nil
 }

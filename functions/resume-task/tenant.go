@@ -11,9 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/secret"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
@@ -31,11 +30,11 @@ const (
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	whose := signin.Home{Slack: h.Slack, Rows: h.Store}
+	whose := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}
 	h.noteDeployment(within, whose)
 	known, err := whose.Knows(within, a.Head.TenantID)
 	switch {
-	case errors.Is(err, signin.ErrSilent):
+	case errors.Is(err, slackapi.ErrNoWorkspace):
 		return nil, fmt.Errorf("%w: %w", errSilent, err)
 	case err != nil:
 		return nil, err
@@ -90,7 +89,7 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 	if err != nil {
 		return nil, err
 	}
-	metric.Count(metric.EventForeign, 1)
+	boot.Count(boot.EventForeign, 1)
 	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID,
 		"team", a.Request.TeamID)
 	return after, nil
@@ -111,7 +110,7 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 
 // noteDeployment saves which workspace is the deployment's own, before a request from any other is accepted. If Slack
 // doesn't say, the saved workspace stays. If it fails, a later request tries again.
-func (h *Handler) noteDeployment(ctx context.Context, whose signin.Home) {
+func (h *Handler) noteDeployment(ctx context.Context, whose slackapi.HomeWorkspaces) {
 	own, err := whose.Tenant(ctx)
 	if err == nil && own != "" {
 		err = h.Store.NoteDeployment(ctx, own, h.Now())

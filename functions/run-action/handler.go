@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/store/large"
 )
 
@@ -140,7 +140,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		})
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", explain.ErrUnavailable, err), released)
 	case err != nil:
-		metric.Count(metric.RunFailed, 1)
+		boot.Count(boot.RunFailed, 1)
 		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Conversation.AgentID, x.ActionID,
 			string(conversation.ReasonUnknown), err.Error())
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -278,7 +278,7 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 	var unwritten *contest.DatabaseWriteError
 	switch {
 	case errors.As(err, &unwritten):
-		metric.Count(metric.RoundUnsaved, 1)
+		boot.Count(boot.RoundUnsaved, 1)
 		return t.end(ctx, contest.PartialFailure, contest.ReasonWrite, "")
 	case errors.Is(err, aggregate.ErrMoved): // another invocation was faster
 		return aggregate.Next{State: StateRound}, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 )
 
@@ -16,7 +16,7 @@ import (
 // must repeat, or "". Repeating is safe: the same row makes the same fact. What models cost is counted again, too, which
 // rings early at worst.
 func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
-	var all []daily.Fact
+	var all []tenancy.DailyFact
 	var cost aggregate.MicroUSD
 	first := ""
 	for _, r := range records {
@@ -42,7 +42,7 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 		return first
 	}
 	if cost > 0 {
-		metric.Put(metric.Value{Name: metric.ModelCost, N: float64(cost) / 1e6})
+		boot.PutMetrics(boot.MetricValue{Name: boot.ModelCost, N: float64(cost) / 1e6})
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/daily"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
@@ -39,10 +39,10 @@ func told(w *world) []events.DynamoDBEventRecord {
 		w.record(4, usage, usage)}
 }
 
-func sum(t *testing.T, w *world) daily.Sum {
+func sum(t *testing.T, w *world) tenancy.DailySum {
 	t.Helper()
 	all := expect.Value(store.CounterOf(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant,
-		[]string{daily.Day(w.now)}))(t)
+		[]string{tenancy.DayOf(w.now)}))(t)
 	return all[len(all)-1]
 }
 
@@ -51,7 +51,7 @@ func testCounted(t *testing.T, w *world) {
 	expect.That(t, strings.Contains(out, `"ModelCost":0.0012`), "printed %s", out)
 	w.seals(told(w)...)
 	s := sum(t, w)
-	expect.That(t, s.Facts == 2 && s.Decided(daily.Approved) == 1 && s.Spent.Cost == 1200, "%+v", s)
+	expect.That(t, s.Facts == 2 && s.Decided(tenancy.Approved) == 1 && s.Spent.Cost == 1200, "%+v", s)
 	w.tick()
 	if got := w.verified(tenant); got.Sealed != 0 || len(got.Findings) != 1 || got.Findings[0].Flaw != chain.Removed {
 		t.Errorf("only the audit entry is sealed: %+v", got) // its row was never put
@@ -61,7 +61,9 @@ func testCounted(t *testing.T, w *world) {
 // full fails to save facts.
 type full struct{ Store }
 
-func (full) PutFacts(context.Context, []daily.Fact) error { return errors.New("the table is full") }
+func (full) PutFacts(context.Context, []tenancy.DailyFact) error {
+	return errors.New("the table is full")
+}
 
 func testNotCounted(t *testing.T, w *world) {
 	w.Store = full{rowsOf(w.store)}

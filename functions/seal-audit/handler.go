@@ -16,9 +16,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/daily"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 	"ringi/shared/store/seal"
 )
@@ -38,8 +38,8 @@ type Store interface {
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
 	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
-	FactOf(row map[string]types.AttributeValue) (f daily.Fact, ok bool, err error)
-	PutFacts(ctx context.Context, facts []daily.Fact) error
+	FactOf(row map[string]types.AttributeValue) (f tenancy.DailyFact, ok bool, err error)
+	PutFacts(ctx context.Context, facts []tenancy.DailyFact) error
 	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
 	Count(ctx context.Context, c store.Counted) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
@@ -114,5 +114,5 @@ func salt() string {
 
 func failed(ctx context.Context, what, tenant string, err error) {
 	slog.ErrorContext(ctx, what, "tenant_id", tenant, "err", err)
-	metric.Count(metric.SealFailed, 1)
+	boot.Count(boot.SealFailed, 1)
 }

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store/seal"
 )
 
@@ -74,7 +74,7 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 		if rows = nil; len(unsealed) == 0 {
 			return nil
 		}
-		metric.Count(metric.SealedLate, len(unsealed))
+		boot.Count(boot.SealedLate, len(unsealed))
 		return h.seal(ctx, tenant, unsealed, true)
 	}
 	seen := 0

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/chain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store/seal"
 )
 
@@ -74,7 +74,7 @@ func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
 		}
 		if row.Note != "" {
 			slog.ErrorContext(ctx, "the audit log was touched", "tenant_id", tenant, "key", row.Key, "what", row.Note)
-			metric.Count(metric.AuditTouched, 1)
+			boot.Count(boot.AuditTouched, 1)
 		}
 		at := slices.IndexFunc(out, func(p part) bool { return p.tenant == tenant })
 		if at < 0 {

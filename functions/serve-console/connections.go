@@ -9,7 +9,6 @@ import (
 	"ringi/functions/serve-console/integrations"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/bots"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 )
@@ -17,7 +16,8 @@ import (
 // connections connects the vendors whose addresses the environment has.
 func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *bots.Keys) integrations.Connections {
 	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
-		oauth.Freee("", cmp.Or(env.FreeeTokenURL, oauth.FreeeTokenURL)), oauth.Google("", cmp.Or(env.GoogleTokenURL, oauth.GoogleTokenURL)))
+		vault.FreeeOAuth("", cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth("",
+			cmp.Or(env.GoogleTokenURL, vault.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport
 	return integrations.Connections{Vault: held, Outbound: out, Bot: bot.Token}

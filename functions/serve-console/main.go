@@ -19,7 +19,7 @@ import (
 	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool/github"
@@ -52,7 +52,7 @@ type environment struct {
 // deployment finds out the deployment's own workspace: the Slack secret's token belongs to it.
 type deployment struct {
 	*secret.Slack
-	signin.Home
+	slackapi.HomeWorkspaces
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Console, error) {
@@ -66,7 +66,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Site: web.Site{
 			Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
 			People: &people.People{Slack: slack, Now: time.Now},
-			Own:    deployment{keys, signin.Home{Slack: slack}}, Now: time.Now, Organised: organised.Member,
+			Own:    deployment{keys, slackapi.HomeWorkspaces{Slack: slack}}, Now: time.Now, Organised: organised.Member,
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
@@ -74,7 +74,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
 		Agents: conversation.Function(cfg, env.AnswerMessage),
 		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
-		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
+		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil

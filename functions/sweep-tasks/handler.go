@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 )
 
@@ -71,8 +71,8 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
 	errs = append(errs, h.listOver(ctx, &n))
 	one.eraseAll(ctx, slices.Concat(found...), &n)
-	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
-	metric.Count(metric.SweepFailed, int(n.failed.Load()))
+	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
+	boot.Count(boot.SweepFailed, int(n.failed.Load()))
 	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(),
 		"left", n.left.Load())
 	return errors.Join(errs...)

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 )
 
 type found struct {
@@ -35,7 +34,7 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 	}
 	if l, ends := a.(ending); ends && l.Late(h.Now()) {
 		slog.WarnContext(ctx, "should have ended long ago", f.ref.Log())
-		metric.Count(metric.ContestLate, 1)
+		boot.Count(boot.ContestLate, 1)
 	}
 	beside, unread := h.beside(ctx, a)
 	for _, d := range a.Overdue(h.Now(), beside) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -45,7 +44,7 @@ func (w *world) asked() string {
 // told checks that the requester was told of the end n times.
 func (w *world) told(n int) {
 	w.T.Helper()
-	got := w.direct(workspace.Sato)
+	got := w.direct(webapi.Sato)
 	expect.That(w.T, len(got) == n && strings.Count(strings.Join(got, ""), "キャンセル") >= n, "told %v, want %d", got, n)
 }
 
@@ -125,7 +124,7 @@ func testAnnouncedAtPace(t *testing.T, w *world) {
 	w.paced(0)
 	d := drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
 	for range posts { // by others in this group of channels
-		x := records.Take{From: d.postsIn("@" + workspace.Sato), N: 1}
+		x := records.Take{From: d.postsIn("@" + webapi.Sato), N: 1}
 		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), x))(t)
 	}
 	w.done()
@@ -204,7 +203,7 @@ func testNobodyToTell(t *testing.T, w *world) {
 // Copies of a gate are many: they are asked for, and the message about the end with them.
 func TestAnEndBesideCopiesIsAskedFor(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
-	w.Prompted(w.listing([]string{workspace.Suzuki}, nil))
+	w.Prompted(w.listing([]string{webapi.Suzuki}, nil))
 	w.drawn()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(w.By, w.policy(), w.Now()) })
 	w.queue.sent = nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -47,9 +46,10 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 		scopes: w.slack.Client, console: "https://ringi.example/console"}}
 	k := &inConversation{world: w, rows: rows,
 		policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
-	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
-	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
-	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
+	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
+	k.thread = w.slack.Say(t, webapi.Sato, k.channel, "claude: テストを直して")
+	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread,
+		TS: k.thread, User: webapi.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
@@ -180,7 +180,7 @@ func (k *inConversation) grows() *conversation.Stream {
 	k.T.Helper()
 	a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T)
 	row := conversation.NewStream(a.Waiting()[0], k.Now())
-	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, workspace.Sato,
+	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, webapi.Sato,
 		"The beginning"))(k.T)
 	expect.NoError(k.T, k.rows.Of.PutNote(k.T.Context(), k.ref, row, row.Of, true))
 	return row

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -89,19 +89,19 @@ func TestCopiesOfActions(t *testing.T) {
 }
 
 func testActionCopiesFollow(t *testing.T, k *inConversation) {
-	k.listing(nil, workspace.Sato, workspace.Suzuki, workspace.Tanaka)
+	k.listing(nil, webapi.Sato, webapi.Suzuki, webapi.Tanaka)
 	x := k.proposes("make test")
 	if k.shown(); k.shown() {
 		t.Error("copies are asked for, and nothing changed")
 	}
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, x.ActionID, "make test", "と claude"}, []string{"/archives/"}) // whose direct messages they can't open
 	}
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
 	})
 	k.shown()
-	k.sees(workspace.Tanaka, []string{"承認: ", workspace.Suzuki}, []string{"approve_action"})
+	k.sees(webapi.Tanaka, []string{"承認: ", webapi.Suzuki}, []string{"approve_action"})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
@@ -112,42 +112,42 @@ func testActionCopiesFollow(t *testing.T, k *inConversation) {
 	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, []conversation.LogEntry{line}, nil))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	expect.That(t, !k.shown(), "copies follow each line that an action prints")
-	k.sees(workspace.Tanaka, []string{"実行中"}, []string{"it prints"})
+	k.sees(webapi.Tanaka, []string{"実行中"}, []string{"it prints"})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 1}, k.Now())
 	})
 	k.shown()
-	k.sees(workspace.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
+	k.sees(webapi.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
 	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
 }
 
 func testActionCopiesEnd(t *testing.T, k *inConversation) {
-	k.listing(nil, workspace.Suzuki)
+	k.listing(nil, webapi.Suzuki)
 	k.proposes("make test")
 	k.shown()
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
 	k.shown()
-	k.sees(workspace.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
+	k.sees(webapi.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
 }
 
 func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
-	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, workspace.Guest, workspace.Stranger,
-		workspace.Suzuki)
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, webapi.Guest, webapi.Stranger,
+		webapi.Suzuki)
 	x := k.proposes("make test")
-	expect.That(t, !k.shown() && len(k.direct(workspace.Suzuki)) == 0, "copies go out, and none are wanted")
+	expect.That(t, !k.shown() && len(k.direct(webapi.Suzuki)) == 0, "copies go out, and none are wanted")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
 	})
-	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, workspace.Guest, workspace.Stranger,
-		workspace.Suzuki)
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, webapi.Guest, webapi.Stranger,
+		webapi.Suzuki)
 	k.proposes("make")
 	k.shown()
 	n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies)
-	expect.That(t, n == 1 && len(k.direct(workspace.Suzuki)) == 1, "%d copies", n)
+	expect.That(t, n == 1 && len(k.direct(webapi.Suzuki)) == 1, "%d copies", n)
 }
 
 func testActionCopiesLeave(t *testing.T, k *inConversation) {
-	k.listing(nil, workspace.Suzuki)
+	k.listing(nil, webapi.Suzuki)
 	for range 23 {
 		x := k.proposes("make test")
 		k.shown()

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -48,8 +47,8 @@ func (w *world) drawn() {
 // direct returns the bot's direct messages to a person, as JSON.
 func (w *world) direct(user string) (out []string) {
 	w.T.Helper()
-	for _, m := range expect.Value(w.slack.Everything(workspace.DirectMessage(user)))(w.T) {
-		if m.User == workspace.Bot {
+	for _, m := range expect.Value(w.slack.Everything(webapi.DirectMessage(user)))(w.T) {
+		if m.User == webapi.Bot {
 			out = append(out, string(expect.Value(json.Marshal(m))(w.T)))
 		}
 	}
@@ -76,13 +75,13 @@ func TestCopies(t *testing.T) {
 }
 
 func testCopiesFollow(t *testing.T, w *world) {
-	s := w.listing([]string{workspace.Suzuki}, []string{workspace.Approvers})
+	s := w.listing([]string{webapi.Suzuki}, []string{webapi.Approvers})
 	p := w.Prompted(s).Prompt()
 	w.drawn()
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		got := w.direct(user)
 		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) ||
-			!strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/archives/"+workspace.HR) {
+			!strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/archives/"+webapi.HR) {
 			t.Fatalf("%s got %v", user, got)
 		}
 	}
@@ -91,7 +90,7 @@ func testCopiesFollow(t *testing.T, w *world) {
 	expect.That(t, n == 0, "asked for %d messages, and nothing changed", n)
 	w.Approve()
 	w.drawn()
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		if got := w.direct(user); len(got) != 1 || strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], "承認") {
 			t.Errorf("%s sees %v", user, got)
 		}
@@ -101,26 +100,26 @@ func testCopiesFollow(t *testing.T, w *world) {
 func testNoCopies(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.drawn()
-	got := w.direct(workspace.Suzuki)
+	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 0, "members of the channel got %v", got)
-	w.listing([]string{workspace.Suzuki}, nil)
+	w.listing([]string{webapi.Suzuki}, nil)
 	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
 	w.drawn()
-	expect.Same(t, 0, len(w.direct(workspace.Suzuki)))
+	expect.Same(t, 0, len(w.direct(webapi.Suzuki)))
 }
 
 func testCopiesOfEligible(t *testing.T, w *world) {
-	w.listing([]string{workspace.Sato, workspace.Guest, workspace.Stranger, workspace.Suzuki}, nil)
+	w.listing([]string{webapi.Sato, webapi.Guest, webapi.Stranger, webapi.Suzuki}, nil)
 	s := w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.Prompted(s)
 	w.drawn()
-	if n := len(w.Load().Copies); n != 1 || len(w.direct(workspace.Suzuki)) != 1 {
+	if n := len(w.Load().Copies); n != 1 || len(w.direct(webapi.Suzuki)) != 1 {
 		t.Errorf("%d copies: %v", n, w.Load().Copies)
 	}
 }
 
 func testCopiesUnreachable(t *testing.T, w *world) {
-	s := w.listing([]string{workspace.Tanaka, workspace.Suzuki}, nil)
+	s := w.listing([]string{webapi.Tanaka, webapi.Suzuki}, nil)
 	w.Prompted(s)
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
@@ -130,12 +129,12 @@ func testCopiesUnreachable(t *testing.T, w *world) {
 	}
 	w.Approve()
 	w.drawn()
-	expect.That(t, len(w.direct(workspace.Tanaka)) == 0 && len(w.queue.hidden) == 0,
+	expect.That(t, len(w.direct(webapi.Tanaka)) == 0 && len(w.queue.hidden) == 0,
 		"tried again, or given back for %v", w.queue.hidden)
 }
 
 func testCopiesLost(t *testing.T, w *world) {
-	s := w.listing([]string{workspace.Suzuki}, nil)
+	s := w.listing([]string{webapi.Suzuki}, nil)
 	w.Prompted(s)
 	w.done()
 	copies := *w.queue.sent[len(w.queue.sent)-1].MessageBody
@@ -143,13 +142,13 @@ func testCopiesLost(t *testing.T, w *world) {
 	w.send(copies)
 	w.Later(time.Minute)
 	w.send(copies)
-	expect.Same(t, 1, len(w.direct(workspace.Suzuki)))
+	expect.Same(t, 1, len(w.direct(webapi.Suzuki)))
 	c := w.Load().Copies[0]
 	expect.That(t, c.State == aggregate.CardPosted && c.MessageTS != "", "%+v", c)
 }
 
 func testCopiesCounted(t *testing.T, w *world) {
-	users := []string{workspace.Suzuki, workspace.Tanaka, workspace.Alex}
+	users := []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}
 	for i := range 22 {
 		users = append(users, fmt.Sprintf("U0NOBODY%02d", i)) // whom Slack doesn't know: they may not approve
 	}
@@ -171,7 +170,7 @@ func testDeclined(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.drawn()
 	for n, text := range []string{"佐藤さんは除いて", "田中さんは除いて"} {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			r := *a.Request
 			r.Text = text
@@ -189,14 +188,14 @@ func testDeclined(t *testing.T, w *world) {
 		for range 3 {
 			w.drawn()
 		}
-		got := w.direct(workspace.Sato)
+		got := w.direct(webapi.Sato)
 		expect.Is(t, len(got), n+1)
 		expect.Has(t, got[n], "一人だけは除けません。")
 		expect.Has(t, got[n], text)
 	}
 	w.Cancel()
 	w.drawn()
-	got := w.direct(workspace.Sato)
+	got := w.direct(webapi.Sato)
 	expect.That(t, len(got) == 3 && strings.Contains(got[2], "キャンセル"), "%v", got)
 }
 
@@ -207,38 +206,38 @@ func testOutcome(t *testing.T, w *world) {
 	for range 3 {
 		w.drawn()
 	}
-	got := w.direct(workspace.Sato)
+	got := w.direct(webapi.Sato)
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "キャンセル"), "%v", got)
 }
 
 // Cards, and the message about a task's end, are in the request's language; a note for one person is in theirs.
 func testOwnLanguage(t *testing.T, w *world) {
-	expect.NoError(t, w.slack.Speak(workspace.Sato, "en-US"))
+	expect.NoError(t, w.slack.Speak(webapi.Sato, "en-US"))
 	w.Prompted(tenancy.DefaultSettings())
 	w.done()
 	w.Cancel()
 	w.drawn()
-	expect.That(t, strings.Contains(strings.Join(w.direct(workspace.Sato), ""), "キャンセル"), "%v",
-		w.direct(workspace.Sato))
+	expect.That(t, strings.Contains(strings.Join(w.direct(webapi.Sato), ""), "キャンセル"), "%v",
+		w.direct(webapi.Sato))
 	w.shows("", "キャンセル")
-	before := len(w.direct(workspace.Sato))
-	c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: workspace.Sato, ChannelType: "im",
-		Channel: workspace.DirectMessage(workspace.Sato), Source: task.SourceAgentContainer}, task.ReasonGreeting, "x", "", w.Now())
+	before := len(w.direct(webapi.Sato))
+	c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: webapi.Sato, ChannelType: "im",
+		Channel: webapi.DirectMessage(webapi.Sato), Source: task.SourceAgentContainer}, task.ReasonGreeting, "x", "", w.Now())
 	expect.NoError(t, w.Store.Create(t.Context(), c))
 	w.Ref = ref
 	w.done()
-	said := w.direct(workspace.Sato)[before:]
+	said := w.direct(webapi.Sato)[before:]
 	expect.That(t, len(said) == 1 && strings.Contains(said[0], card.Sentence("en", task.ReasonGreeting, "")[:40]), "%v", said)
-	offered := w.slack.Prompts(workspace.DirectMessage(workspace.Sato))
+	offered := w.slack.Prompts(webapi.DirectMessage(webapi.Sato))
 	expect.Is(t, offered[0].Title, card.Suggestions("en")[0].Title, "suggested")
 }
 
 // A Home tab is in the language that the person has chosen by now.
 func testOpenedInAnotherLanguage(t *testing.T, w *world) {
 	w.withHomes()
-	ja := w.opens(workspace.Suzuki)
-	expect.NoError(t, w.slack.Speak(workspace.Suzuki, "en-US"))
-	en := w.opens(workspace.Suzuki)
+	ja := w.opens(webapi.Suzuki)
+	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
+	en := w.opens(webapi.Suzuki)
 	expect.That(t, strings.Contains(ja, "あなたの依頼") && strings.Contains(en, "Your requests"), "%s\n%s", ja, en)
 }
 
@@ -247,17 +246,17 @@ func testOwnEnd(t *testing.T, w *world) {
 	w.By = w.requester()
 	w.Cancel()
 	w.drawn()
-	expect.Same(t, 0, len(w.direct(workspace.Sato)))
+	expect.Same(t, 0, len(w.direct(webapi.Sato)))
 }
 
 // A person listed by name gets a copy even if a listed user group was deleted.
 func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
-	s := w.listing([]string{workspace.Suzuki}, []string{"S0GONE"})
+	s := w.listing([]string{webapi.Suzuki}, []string{"S0GONE"})
 	w.Prompted(s)
 	w.slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Refused, Code: "no_such_subteam", Times: 1000})
 	w.drawn()
-	got := w.direct(workspace.Suzuki)
+	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
 		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
 }
@@ -291,7 +290,7 @@ func TestCopiesThatWait(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"for Slack's pace are not given up": func(t *testing.T, w *world) {
-			s := w.listing([]string{workspace.Suzuki}, nil)
+			s := w.listing([]string{webapi.Suzuki}, nil)
 			w.Prompted(s)
 			w.done()
 			body := *w.queue.sent[len(w.queue.sent)-1].MessageBody
@@ -314,7 +313,7 @@ func TestCopiesThatWait(t *testing.T) {
 				}
 				w.Later(time.Duration(w.queue.hidden[0]) * time.Second)
 			}
-			expect.That(t, len(w.direct(workspace.Suzuki)) == 1, "no copy")
+			expect.That(t, len(w.direct(webapi.Suzuki)) == 1, "no copy")
 		},
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })

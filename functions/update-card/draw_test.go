@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -157,8 +156,8 @@ func testLocale(t *testing.T, w *world) {
 	for text, said := range map[string]string{
 		"今月の勤怠をまとめて": "受け付けました", "Overtime of 営業部 for last month": "Got it.", "2026-10 :tada:": "Got it.",
 	} {
-		w.root = w.slack.Say(t, workspace.Sato, workspace.HR, text)
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root,
+		w.root = w.slack.Say(t, webapi.Sato, webapi.HR, text)
+		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: w.root,
 			ThreadTS: w.root, Text: text})
 		w.done()
 		w.shows(said)
@@ -168,7 +167,7 @@ func testLocale(t *testing.T, w *world) {
 func testDeleted(t *testing.T, w *world) {
 	w.done()
 	old := w.shows("受け付けました")[0].TS
-	expect.NoError(t, w.slack.Delete(workspace.HR, old, workspace.Bot))
+	expect.NoError(t, w.slack.Delete(webapi.HR, old, webapi.Bot))
 	w.Extracted()
 	w.done()
 	m := w.shows("勤怠")
@@ -184,12 +183,12 @@ func testCantUpdate(_ *testing.T, w *world) {
 }
 
 func testArchived(t *testing.T, w *world) {
-	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
+	expect.NoError(t, w.slack.SetArchived(webapi.HR, true))
 	w.done()
 	c := w.Load().Card("CARD#task")
 	expect.Must(t, c.State == aggregate.CardUnreachable && c.Refusal == "is_archived" && c.TriedRev == 1, "%+v", c)
 	dm := func() int {
-		all := expect.Value(w.slack.Everything(workspace.DirectMessage(workspace.Sato)))(t)
+		all := expect.Value(w.slack.Everything(webapi.DirectMessage(webapi.Sato)))(t)
 		return len(all)
 	}
 	if dm() != 1 {
@@ -205,7 +204,7 @@ func testArchived(t *testing.T, w *world) {
 	if dm() != 1 {
 		t.Errorf("the requester was told %d times", dm())
 	}
-	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
+	expect.NoError(t, w.slack.SetArchived(webapi.HR, false))
 	w.Approve()
 	w.done()
 	w.shows("勤怠", "承認", "生成中")
@@ -218,12 +217,12 @@ func testArchived(t *testing.T, w *world) {
 func testArchivedAtGate(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
-	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
+	expect.NoError(t, w.slack.SetArchived(webapi.HR, true))
 	w.done()
 	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.TriedAt == nil {
 		t.Fatalf("%+v", c)
 	}
-	expect.NoError(t, w.slack.SetArchived(workspace.HR, false))
+	expect.NoError(t, w.slack.SetArchived(webapi.HR, false))
 	w.slack.Calls()
 	w.Later(time.Hour - time.Second)
 	if e := w.Load().Effects(w.Now()); e.Cards {
@@ -263,7 +262,7 @@ func testAppRefused(t *testing.T, w *world) {
 			"%s: shown %d of %d, due at %v", code, a.Head.ShownRev, a.Head.Rev, due)
 		w.slack.Faults.Clear("")
 	}
-	all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato))
+	all, err := w.slack.Everything(webapi.DirectMessage(webapi.Sato))
 	expect.That(t, err == nil && len(all) == 0, "the requester was told: %v %v", all, err)
 	w.done()
 	w.shows("勤怠", "approve_prompt")
@@ -287,7 +286,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	w.done()
 	before := w.Load().Card("CARD#prompt#0001").MessageTS
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "msg_too_long"})
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team, Member: true}
 	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, a.Prompt().ID, by, policy, w.Now())
@@ -324,7 +323,7 @@ func testLargeArguments(t *testing.T, w *world) {
 			aggregate.HashOf(string(arguments)), w.Now())
 	})
 	w.done()
-	thread := w.slack.Thread(t, workspace.HR, w.root)
+	thread := w.slack.Thread(t, webapi.HR, w.root)
 	last, err := json.Marshal(thread[len(thread)-1].Attachments)
 	expect.NoError(t, err)
 	expect.That(t, strings.Contains(string(last), "末尾") && strings.Contains(string(last), "approve_step"),
@@ -334,7 +333,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	}
 	w.Approve()
 	w.done()
-	thread = w.slack.Thread(t, workspace.HR, w.root)
+	thread = w.slack.Thread(t, webapi.HR, w.root)
 	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") || strings.Contains(string(last), "approve_step") {
 		t.Errorf("%v: after the stamp the card is %s", err, last)
 	}

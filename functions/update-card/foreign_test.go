@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -19,7 +18,7 @@ import (
 func (w *world) receivedOf(team string) {
 	w.T.Helper()
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
-		TeamID: team, Text: "従業員一覧", User: workspace.Alex, Channel: workspace.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel,
+		TeamID: team, Text: "従業員一覧", User: webapi.Alex, Channel: webapi.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel,
 	}, w.Now())
 	expect.NoError(w.T, err)
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))

@@ -15,10 +15,9 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 )
@@ -86,7 +85,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 // publishFor publishes a tab that is open.
 func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open records.OpenHome, after,
 	now time.Time) error {
-	ours, err := signin.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
+	ours, err := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
 	if err != nil || !ours {
 		return err
 	}
@@ -174,7 +173,7 @@ func (h *Handler) publish(ctx context.Context, open records.OpenHome, view slack
 	var refused slackapi.Refused
 	switch {
 	case errors.As(err, &refused) && refused.App:
-		metric.Count(metric.AppRefused, 1)
+		boot.Count(boot.AppRefused, 1)
 		return err
 	case errors.As(err, &refused) && refused.Permanent:
 		slog.WarnContext(ctx, "no Home tab", "user", open.User, "err", err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -76,19 +76,19 @@ func TestHomeTabs(t *testing.T) {
 
 func testHomeShows(t *testing.T, w *world) {
 	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
-	shown := w.opens(workspace.Suzuki)
+	shown := w.opens(webapi.Suzuki)
 	for _, want := range []string{"approve_prompt", "reject_prompt", p.ID, w.Ref.ID, "あなたの承認待ち (1 件)"} {
 		expect.That(t, strings.Contains(shown, want), "%s is missing in %s", want, shown)
 	}
-	mine := w.opens(workspace.Sato)
+	mine := w.opens(webapi.Sato)
 	expect.That(t, strings.Contains(mine, "承認待ち") && strings.Contains(mine, "あなたの依頼"), "%v", mine)
-	alex := w.opens(workspace.Alex)
+	alex := w.opens(webapi.Alex)
 	expect.That(t, strings.Contains(alex, "Waiting for your approval"), "not in English: %s", alex)
 }
 
 func testHomeHides(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
-	for _, user := range []string{workspace.Guest, workspace.Stranger} {
+	for _, user := range []string{webapi.Guest, webapi.Stranger} {
 		shown := w.opens(user)
 		expect.That(t, !strings.Contains(shown, "approve_prompt") && !strings.Contains(shown, w.Ref.ID),
 			"%s sees %s", user, shown)
@@ -109,7 +109,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	w.done()
 	expect.That(t, len(w.queue.sent) == 0, "asked for %d tabs, and nobody looks", len(w.queue.sent))
 	w.Later(records.HomeEvery)
-	w.opens(workspace.Suzuki)
+	w.opens(webapi.Suzuki)
 	w.queue.sent = nil
 	w.Prompted(tenancy.DefaultSettings())
 	w.Later(records.HomeEvery) // until then the cached count says that no tab is open
@@ -118,17 +118,17 @@ func testHomeFollows(t *testing.T, w *world) {
 		"asked for %+v", w.queue.sent)
 	expect.That(t, !w.send(*w.queue.sent[0].MessageBody), "published more often than every 30 s")
 	body := w.each()
-	if got := w.publish(body, workspace.Suzuki); !strings.Contains(got, "approve_prompt") {
+	if got := w.publish(body, webapi.Suzuki); !strings.Contains(got, "approve_prompt") {
 		t.Error(got)
 	}
 	w.Approve()
 	w.done()
-	if got := w.publish(w.each(), workspace.Suzuki); strings.Contains(got, "approve_prompt") {
+	if got := w.publish(w.each(), webapi.Suzuki); strings.Contains(got, "approve_prompt") {
 		t.Errorf("what was decided still has its buttons: %s", got)
 	}
 	w.Later(records.HomeFor)
-	before := w.tab(workspace.Suzuki)
-	expect.That(t, !saying(body).After.IsZero() && w.publish(body, workspace.Suzuki) == before,
+	before := w.tab(webapi.Suzuki)
+	expect.That(t, !saying(body).After.IsZero() && w.publish(body, webapi.Suzuki) == before,
 		"published for somebody who has not looked for an hour")
 }
 
@@ -137,18 +137,18 @@ func testHomeFinds(t *testing.T, w *world) {
 	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	s.AllowSelfApproval = false
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s,
-		aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato}, w.Now()))(t)
+		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato}, w.Now()))(t)
 	s = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	for i := range 102 {
-		by := workspace.Suzuki
+		by := webapi.Suzuki
 		if i == 101 {
-			by = workspace.Sato
+			by = webapi.Sato
 		}
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
-		w.Receive(task.Request{User: by, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
+		w.Receive(task.Request{User: by, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
 		w.Prompted(s)
 	}
-	shown := w.opens(workspace.Suzuki)
+	shown := w.opens(webapi.Suzuki)
 	if !strings.Contains(shown, w.Load().Prompt().ID) || !strings.Contains(shown, "あなたの承認待ち (1 件)") || strings.Contains(shown, "だけを調べました") {
 		t.Error(shown)
 	}
@@ -157,13 +157,13 @@ func testHomeFinds(t *testing.T, w *world) {
 func testHomeThirty(t *testing.T, w *world) {
 	for i := range 30 {
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
 			ThreadTS: ts})
 		w.Prompted(tenancy.DefaultSettings())
 	}
 	w.slack.Calls()
-	shown := w.opens(workspace.Suzuki)
-	v, _ := w.slack.Home(workspace.Suzuki)
+	shown := w.opens(webapi.Suzuki)
+	v, _ := w.slack.Home(webapi.Suzuki)
 	expect.That(t, len(v.Blocks) <= 100 && strings.Contains(shown, "あなたの承認待ち (30 件)"),
 		"%d blocks: %s", len(v.Blocks), shown)
 	whole, rest := strings.Count(shown, "approve_prompt"), strings.Count(shown, "• ")
@@ -185,8 +185,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 			w.h = w.handler()
 			w.withHomes()
 		}
-		ts := w.slack.Say(t, workspace.Sato, workspace.HR, fmt.Sprint("request ", i))
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+		ts := w.slack.Say(t, webapi.Sato, webapi.HR, fmt.Sprint("request ", i))
+		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
 			ThreadTS: ts})
 		w.done()
 		w.Prompted(tenancy.DefaultSettings())

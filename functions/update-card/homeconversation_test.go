@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -45,7 +45,8 @@ func (k *inConversation) wants(tab string, want, not []string) {
 func (k *inConversation) inChannel(n int, script string) {
 	k.T.Helper()
 	ts := fmt.Sprintf("1776675700.%06d", n)
-	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "テストを直して"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: ts, TS: ts,
+		User: webapi.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
 	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
@@ -74,33 +75,35 @@ func TestConversationsOnHomeTabs(t *testing.T) {
 
 func testHomeAction(t *testing.T, k *inConversation) {
 	k.inChannel(1, "make test")
-	k.wants(k.opens(workspace.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, "make test", "あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
-	k.wants(k.opens(workspace.Guest), nil, []string{"approve_action", k.ref.ID})
+	k.wants(k.opens(webapi.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, "make test",
+		"あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
+	k.wants(k.opens(webapi.Guest), nil, []string{"approve_action", k.ref.ID})
 	x := expect.Value(k.rows.Load(t.Context(), k.ref))(t).Current()
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
 	})
-	k.wants(k.opens(workspace.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
+	k.wants(k.opens(webapi.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
 }
 
 func testHomeLongAction(t *testing.T, k *inConversation) {
 	k.inChannel(1, strings.Repeat("echo a long line\n", 900))
-	k.wants(k.opens(workspace.Suzuki), []string{"review_action", "reject_action", "シェルコマンドの実行"}, []string{"approve_action", "echo a long line"})
+	k.wants(k.opens(webapi.Suzuki), []string{"review_action", "reject_action", "シェルコマンドの実行"},
+		[]string{"approve_action", "echo a long line"})
 }
 
 func testHomeConversations(t *testing.T, k *inConversation) {
-	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
-	k.wants(k.opens(workspace.Suzuki), nil, []string{"エージェントとの会話"})
+	k.wants(k.opens(webapi.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
+	k.wants(k.opens(webapi.Suzuki), nil, []string{"エージェントとの会話"})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
-	k.wants(k.opens(workspace.Sato), nil, []string{"エージェントとの会話"})
+	k.wants(k.opens(webapi.Sato), nil, []string{"エージェントとの会話"})
 }
 
 func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
-	k.listing(nil, workspace.Suzuki)
+	k.listing(nil, webapi.Suzuki)
 	k.proposes("make test")
-	k.wants(k.opens(workspace.Suzuki), []string{"approve_action"}, []string{"/archives/"})
+	k.wants(k.opens(webapi.Suzuki), []string{"approve_action"}, []string{"/archives/"})
 	k.shown()
-	k.wants(k.opens(workspace.Suzuki), []string{"/archives/" + workspace.DirectMessage(workspace.Suzuki)},
+	k.wants(k.opens(webapi.Suzuki), []string{"/archives/" + webapi.DirectMessage(webapi.Suzuki)},
 		[]string{"/archives/" + k.channel})
 }
 
@@ -109,14 +112,14 @@ func testHomeSixtyActions(t *testing.T, k *inConversation) {
 		k.inChannel(i, fmt.Sprintf("echo %d", i))
 	}
 	k.slack.Calls()
-	shown := k.opens(workspace.Suzuki)
-	v, _ := k.slack.Home(workspace.Suzuki)
+	shown := k.opens(webapi.Suzuki)
+	v, _ := k.slack.Home(webapi.Suzuki)
 	expect.That(t, len(v.Blocks) <= 100, "%d blocks", len(v.Blocks))
 	k.wants(shown, []string{"あなたの承認待ち (50 件以上)", "approve_action", "• *テストを直して* — 操作 #1 の確認", "古いものから 50 件"}, nil)
 	calls := k.slack.Calls("users.info", "users.conversations")
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times", len(calls))
-	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話"}, nil)
-	if v, _ := k.slack.Home(workspace.Sato); len(v.Blocks) > 100 {
+	k.wants(k.opens(webapi.Sato), []string{"エージェントとの会話"}, nil)
+	if v, _ := k.slack.Home(webapi.Sato); len(v.Blocks) > 100 {
 		t.Errorf("%d blocks", len(v.Blocks))
 	}
 }

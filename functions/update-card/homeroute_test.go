@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -71,51 +71,51 @@ func (w *world) onTab(what, user string, stage int) {
 
 // Alex is not in the channel where it was asked for.
 func testHomeOwes(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Alex))
+	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex))
 	w.drawn()
-	w.opens(workspace.Suzuki)
-	w.onTab("first", workspace.Suzuki, 1)
-	for _, text := range []string{"あなたの承認待ち (1 件)", "課長", "ルール「10万円以上」", workspace.DirectMessage(workspace.Suzuki)} {
-		expect.Has(t, w.tab(workspace.Suzuki), text, "first")
+	w.opens(webapi.Suzuki)
+	w.onTab("first", webapi.Suzuki, 1)
+	for _, text := range []string{"あなたの承認待ち (1 件)", "課長", "ルール「10万円以上」", webapi.DirectMessage(webapi.Suzuki)} {
+		expect.Has(t, w.tab(webapi.Suzuki), text, "first")
 	}
-	for _, user := range []string{workspace.Alex, workspace.Tanaka, workspace.Sato} {
+	for _, user := range []string{webapi.Alex, webapi.Tanaka, webapi.Sato} {
 		w.opens(user)
 		w.onTab("not theirs", user, 0)
 	}
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.Later(time.Minute)
-	w.opens(workspace.Suzuki)
-	w.onTab("stamped, and its entry is late", workspace.Suzuki, 0)
+	w.opens(webapi.Suzuki)
+	w.onTab("stamped, and its entry is late", webapi.Suzuki, 0)
 	w.drawn()
 	w.Later(time.Minute)
-	w.opens(workspace.Alex)
-	w.onTab("second", workspace.Alex, 2)
-	expect.Has(t, w.tab(workspace.Alex), "Waiting for your approval (1)", "second")
+	w.opens(webapi.Alex)
+	w.onTab("second", webapi.Alex, 2)
+	expect.Has(t, w.tab(webapi.Alex), "Waiting for your approval (1)", "second")
 }
 
 func testHomeStandsIn(t *testing.T, w *world) {
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
 	_, _, err := w.Store.Of.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
-	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka))
+	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))
 	w.drawn()
-	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: workspace.Alex},
-		Principal: circulation.Person{User: workspace.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Alex},
+		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
 	d = expect.Value(w.Store.Of.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
-		Type: aggregate.ActorUser, ID: workspace.Suzuki}, Person: d.Principal}, w.Now(), nil))(t)
+		Type: aggregate.ActorUser, ID: webapi.Suzuki}, Person: d.Principal}, w.Now(), nil))(t)
 	w.h.Homes.Console = "https://ringi.example/console"
-	w.opens(workspace.Alex)
-	w.onTab("first", workspace.Alex, 1)
-	expect.Has(t, w.tab(workspace.Alex), "https://ringi.example/console/tasks/"+w.Ref.ID, "who isn't in the channel")
-	expect.Has(t, w.tab(workspace.Alex), " · for \\u003c@"+workspace.Suzuki, "first")
+	w.opens(webapi.Alex)
+	w.onTab("first", webapi.Alex, 1)
+	expect.Has(t, w.tab(webapi.Alex), "https://ringi.example/console/tasks/"+w.Ref.ID, "who isn't in the channel")
+	expect.Has(t, w.tab(webapi.Alex), " · for \\u003c@"+webapi.Suzuki, "first")
 	w.Later(d.Ends.Sub(w.Now()))
-	w.opens(workspace.Alex)
-	w.onTab("over", workspace.Alex, 0)
+	w.opens(webapi.Alex)
+	w.onTab("over", webapi.Alex, 0)
 }
 
 func testHomeFollowsRoute(t *testing.T, w *world) {
-	all := []string{workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Sato}
+	all := []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Sato}
 	for _, user := range all {
 		w.opens(user)
 	}
@@ -133,62 +133,62 @@ func testHomeFollowsRoute(t *testing.T, w *world) {
 		w.Later(time.Minute)
 		expect.Same(t, 0, len(w.follows()))
 	}
-	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Alex))
-	follow("opened", 1, workspace.Suzuki, workspace.Suzuki)
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
-	follow("stamped", 2, workspace.Alex, workspace.Suzuki, workspace.Alex)
+	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex))
+	follow("opened", 1, webapi.Suzuki, webapi.Suzuki)
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
+	follow("stamped", 2, webapi.Alex, webapi.Suzuki, webapi.Alex)
 	backs := func(user string) bool { return strings.Contains(w.tab(user), "takeback_process") }
-	expect.That(t, backs(workspace.Suzuki) && !backs(workspace.Alex), "who stamped has a button that takes it back")
-	w.acts(circulation.TakeBack, 1, workspace.Suzuki)
-	follow("taken back", 1, workspace.Suzuki, workspace.Suzuki, workspace.Alex)
-	expect.That(t, !backs(workspace.Suzuki), "what was taken back has a button")
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
-	follow("stamped again", 2, workspace.Alex, workspace.Suzuki, workspace.Alex)
+	expect.That(t, backs(webapi.Suzuki) && !backs(webapi.Alex), "who stamped has a button that takes it back")
+	w.acts(circulation.TakeBack, 1, webapi.Suzuki)
+	follow("taken back", 1, webapi.Suzuki, webapi.Suzuki, webapi.Alex)
+	expect.That(t, !backs(webapi.Suzuki), "what was taken back has a button")
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
+	follow("stamped again", 2, webapi.Alex, webapi.Suzuki, webapi.Alex)
 	w.changed(func(g *aggregate.Gate) {
-		by := circulation.Person{User: workspace.Suzuki}
+		by := circulation.Person{User: webapi.Suzuki}
 		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stand, Hand: by, Principal: by,
-			For: &circulation.Person{User: workspace.Alex}, At: w.Now(),
-			To:    &circulation.Person{User: workspace.Tanaka, Via: "group @keiri"},
+			For: &circulation.Person{User: webapi.Alex}, At: w.Now(),
+			To:    &circulation.Person{User: webapi.Tanaka, Via: "group @keiri"},
 			Found: circulation.Found{Admin: &circulation.Admin{Key: "TENANT", Rev: 1}, Resolved: "group @keiri"},
 			Stage: 2, Text: "出張中", Hash: g.Asked, Surface: "console"}))(t)
 	})
-	follow("a successor", 2, workspace.Tanaka, workspace.Tanaka, workspace.Alex)
-	w.acts(circulation.Stamp, 2, workspace.Tanaka)
-	follow("settled", 0, "", workspace.Tanaka)
+	follow("a successor", 2, webapi.Tanaka, webapi.Tanaka, webapi.Alex)
+	w.acts(circulation.Stamp, 2, webapi.Tanaka)
+	follow("settled", 0, "", webapi.Tanaka)
 }
 
 func testHomeFollowsUndrawn(t *testing.T, w *world) {
 	w.done()
-	w.opens(workspace.Alex)
-	w.onRoute(desk("部長", 1, workspace.Alex))
+	w.opens(webapi.Alex)
+	w.onRoute(desk("部長", 1, webapi.Alex))
 	w.paced(0)
 	w.useUp()
-	expect.Same(t, []string{workspace.Alex}, w.follows())
-	w.onTab("while its card waits", workspace.Alex, 1)
-	expect.Is(t, len(w.direct(workspace.Alex)), 0, "copies")
+	expect.Same(t, []string{webapi.Alex}, w.follows())
+	w.onTab("while its card waits", webapi.Alex, 1)
+	expect.Is(t, len(w.direct(webapi.Alex)), 0, "copies")
 }
 
 func testHomeOfALargeStage(t *testing.T, w *world) {
-	w.opens(workspace.Alex)
+	w.opens(webapi.Alex)
 	var users []string
 	for i := range 49 {
 		users = append(users, fmt.Sprintf("U0NOBODY%02d", i))
 	}
-	w.onRoute(desk("全員", 2, append(users, workspace.Alex)...))
-	expect.Same(t, []string{workspace.Alex}, w.follows())
-	w.onTab("the fiftieth", workspace.Alex, 1)
+	w.onRoute(desk("全員", 2, append(users, webapi.Alex)...))
+	expect.Same(t, []string{webapi.Alex}, w.follows())
+	w.onTab("the fiftieth", webapi.Alex, 1)
 	w.Later(records.HomeFor)
-	w.acts(circulation.Stamp, 1, workspace.Alex)
+	w.acts(circulation.Stamp, 1, webapi.Alex)
 	expect.Same(t, 0, len(w.follows()))
 }
 
 func testHomeOfAChannel(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, workspace.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
-	w.changed(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: workspace.Sato}} })
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.onRoute(desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	w.changed(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: webapi.Sato}} })
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.drawn()
-	for user, stage := range map[string]int{workspace.Tanaka: 2, workspace.Suzuki: 2, workspace.Sato: 0, workspace.Alex: 0,
-		workspace.Guest: 0} {
+	for user, stage := range map[string]int{webapi.Tanaka: 2, webapi.Suzuki: 2, webapi.Sato: 0, webapi.Alex: 0,
+		webapi.Guest: 0} {
 		w.opens(user)
 		w.onTab("a channel's stage", user, stage)
 	}
@@ -196,28 +196,28 @@ func testHomeOfAChannel(t *testing.T, w *world) {
 
 func testHomeUnsent(t *testing.T, w *world) {
 	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
-	w.onRoute(desk("部長", 1, workspace.Alex))
+	w.onRoute(desk("部長", 1, webapi.Alex))
 	w.drawn()
-	w.opens(workspace.Alex)
-	w.onTab("listed", workspace.Alex, 1)
-	expect.Is(t, len(w.direct(workspace.Alex)), 0, "copies")
+	w.opens(webapi.Alex)
+	w.onTab("listed", webapi.Alex, 1)
+	expect.Is(t, len(w.direct(webapi.Alex)), 0, "copies")
 	w.Cancel()
 	w.Later(time.Minute)
-	w.opens(workspace.Alex)
-	w.onTab("cancelled, and its entry is late", workspace.Alex, 0)
+	w.opens(webapi.Alex)
+	w.onTab("cancelled, and its entry is late", webapi.Alex, 0)
 	w.drawn()
-	expect.Is(t, w.owed(workspace.Alex), 0, "entries")
+	expect.Is(t, w.owed(webapi.Alex), 0, "entries")
 }
 
 func testHomeOnce(t *testing.T, w *world) {
-	w.opens(workspace.Alex)
+	w.opens(webapi.Alex)
 	w.Later(time.Minute)
 	ids, at := map[string]bool{}, w.Now().Truncate(10*time.Minute)
 	for i := range 5 {
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
 			ThreadTS: ts})
-		w.onRoute(desk("部長", 1, workspace.Alex))
+		w.onRoute(desk("部長", 1, webapi.Alex))
 		w.h.Now = func() time.Time { return at }
 		w.queue.sent = nil
 		w.deliver()
@@ -232,19 +232,19 @@ func testHomeOnce(t *testing.T, w *world) {
 
 // Two drawings list the same people: the one that loses has the rest found out by another.
 func testOwedBeside(t *testing.T, w *world) {
-	w.onRoute(desk("経理", 1, workspace.Tanaka, workspace.Alex))
+	w.onRoute(desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	p := w.Load().Process()
-	other := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: workspace.Tanaka, Stage: 1,
+	other := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Tanaka, Stage: 1,
 		OwedSince: p.AskedAt, State: aggregate.CardNone}
 	w.h.Store = beside{w.h.Store, func() {
 		expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, []*aggregate.Card{other}))
 	}}
 	w.deliver()
-	expect.Is(t, w.owed(workspace.Alex), 0, "entries before the redraw")
+	expect.Is(t, w.owed(webapi.Alex), 0, "entries before the redraw")
 	expect.That(t, w.Load().Head.Redraws > 0, "nobody finds out who else owes")
 	w.h = w.handler()
 	w.drawn()
-	expect.That(t, w.owed(workspace.Alex) == 1 && w.owed(workspace.Tanaka) == 1, "entries")
+	expect.That(t, w.owed(webapi.Alex) == 1 && w.owed(webapi.Tanaka) == 1, "entries")
 }
 
 // beside is a store after whose first load another drawing does something.

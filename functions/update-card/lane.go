@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/decide/effect"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -69,7 +69,7 @@ func (h *Handler) toSweeper(ctx context.Context, received *receipt, wait time.Du
 		slog.WarnContext(ctx, "not left to the sweeper", asked.Ref.Log(), "err", err)
 		return false
 	}
-	metric.Count(metric.CardLate, 1)
+	boot.Count(boot.CardLate, 1)
 	slog.InfoContext(ctx, "left to the sweeper", asked.Ref.Log(), "seconds", int(wait.Seconds()))
 	return true
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
@@ -143,13 +142,13 @@ func (w *world) alone(t *testing.T) *sqs.SendMessageInput {
 // Copies wait in a group of their own, longer and longer, since nobody else would ask for them.
 func TestCopiesThatWaitOftenWaitAlone(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
-	w.Prompted(w.listing([]string{workspace.Suzuki}, nil))
+	w.Prompted(w.listing([]string{webapi.Suzuki}, nil))
 	head := w.Load().Head
 	w.done()
 	w.paced(0)
 	for range posts { // by others in this group of channels
 		d := drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
-		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), records.Take{From: d.postsIn("@" + workspace.Suzuki), N: 1}))(t)
+		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), records.Take{From: d.postsIn("@" + webapi.Suzuki), N: 1}))(t)
 	}
 	in := w.moved(w.post(effect.Copies("q", w.Ref, head.Rev, head.Redraws, effect.MostHops+1), 1), w.Ref.ID+"-copies")
 	for nth, least := range map[int]int32{1: 1, 9: 60} {
@@ -200,9 +199,9 @@ func TestATabWaitsInItsLane(t *testing.T) {
 	w.paced(0)
 	tabs := records.NotesOf(w.Store.Table())
 	expect.NoError(t, tabs.HomeOpened(t.Context(), w.Ref.Tenant,
-		records.OpenHome{Team: slacktest.Team, User: workspace.Sato, OpenedAt: w.Now()}))
+		records.OpenHome{Team: slacktest.Team, User: webapi.Sato, OpenedAt: w.Now()}))
 	q := &queue{}
-	ref := aggregate.Ref{Tenant: w.Ref.Tenant, Kind: effect.Home, ID: workspace.Sato}
+	ref := aggregate.Ref{Tenant: w.Ref.Tenant, Kind: effect.Home, ID: webapi.Sato}
 	expect.NoError(t, effect.Runner{Queue: sender{q}}.Redraw(t.Context(), ref, aggregate.Head{}, "event"))
 	for range publishes {
 		w.use(methodPublish, publishes, publishingWindow)
@@ -210,9 +209,9 @@ func TestATabWaitsInItsLane(t *testing.T) {
 	expect.That(t, !w.post(q.sent[0], 1) && len(w.queue.sent) == 0, "without a call left %d were sent", len(w.queue.sent))
 	w.h.Store = unreadable{w.h.Store}
 	w.Later(time.Minute)
-	own := w.moved(w.post(q.sent[0], 2), workspace.Sato) // others' tabs don't fail
+	own := w.moved(w.post(q.sent[0], 2), webapi.Sato) // others' tabs don't fail
 	expect.That(t, !w.post(own, 1) && len(w.queue.sent) == 0 && len(w.queue.hidden) == 1, "it is moved again")
-	in := w.moved(w.post(q.sent[0], homeTries+1), workspace.Sato) // others died of it
+	in := w.moved(w.post(q.sent[0], homeTries+1), webapi.Sato) // others died of it
 	expect.That(t, saying(*in.MessageBody).After.IsZero(), "it is no longer one that was just opened: %s", *in.MessageBody)
 }
 

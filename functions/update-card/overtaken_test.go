@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -35,9 +34,9 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
 	x := tenancy.DefaultSettings()
-	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
 	w.h.Rows = meanwhile{w.Store, func() {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team}
 		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
 	}}
 	w.done()
@@ -46,7 +45,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	}
 	w.h.Rows = w.Store
 	w.done()
-	w.shows("勤怠", workspace.Tanaka)
+	w.shows("勤怠", webapi.Tanaka)
 	if a := w.Load(); a.Effects(w.Now()).Cards {
 		t.Error("it is drawn for ever")
 	}
@@ -82,7 +81,7 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	w.Extracted()
 	store, older := w.h.Store, earlier{w.h.Store, w.Load()}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
 		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
 	})
 	w.h.Rows = between{w.Store, func() {
@@ -113,7 +112,7 @@ func (b beforeUpdate) Update(
 func (w *world) together(store Store, r *receipt, then func()) error {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
 		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
 	})
 	other := w.handler()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -113,7 +112,7 @@ func TestTheButtonToStopAnotherAttemptIsNoProgress(t *testing.T) {
 	})
 	w.done()
 	face := func() string {
-		return fmt.Sprint(w.slack.Thread(t, workspace.HR, w.root))
+		return fmt.Sprint(w.slack.Thread(t, webapi.HR, w.root))
 	}
 	expect.That(t, strings.Contains(face(), "retry_execution"), "%s", face())
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -163,7 +162,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 }
 
 func (w *world) requester() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team, Member: true}
 }
 
 func (w *world) policy() aggregate.Policy {
@@ -291,8 +290,8 @@ func TestButtonsToStopComeInOrder(t *testing.T) {
 	}
 	var all []work
 	for range 4 {
-		w.root = w.slack.Say(t, workspace.Sato, workspace.HR, pipelinetest.Text)
-		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root,
+		w.root = w.slack.Say(t, webapi.Sato, webapi.HR, pipelinetest.Text)
+		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: w.root,
 			ThreadTS: w.root})
 		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
 		for !w.deliver() {
@@ -304,7 +303,7 @@ func TestButtonsToStopComeInOrder(t *testing.T) {
 	stops := func(i int) bool { // whether the button is there after a message of the ith
 		w.Ref = all[i].ref
 		w.deliver()
-		for _, m := range w.slack.Thread(t, workspace.HR, all[i].root) {
+		for _, m := range w.slack.Thread(t, webapi.HR, all[i].root) {
 			if strings.Contains(fmt.Sprint(m.Attachments), "cancel_execution") {
 				return true
 			}
@@ -313,7 +312,7 @@ func TestButtonsToStopComeInOrder(t *testing.T) {
 	}
 	d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
 	for range posts {
-		take := records.Take{From: d.postsIn(workspace.HR), N: 1}
+		take := records.Take{From: d.postsIn(webapi.HR), N: 1}
 		short := expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), take))(t)
 		expect.That(t, short.Until.IsZero(), "%+v", short)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -173,7 +173,7 @@ func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error)
 	found, err := d.Slack.FindCards(ctx, c.Channel, d.thread(c), d.about(c))
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && (refused.Permanent || refused.Code == slackapi.CodeMissingScope) {
-		metric.Count(metric.CardSearchRefused, 1)
+		boot.Count(boot.CardSearchRefused, 1)
 		d.log(c).WarnContext(ctx, "can't be looked for", "err", err)
 		return nil, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -75,7 +74,7 @@ func TestTheButtonToStopAfterAPostWithAnUnknownOutcome(t *testing.T) {
 	} {
 		w := newWorld(t, db)
 		buttons := func() int {
-			return strings.Count(fmt.Sprint(w.slack.Thread(t, workspace.HR, w.root)), "cancel_execution")
+			return strings.Count(fmt.Sprint(w.slack.Thread(t, webapi.HR, w.root)), "cancel_execution")
 		}
 		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
 		w.done()
@@ -89,7 +88,7 @@ func TestTheButtonToStopAfterAPostWithAnUnknownOutcome(t *testing.T) {
 		expect.Is(t, buttons(), tt.there, name)
 		w.Later(time.Duration(tt.most) * time.Second)
 		d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
-		others := records.Take{From: d.postsIn(workspace.HR), N: posts - 1}
+		others := records.Take{From: d.postsIn(webapi.HR), N: posts - 1}
 		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), others))(t)
 		w.done()
 		expect.That(t, buttons() == 1 && waited == tt.waited, "%s: %d buttons, waited %s", name, buttons(), waited)
@@ -220,7 +219,7 @@ func testCrash(t *testing.T, w *world) {
 	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation tries late; the first one's claim no longer stops it.
-	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(),
+	expect.Value(w.slack.Client.Post(t.Context(), webapi.HR, w.root, message(),
 		slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
 	w.Extracted()
 	w.h = w.handler()
@@ -273,9 +272,9 @@ func testLostClaim(t *testing.T, w *world) {
 		w.Later(31 * time.Second)
 		other := "another"
 		expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, "CARD#task", other, w.Now(), w.Now().Add(-stale)))(t)
-		ts := expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(),
+		ts := expect.Value(w.slack.Client.Post(t.Context(), webapi.HR, w.root, message(),
 			slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
-		expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, "CARD#task", other, ts, workspace.HR, "", nil))
+		expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, "CARD#task", other, ts, webapi.HR, "", nil))
 	}}
 	w.back(1, 1)
 	w.shows("x")

@@ -10,8 +10,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/metric"
-	"ringi/shared/slack/signin"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -71,9 +70,9 @@ func (d *drawing) ours(ctx context.Context) (bool, error) {
 	if d.place.Accepted {
 		return true, nil
 	}
-	ours, err := signin.Home{Slack: d.Slack, Rows: d.Store}.Knows(ctx, d.ref.Tenant)
+	ours, err := slackapi.HomeWorkspaces{Slack: d.Slack, Rows: d.Store}.Knows(ctx, d.ref.Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
-		metric.Count(metric.AppRefused, 1)
+		boot.Count(boot.AppRefused, 1)
 		slog.ErrorContext(ctx, "Slack refuses the app", d.ref.Log(), "err", err)
 	}
 	return ours, err

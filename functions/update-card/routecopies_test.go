@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -77,7 +77,7 @@ func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 func (w *world) owing(what string, stage int, users ...string) {
 	w.T.Helper()
 	w.drawn()
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Sato} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Sato} {
 		open := 0
 		for _, m := range w.direct(user) {
 			if strings.Contains(m, "approve_process") {
@@ -127,35 +127,35 @@ func TestCopiesAlongARoute(t *testing.T) {
 }
 
 func testCopiesOfStages(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("経理", 2, workspace.Tanaka, workspace.Alex, workspace.Suzuki))
-	w.owing("opened", 1, workspace.Suzuki)
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
-	w.owing("stamped", 2, workspace.Tanaka, workspace.Alex, workspace.Suzuki)
-	w.acts(circulation.TakeBack, 1, workspace.Suzuki)
-	w.owing("taken back", 1, workspace.Suzuki)
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
-	w.acts(circulation.Stamp, 2, workspace.Tanaka)
-	w.owing("one of two", 2, workspace.Alex, workspace.Suzuki)
-	before := w.direct(workspace.Alex)
-	expect.That(t, len(before) == 1 && strings.Contains(before[0], "/archives/"+workspace.HR), "%v", before)
-	w.acts(circulation.Stamp, 2, workspace.Alex)
+	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Suzuki))
+	w.owing("opened", 1, webapi.Suzuki)
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
+	w.owing("stamped", 2, webapi.Tanaka, webapi.Alex, webapi.Suzuki)
+	w.acts(circulation.TakeBack, 1, webapi.Suzuki)
+	w.owing("taken back", 1, webapi.Suzuki)
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
+	w.acts(circulation.Stamp, 2, webapi.Tanaka)
+	w.owing("one of two", 2, webapi.Alex, webapi.Suzuki)
+	before := w.direct(webapi.Alex)
+	expect.That(t, len(before) == 1 && strings.Contains(before[0], "/archives/"+webapi.HR), "%v", before)
+	w.acts(circulation.Stamp, 2, webapi.Alex)
 	w.owing("settled", 2)
-	expect.Has(t, strings.Join(w.direct(workspace.Alex), ""), "回覧済み", "the end")
+	expect.Has(t, strings.Join(w.direct(webapi.Alex), ""), "回覧済み", "the end")
 	keys := map[string]bool{}
 	for _, c := range w.Load().Copies {
 		keys[c.Key()] = true
 	}
-	for _, key := range []string{"@" + workspace.Suzuki + "/1", "@" + workspace.Suzuki + "/2", "@" + workspace.Alex + "/2"} {
+	for _, key := range []string{"@" + webapi.Suzuki + "/1", "@" + webapi.Suzuki + "/2", "@" + webapi.Alex + "/2"} {
 		expect.That(t, keys["CARD#process#0001"+key], "no copy %s among %v", key, keys)
 	}
 }
 
 func testCopiesEnd(t *testing.T, w *world) {
-	w.onRoute(desk("経理", 1, workspace.Tanaka, workspace.Alex))
-	w.owing("opened", 1, workspace.Tanaka, workspace.Alex)
-	w.acts(circulation.Deny, 1, workspace.Tanaka)
+	w.onRoute(desk("経理", 1, webapi.Tanaka, webapi.Alex))
+	w.owing("opened", 1, webapi.Tanaka, webapi.Alex)
+	w.acts(circulation.Deny, 1, webapi.Tanaka)
 	w.owing("denied", 1)
-	expect.Has(t, strings.Join(w.direct(workspace.Alex), ""), "宛先が違う", "why")
+	expect.Has(t, strings.Join(w.direct(webapi.Alex), ""), "宛先が違う", "why")
 }
 
 func testCopiesOfALargeStage(t *testing.T, w *world) {
@@ -163,7 +163,7 @@ func testCopiesOfALargeStage(t *testing.T, w *world) {
 	for i := range 49 {
 		users = append(users, fmt.Sprintf("U0NOBODY%02d", i)) // whom Slack doesn't know
 	}
-	w.onRoute(desk("全員", 2, append(users, workspace.Alex)...))
+	w.onRoute(desk("全員", 2, append(users, webapi.Alex)...))
 	w.drawn()
 	unsent := 0
 	for _, c := range w.Load().Copies {
@@ -173,7 +173,7 @@ func testCopiesOfALargeStage(t *testing.T, w *world) {
 		expect.That(t, c.OwedSince != nil && c.Others == 30, "%+v", c)
 	}
 	expect.That(t, unsent == 30 && len(w.Load().Copies) == 50, "%d of %d without a message", unsent, len(w.Load().Copies))
-	expect.That(t, w.owed(workspace.Alex) == 1 && len(w.direct(workspace.Alex)) == 0, "the fiftieth")
+	expect.That(t, w.owed(webapi.Alex) == 1 && len(w.direct(webapi.Alex)) == 0, "the fiftieth")
 	w.done()
 	w.shows("", "", "ほか 30 人の承認者には DM を送っていません")
 }
@@ -183,12 +183,12 @@ func testCopiesListed(t *testing.T, w *world) {
 	w.Settings(func(s *tenancy.Settings) {
 		s.Approvers.Mode, s.ApprovalCopies = aggregate.ApproversChannel, tenancy.CopiesNone
 	})
-	w.onRoute(desk("課長", 1, workspace.Suzuki))
+	w.onRoute(desk("課長", 1, webapi.Suzuki))
 	w.drawn()
-	expect.That(t, len(w.direct(workspace.Suzuki)) == 0 && w.owed(workspace.Suzuki) == 1, "%v", w.direct(workspace.Suzuki))
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	expect.That(t, len(w.direct(webapi.Suzuki)) == 0 && w.owed(webapi.Suzuki) == 1, "%v", w.direct(webapi.Suzuki))
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.drawn()
-	expect.Is(t, w.owed(workspace.Suzuki), 0, "entries")
+	expect.Is(t, w.owed(webapi.Suzuki), 0, "entries")
 }
 
 func testCopiesLeft(t *testing.T, w *world) {
@@ -201,7 +201,7 @@ func testCopiesLeft(t *testing.T, w *world) {
 }
 
 func testCopiesLater(t *testing.T, w *world) {
-	w.listing([]string{workspace.Suzuki}, nil)
+	w.listing([]string{webapi.Suzuki}, nil)
 	w.Prompted(tenancy.DefaultSettings())
 	w.Approve()
 	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
@@ -222,7 +222,7 @@ func testCopiesLater(t *testing.T, w *world) {
 	waiting := expect.Value(w.Store.Waiting(t.Context(), w.Ref.Tenant, "", 10))(t)
 	expect.That(t, len(a.Copies) == 0 && len(waiting.Items) == 0 && a.Process().Terms.DecideBy == nil,
 		"%d copies, %d wait until %v", len(a.Copies), len(waiting.Items), a.Process().Terms.DecideBy)
-	expect.That(t, len(w.direct(workspace.Suzuki)) == 0, "somebody is asked already")
+	expect.That(t, len(w.direct(webapi.Suzuki)) == 0, "somebody is asked already")
 	w.Cancel()
 	w.drawn()
 	now = fmt.Sprint(w.shows("", "", ""))
@@ -230,18 +230,18 @@ func testCopiesLater(t *testing.T, w *world) {
 }
 
 func testCopiesHint(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Suzuki))
+	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Suzuki))
 	w.drawn()
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.drawn()
-	got := w.direct(workspace.Suzuki)
+	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 2 && !strings.Contains(got[1], "ボタンだけが承認になります"), "%v", got)
 }
 
 // An agent's action is copied along its route, too, whoever may approve by the settings.
 func TestCopiesOfActionsAlongARoute(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
-	k.listing(nil, workspace.Tanaka)
+	k.listing(nil, webapi.Tanaka)
 	x := k.proposes("make test")
 	act := func(change func(g *aggregate.Gate)) {
 		t.Helper()
@@ -257,58 +257,58 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
 		g.Terms.ApprovalHours = 72
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1,
-			Stages: []circulation.Stage{desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Alex)}}
+			Stages: []circulation.Stage{desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex)}}
 	})
-	k.sees(workspace.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.ref.ID + "/1", "make test"}, nil)
-	expect.That(t, len(k.direct(workspace.Tanaka)) == 0 && len(k.direct(workspace.Alex)) == 0, "others have copies")
+	k.sees(webapi.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.ref.ID + "/1", "make test"}, nil)
+	expect.That(t, len(k.direct(webapi.Tanaka)) == 0 && len(k.direct(webapi.Alex)) == 0, "others have copies")
 	act(func(g *aggregate.Gate) {
-		who := circulation.Person{User: workspace.Suzuki}
+		who := circulation.Person{User: webapi.Suzuki}
 		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
 			At: k.Now(), Stage: 1, Hash: g.Asked, Surface: "slack"}))(t)
 	})
-	k.sees(workspace.Suzuki, []string{"承認:"}, []string{"approve_action", "cancel_action"})
-	k.sees(workspace.Alex, []string{"approve_action", k.ref.ID + "/2"}, nil)
+	k.sees(webapi.Suzuki, []string{"承認:"}, []string{"approve_action", "cancel_action"})
+	k.sees(webapi.Alex, []string{"approve_action", k.ref.ID + "/2"}, nil)
 }
 
 // A drawing of older rows that ends last doesn't bring back what is not owed any more.
 func testOwedOutOfOrder(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, workspace.Suzuki))
+	w.onRoute(desk("課長", 1, webapi.Suzuki))
 	w.drawn()
 	old := w.Load()
-	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.drawn()
 	c := old.Copies[0]
 	expect.NoError(t, w.Store.OwedCopy(t.Context(), w.Ref, c, c.OwedSince, old.Head.Rev))
-	expect.Is(t, w.owed(workspace.Suzuki), 0, "entries")
+	expect.Is(t, w.owed(webapi.Suzuki), 0, "entries")
 }
 
 // The card at a gate's home has the same buttons as the first, of the same stage, and is kept true like it.
 func testCardAtHome(t *testing.T, w *world) {
 	at := func() (out []string) {
-		for _, m := range expect.Value(w.slack.Everything(workspace.General))(t) {
-			if m.User == workspace.Bot {
+		for _, m := range expect.Value(w.slack.Everything(webapi.General))(t) {
+			if m.User == webapi.Bot {
 				out = append(out, string(expect.Value(json.Marshal(m))(t)))
 			}
 		}
 		return out
 	}
-	w.onRoute(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, desk("部長", 1, workspace.Alex))
-	w.changed(func(g *aggregate.Gate) { g.Home = workspace.General })
+	w.onRoute(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, desk("部長", 1, webapi.Alex))
+	w.changed(func(g *aggregate.Gate) { g.Home = webapi.General })
 	w.owing("opened", 1)
 	cards := at()
 	expect.Must(t, len(cards) == 1, "%v", cards)
-	for _, text := range []string{"approve_process", `"` + w.Ref.ID + `/1"`, workspace.General, "👉"} {
+	for _, text := range []string{"approve_process", `"` + w.Ref.ID + `/1"`, webapi.General, "👉"} {
 		expect.Has(t, cards[0], text)
 	}
 	w.changed(func(g *aggregate.Gate) {
-		tanaka := circulation.Person{User: workspace.Tanaka}
+		tanaka := circulation.Person{User: webapi.Tanaka}
 		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: tanaka, Principal: tanaka, At: w.Now(),
-			Stage: 1, Hash: g.Asked, Surface: "slack", Found: circulation.Found{Channel: workspace.General}}
+			Stage: 1, Hash: g.Asked, Surface: "slack", Found: circulation.Found{Channel: webapi.General}}
 		*g = expect.Value(g.Acted(act))(t)
 	})
-	w.owing("stamped", 2, workspace.Alex)
+	w.owing("stamped", 2, webapi.Alex)
 	expect.Has(t, strings.Join(at(), ""), `"`+w.Ref.ID+`/2"`)
-	w.acts(circulation.Deny, 2, workspace.Alex)
+	w.acts(circulation.Deny, 2, webapi.Alex)
 	w.owing("denied", 2)
 	cards = at()
 	expect.That(t, len(cards) == 1 && !strings.Contains(cards[0], "approve_process"), "%v", cards)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -67,7 +66,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	w.paced(0)
 	r := w.rush(15 * time.Second)
 	began := w.Now()
-	r.run(15, time.Second, time.Second, workspace.HR, workspace.General, workspace.DirectMessage(workspace.Sato))
+	r.run(15, time.Second, time.Second, webapi.HR, webapi.General, webapi.DirectMessage(webapi.Sato))
 	var gates, ends []time.Duration
 	for _, x := range r.all {
 		for n, opened := range x.opened {
@@ -107,7 +106,7 @@ func TestTheButtonToStopIsThereAtOnceAtSlacksPace(t *testing.T) {
 		w := newWorld(t, db)
 		w.paced(0)
 		r, began := w.rush(thinking), w.Now()
-		r.run(requests, every, step, workspace.HR)
+		r.run(requests, every, step, webapi.HR)
 		slices.SortFunc(r.all, func(x, y *asked) int { return x.stopped().Compare(y.stopped()) })
 		var took []time.Duration
 		var free time.Time // when another button may be posted
@@ -155,13 +154,13 @@ func (r *rush) run(requests int, every, step time.Duration, channels ...string) 
 func (r *rush) ask(channel string) {
 	r.T.Helper()
 	n := len(r.all)
-	root := r.slack.Say(r.T, workspace.Sato, channel, fmt.Sprintf("依頼 %d", n))
+	root := r.slack.Say(r.T, webapi.Sato, channel, fmt.Sprintf("依頼 %d", n))
 	kind := "channel"
 	if strings.HasPrefix(channel, "D") {
 		kind = "im"
 	}
 	c, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
-		TeamID: slacktest.Team, Text: "依頼", User: workspace.Sato, Channel: channel, ChannelType: kind,
+		TeamID: slacktest.Team, Text: "依頼", User: webapi.Sato, Channel: channel, ChannelType: kind,
 		MessageTS: root, ThreadTS: root, Source: task.SourceChannel, EventID: fmt.Sprintf("EvRush%d", n),
 	}, r.Now())
 	expect.NoError(r.T, err)

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 )
@@ -122,7 +122,7 @@ func (d *drawing) leave(ctx context.Context, s silence) error {
 		slog.WarnContext(ctx, "no place in line", d.ref.Log(), "err", err)
 		return soon
 	}
-	metric.Count(metric.CardLate, 1)
+	boot.Count(boot.CardLate, 1)
 	slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "err", s,
 		"seconds", int(at.Sub(now).Seconds()))
 	return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
@@ -76,14 +76,14 @@ func (d *drawing) save(ctx context.Context, c *aggregate.Card, by, hash string, 
 func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) error {
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && refused.App {
-		metric.Count(metric.AppRefused, 1)
+		boot.Count(boot.AppRefused, 1)
 		d.log(c).ErrorContext(ctx, "Slack refuses the app", "err", err)
 	}
 	if !refused.Permanent {
 		return err
 	}
 	if c.User == "" || c.AtHome() { // a person who left, or accepts no messages, is no failure
-		metric.Count(metric.CardUnreachable, 1)
+		boot.Count(boot.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}
 	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -79,13 +79,13 @@ func (q *queue) SendMessageBatch(
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, name := db.Store(t)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by, Last: true}, slack: slacktest.Start(t), queue: &queue{},
 		bucket: storetest.Bucket{}, db: db, table: name}
 	w.StartClock()
 	w.h = w.handler()
-	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, pipelinetest.Text)
-	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root,
+	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, pipelinetest.Text)
+	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: w.root,
 		ThreadTS: w.root})
 	return w
 }
@@ -157,9 +157,9 @@ func (w *world) back(min, max int32) {
 }
 
 // shows checks for exactly these texts in the thread, in this order.
-func (w *world) shows(texts ...string) []workspace.Message {
+func (w *world) shows(texts ...string) []webapi.Message {
 	w.T.Helper()
-	thread := w.slack.Thread(w.T, workspace.HR, w.root)
+	thread := w.slack.Thread(w.T, webapi.HR, w.root)
 	var got []string
 	for _, m := range thread {
 		b := expect.Value(json.Marshal(m))(w.T)

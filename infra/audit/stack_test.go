@@ -17,7 +17,7 @@ import (
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -108,8 +108,8 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	expect.Patience(t)
 	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
 	t.Cleanup(s.Close)
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	done := d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
 	action, made := a.talked()
@@ -121,7 +121,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	out, holds = a.audit("prove", id)
 	n := strings.Count(out, "they follow from the stamped steps")
 	expect.That(t, holds && n == 2 && !strings.Contains(out, "no entry seals") &&
-		strings.Contains(out, "stamped by "+workspace.Suzuki), "prove: %d writes are shown to follow\n%s", n, out)
+		strings.Contains(out, "stamped by "+webapi.Suzuki), "prove: %d writes are shown to follow\n%s", n, out)
 	same, _ := a.audit("prove", d.Ref.ID)
 	expect.Is(t, same, out, "of the task")
 	a.proves(id)
@@ -157,18 +157,18 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 // talked has an agent write files that somebody approves, and make a request that is carried out.
 func (a *audited) talked() (action *conversation.Action, made string) {
 	a.Helper()
-	d := driver.Talk(a.T, a.s, workspace.Sato, "codex: ファイルを作って")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d := driver.Talk(a.T, a.s, webapi.Sato, "codex: ファイルを作って")
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 完了")
 	action = d.Rests().Actions[0]
-	d = driver.Talk(a.T, a.s, workspace.Sato, "codex: 今月の勤怠をまとめて")
+	d = driver.Talk(a.T, a.s, webapi.Sato, "codex: 今月の勤怠をまとめて")
 	d.Shows("デモのエージェントです")
 	ts := d.Reply("これは稟議にします。")
 	d.Shows("この内容を依頼にします")
 	a.d.Eventually("a task", func() bool { return len(d.Load().Handed) == 1 && d.Load().Handed[0].Done })
 	r := driver.At(a.T, a.s, d.Channel, ts)
 	r.Root = d.Root
-	r.Approve(workspace.Sato)
+	r.Approve(webapi.Sato)
 	r.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	return action, r.Ref.ID
 }
@@ -176,7 +176,7 @@ func (a *audited) talked() (action *conversation.Action, made string) {
 func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string) {
 	a.Helper()
 	out, holds := a.audit("prove", action.ActionID)
-	expect.That(a, holds && strings.Contains(out, "this very payload: stamped by "+workspace.Sato) &&
+	expect.That(a, holds && strings.Contains(out, "this very payload: stamped by "+webapi.Sato) &&
 		strings.Contains(out, `files "`+action.Version+`"`), "prove an action: %s", out)
 	out, holds = a.audit("prove", made)
 	expect.That(a, holds && strings.Contains(out, "these very words: codex") &&

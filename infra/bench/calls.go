@@ -13,7 +13,6 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/template"
 	"ringi/shared/domain/contest"
@@ -267,8 +266,8 @@ func measureContests(ctx context.Context, n int) (*Contests, error) {
 // agent's answer to the result.
 func measureConversations(ctx context.Context, n int) (Pipeline, error) {
 	return repeated(ctx, n, func(t driver.T, s *stack.Stack) {
-		d := driver.Talk(t, s, workspace.Sato, "codex: ファイルを作って")
-		d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+		d := driver.Talk(t, s, webapi.Sato, "codex: ファイルを作って")
+		d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 		d.Shows("完了しました: ファイル 2 件を変更")
 		d.Status("active")
 	})

@@ -10,7 +10,6 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
 )
 
@@ -52,7 +51,7 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 		for i := range n + 1 {
 			r := ask(t, s, 5*time.Millisecond)
 			posted := called(r, "chat.postMessage", r.Card(driver.TaskCard, "").TS, r.Asked)
-			click := r.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+			click := r.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 			r.Card(driver.PromptCard, "✅ 承認")
 			updated := called(r, "chat.update", click.Card.TS, click.At)
 			// The next request is made when this one waits for a person and all is quiet.

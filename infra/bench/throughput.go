@@ -15,7 +15,6 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/clock"
@@ -158,7 +157,7 @@ func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack
 
 // ask makes a request in #人事; poll is how often its cards are read.
 func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
-	r := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+everyTool)
+	r := driver.Say(t, s, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> "+everyTool)
 	r.Timeout, r.Poll = patience, poll
 	return r
 }
@@ -167,15 +166,15 @@ func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
 // presses 再実行, and returns how often it did. It looks at cards only, as people do: two hundred who read their task's
 // rows each second are more load than the tasks.
 func finish(r *driver.Request) (retried int) {
-	r.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
-	r.Click(workspace.Tanaka, driver.ProcessCard, "approve_process")
+	r.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+	r.Click(webapi.Tanaka, driver.ProcessCard, "approve_process")
 	for {
 		r.Eventually("the execution ends", func() bool { return r.Shows(driver.ExecutionCard, completed, failed) })
 		if !r.Shows(driver.ExecutionCard, failed) {
 			break
 		}
 		retried++
-		r.Click(workspace.Sato, driver.ExecutionCard, failed)
+		r.Click(webapi.Sato, driver.ExecutionCard, failed)
 		// The card shows the next attempt a moment later.
 		r.Eventually("the next attempt is shown", func() bool { return !r.Shows(driver.ExecutionCard, failed) })
 	}

@@ -11,14 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )
 
 // asked asks for consent in the person's browser, and connects with the token that the vendor returns.
 func (o order) asked(ctx context.Context, out io.Writer) error {
 	prefix := strings.ToUpper(o.provider)
-	client := oauth.Client{ID: os.Getenv(prefix + "_CLIENT_ID"), Secret: os.Getenv(prefix + "_CLIENT_SECRET")}
+	client := vault.OAuthClient{ID: os.Getenv(prefix + "_CLIENT_ID"), Secret: os.Getenv(prefix + "_CLIENT_SECRET")}
 	if client.ID == "" || client.Secret == "" {
 		return fmt.Errorf("set %[1]s_CLIENT_ID and %[1]s_CLIENT_SECRET, as %[2]s gave them to your app", prefix, o.provider)
 	}
@@ -40,17 +39,17 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 
 // returned waits for the browser's redirect. It answers 400 to a redirect with another state and goes on waiting; any
 // other redirect ends the wait with a token or an error.
-func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, client oauth.Client,
-	consent oauth.Consent) (oauth.Token, error) {
+func (o order) returned(ctx context.Context, l net.Listener, p vault.OAuthProvider, client vault.OAuthClient,
+	consent vault.Consent) (vault.Token, error) {
 	type result struct {
-		token oauth.Token
+		token vault.Token
 		err   error
 	}
 	results := make(chan result, 1)
 	m := http.NewServeMux()
 	m.HandleFunc("GET /callback", func(w http.ResponseWriter, r *http.Request) {
 		token, err := p.Finish(ctx, client, consent, r.URL.Query(), time.Now())
-		if errors.Is(err, oauth.ErrState) {
+		if errors.Is(err, vault.ErrState) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
@@ -78,6 +77,6 @@ func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, c
 	case r := <-results:
 		return r.token, r.err
 	case <-ctx.Done():
-		return oauth.Token{}, fmt.Errorf("nobody came back from %s: %w", o.provider, ctx.Err())
+		return vault.Token{}, fmt.Errorf("nobody came back from %s: %w", o.provider, ctx.Err())
 	}
 }

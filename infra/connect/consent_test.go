@@ -16,7 +16,6 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )
 
@@ -130,7 +129,7 @@ func testConsent(t *testing.T, w *workspace) {
 func connected(t *testing.T, w *workspace, v, provider string, metadata aggregate.JSON) {
 	t.Helper()
 	tenant := aggregate.TenantID("T0CONSENT")
-	vault := vault.New(w.rows, w.keys, oauth.Freee("", v+"/freee/token"), oauth.Google("", v+"/google/token"))
+	vault := vault.New(w.rows, w.keys, vault.FreeeOAuth("", v+"/freee/token"), vault.GoogleOAuth("", v+"/google/token"))
 	first := expect.Value(vault.Token(t.Context(), tenant, provider))(t)
 	second, err := vault.Renew(t.Context(), tenant, provider, first)
 	expect.That(t, err == nil && second != first, "it cannot be renewed: %v", err)

@@ -38,7 +38,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 )
@@ -168,9 +167,9 @@ func (o order) given(ctx context.Context, rows *store.TaskStore, in io.Reader) e
 	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Credential{AccessToken: text, Address: address}, "{}", o.by)
 }
 
-func (o order) server() oauth.Provider {
+func (o order) server() vault.OAuthProvider {
 	if o.provider == "google" {
-		return oauth.Google(cmp.Or(o.auth, oauth.GoogleAuthURL), cmp.Or(o.tokens, oauth.GoogleTokenURL))
+		return vault.GoogleOAuth(cmp.Or(o.auth, vault.GoogleAuthURL), cmp.Or(o.tokens, vault.GoogleTokenURL))
 	}
-	return oauth.Freee(cmp.Or(o.auth, oauth.FreeeAuthURL), cmp.Or(o.tokens, oauth.FreeeTokenURL))
+	return vault.FreeeOAuth(cmp.Or(o.auth, vault.FreeeAuthURL), cmp.Or(o.tokens, vault.FreeeTokenURL))
 }

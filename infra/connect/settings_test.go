@@ -9,9 +9,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/tenancy/tenancytest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 // entries returns the audit entries of an action, oldest first.
@@ -70,7 +70,7 @@ func TestSettings(t *testing.T) {
 }
 
 func testEachSetting(t *testing.T, w *workspace) {
-	is := tenancytest.Changed(t)
+	is := storetest.Changed(t)
 	is.Approvers.Users = append(is.Approvers.Users, "U0TANAKA")
 	all := tenancy.Members(&is)
 	for i, f := range all {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ringi/infra/local/modelenv"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/model/teamconfig"
 )
 
@@ -166,7 +166,7 @@ func (p program) init(_ context.Context, args []string) int {
 		}
 	}
 	fmt.Fprintf(p.out, "%d files are in %s. Try them without any key:\n\n  export %s=%s\n  go run ./infra/contest exec -model demo -c %s %q\n",
-		len(files), folder, teamconfig.Environment, folder, modelenv.File, "経費精算の差し戻しを減らす方針を書いて")
+		len(files), folder, teamconfig.Environment, folder, models.SampleFile, "経費精算の差し戻しを減らす方針を書いて")
 	return exitDone
 }
 
@@ -174,7 +174,7 @@ func (p program) init(_ context.Context, args []string) int {
 func sample(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var there []error
-	err := fs.WalkDir(modelenv.Sample(), ".", func(name string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(models.Sample(), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -182,7 +182,7 @@ func sample(folder string) (map[string][]byte, error) {
 		if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 			there = append(there, fmt.Errorf("%s is there already", to))
 		}
-		files[to], err = fs.ReadFile(modelenv.Sample(), name)
+		files[to], err = fs.ReadFile(models.Sample(), name)
 		return err
 	})
 	if err == nil && there != nil {

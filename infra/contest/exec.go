@@ -16,10 +16,9 @@ import (
 	"time"
 	"unicode"
 
-	"ringi/infra/local/modelenv"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/contest"
-	"ringi/shared/model/opening"
-	"ringi/shared/model/price"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -35,7 +34,7 @@ const (
 )
 
 // usualFiles are where exec looks for a contest's file if its arguments name none.
-var usualFiles = []string{modelenv.File, "configs/orchestrator.toml"}
+var usualFiles = []string{models.SampleFile, "configs/orchestrator.toml"}
 
 // execution has exec's flags.
 type execution struct {
@@ -151,7 +150,7 @@ func always(context.Context) (bool, error) { return true, nil }
 // unpriced returns a warning for each model whose price is not known.
 func unpriced(names []string) (found []teamconfig.Finding) {
 	for _, name := range names {
-		if !price.Known(name, nil) {
+		if !tenancy.PriceKnown(name, nil) {
 			found = append(found, teamconfig.Finding{File: name, Warning: true,
 				Message: "its price is not known, so USD leaves it out"})
 		}
@@ -168,7 +167,7 @@ func (p program) equip(ctx context.Context, g *game, file, instead string) (rele
 		if len(g.listed.tools) == 0 {
 			unlisted = file + " lists no tool of an MCP server"
 		}
-		p.tell(opening.Models{Instead: instead}.Readers(g.config, g.search.Allowed != nil, unlisted))
+		p.tell(teamconfig.Models{Instead: instead}.Readers(g.config, g.search.Allowed != nil, unlisted))
 	}
 	if having(g.config, contest.CodeExec) {
 		var err error

@@ -13,9 +13,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/price"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -169,8 +168,8 @@ func (g *game) saw(e round.Event) {
 // searched returns the searches of each vendor.
 func (g *game) searched() (all []searches) {
 	for _, provider := range slices.Sorted(maps.Keys(g.found)) {
-		p, _ := price.Search(provider)
-		cost, _ := price.Searched(provider, g.found[provider])
+		p, _ := tenancy.SearchPriceOf(provider)
+		cost, _ := tenancy.SearchCost(provider, g.found[provider])
 		all = append(all, searches{provider, g.found[provider], cost.String(), p.Thousand.String(), p.Page, p.Read})
 	}
 	return all
@@ -275,7 +274,7 @@ func (g *game) searching() (names []string) {
 		for _, m := range t.Members {
 			called := cmp.Or(g.search.Instead, m.Model)
 			name := "web_search of " + called
-			if m.AgentType == string(contest.WebSearch) && modelname.Searching(called) && !slices.Contains(names, name) {
+			if m.AgentType == string(contest.WebSearch) && aggregate.ModelSearches(called) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/infra/local/modelenv"
-	"ringi/shared/domain/modelname"
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -28,18 +28,18 @@ func (p program) open(names []string, places []teamconfig.Named, instead string)
 	var allow []string
 	var missing []teamconfig.Finding
 	for _, name := range names {
-		n, a, err := modelenv.Of(name, p.env)
+		n, a, err := models.ModelOf(name, p.env)
 		switch {
 		case err != nil:
 			missing = append(missing, named(places, name, err)...)
-		case n.Provider == modelname.Compatible:
+		case n.Provider == aggregate.Compatible:
 			compatible[n.Endpoint] = map[string]string{"url": a.Address, "key": a.Key}
 			allow = append(allow, a.Dial)
 		default:
 			config.At[n.Provider], keys[n.Provider] = a.Address, a.Key
 		}
 	}
-	keys[modelname.Compatible] = compatible
+	keys[aggregate.Compatible] = compatible
 	text, err := json.Marshal(keys)
 	if err != nil {
 		return nil, nil, err

@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/model/price"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -101,7 +101,7 @@ func searched(e round.Event) string {
 	if e.Usage == nil {
 		return s
 	}
-	cost, _ := price.Searched(e.Usage.Provider, e.Usage.Searches)
+	cost, _ := tenancy.SearchCost(e.Usage.Provider, e.Usage.Searches)
 	return fmt.Sprintf("%s, searched %s for %s USD", s, timesOf(e.Usage.Searches), cost)
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -20,7 +20,7 @@ import (
 // Press records when a button was last pressed, and on which message.
 type Press struct {
 	At   time.Time
-	Card workspace.Message
+	Card webapi.Message
 }
 
 // Click waits for a button of a card and presses it. Like a person, it presses again when a note says that nothing was
@@ -111,7 +111,7 @@ func AsksAgain(text string) bool {
 // Reject presses 却下 and sends a reason. It sends the reason again when the answer says that nothing was saved.
 func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Helper()
-	var views []workspace.View
+	var views []webapi.View
 	for tries := 0; tries < 5 && len(views) == 0; tries++ {
 		r.Click(user, key, action)
 		views = r.S.Sandbox.Views(user)
@@ -201,7 +201,7 @@ func (r *Request) Told(user string) []string {
 
 // Notified counts the direct messages that this task's steps sent to a person.
 func (r *Request) Notified(a *task.Aggregate, user string) (n int) {
-	for _, m := range r.S.Sandbox.Messages(workspace.DirectMessage(user), "") {
+	for _, m := range r.S.Sandbox.Messages(webapi.DirectMessage(user), "") {
 		payload, _ := m.Metadata["event_payload"].(map[string]any)
 		if key, _ := payload["key"].(string); strings.HasPrefix(key, a.Process().ID) {
 			n++

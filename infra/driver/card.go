@@ -3,10 +3,9 @@ package driver
 import (
 	"encoding/json"
 	"maps"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strings"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // The keys of the cards for a task's first versions.
@@ -17,9 +16,9 @@ const (
 	ExecutionCard = "CARD#execution"
 )
 
-func (r *Request) Card(key, shows string) workspace.Message {
+func (r *Request) Card(key, shows string) webapi.Message {
 	r.T.Helper()
-	var found workspace.Message
+	var found webapi.Message
 	var seen string
 	if r.wait(func() bool {
 		cards := r.Cards(key)
@@ -38,17 +37,17 @@ func (r *Request) Card(key, shows string) workspace.Message {
 }
 
 func (r *Request) Shows(key string, texts ...string) bool {
-	return slices.ContainsFunc(r.Cards(key), func(m workspace.Message) bool {
+	return slices.ContainsFunc(r.Cards(key), func(m webapi.Message) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(Face(m), t) })
 	})
 }
 
 // Cards returns the messages whose metadata has this card key.
-func (r *Request) Cards(key string) []workspace.Message { return r.AllCards()[key] }
+func (r *Request) Cards(key string) []webapi.Message { return r.AllCards()[key] }
 
 // AllCards returns the thread's messages that have a card key, grouped by that key.
-func (r *Request) AllCards() map[string][]workspace.Message {
-	out := map[string][]workspace.Message{}
+func (r *Request) AllCards() map[string][]webapi.Message {
+	out := map[string][]webapi.Message{}
 	for _, m := range r.S.Sandbox.Messages(r.Channel, r.Root) {
 		payload, _ := m.Metadata["event_payload"].(map[string]any)
 		if name, _ := payload["card"].(string); name != "" && payload["task"] == r.Ref.ID {
@@ -59,7 +58,7 @@ func (r *Request) AllCards() map[string][]workspace.Message {
 }
 
 // Face returns all texts and values of a card, one per line.
-func Face(m workspace.Message) string {
+func Face(m webapi.Message) string {
 	b, err := json.Marshal(m.Attachments)
 	if err != nil {
 		return err.Error()
@@ -89,7 +88,7 @@ func collect(v any, out *[]string) {
 }
 
 // Color returns the color of the bar next to a card as six hexadecimal digits, or "" if it has none.
-func Color(m workspace.Message) string {
+func Color(m webapi.Message) string {
 	b, _ := json.Marshal(m.Attachments)
 	var a []struct {
 		Color string `json:"color"`

@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -30,7 +30,7 @@ type Dialogue struct {
 
 func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
 	t.Helper()
-	return say(t, s, user, workspace.DirectMessage(user), text)
+	return say(t, s, user, webapi.DirectMessage(user), text)
 }
 
 func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
@@ -56,15 +56,15 @@ func (d *Dialogue) Reply(text string) string {
 }
 
 // Attach says something with files.
-func (d *Dialogue) Attach(text string, files ...workspace.File) string {
+func (d *Dialogue) Attach(text string, files ...webapi.File) string {
 	d.T.Helper()
 	return expect.Value(d.S.Sandbox.Attach(d.User, d.Channel, d.Root, text, files...))(d.T)
 }
 
 // Faces returns the app's messages in the thread, and the text of each as people see it.
-func (d *Dialogue) Faces() (all []workspace.Message, texts []string) {
+func (d *Dialogue) Faces() (all []webapi.Message, texts []string) {
 	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {
-		if m.User == workspace.Bot {
+		if m.User == webapi.Bot {
 			all, texts = append(all, m), append(texts, m.Text+"\n"+Face(m))
 		}
 	}
@@ -72,9 +72,9 @@ func (d *Dialogue) Faces() (all []workspace.Message, texts []string) {
 }
 
 // Shows waits for a message that contains all of these texts, and returns the newest such message.
-func (d *Dialogue) Shows(texts ...string) workspace.Message {
+func (d *Dialogue) Shows(texts ...string) webapi.Message {
 	d.T.Helper()
-	var found workspace.Message
+	var found webapi.Message
 	d.Eventually("a message with "+strings.Join(texts, ", "), func() bool {
 		all, faces := d.Faces()
 		for i, face := range faces {
@@ -100,19 +100,19 @@ func (d *Dialogue) Count(text string) (n int) {
 func (d *Dialogue) Status(want string) {
 	d.T.Helper()
 	d.Eventually("the agent is "+want, func() bool {
-		return slices.ContainsFunc(d.S.Sandbox.Workspace().Sessions(d.Channel), func(x workspace.Session) bool {
+		return slices.ContainsFunc(d.S.Sandbox.Workspace().Sessions(d.Channel), func(x webapi.Session) bool {
 			return x.ThreadTS == d.Root && x.Status == want
 		})
 	})
 }
 
 // Press presses a button until the card no longer shows it.
-func (d *Dialogue) Press(user string, m workspace.Message, action string) {
+func (d *Dialogue) Press(user string, m webapi.Message, action string) {
 	d.T.Helper()
 	d.untilTaken(m, action, func() { _ = d.S.Sandbox.Click(user, d.Channel, m.TS, action) })
 }
 
-func (d *Dialogue) Reject(user string, m workspace.Message, reason string) {
+func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	d.T.Helper()
 	d.untilTaken(m, card.RejectAction, func() {
 		if d.S.Sandbox.Click(user, d.Channel, m.TS, card.RejectAction) != nil {
@@ -126,7 +126,7 @@ func (d *Dialogue) Reject(user string, m workspace.Message, reason string) {
 	})
 }
 
-func (d *Dialogue) untilTaken(m workspace.Message, action string, press func()) {
+func (d *Dialogue) untilTaken(m webapi.Message, action string, press func()) {
 	d.T.Helper()
 	UntilTaken(d.T, action+" is taken", press, func() bool { return !d.offers(m.TS, action) })
 }

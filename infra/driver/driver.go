@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -52,7 +52,7 @@ type Request struct {
 // Ask mentions Ringi in #人事 and waits for the first card.
 func Ask(t T, s *stack.Stack, user, text string) *Request {
 	t.Helper()
-	return AskIn(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
+	return AskIn(t, s, user, webapi.HR, "<@"+webapi.Bot+"> "+text)
 }
 
 // AskIn posts the text unchanged in a channel or direct message, and waits for the first card.
@@ -76,7 +76,7 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 func Forward(t T, s *stack.Stack, user, ts, text string) *Request {
 	t.Helper()
 	asked := time.Now()
-	r := At(t, s, workspace.HR, expect.Value(s.Sandbox.Forward(user, workspace.HR, ts, workspace.HR, text))(t))
+	r := At(t, s, webapi.HR, expect.Value(s.Sandbox.Forward(user, webapi.HR, ts, webapi.HR, text))(t))
 	r.Asked = asked
 	r.Card(TaskCard, "")
 	return r

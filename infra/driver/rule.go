@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -33,7 +33,7 @@ func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 	if all != nil {
 		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all}
 	}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
 	expect.NoError(t, err)
 }
@@ -50,7 +50,8 @@ func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 			return err
 		}
 		x.Allowed, x.Constraints = true, aggregate.JSON(constraints)
-		_, err = rows.SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}, time.Now(), spec.Knows()...)
+		_, err = rows.SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now(),
+			spec.Knows()...)
 		return err
 	}
 	t.Cleanup(func() { expect.NoError(t, save(`{}`)) })

@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
@@ -32,7 +31,7 @@ func Options() stack.Options {
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
 		DynamoDBLocal: os.Getenv("RINGI_DYNAMODB") == "local",
 	}
-	admin.Configure(&o)
+	Configure(&o)
 	return o
 }
 
@@ -41,7 +40,7 @@ func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the local stack: %w", err)
 	}
-	if err := admin.Unbounded(ctx, s); err != nil {
+	if err := SetUnbounded(ctx, s); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("lift the quotas: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -29,13 +29,13 @@ func (b *harness) attaches(t driver.T, kills ...point) *talk {
 	k.answered(t, 1)
 	k.anew(kills...)
 	d := k.dialogue(t)
-	file := func(name, body string) workspace.File {
-		return workspace.File{Name: name, MIMEType: "text/plain", Body: []byte(body)}
+	file := func(name, body string) webapi.File {
+		return webapi.File{Name: name, MIMEType: "text/plain", Body: []byte(body)}
 	}
-	d.Attach("<@"+workspace.Bot+"> read .ringi/in/staff.csv", file("staff.csv", "name,hours\nSato,8\n"),
+	d.Attach("<@"+webapi.Bot+"> read .ringi/in/staff.csv", file("staff.csv", "name,hours\nSato,8\n"),
 		file("sjis.txt", "\x8e\x52\x93\x63\n"))
 	k.answered(t, 2)
-	d.Attach("<@"+workspace.Bot+"> list the files", file("staff.csv", "name,hours\nSato,9\n"))
+	d.Attach("<@"+webapi.Bot+"> list the files", file("staff.csv", "name,hours\nSato,9\n"))
 	k.answered(t, 3)
 	return k
 }
@@ -83,7 +83,7 @@ func (k *talk) laid(t driver.T) {
 		driver.Failf("session %s: %v lie there, of %+v, beside files %q", k.ref.ID, tree.Paths(), s.Attached,
 			s.WorkspaceVersion)
 	}
-	d.Reply("<@" + workspace.Bot + "> run: cat '.ringi/in/staff (2).csv'")
+	d.Reply("<@" + webapi.Bot + "> run: cat '.ringi/in/staff (2).csv'")
 	if x := k.end(t); x.Status != conversation.ActionSucceeded || x.AttachmentsVersion != s.AttachmentsVersion {
 		driver.Failf("session %s: the command is %s (%s), on %q", k.ref.ID, x.Status, x.Error, x.AttachmentsVersion)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -32,9 +32,9 @@ var contestPoints = map[string]int{"DraftPromptFunction": 1, "RunRoundFunction":
 // drafting is a scenario in which three teams draft a policy and an approver picks another team's draft.
 func drafting() scenario {
 	return scenario{name: "contest", text: "従業員一覧を取得して demo: cost 0.01 contest", act: func(d *scenarioRun) {
-		d.pickAnother(workspace.Suzuki)
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.pickAnother(webapi.Suzuki)
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		d.untilCompleted()
 		d.Eventually("the contest rests", func() bool {
 			a, err := d.contests().Load(context.Background(), d.contest())
@@ -347,11 +347,11 @@ func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
 		swept(d, "a draft waits", func(a *task.Aggregate) bool {
 			return a.Prompt() != nil && a.Prompt().Entry != nil && waits(task.PromptKey(1))(a)
 		})
-		d.pickAnother(workspace.Suzuki)
+		d.pickAnother(webapi.Suzuki)
 		swept(d, "the other draft is shown", func(a *task.Aggregate) bool { return a.Head.ShownRev >= a.Head.Rev })
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
 		swept(d, "the steps wait", waits(task.ProcessKey(1)))
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		swept(d, "the work is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
 		d.untilCompleted()
 	}

@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -340,7 +340,8 @@ func (x trial) checkAsked(got end) error {
 	}
 	want := slices.Clone(x.base.Audit[:len(x.base.Audit)-1])
 	for range d.asked {
-		want = append(want, "execution.failed by system ", "execution.retried by user "+workspace.Sato, "execution.started by system ")
+		want = append(want, "execution.failed by system ", "execution.retried by user "+webapi.Sato,
+			"execution.started by system ")
 	}
 	want = append(want, x.base.Audit[len(x.base.Audit)-1])
 	if diff := cmp.Diff(want, got.Audit); diff != "" {

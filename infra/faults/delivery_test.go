@@ -12,7 +12,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
@@ -69,8 +69,8 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 					}
 				})
 				d.Eventually("the sweeper is at it", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
-				d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-				d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+				d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+				d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 				d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
 				release()
 				swept.Wait()
@@ -132,9 +132,9 @@ func TestARunStoppedByHand(t *testing.T) {
 	t.Parallel()
 	running.runHappy(t, func(d *scenarioRun) {
 		d.stop("PROMPT#0001")
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stop("PROCESS#0001")
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		d.untilCompleted()
 		if run := d.Load().Head.Run; run != 3 {
 			failf("run %d ended it, not the third", run)
@@ -158,10 +158,10 @@ func (d *scenarioRun) stop(gate string) {
 // restarts; the rows are enough to continue.
 func TestTheStateMachineIsLost(t *testing.T) {
 	running.runHappy(t, func(d *scenarioRun) {
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.Eventually("the run waits", func() bool { return len(d.Load().Waits) == 1 && d.Shows("CARD#process#0001", "approve_process") })
 		d.recreateMachine()
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		d.untilCompleted()
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // end is a scenario's result without values that differ between runs.
@@ -131,7 +131,7 @@ func (d *scenarioRun) end() (end, error) {
 		known[messages[0].TS] = true
 		out.Cards[key] = d.normalizedText(messages[0].Text + "\n" + driver.Face(messages[0]))
 	}
-	for _, m := range d.Sandbox.Messages(workspace.HR, d.Root) {
+	for _, m := range d.Sandbox.Messages(webapi.HR, d.Root) {
 		if !known[m.TS] {
 			out.Extra = append(out.Extra, d.normalizedText(m.Text))
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -63,7 +63,7 @@ func (k *talk) tellsItsEnd(t driver.T, made *task.Aggregate) {
 	t.Helper()
 	ctx, rows := context.Background(), store.NewTasks(k.db, k.TableName)
 	k.injector.knows(made.Head.TaskID, k.trace)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: k.Sandbox.TeamID(), Member: true}
 	policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	_, err := rows.Decide(ctx, made.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.End(by, policy, time.Now())

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -96,8 +96,8 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			s.before = func(d *scenarioRun) { l, began = d.hangInFlight(tt.at, tt.left), time.Now() }
 			s.act = func(d *scenarioRun) {
 				if tt.at.function == execute {
-					d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-					d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+					d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+					d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 				}
 				d.Eventually("it hangs", func() bool { return d.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
 				if tt.left < limit { // then its leases have expired too

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/faults/testdata/kind/shared/domain/note"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/clock"
@@ -124,10 +124,10 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	}
 	b.injector.knows(strings.TrimPrefix(ref.ID, "note-"), k.trace)
 	var err error
-	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "milk"); err != nil {
+	if k.thread, err = b.Sandbox.Say(webapi.Sato, webapi.HR, "milk"); err != nil {
 		t.Fatal(err)
 	}
-	n := note.Note{Text: "milk", TeamID: b.Sandbox.TeamID(), UserID: workspace.Sato, Channel: workspace.HR, ThreadTS: k.thread}
+	n := note.Note{Text: "milk", TeamID: b.Sandbox.TeamID(), UserID: webapi.Sato, Channel: webapi.HR, ThreadTS: k.thread}
 	begun := expect.Value(note.Begin(ref, n, time.Now()))(t)
 	expect.NoError(t, k.notes.Create(context.Background(), ref, begun))
 	return k
@@ -158,9 +158,9 @@ func (k *noteRun) sweep(t driver.T) {
 
 // approve has a person press the button on the note's card, if there is one.
 func (k *noteRun) approve() {
-	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
+	for _, m := range k.Sandbox.Messages(webapi.HR, k.thread) {
 		if m.TS != k.thread {
-			_ = k.Sandbox.Click(workspace.Suzuki, workspace.HR, m.TS, "approve_note") // who isn't heard presses it again
+			_ = k.Sandbox.Click(webapi.Suzuki, webapi.HR, m.TS, "approve_note") // who isn't heard presses it again
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (k *noteRun) end(t driver.T) (out kept) {
 	k.sweep(t)
 	a := k.rest(t)
 	out.Kept = a.Note.KeptAt != nil
-	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
+	for _, m := range k.Sandbox.Messages(webapi.HR, k.thread) {
 		if m.TS != k.thread {
 			out.Cards = append(out.Cards, m.Text)
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -220,9 +220,9 @@ func TestTheIndexStandsStill(t *testing.T) {
 				failf("the sweeper made run %d of run %d", after.Run, before.Run)
 			}
 		}
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		sweeps()
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		sweeps()
 		d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
 		d.untilEnded()
@@ -231,11 +231,11 @@ func TestTheIndexStandsStill(t *testing.T) {
 		if !listed() {
 			failf("the index does not stand still")
 		}
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka}
 		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return decide.Approve(a, prompt, by, aggregate.Policy{}, time.Now())
 		})
-		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != workspace.Suzuki {
+		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != webapi.Suzuki {
 			failf("deciding what the list shows: %w", err)
 		}
 		if now := d.Load().Head.Rev; now != rev {

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -28,13 +27,13 @@ const pullPoints = 1
 // pulls has files written in a conversation that began from a repository, and then a pull request approved.
 func (b *harness) pulls(t driver.T, before func(k *talk), kills ...point) (*talk, *conversation.Action) {
 	t.Helper()
-	k := b.opens(t, "make a file", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
+	k := b.opens(t, "make a file", conversation.SourceOf(driver.Shop(b.Stack)), kills...)
 	if x := k.end(t); x.Status != conversation.ActionSucceeded {
 		driver.Failf("session %s: the files are %s (%s)", k.ref.ID, x.Status, x.Error)
 	}
 	before(k)
-	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread,
-		TS: fmt.Sprintf("%d.000200", time.Now().Unix()), Text: "open a pull request", User: workspace.Sato}
+	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: webapi.HR, ChannelType: "channel", Thread: k.thread,
+		TS: fmt.Sprintf("%d.000200", time.Now().Unix()), Text: "open a pull request", User: webapi.Sato}
 	c := expect.Value(conversation.Tell(in, conversation.Opening{}, time.Now()))(t)
 	expect.NoError(t, k.rows.Tell(context.Background(), k.ref, c))
 	return k, k.ends(t, 2)
@@ -190,9 +189,9 @@ func TestALostPullRequestIsLookedAt(t *testing.T) {
 		}
 	}, at)
 	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There && x.Pushed.Number == 0, "%+v %+v", x, x.Pushed)
-	d := &driver.Dialogue{T: t, S: b.Stack, User: workspace.Sato, Channel: workspace.HR, Root: k.thread, Timeout: time.Minute}
+	d := &driver.Dialogue{T: t, S: b.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: time.Minute}
 	made := k.made("CallToolFunction", at.kind)
-	d.Press(workspace.Sato, d.Shows("🔎 Check"), card.CheckAction)
+	d.Press(webapi.Sato, d.Shows("🔎 Check"), card.CheckAction)
 	d.Shows("Draft pull request", "https://github.com/ringi-demo/shop/pull/")
 	x = k.ends(t, 2)
 	k.pulled(x)
@@ -218,7 +217,7 @@ func TestAWithdrawnPushWhoseProcessDiesIsLookedAt(t *testing.T) {
 			dying := k.dying
 			k.dying = func(c lambda.Call) {
 				expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-					by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Conversation.TeamID, Member: true}
+					by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: a.Conversation.TeamID, Member: true}
 					return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: a.Conversation.TeamID}, time.Now())
 				}))(t)
 				dying(c)
@@ -230,7 +229,7 @@ func TestAWithdrawnPushWhoseProcessDiesIsLookedAt(t *testing.T) {
 		}
 		expect.Must(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Pushed.There && x.Pushed.Look == nil, "after %s: %+v %+v", p.kind, x.Late, x.Pushed)
 		expect.Is(t, k.shop().Ref("heads/"+x.Pushed.Branch), x.Pushed.Commit)
-		d := &driver.Dialogue{T: t, S: b.Stack, User: workspace.Sato, Channel: workspace.HR, Root: k.thread, Timeout: time.Minute}
+		d := &driver.Dialogue{T: t, S: b.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: time.Minute}
 		d.Shows("Cancelled by", "ringi/")
 	}
 	expect.That(t, branch, "no branch is made")

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
@@ -66,10 +66,10 @@ func TestNoRoomToRun(t *testing.T) {
 // approvedWithoutRoom approves both gates, the second while Lambda refuses to run these functions, and returns the
 // task's run.
 func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
-	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Eventually("the steps wait", func() bool { return d.Shows("CARD#process#0001", "approve_process") && len(d.Load().Waits) == 1 })
 	d.throttles(functions...)
-	d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	return d.Load().Head.Run
 }
 

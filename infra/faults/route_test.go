@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -27,15 +27,15 @@ import (
 func goesRound() scenario {
 	const first, second = "CARD#process#0001", "CARD#process#0002"
 	return scenario{name: "route", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.stamps(workspace.Suzuki, first, 1)
-		d.takesBack(workspace.Suzuki, first, 2)
-		d.stamps(workspace.Suzuki, first, 3)
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.stamps(webapi.Suzuki, first, 1)
+		d.takesBack(webapi.Suzuki, first, 2)
+		d.stamps(webapi.Suzuki, first, 3)
 		d.Card(first, "👉 いま: 経理")
-		d.reject(workspace.Tanaka, first, "reject_process", "データの検証を追加して", circulation.SendBack)
-		d.stamps(workspace.Alex, second, 1)
-		d.stamps(workspace.Tanaka, second, 2)
-		d.stamps(workspace.Alex, second, 3)
+		d.reject(webapi.Tanaka, first, "reject_process", "データの検証を追加して", circulation.SendBack)
+		d.stamps(webapi.Alex, second, 1)
+		d.stamps(webapi.Tanaka, second, 2)
+		d.stamps(webapi.Alex, second, 3)
 		d.untilCompleted()
 	}}
 }
@@ -45,20 +45,20 @@ func goesRound() scenario {
 func checkedByRules() scenario {
 	const process, step = "CARD#process#0001", "CARD#step#0001#001#04"
 	return scenario{name: "checked", text: "今月の勤怠をまとめて", act: func(d *scenarioRun) {
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.stamps(workspace.Suzuki, process, 1)
-		d.stamps(workspace.Tanaka, process, 2)
-		d.stamps(workspace.Alex, process, 3)
-		d.stamps(workspace.Tanaka, step, 1)
-		d.takesBack(workspace.Tanaka, step, 2)
-		d.stamps(workspace.Tanaka, step, 3)
-		d.stamps(workspace.Suzuki, step, 4)
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.stamps(webapi.Suzuki, process, 1)
+		d.stamps(webapi.Tanaka, process, 2)
+		d.stamps(webapi.Alex, process, 3)
+		d.stamps(webapi.Tanaka, step, 1)
+		d.takesBack(webapi.Tanaka, step, 2)
+		d.stamps(webapi.Tanaka, step, 3)
+		d.stamps(webapi.Suzuki, step, 4)
 		d.again = func() { // a retry asks about the step anew
 			next := fmt.Sprintf("CARD#step#0001#%03d#04", 1+d.asked)
 			row, _ := gateOf(next)
 			if g := d.Load().GateAt(row); g != nil && g.Status == aggregate.PendingApproval {
-				d.stamps(workspace.Tanaka, next, 1)
-				d.stamps(workspace.Suzuki, next, 2)
+				d.stamps(webapi.Tanaka, next, 1)
+				d.stamps(webapi.Suzuki, next, 2)
 			}
 		}
 		d.untilCompleted()
@@ -75,13 +75,13 @@ func (d *scenarioRun) stamps(user, key string, acts int) {
 func (d *scenarioRun) takesBack(user, key string, acts int) {
 	_, kind := gateOf(key)
 	ts := d.copyOf(user, key, 1, "takeback_"+kind)
-	d.acts(user, workspace.DirectMessage(user), ts, key, "takeback_"+kind, acts)
+	d.acts(user, webapi.DirectMessage(user), ts, key, "takeback_"+kind, acts)
 }
 
 // copyOf waits until somebody's own copy of a stage shows a button.
 func (d *scenarioRun) copyOf(user, key string, stage int, action string) (ts string) {
 	own := *d.Request
-	own.Channel, own.Root = workspace.DirectMessage(user), ""
+	own.Channel, own.Root = webapi.DirectMessage(user), ""
 	return own.Card(fmt.Sprintf("%s@%s/%d", key, user, stage), action).TS
 }
 
@@ -138,8 +138,8 @@ func always(stages ...rules.Stage) rules.Rule {
 // underRules saves rules for a test. The last of them, for every request, is always there. They end with the test.
 func (b *harness) underRules(t *testing.T, more ...rules.Rule) {
 	t.Helper()
-	driver.Circulate(t, b.Stack, append(more, always(desk("課長", 1, workspace.Suzuki),
-		desk("経理", 2, workspace.Suzuki, workspace.Tanaka, workspace.Alex)))...)
+	driver.Circulate(t, b.Stack, append(more, always(desk("課長", 1, webapi.Suzuki),
+		desk("経理", 2, webapi.Suzuki, webapi.Tanaka, webapi.Alex)))...)
 }
 
 // marked says for a test that a sheet's column is an amount.
@@ -155,7 +155,7 @@ func (b *harness) marked(t *testing.T, pointer string) {
 			p = tenancy.Unsaved(tenant, name)
 		}
 		p.Mark = m
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 		expect.Value(store.SaveToolPermission(context.Background(), p, by, time.Now()))(t)
 	}
 	save(&rules.Mark{Version: spec.Version(), How: rules.HowSum, Pointers: []string{pointer}, Currency: "JPY"})
@@ -166,11 +166,11 @@ func (b *harness) marked(t *testing.T, pointer string) {
 func TestACrashAlongARouteChangesNothing(t *testing.T) {
 	b := running
 	b.underRules(t)
-	defer b.standsIn(t, workspace.Alex, workspace.Suzuki)()
+	defer b.standsIn(t, webapi.Alex, webapi.Suzuki)()
 	s := goesRound()
 	d, base := b.undisturbedRun(t, s)
 	if p := d.Load().Process(); p.Version != 2 || p.Status != aggregate.Approved || len(p.Acts) != 3 ||
-		p.Acts[0].Principal.User != workspace.Suzuki {
+		p.Acts[0].Principal.User != webapi.Suzuki {
 		t.Fatalf("version %d is %s with %+v", p.Version, p.Status, p.Acts)
 	}
 	b.survivesAny(t, s, d, base)
@@ -182,15 +182,15 @@ func TestACrashAlongAStepsRouteChangesNothing(t *testing.T) {
 	b.underRules(t, rules.Rule{ID: "01KS000000000000000000000B", Name: "金額が読める",
 		When: rules.Conditions{Amount: &rules.Between{Below: "999999999999", Currency: "JPY"}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}},
-			desk("部長", 1, workspace.Alex),
+			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+			desk("部長", 1, webapi.Alex),
 		}}}})
 	b.marked(t, "/rows/*/work_days")
-	defer b.standsIn(t, workspace.Suzuki, workspace.Alex)()
+	defer b.standsIn(t, webapi.Suzuki, webapi.Alex)()
 	s := checkedByRules()
 	d, base := b.undisturbedRun(t, s)
 	if g := d.Load().Gates[0]; g.Terms.Rule.Name != "金額が読める" || len(g.Acts) != 4 ||
-		g.Acts[3].Principal.User != workspace.Alex {
+		g.Acts[3].Principal.User != webapi.Alex {
 		t.Fatalf("the step was under %+v, with %+v", g.Terms.Rule, g.Acts)
 	}
 	b.survivesAny(t, s, d, base)

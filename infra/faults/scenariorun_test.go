@@ -13,7 +13,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -65,7 +65,7 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 		if s.before != nil {
 			s.before(d)
 		}
-		d.Request = driver.Say(t, b.Stack, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> demo: mark "+d.mark+" "+s.text)
+		d.Request = driver.Say(t, b.Stack, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> demo: mark "+d.mark+" "+s.text)
 		b.injector.belongs(d.Ref.ID, d.mark)
 		b.injector.belongs(d.contest().ID, d.mark)
 		d.Timeout, d.QuietTime, d.WhenQuiet = stepTimeout, d.quietTime, d.sweep

@@ -3,8 +3,7 @@ package faults
 import (
 	"context"
 	"net/http"
-
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // scenario is what people do, whatever happens to the processes.
@@ -34,37 +33,37 @@ func scenarios() []scenario {
 	return []scenario{
 		{name: "happy", text: "今月の勤怠をまとめて", act: (*scenarioRun).approveBoth},
 		{name: "reject", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
-			d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください", "")
-			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
-			d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して", "")
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0002", "approve_process")
+			d.reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください", "")
+			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
+			d.reject(webapi.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して", "")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0002", "approve_process")
 			d.untilCompleted()
 		}},
 		{name: "cancel", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 			release := d.holds(readStaff)
 			defer release()
-			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#execution", "cancel_execution")
 			release()
 			d.untilEnded()
 		}},
 		{name: "retry", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 			d.refuses(readStaff, http.StatusBadRequest)
-			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 			d.Eventually("the failure is shown", func() bool { return d.Shows("CARD#execution", "retry_execution") })
 			d.refuses(readStaff, 0)
-			d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
+			d.ClickUntilTaken(webapi.Sato, "CARD#execution", "retry_execution")
 			d.untilCompleted()
 		}},
 		{name: "swept", text: "従業員一覧を取得して", sweeperOnly: true, act: func(d *scenarioRun) {
 			d.sweptTo("PROMPT#0001")
-			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.stop("PROCESS#0001")
 			d.sweep() // for the card
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 			d.sweep() // starts a run to replace the stopped one
 			d.Eventually("the work is done", func() bool { return d.Load().Head.Ended != nil })
 			d.sweep()
@@ -79,10 +78,10 @@ func scenarios() []scenario {
 		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, act: func(d *scenarioRun) {
 			end := d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, stepTimeout)
 			defer end()
-			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
-			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
+			d.ClickUntilTaken(webapi.Tanaka, "CARD#execution", "cancel_execution")
 			d.clock.expire(d, true)
 			d.clock.sweepFor(d)
 			end()
@@ -101,8 +100,8 @@ func (d *scenarioRun) sweptTo(gate string) {
 
 // approveBoth approves both gates and waits for the work.
 func (d *scenarioRun) approveBoth() {
-	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	d.untilCompleted()
 }
 
@@ -111,7 +110,7 @@ func (d *scenarioRun) untilCompleted() {
 	d.Eventually("the work is done", func() bool {
 		if d.Shows("CARD#execution", "結果不明") && d.Shows("CARD#execution", "retry_execution") {
 			d.asked++
-			d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
+			d.ClickUntilTaken(webapi.Sato, "CARD#execution", "retry_execution")
 		}
 		if d.asked > 0 && d.again != nil {
 			d.again()

@@ -12,7 +12,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -52,7 +52,7 @@ func (k *talk) pressesSend(t driver.T) *conversation.Sending {
 		if s := k.load(t).Actions[0].Sending; s != nil && s.State != conversation.SendingFailed {
 			return true
 		}
-		_ = k.Sandbox.Click(workspace.Sato, workspace.HR, on.TS, card.SendFiles)
+		_ = k.Sandbox.Click(webapi.Sato, webapi.HR, on.TS, card.SendFiles)
 		return false
 	})
 	k.until(t, "the files' sending ended", func(a *conversation.Aggregate) bool {
@@ -72,14 +72,14 @@ func (k *talk) anew(kills ...point) {
 
 func (k *talk) dialogue(t driver.T) *driver.Dialogue {
 	return &driver.Dialogue{
-		T: t, S: k.Stack, User: workspace.Sato, Channel: workspace.HR, Root: k.thread, Timeout: stepTimeout,
+		T: t, S: k.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: stepTimeout,
 	}
 }
 
 // inThread returns the messages with files that the app wrote.
-func (k *talk) inThread() []workspace.Message {
-	return slices.DeleteFunc(k.Sandbox.Messages(workspace.HR, k.thread), func(m workspace.Message) bool {
-		return m.User != workspace.Bot || len(m.Files) == 0
+func (k *talk) inThread() []webapi.Message {
+	return slices.DeleteFunc(k.Sandbox.Messages(webapi.HR, k.thread), func(m webapi.Message) bool {
+		return m.User != webapi.Bot || len(m.Files) == 0
 	})
 }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -119,11 +118,11 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 	t.Parallel()
 	b := running
 	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
-		k := b.opens(t, "hello", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
+		k := b.opens(t, "hello", conversation.SourceOf(driver.Shop(b.Stack)), kills...)
 		k.until(t, "the question answered, with files", func(a *conversation.Aggregate) bool {
 			return len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != ""
 		})
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: k.Sandbox.TeamID(), Member: true}
 		policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 		own := conversation.Own{Type: conversation.CodeGenerate, Path: "NOTES", Content: "mine\n", Summary: "writes"}
 		for range 2 { // sent twice
@@ -183,10 +182,11 @@ func (b *harness) opens(t driver.T, text string, source *conversation.Source, ki
 	t.Helper()
 	k := &talk{harness: b, trace: newTrace(kills...), rows: store.NewConversations(b.db, b.TableName)}
 	var err error
-	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
+	if k.thread, err = b.Sandbox.Say(webapi.Sato, webapi.HR, "ask the agent"); err != nil {
 		t.Fatal(err)
 	}
-	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text, User: workspace.Sato}
+	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: webapi.HR, ChannelType: "channel", Thread: k.thread,
+		TS: k.thread, Text: text, User: webapi.Sato}
 	k.ref = in.Ref()
 	k.dying = func(c lambda.Call) {
 		for number := range 2 {
@@ -263,7 +263,7 @@ func (k *talk) ends(t driver.T, number int) (x *conversation.Action) {
 
 func (k *talk) approves(t driver.T, x *conversation.Action) {
 	t.Helper()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: k.Sandbox.TeamID(), Member: true}
 	policy := aggregate.Policy{Team: by.Team, AllowSelf: true}
 	expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, x.ActionID, by, policy, time.Now())
@@ -283,8 +283,8 @@ func (k *talk) open() bool {
 // shownOnce checks that every card is one message of the thread; beside them the app says nothing but files.
 func (k *talk) shownOnce(t driver.T, a *conversation.Aggregate) {
 	n := 0
-	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
-		if m.User == workspace.Bot && len(m.Files) == 0 {
+	for _, m := range k.Sandbox.Messages(webapi.HR, k.thread) {
+		if m.User == webapi.Bot && len(m.Files) == 0 {
 			n++
 		}
 	}

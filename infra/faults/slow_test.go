@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -51,8 +51,8 @@ func TestASuccessorReadsAgain(t *testing.T) {
 	running.runHappy(t, func(d *scenarioRun) {
 		release := d.holds(point{function: execute, kind: readStaff, ordinal: 1}.moment())
 		defer release()
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
 		d.clock.expire(d, true)
 		d.invokeAgain(execute)
@@ -75,8 +75,8 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	s.act = func(d *scenarioRun) {
 		release := d.holds(writeRows)
 		defer release()
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		d.Eventually("the write is out", func() bool { return d.met(execute, writeRows) > 0 })
 		d.clock.expire(d, true)
 		d.invokeAgain(execute)
@@ -91,7 +91,7 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 			return row != nil && row.Status == task.StepCompleted
 		})
 		d.asked++
-		d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
+		d.ClickUntilTaken(webapi.Sato, "CARD#execution", "retry_execution")
 		d.untilCompleted()
 	}
 	d := expect.Value(b.run(s))(t)
@@ -127,8 +127,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 				release := d.holds(at.moment())
 				defer release()
 				clicks := []func(){
-					func() { d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") },
-					func() { d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process") },
+					func() { d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt") },
+					func() { d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process") },
 				}
 				for _, click := range clicks[:at.gates] {
 					click()

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )
@@ -20,7 +19,7 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	t.Parallel()
 	b := running
 	begin := func(t driver.T, kills ...point) *talk {
-		return b.opens(t, "run: cat shop/price.py", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
+		return b.opens(t, "run: cat shop/price.py", conversation.SourceOf(driver.Shop(b.Stack)), kills...)
 	}
 	first := begin(t)
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || first.load(t).Conversation.Source.Tries != 1 {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
@@ -21,22 +21,22 @@ func handedOver() scenario {
 		d.ruled.Lock()
 		defer d.ruled.Unlock()
 		ruled := func(second ...string) {
-			driver.SaveRules(d.T, d.Stack, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, second...)))
+			driver.SaveRules(d.T, d.Stack, always(desk("課長", 1, webapi.Suzuki), desk("部長", 1, second...)))
 		}
-		ruled(workspace.Tanaka)
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.stamps(workspace.Suzuki, steps, 1)
-		ruled(workspace.Tanaka, workspace.Alex)
-		d.copyOf(workspace.Tanaka, steps, 2, "reject_process") // none comes later than the act that ends its use
-		d.puts(workspace.Alex, workspace.Tanaka, 2)
-		d.copyOf(workspace.Alex, steps, 2, "reject_process")
-		d.reject(workspace.Alex, steps, "reject_process", "予算がない", circulation.Deny)
+		ruled(webapi.Tanaka)
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.stamps(webapi.Suzuki, steps, 1)
+		ruled(webapi.Tanaka, webapi.Alex)
+		d.copyOf(webapi.Tanaka, steps, 2, "reject_process") // none comes later than the act that ends its use
+		d.puts(webapi.Alex, webapi.Tanaka, 2)
+		d.copyOf(webapi.Alex, steps, 2, "reject_process")
+		d.reject(webapi.Alex, steps, "reject_process", "予算がない", circulation.Deny)
 	}}
 }
 
 // puts has Suzuki send the form of a successor at the second stage of the steps until they have this many acts.
 func (d *scenarioRun) puts(to, instead string, acts int) {
-	desk := driver.Administrator(d.T, d.Stack, workspace.Suzuki)
+	desk := driver.Administrator(d.T, d.Stack, webapi.Suzuki)
 	p := d.Load().Process()
 	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to},
 		"reason": {"異動"}}
@@ -57,7 +57,7 @@ func TestACrashInASuccessionChangesNothing(t *testing.T) {
 	d, base := b.undisturbedRun(t, s)
 	p := d.Load().Process()
 	if p.Status != aggregate.Rejected || len(p.Acts) != 3 || p.Acts[1].Kind != circulation.Stand ||
-		p.Acts[2].Kind != circulation.Deny || p.Acts[2].Hand.User != workspace.Alex {
+		p.Acts[2].Kind != circulation.Deny || p.Acts[2].Hand.User != webapi.Alex {
 		t.Fatalf("the steps are %s with %+v", p.Status, p.Acts)
 	}
 	b.survivesAny(t, s, d, base)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -24,7 +24,7 @@ func taking() scenario {
 	return scenario{name: "take best", text: "従業員一覧を取得して demo: cost 0.01 contest demo: hang solo", act: func(d *scenarioRun) {
 		d.untilTeamsEnded("careful", "swift")
 		d.from = d.now()
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", card.TakeBest)
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", card.TakeBest)
 		d.approvesAll()
 	}}
 }
@@ -44,8 +44,8 @@ func (d *scenarioRun) untilTeamsEnded(teams ...string) {
 
 // approvesAll approves the policy and the steps, and waits until the work is done and the contest rests.
 func (d *scenarioRun) approvesAll() {
-	d.ClickUntilTaken(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
-	d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.ClickUntilTaken(webapi.Tanaka, "CARD#prompt#0001", "approve_prompt")
+	d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	d.untilCompleted()
 	d.Eventually("the contest rests", func() bool {
 		a, err := d.contests().Load(context.Background(), d.contest())
@@ -68,7 +68,7 @@ func checkTaken(t *testing.T, c competed) {
 	k, _ := c.Contest["CONTEST"].(map[string]any)
 	p, _ := c.Task.Rows[task.PromptKey(1)].(map[string]any)
 	x, _ := p["contest"].(map[string]any)
-	if k["status"] != string(contest.Cancelled) || x["taken_by"] != workspace.Suzuki || countTaken(c) != 1 {
+	if k["status"] != string(contest.Cancelled) || x["taken_by"] != webapi.Suzuki || countTaken(c) != 1 {
 		t.Errorf("the contest %v, the version %v, log %v", k, x, c.Task.Audit)
 	}
 }
@@ -95,9 +95,9 @@ func TestTwoClicksTakeTheBestSoFarOnce(t *testing.T) {
 		defer release()
 		ts := d.Card("CARD#prompt#0001", card.TakeBest).TS
 		var first sync.WaitGroup
-		first.Go(func() { _ = d.Sandbox.Click(workspace.Suzuki, d.Channel, ts, card.TakeBest) })
+		first.Go(func() { _ = d.Sandbox.Click(webapi.Suzuki, d.Channel, ts, card.TakeBest) })
 		d.Eventually("the first click is about to be written", func() bool { return d.met(at.function, at.kind) >= 1 })
-		_ = d.Sandbox.Click(workspace.Suzuki, d.Channel, ts, card.TakeBest)
+		_ = d.Sandbox.Click(webapi.Suzuki, d.Channel, ts, card.TakeBest)
 		d.Eventually("the second click counts", func() bool { return d.Load().Prompt().Contest.TakenAt != nil })
 		release()
 		first.Wait()
@@ -139,7 +139,7 @@ func TestTheBestSoFarIsTakenAsTheLastTeamEnds(t *testing.T) {
 				ts := d.Card("CARD#prompt#0001", card.TakeBest).TS
 				var clicked sync.WaitGroup
 				var pressed atomic.Bool
-				press := func() { _ = d.Sandbox.Click(workspace.Suzuki, d.Channel, ts, card.TakeBest) }
+				press := func() { _ = d.Sandbox.Click(webapi.Suzuki, d.Channel, ts, card.TakeBest) }
 				if x.taken {
 					d.Eventually("the end is about to be written", func() bool { return d.met(closing.function, closing.kind) >= 1 })
 					press()
@@ -186,7 +186,7 @@ func (d *scenarioRun) checkOnePolicy(t *testing.T, taken bool) {
 	told := func(note string) bool { // that it was too late, or that nobody knows whether the held write was made
 		return strings.Contains(note, "に終わっています") || strings.Contains(note, "保存できたか確認できませんでした")
 	}
-	if notes := d.Notes(workspace.Suzuki); slices.ContainsFunc(notes, told) == taken {
+	if notes := d.Notes(webapi.Suzuki); slices.ContainsFunc(notes, told) == taken {
 		t.Errorf("the person was told %q", notes)
 	}
 	if (countTaken(got) == 1) != taken {

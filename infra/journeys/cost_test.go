@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -24,7 +24,7 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
-			d := driver.Ask(t, s, workspace.Sato, tt.text)
+			d := driver.Ask(t, s, webapi.Sato, tt.text)
 			card := d.Card(tt.card, "費用が上限に達したため")
 			for _, want := range tt.shows {
 				if !strings.Contains(driver.Face(card), want) {
@@ -47,21 +47,21 @@ func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
 func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 10 })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
 	calls := s.Vendors.Calls("list_employees")
-	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
 	card := d.Card("CARD#execution", "❌ 実行失敗")
 	if !strings.Contains(driver.Face(card), "費用 $3.50、上限 $3.00") || s.Vendors.Calls("list_employees") != calls {
 		t.Errorf("%d calls were made: %s", s.Vendors.Calls("list_employees")-calls, driver.Face(card))
 	}
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool { return a.Execution().Attempt == 2 && a.Head.Ended != nil })
 
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 0 })
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
 	a := d.Load()
 	var sum aggregate.Usage
@@ -77,9 +77,9 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 		t.Errorf("the task's sum is %+v, its rows' %+v", got, sum)
 	}
 	want := []string{
-		"task.created by system", "prompt.approved by " + workspace.Suzuki, "process.approved by " + workspace.Suzuki,
-		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
-		"execution.started by system", "execution.failed by system", "execution.retried by " + workspace.Sato,
+		"task.created by system", "prompt.approved by " + webapi.Suzuki, "process.approved by " + webapi.Suzuki,
+		"execution.started by system", "execution.failed by system", "execution.retried by " + webapi.Sato,
+		"execution.started by system", "execution.failed by system", "execution.retried by " + webapi.Sato,
 		"execution.started by system", "execution.completed by system",
 	}
 	expect.Same(t, want, d.Audit())

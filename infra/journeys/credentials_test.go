@@ -9,8 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -22,18 +21,18 @@ import (
 // connected restores the workspace's integrations.
 func connected(t *testing.T, s *stack.Stack) *store.TaskStore {
 	t.Helper()
-	expect.NoError(t, admin.Connect(t.Context(), s, s.Sandbox.TeamID()))
+	expect.NoError(t, driver.Connect(t.Context(), s, s.Sandbox.TeamID()))
 	return store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 }
 
 func TestTokensThatExpiredAreRenewed(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	connected(t, s)
 	freee, google := s.Vendors.Calls(vendors.FreeeTokens), s.Vendors.Calls(vendors.GoogleTokens)
 	s.Vendors.Expire("freee")
 	s.Vendors.Expire("google")
-	d.Approve(workspace.Suzuki)
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	if f, g := s.Vendors.Calls(vendors.FreeeTokens)-freee, s.Vendors.Calls(vendors.GoogleTokens)-google; f != 1 || g != 1 {
 		t.Errorf("freee was asked %d times for tokens, Google %d times", f, g)
@@ -42,17 +41,17 @@ func TestTokensThatExpiredAreRenewed(t *testing.T) {
 
 func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
 	s.Vendors.Revoke("freee")
-	d.Approve(workspace.Suzuki)
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "freee 人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
 	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
 	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused || row.Credentials != "" {
 		t.Errorf("%+v, %v", row, err)
 	}
 	connected(t, s)
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
 }
 
@@ -60,7 +59,7 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 // reinstalled.
 func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
 	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
@@ -82,7 +81,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	if recorded != 5 {
 		t.Errorf("%d entries", recorded)
 	}
-	d.Approve(workspace.Suzuki) // unlike Slack, the sandbox still delivers
+	d.Approve(webapi.Suzuki) // unlike Slack, the sandbox still delivers
 	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee 人事労務 との接続は解除されています。")
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
@@ -90,7 +89,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected " {
 		t.Errorf("a late repetition ended what was connected since: %s", got)
 	}
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
 }
 

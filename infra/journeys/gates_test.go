@@ -13,7 +13,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -23,8 +23,8 @@ import (
 
 func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 	old := d.Card("CARD#prompt#0001", "➡️ 新しいバージョン v2 が生成されました")
 	if driver.Color(old) != "e01e5a" || !strings.Contains(driver.Face(old), "もっと簡潔にしてください") || strings.Contains(driver.Face(old), "approve_prompt") {
 		t.Errorf("the rejected policy's card: %s %s", driver.Color(old), driver.Face(old))
@@ -32,21 +32,21 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	if fresh := d.Card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(driver.Face(fresh), "もっと簡潔にしてください") {
 		t.Errorf("version 2 does not take the reason up: %s", driver.Face(fresh))
 	}
-	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
 
 	before := len(stepsShown(d, "CARD#process#0001"))
-	d.Reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
+	d.Reject(webapi.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
 	if old := d.Card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました"); driver.Color(old) != "e01e5a" {
 		t.Errorf("the rejected steps' card is %s", driver.Color(old))
 	}
 	if after := len(stepsShown(d, "CARD#process#0002")); after != before+1 {
 		t.Errorf("version 2 has %d steps, version 1 had %d", after, before)
 	}
-	d.Click(workspace.Tanaka, "CARD#process#0002", "approve_process")
+	d.Click(webapi.Tanaka, "CARD#process#0002", "approve_process")
 	d.Card("CARD#execution", "✅ 実行完了")
 	want := []string{
-		"task.created by system", "prompt.rejected by " + workspace.Suzuki, "prompt.approved by " + workspace.Suzuki,
-		"process.rejected by " + workspace.Tanaka, "process.approved by " + workspace.Tanaka,
+		"task.created by system", "prompt.rejected by " + webapi.Suzuki, "prompt.approved by " + webapi.Suzuki,
+		"process.rejected by " + webapi.Tanaka, "process.approved by " + webapi.Tanaka,
 		"execution.started by system", "execution.completed by system",
 	}
 	expect.Same(t, want, d.Audit())
@@ -65,11 +65,11 @@ func stepsShown(d *driver.Request, key string) []string {
 
 func TestFiveRejectionsCancelTheTask(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を確認したい")
-	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "方針が違います") // the version after it doesn't count
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を確認したい")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "方針が違います") // the version after it doesn't count
 	d.Card("CARD#prompt#0002", "ご指摘「方針が違います」の内容が分からなかったため")
 	for n := range 5 {
-		d.Reject(workspace.Suzuki, fmt.Sprintf("CARD#prompt#%04d", n+2), "reject_prompt", "もっと簡潔に")
+		d.Reject(webapi.Suzuki, fmt.Sprintf("CARD#prompt#%04d", n+2), "reject_prompt", "もっと簡潔に")
 	}
 	d.Card("CARD#prompt#0006", "キャンセル")
 	a := d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
@@ -81,29 +81,30 @@ func TestFiveRejectionsCancelTheTask(t *testing.T) {
 func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}, Usergroups: []string{}}
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki}, Usergroups: []string{}}
 	})
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	for _, user := range []string{workspace.Tanaka, workspace.Guest} {
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	for _, user := range []string{webapi.Tanaka, webapi.Guest} {
 		d.Click(user, "CARD#prompt#0001", "approve_prompt")
-		if notes := d.Told(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+workspace.Suzuki+">") {
+		if notes := d.Told(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+webapi.Suzuki+">") {
 			t.Errorf("%s got the notes %q", user, notes)
 		}
 	}
 	until := fmt.Sprintf("⌛ 期限: <!date^%d^", d.Load().Prompt().Terms.DecideBy.Unix())
-	if face := driver.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+workspace.Suzuki+">")); !strings.Contains(face, until) {
+	if face := driver.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+webapi.Suzuki+">")); !strings.Contains(face,
+		until) {
 		t.Errorf("the card does not say %s: %s", until, face)
 	}
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
 	d.Card("CARD#prompt#0001", "なし (承認者が登録されていません") // without a click
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	if notes := d.Told(workspace.Suzuki); len(notes) != 1 {
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	if notes := d.Told(webapi.Suzuki); len(notes) != 1 {
 		t.Errorf("an empty list of approvers: notes %q", notes)
 	}
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{workspace.Approvers} })
-	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{webapi.Approvers} })
+	d.Click(webapi.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	a := d.Until("a member of the group stamps", func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
-	if a.Prompt().ApprovedBy != workspace.Tanaka {
+	if a.Prompt().ApprovedBy != webapi.Tanaka {
 		t.Errorf("approved by %s", a.Prompt().ApprovedBy)
 	}
 }
@@ -112,12 +113,12 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 // the button.
 func TestAnOutsiderCantStamp(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.Click(workspace.Alex, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Click(webapi.Alex, "CARD#prompt#0001", "approve_prompt")
 	if p := d.Load().Prompt(); p.Status != aggregate.PendingApproval {
 		t.Errorf("the policy is %s, by %s", p.Status, p.ApprovedBy)
 	}
-	d.Approve(workspace.Suzuki)
+	d.Approve(webapi.Suzuki)
 }
 
 func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
@@ -135,11 +136,11 @@ func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 // told.
 func oneDecision(t *testing.T, s *stack.Stack) (answered bool) {
 	t.Helper()
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
 	var clicks sync.WaitGroup
 	var missed atomic.Int32
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Suzuki, workspace.Tanaka, workspace.Suzuki} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka, webapi.Suzuki, webapi.Tanaka, webapi.Suzuki} {
 		clicks.Go(func() {
 			if err := s.Sandbox.Click(user, d.Channel, m.TS, "approve_prompt"); errors.As(err, new(sandbox.InteractionError)) {
 				missed.Add(1)
@@ -149,11 +150,11 @@ func oneDecision(t *testing.T, s *stack.Stack) (answered bool) {
 		})
 	}
 	clicks.Wait()
-	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		missed.Add(int32(d.AskedAgain(user)))
 	}
 	if missed.Load() > 0 {
-		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	}
 	d.Card("CARD#process#0001", "approve_process")
 	a := d.Load()
@@ -161,7 +162,7 @@ func oneDecision(t *testing.T, s *stack.Stack) (answered bool) {
 	if missed.Load() > 0 {
 		return false
 	}
-	loser := map[string]string{workspace.Suzuki: workspace.Tanaka, workspace.Tanaka: workspace.Suzuki}[a.Prompt().ApprovedBy]
+	loser := map[string]string{webapi.Suzuki: webapi.Tanaka, webapi.Tanaka: webapi.Suzuki}[a.Prompt().ApprovedBy]
 	if notes := d.Notes(loser); len(notes) == 0 || !strings.Contains(notes[0], "<@"+a.Prompt().ApprovedBy+">") {
 		t.Errorf("who was second is told %q, not who was first", notes)
 	}
@@ -173,7 +174,7 @@ func oneDecision(t *testing.T, s *stack.Stack) (answered bool) {
 
 func TestAnApprovalExpires(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	d.Sweep() // not yet: time never approves, and nothing ends early
 	if a := d.Load(); a.Head.Ended != nil {
@@ -191,37 +192,37 @@ func TestAnApprovalExpires(t *testing.T) {
 
 func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Menu(workspace.Sato, m.TS)
-	if views := s.Sandbox.Views(workspace.Sato); len(views) != 1 || d.Load().Head.Ended != nil {
+	d.Menu(webapi.Sato, m.TS)
+	if views := s.Sandbox.Views(webapi.Sato); len(views) != 1 || d.Load().Head.Ended != nil {
 		t.Fatalf("%d dialogs ask whether that is meant; ended: %v", len(views), d.Load().Head.Ended)
 	}
-	if err := s.Sandbox.CloseView(workspace.Sato, s.Sandbox.Views(workspace.Sato)[0].ID); err != nil { // not yet
+	if err := s.Sandbox.CloseView(webapi.Sato, s.Sandbox.Views(webapi.Sato)[0].ID); err != nil { // not yet
 		t.Fatal(err)
 	}
-	d.Cancel(workspace.Sato, m.TS)
+	d.Cancel(webapi.Sato, m.TS)
 	card := d.Card("CARD#prompt#0001", "キャンセルされました")
-	d.Card("CARD#task", "⏹️ <@"+workspace.Sato+"> によりキャンセルされました")
-	d.Menu(workspace.Sato, m.TS)
-	if notes := d.Told(workspace.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
+	d.Card("CARD#task", "⏹️ <@"+webapi.Sato+"> によりキャンセルされました")
+	d.Menu(webapi.Sato, m.TS)
+	if notes := d.Told(webapi.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
 		t.Errorf("who cancels again is told %q", notes)
 	}
 	if strings.Contains(driver.Face(card), "approve_prompt") {
 		t.Errorf("the withdrawn card still has its buttons: %s", driver.Face(card))
 	}
-	expect.Same(t, []string{"task.created by system", "task.cancelled by " + workspace.Sato}, d.Audit())
+	expect.Same(t, []string{"task.created by system", "task.cancelled by " + webapi.Sato}, d.Audit())
 	d.RunsEnd()
 }
 
 func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	expect.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
 	runs := sfn.NewFromConfig(s.AWS)
 	expect.Value(runs.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: s.RunARN("Pipeline", d.Ref.ID, 1)}))(t)
-	d.Approve(workspace.Suzuki)
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	if a := d.Load(); a.Head.Run != 2 {
 		t.Errorf("the work was done by run %d, not by a second one", a.Head.Run)
@@ -234,18 +235,18 @@ func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 	} {
 		t.Run(tt.layer, func(t *testing.T) {
 			s := start(t)
-			d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して demo: fail "+tt.layer)
+			d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して demo: fail "+tt.layer)
 			if tt.approve != "" {
-				d.Click(workspace.Suzuki, "CARD#prompt#0001", tt.approve)
+				d.Click(webapi.Suzuki, "CARD#prompt#0001", tt.approve)
 			}
 			if card := d.Card(tt.key, "retry_generation"); driver.Color(card) != "e01e5a" {
 				t.Errorf("the failed generation's card is %s", driver.Color(card))
 			}
-			d.Click(workspace.Sato, tt.key, "retry_generation")
+			d.Click(webapi.Sato, tt.key, "retry_generation")
 			if tt.approve == "" {
-				d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+				d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			}
-			d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+			d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
 			d.Card("CARD#execution", "✅ 実行完了")
 		})
 	}
@@ -255,16 +256,16 @@ func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 // on the old version is over. A deletion then withdraws the request.
 func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	expect.NoError(t, s.Sandbox.Edit(workspace.Sato, d.Channel, d.Root, sandbox.Mention("営業部の今月の勤怠をまとめて")))
+	expect.NoError(t, s.Sandbox.Edit(webapi.Sato, d.Channel, d.Root, sandbox.Mention("営業部の今月の勤怠をまとめて")))
 	d.Card("CARD#prompt#0001", "変更後: 営業部の今月の勤怠をまとめて")
-	d.Click(workspace.Sato, "CARD#prompt#0001", "redraft")
+	d.Click(webapi.Sato, "CARD#prompt#0001", "redraft")
 	d.Card("CARD#prompt#0002", "営業部")
 	old := d.Card("CARD#prompt#0001", "作り直し")
 	expect.That(t, !strings.Contains(driver.Face(old), "approve_prompt"), "the closed version can be stamped: %s",
 		driver.Face(old))
-	expect.NoError(t, s.Sandbox.Remove(workspace.Sato, d.Channel, d.Root))
+	expect.NoError(t, s.Sandbox.Remove(webapi.Sato, d.Channel, d.Root))
 	d.Card("CARD#prompt#0002", "取り下げられました")
 	a := d.Load()
 	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted && len(a.Prompts) == 2, "%+v",
@@ -274,17 +275,17 @@ func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 // An edit that the model declines when it is drafted anew leaves what waits, and everybody is told why.
 func TestARedraftThatIsDeclinedLeavesWhatWaits(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "先月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "先月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	expect.NoError(t, s.Sandbox.Edit(workspace.Sato, d.Channel, d.Root, sandbox.Mention("先月の勤怠をまとめて。佐藤さんは除いて")))
+	expect.NoError(t, s.Sandbox.Edit(webapi.Sato, d.Channel, d.Root, sandbox.Mention("先月の勤怠をまとめて。佐藤さんは除いて")))
 	d.Card("CARD#prompt#0001", "変更後: ")
-	d.Click(workspace.Sato, "CARD#prompt#0001", "redraft")
+	d.Click(webapi.Sato, "CARD#prompt#0001", "redraft")
 	d.Card("CARD#prompt#0001", "承認待ちに戻ります")
 	again := driver.Face(d.Card("CARD#prompt#0002", "approve_prompt"))
 	expect.Has(t, again, "変更後の文は起案できませんでした")
 	expect.Has(t, again, "佐藤")
-	d.Reject(workspace.Suzuki, "CARD#prompt#0002", "reject_prompt", "もっと簡潔に")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0002", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0003", "approve_prompt")
-	d.Cancel(workspace.Sato, d.Root) // or it would wait in the lists that other tests read
+	d.Cancel(webapi.Sato, d.Root) // or it would wait in the lists that other tests read
 	d.Until("it is cancelled", endedAndShown)
 }

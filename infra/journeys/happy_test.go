@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -15,11 +15,11 @@ import (
 
 func TestARequestBecomesDoneWork(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 
 	d.Card("CARD#task", "*優先度*")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	steps := d.Card("CARD#process#0001", "approve_process")
 	for _, want := range []string{
 		"1. *従業員一覧を取得* — `list_employees`", "2. *勤怠データ取得* — `list_attendance`", "3. *残業時間計算* — `calculate_overtime`",
@@ -29,24 +29,24 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 			t.Errorf("the steps' card lacks %s", want)
 		}
 	}
-	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	done := d.Card("CARD#execution", "✅ 実行完了")
 	if !strings.Contains(driver.Face(done), "✅ 5. *完了通知*") || driver.Color(done) != "36a64f" {
 		t.Errorf("the execution's card is not the finished one: %s", driver.Face(done))
 	}
-	d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
-	d.Card("CARD#process#0001", "✅ 承認: <@"+workspace.Tanaka+">")
+	d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
+	d.Card("CARD#process#0001", "✅ 承認: <@"+webapi.Tanaka+">")
 	a := d.Until("the task is completed and shown", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 
 	want := []string{
-		"task.created by system", "prompt.approved by " + workspace.Suzuki, "process.approved by " + workspace.Tanaka,
+		"task.created by system", "prompt.approved by " + webapi.Suzuki, "process.approved by " + webapi.Tanaka,
 		"execution.started by system", "execution.completed by system",
 	}
 	expect.Same(t, want, d.Audit())
 	if rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d)); len(rows) != 43 {
 		t.Errorf("the sheet has %d rows, not a header and 42 employees", len(rows))
 	}
-	if n := d.Notified(a, workspace.Sato); n != 1 {
+	if n := d.Notified(a, webapi.Sato); n != 1 {
 		t.Errorf("the requester got %d direct messages, not one", n)
 	}
 	d.RanOnce()
@@ -55,9 +55,9 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 func TestADirectMessageInEnglish(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
-	d := driver.AskIn(t, s, workspace.Alex, workspace.DirectMessage(workspace.Alex), "Please give me a list of all employees")
+	d := driver.AskIn(t, s, webapi.Alex, webapi.DirectMessage(webapi.Alex), "Please give me a list of all employees")
 	d.Card("CARD#prompt#0001", "Approve")
-	d.Approve(workspace.Alex)
+	d.Approve(webapi.Alex)
 	d.Card("CARD#execution", "Completed")
 	a := d.Until("completed", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	if a.Task.Source != task.SourceAgentContainer {
@@ -68,7 +68,8 @@ func TestADirectMessageInEnglish(t *testing.T) {
 func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
-	d := driver.Ask(t, s, workspace.Sato, "先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
+	d := driver.Ask(t, s, webapi.Sato,
+		"先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.Card("CARD#prompt#0001", "✅ 自動承認")
 	d.Card("CARD#process#0001", "✅ 自動承認")
@@ -85,8 +86,8 @@ func TestTheSecondEventOfAMessageAndARetryAreOneTask(t *testing.T) {
 	toggles := s.Sandbox.Toggles()
 	toggles.Twice = true
 	expect.NoError(t, s.Sandbox.SetToggles(toggles))
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()
 	if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
@@ -105,12 +106,12 @@ func TestARequestIsReadAsItWasTyped(t *testing.T) {
 		"従業員一覧を取得して、list.md と x@example.com に &lt;a&gt;": "従業員一覧を取得して、list.md と x@example.com に <a>",
 		"従業員一覧を取得して\n&gt; 先月の\n```\n- a\n```":            "従業員一覧を取得して\n> 先月の\n```- a```",
 	} {
-		d := driver.Ask(t, s, workspace.Sato, typed)
+		d := driver.Ask(t, s, webapi.Sato, typed)
 		a := d.Until("it is read", func(a *task.Aggregate) bool { return a.Task != nil || a.Answer != nil })
 		expect.Is(t, a.Request.Text, want)
 		if a.Task != nil { // or it would wait in the lists that other tests read
 			d.Card(driver.PromptCard, "approve_prompt")
-			d.Cancel(workspace.Sato, d.Root)
+			d.Cancel(webapi.Sato, d.Root)
 			d.Until("it is cancelled", endedAndShown)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -24,7 +24,7 @@ func elsewhere(d *driver.Request, channel string) *driver.Request {
 func byChannel(kinds ...rules.Kind) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000E", Name: "みんなで", When: rules.Conditions{Kinds: kinds},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "みんな", Need: 1, Who: rules.Who{Kind: rules.WhoChannel}}, desk("部長", 1, workspace.Alex),
+			{Name: "みんな", Need: 1, Who: rules.Who{Kind: rules.WhoChannel}}, desk("部長", 1, webapi.Alex),
 		}}}}
 }
 
@@ -47,10 +47,10 @@ func TestNamedPeopleAreAskedInDirectMessages(t *testing.T) {
 	s := start(t)
 	homed(t, s, rules.Home{})
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000F", Name: "課長だけ", Outcome: rules.Outcome{
-		Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, workspace.Tanaka)}}}})
-	d := driver.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), listing)
+		Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}}})
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
 	d.Card(steps, "👉 いま: 課長")
-	elsewhere(d, workspace.DirectMessage(workspace.Tanaka)).Click(workspace.Tanaka, steps+"@"+workspace.Tanaka+"/1",
+	elsewhere(d, webapi.DirectMessage(webapi.Tanaka)).Click(webapi.Tanaka, steps+"@"+webapi.Tanaka+"/1",
 		"approve_process")
 	d.Card("CARD#execution", begun)
 }
@@ -58,18 +58,18 @@ func TestNamedPeopleAreAskedInDirectMessages(t *testing.T) {
 // The home's members see the steps in their channel, and stamp there.
 func TestTheHomeStampsWhatIsAskedInDirectMessages(t *testing.T) {
 	s := start(t)
-	homed(t, s, rules.Home{Channel: workspace.HR})
+	homed(t, s, rules.Home{Channel: webapi.HR})
 	under(t, s, byChannel())
-	d := driver.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), listing)
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
 	d.Card(steps, "回覧 🔵 みんな")
-	expect.Same(t, d.Load().Head.ShownTo, []string{workspace.HR})
-	home, key := elsewhere(d, workspace.HR), steps+"@"+workspace.HR
+	expect.Same(t, d.Load().Head.ShownTo, []string{webapi.HR})
+	home, key := elsewhere(d, webapi.HR), steps+"@"+webapi.HR
 	home.Card(key, "回覧 🔵 みんな")
-	home.Click(workspace.Tanaka, key, "approve_process")
+	home.Click(webapi.Tanaka, key, "approve_process")
 	a := d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == 1 })
-	expect.Is(t, a.Process().Acts[0].Found.Channel, workspace.HR)
+	expect.Is(t, a.Process().Acts[0].Found.Channel, webapi.HR)
 	home.Card(key, "👉 いま: 部長")
-	elsewhere(d, workspace.DirectMessage(workspace.Alex)).Click(workspace.Alex, steps+"@"+workspace.Alex+"/2",
+	elsewhere(d, webapi.DirectMessage(webapi.Alex)).Click(webapi.Alex, steps+"@"+webapi.Alex+"/2",
 		"approve_process")
 	d.Card("CARD#execution", begun)
 	home.Card(key, "回覧済み")
@@ -79,7 +79,7 @@ func TestWithoutAHomeNoModelIsPaid(t *testing.T) {
 	s := start(t)
 	homed(t, s, rules.Home{})
 	under(t, s, byChannel())
-	d := driver.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), listing)
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
 	d.Card(driver.TaskCard, "管理者に「ダイレクトメッセージの承認者」の設定を依頼してください")
 	a := d.Load()
 	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonNoHome && a.Used() == nil, "%+v", a.Head)
@@ -90,7 +90,7 @@ func TestWithoutAHomeAnAgentProposesNothing(t *testing.T) {
 	s := start(t)
 	homed(t, s, rules.Home{})
 	under(t, s, byChannel(rules.KindAction))
-	d := driver.Talk(t, s, workspace.Sato, "codex: hello.txt を作って")
+	d := driver.Talk(t, s, webapi.Sato, "codex: hello.txt を作って")
 	d.Shows("")
 	a := d.Rests()
 	expect.That(t, a.Current() == nil && a.Conversation.Actions == 0 && a.Conversation.Status != conversation.Closed,

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -24,9 +23,11 @@ type spoken struct {
 }
 
 var spokenIn = language.InEach(
-	spoken{workspace.Sato, workspace.HR, "今月の勤怠をまとめて", "従業員一覧を取得して", "先月の残業時間を確認して", "もっと簡潔にしてください", "使い方は?", "来期の予算を組んで", "claude: ファイルを作って", "DM は不要",
+	spoken{webapi.Sato, webapi.HR, "今月の勤怠をまとめて", "従業員一覧を取得して", "先月の残業時間を確認して", "もっと簡潔にしてください", "使い方は?", "来期の予算を組んで",
+		"claude: ファイルを作って", "DM は不要",
 		"claude: 今月の勤怠をまとめて。これは稟議にします"},
-	spoken{workspace.Alex, workspace.General, "Summarize this month's attendance", "Get the list of employees", "Check last month's overtime hours", "Please make it shorter", "What can you do?",
+	spoken{webapi.Alex, webapi.General, "Summarize this month's attendance", "Get the list of employees",
+		"Check last month's overtime hours", "Please make it shorter", "What can you do?",
 		"Plan the budget of next year", "claude: make a file", "no DM",
 		"claude: Get the list of employees. Please make it a request"})
 
@@ -48,8 +49,8 @@ func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
 func testOneLanguage(t *testing.T, locale, workspaces string) {
 	ours := languagetest.SentencesBelow(t, "../../shared", "../../functions")
 	s, w := start(t), spokenIn.In(locale)
-	people := []string{w.user, workspace.Suzuki}
-	driver.Settings(t, s, func(x *tenancy.Settings) { admin.Titles(x); x.Locale = workspaces })
+	people := []string{w.user, webapi.Suzuki}
+	driver.Settings(t, s, func(x *tenancy.Settings) { driver.SetTitles(x); x.Locale = workspaces })
 	for _, user := range people {
 		was := expect.Value(s.Sandbox.Workspace().User(user))(t).Locale
 		expect.NoError(t, s.Sandbox.Workspace().Speak(user, locale+"-XX"))
@@ -81,7 +82,7 @@ func testOneLanguage(t *testing.T, locale, workspaces string) {
 
 func (w spoken) ask(t *testing.T, s *stack.Stack, text string) *driver.Request {
 	t.Helper()
-	return driver.AskIn(t, s, w.user, w.channel, "<@"+workspace.Bot+"> "+text)
+	return driver.AskIn(t, s, w.user, w.channel, "<@"+webapi.Bot+"> "+text)
 }
 
 // tasksIn asks for work that ends in different ways.
@@ -89,19 +90,19 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	t.Helper()
 	d := w.ask(t, s, w.month)
 	d.Click(w.user, driver.PromptCard, "approve_prompt") // may not
-	d.Reject(workspace.Suzuki, driver.PromptCard, "reject_prompt", w.reason)
-	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
-	d.Click(workspace.Suzuki, driver.ProcessCard, "approve_process")
+	d.Reject(webapi.Suzuki, driver.PromptCard, "reject_prompt", w.reason)
+	d.Click(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	d.Until("it is done", endedAndShown)
 
 	s.Vendors.Fail("write_rows_to_google_sheet", 400, true)
 	failing := w.ask(t, s, w.overtime)
-	failing.Approve(workspace.Suzuki)
+	failing.Approve(webapi.Suzuki)
 	failing.Card(driver.ExecutionCard, "retry_execution")
 	s.Vendors.Fail("write_rows_to_google_sheet", 0, false)
 
 	gated := w.ask(t, s, w.staff+" demo: human check")
-	gated.Approve(workspace.Suzuki)
+	gated.Approve(webapi.Suzuki)
 	gated.Until("a person is asked", func(a *task.Aggregate) bool { return len(a.Gates) > 0 && a.Head.ShownRev >= a.Head.Rev })
 	gated.Cancel(w.user, gated.Root)
 	gated.Until("it is cancelled", endedAndShown)
@@ -114,7 +115,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	}
 	r := w.ask(t, s, w.staff)
 	r.Card(driver.PromptCard, "approve_prompt")
-	reply := expect.Value(s.Sandbox.Reply(w.user, r.Channel, r.Root, "<@"+workspace.Bot+"> "+w.stop))(t)
+	reply := expect.Value(s.Sandbox.Reply(w.user, r.Channel, r.Root, "<@"+webapi.Bot+"> "+w.stop))(t)
 	choice := driver.At(t, s, r.Channel, reply)
 	choice.Root = r.Root
 	choice.Card(driver.TaskCard, "take_as_reason")
@@ -133,7 +134,7 @@ func talkIn(t *testing.T, s *stack.Stack, w spoken) {
 	all, faces := d.Faces()
 	for i, m := range all {
 		if strings.Contains(faces[i], card.RejectAction) {
-			d.Reject(workspace.Suzuki, m, w.reason)
+			d.Reject(webapi.Suzuki, m, w.reason)
 		}
 	}
 	d.Rests()
@@ -142,12 +143,12 @@ func talkIn(t *testing.T, s *stack.Stack, w spoken) {
 // offeredIn has an agent make a request: its cards are in the language of its text, unlike the conversation.
 func offeredIn(t *testing.T, s *stack.Stack, w spoken, foreign func(string) []string) {
 	t.Helper()
-	d := driver.Talk(t, s, workspace.Tanaka, w.byAgent)
+	d := driver.Talk(t, s, webapi.Tanaka, w.byAgent)
 	d.Eventually("an answer", func() bool { all, _ := d.Faces(); return len(all) > 0 })
 	d.Eventually("a task", func() bool { a := d.Load(); return len(a.Handed) == 1 && a.Handed[0].Done })
 	r := driver.At(t, s, d.Channel, d.Root)
 	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
-	r.Approve(workspace.Suzuki)
+	r.Approve(webapi.Suzuki)
 	r.Until("it is done", endedAndShown)
 	cards := r.AllCards()
 	expect.That(t, len(cards) >= 4, "only %d cards", len(cards))
@@ -167,9 +168,9 @@ func written(s *stack.Stack, people []string) map[string]string {
 		b, _ := json.Marshal(v)
 		out[key] = string(b)
 	}
-	channels := []string{workspace.HR, workspace.General}
+	channels := []string{webapi.HR, webapi.General}
 	for _, user := range people {
-		channels = append(channels, workspace.DirectMessage(user))
+		channels = append(channels, webapi.DirectMessage(user))
 		for _, m := range s.Sandbox.Ephemerals(user) {
 			add(user+m.TS, m.Text)
 		}
@@ -180,7 +181,7 @@ func written(s *stack.Stack, people []string) map[string]string {
 	for _, c := range channels {
 		all, _ := s.Sandbox.Workspace().Everything(c)
 		for _, m := range all {
-			if m.User == workspace.Bot {
+			if m.User == webapi.Bot {
 				add(c+m.TS, []any{m.Text, m.Attachments, m.Blocks})
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -30,8 +30,8 @@ var writingOrder = []string{
 
 func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Approve(webapi.Suzuki)
 	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	expect.Same(t, writingOrder, commits(d))
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -45,33 +44,33 @@ func threeStages() rules.Rule {
 		When: rules.Conditions{Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"},
 			Tools: &rules.Tools{Use: rules.UseWriting}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			desk("課長", 1, workspace.Suzuki), desk("経理", 2, workspace.Suzuki, workspace.Tanaka, workspace.Alex),
-			desk("部長", 1, workspace.Alex),
+			desk("課長", 1, webapi.Suzuki), desk("経理", 2, webapi.Suzuki, webapi.Tanaka, webapi.Alex),
+			desk("部長", 1, webapi.Alex),
 		}}},
 	}
 }
 
 func anyStage() rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000B", Name: "そのほかの外部書き込み",
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, workspace.Tanaka)}}}}
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}}}
 }
 
 func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	s := start(t)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	expect.NoError(t, admin.Ordering(t.Context(), s, tenant))
+	expect.NoError(t, driver.ConnectOrdering(t.Context(), s, tenant))
 	t.Cleanup(func() {
-		expect.NoError(t, admin.MCP(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
+		expect.NoError(t, driver.MCPAdmin(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
 	})
 	under(t, s, threeStages(), anyStage())
-	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
 	d.Card(process, "回覧 🔵 課長 → ⬜ 経理(3人中2人) → ⬜ 部長")
-	d.Click(workspace.Tanaka, process, "approve_process")
-	expect.Has(t, strings.Join(d.Told(workspace.Tanaka), "\n"), "いまは 課長", "Tanaka is told")
+	d.Click(webapi.Tanaka, process, "approve_process")
+	expect.Has(t, strings.Join(d.Told(webapi.Tanaka), "\n"), "いまは 課長", "Tanaka is told")
 	before := s.Vendors.Calls(vendors.PlaceOrder)
-	for i, who := range []string{workspace.Suzuki, workspace.Suzuki, workspace.Tanaka, workspace.Alex} {
+	for i, who := range []string{webapi.Suzuki, webapi.Suzuki, webapi.Tanaka, webapi.Alex} {
 		d.Card(process, fmt.Sprintf("👉 いま: %s", []string{"課長", "経理", "経理", "部長"}[i]))
 		d.Click(who, process, "approve_process")
 		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == i+1 })
@@ -80,10 +79,10 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	d.Card(process, "回覧済み")
 	expect.Is(t, s.Vendors.Calls(vendors.PlaceOrder)-before, 1, "orders")
 
-	small := driver.Ask(t, s, workspace.Sato, "取引先アクメに、マウス 1個 2,000円を発注してください")
-	small.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	small := driver.Ask(t, s, webapi.Sato, "取引先アクメに、マウス 1個 2,000円を発注してください")
+	small.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	small.Card(process, "ルール「そのほかの外部書き込み」")
-	small.Reject(workspace.Tanaka, process, "reject_process", "まだ要りません")
+	small.Reject(webapi.Tanaka, process, "reject_process", "まだ要りません")
 	small.Card("CARD#process#0002", "2巡目")
 }
 
@@ -92,10 +91,10 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	s := start(t)
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "4人", Outcome: rules.Outcome{Route: &rules.Policy{
-		Stages: []rules.Stage{desk("経理", 4, workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Mori)},
+		Stages: []rules.Stage{desk("経理", 4, webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Mori)},
 	}}})
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
 	written := everything(d)
 	written.settled()
@@ -118,8 +117,8 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 		expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
 		return len(all)
 	}
-	stamped(workspace.Suzuki, 1)
-	rows := stamped(workspace.Tanaka, 2) + stamped(workspace.Alex, 3)
+	stamped(webapi.Suzuki, 1)
+	rows := stamped(webapi.Tanaka, 2) + stamped(webapi.Alex, 3)
 	expect.That(t, rows <= 2*14, "%d rows", rows)
 }
 
@@ -139,15 +138,15 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n")
 	above := rules.Stage{Name: "上長", Need: 1, Empty: rules.EmptyUp, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{Route: &rules.Policy{
-		Stages: []rules.Stage{above, desk("確認", 1, workspace.Alex)},
+		Stages: []rules.Stage{above, desk("確認", 1, webapi.Alex)},
 	}}})
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
-	for _, at := range []struct{ stage, who string }{{"上長", workspace.Tanaka}, {"確認", workspace.Alex}} {
+	for _, at := range []struct{ stage, who string }{{"上長", webapi.Tanaka}, {"確認", webapi.Alex}} {
 		d.Card(process, "👉 いま: "+at.stage)
 		d.Eventually("it waits for "+at.who+" alone", func() bool {
-			return waits(t, s, at.who, d.Ref.ID) && !waits(t, s, workspace.Suzuki, d.Ref.ID)
+			return waits(t, s, at.who, d.Ref.ID) && !waits(t, s, webapi.Suzuki, d.Ref.ID)
 		})
 		d.Click(at.who, process, "approve_process")
 	}
@@ -183,14 +182,14 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{Route: &rules.Policy{
-		Stages: []rules.Stage{desk("課長", 1, workspace.Suzuki)},
+		Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)},
 	}}})
-	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "👉 いま: 課長")
 	now := time.Now()
-	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: workspace.Tanaka},
-		Principal: circulation.Person{User: workspace.Suzuki}, From: organisation.DateOf(now.In(tenancy.Zone()))}
+	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: webapi.Tanaka},
+		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(now.In(tenancy.Zone()))}
 	away.Until = away.From
 	store := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	away = expect.Value(store.SetDelegation(t.Context(), away,
@@ -201,11 +200,11 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 		expect.NoError(t, err)
 	})
 	p := d.Load().Process()
-	status, page := driver.SitDown(t, s, workspace.Tanaka).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
+	status, page := driver.SitDown(t, s, webapi.Tanaka).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
 		"act": {"approve"}, "kind": {"process"}, "id": {p.ID}, "hash": {task.Hash(p.Steps)}, "stage": {"1"},
 	})
 	expect.That(t, status == http.StatusSeeOther, "%d: %s", status, page)
 	d.Card("CARD#execution", "✅ 実行完了")
 	act := d.Load().Process().Acts[0]
-	expect.That(t, act.Principal.User == workspace.Suzuki && act.Found.Delegation != nil, "%+v", act)
+	expect.That(t, act.Principal.User == webapi.Suzuki && act.Found.Delegation != nil, "%+v", act)
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -17,12 +16,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 
 // allow allows a tool of the MCP server, as an administrator who has read it.
 func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 	t.Helper()
-	office, tenant := admin.MCP(s), aggregate.TenantID(s.Sandbox.TeamID())
+	office, tenant := driver.MCPAdmin(s), aggregate.TenantID(s.Sandbox.TeamID())
 	all := expect.Value(office.Tools(t.Context(), tenant, vendors.RoomsServer))(t)
 	for _, x := range all {
 		if x.Name == name {
@@ -54,19 +53,19 @@ func tools(a *task.Aggregate) (names []string) {
 
 func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "会議室を予約して")
+	d := driver.Ask(t, s, webapi.Sato, "会議室を予約して")
 	answered(d, "会議室のツールが許可されていないため")
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
 	allow(t, s, vendors.BookRoom, aggregate.Write)
 
-	d = driver.Ask(t, s, workspace.Sato, "会議室を予約してください")
-	d.Approve(workspace.Suzuki)
+	d = driver.Ask(t, s, webapi.Sato, "会議室を予約してください")
+	d.Approve(webapi.Suzuki)
 	gate := "CARD#step#0001#001#02"
 	if card := d.Card(gate, "approve_step"); !strings.Contains(driver.Face(card), "fuji") {
 		t.Errorf("the gate does not show which room: %s", driver.Face(card))
 	}
 	before := s.Vendors.Calls(vendors.BookRoom)
-	d.Click(workspace.Tanaka, gate, "approve_step")
+	d.Click(webapi.Tanaka, gate, "approve_step")
 	done := d.Card("CARD#execution", "✅ 実行完了")
 	if !strings.Contains(driver.Face(done), "会議室 富士 を") {
 		t.Errorf("the summary does not say what was booked: %s", driver.Face(done))
@@ -80,12 +79,12 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 // Everything of an order stands in the policy and the steps, so that nobody is asked a third time.
 func TestAnOrderIsPlacedOnceAfterBothApprovals(t *testing.T) {
 	s := start(t)
-	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに PC 2台 298,000円を発注して")
+	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに PC 2台 298,000円を発注して")
 	answered(d, "発注のツールが許可されていないため")
 	allow(t, s, vendors.PlaceOrder, aggregate.Write)
 	calls, before := s.Vendors.Calls(vendors.PlaceOrder), len(s.Vendors.Rooms().Orders())
-	d = driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
-	d.Approve(workspace.Suzuki)
+	d = driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
+	d.Approve(webapi.Suzuki)
 	done := d.Card("CARD#execution", "✅ 実行完了")
 	if !strings.Contains(driver.Face(done), fmt.Sprintf("発注番号 PO-%04d、合計 298000 円", before+1)) {
 		t.Errorf("the summary does not say what was ordered: %s", driver.Face(done))
@@ -100,22 +99,22 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	s := start(t)
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
 	allow(t, s, vendors.BookRoom, aggregate.Write)
-	d := driver.Ask(t, s, workspace.Sato, "会議室の予約をお願いします")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, s, webapi.Sato, "会議室の予約をお願いします")
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#step#0001#001#02", "approve_step")
 	s.Vendors.Rooms().Describe("Books a meeting room, and more.")
 	t.Cleanup(func() { s.Vendors.Rooms().Describe("Books a meeting room.") })
 	before := len(s.Vendors.Rooms().Bookings())
-	d.Click(workspace.Tanaka, "CARD#step#0001#001#02", "approve_step")
+	d.Click(webapi.Tanaka, "CARD#step#0001#001#02", "approve_step")
 	d.Card("CARD#execution", "管理者が確認して許可し直してから")
 	if n := len(s.Vendors.Rooms().Bookings()); n != before {
 		t.Errorf("%d bookings were made", n-before)
 	}
-	again := driver.Ask(t, s, workspace.Sato, "もう一度、会議室の予約をお願いします")
+	again := driver.Ask(t, s, webapi.Sato, "もう一度、会議室の予約をお願いします")
 	answered(again, "会議室のツールが許可されていないため")
 	allow(t, s, vendors.BookRoom, aggregate.Write) // as it is now
-	third := driver.Ask(t, s, workspace.Sato, "会議室の予約、改めてお願いします")
-	third.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	third := driver.Ask(t, s, webapi.Sato, "会議室の予約、改めてお願いします")
+	third.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	third.Card("CARD#process#0001", "approve_process")
 	if got := tools(third.Load()); !slices.Contains(got, vendors.BookRoom) {
 		t.Errorf("what was allowed again is not planned: %v", got)

@@ -18,9 +18,8 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -65,18 +64,18 @@ func post(s *stack.Stack, body []byte) (int, error) {
 
 func TestAnEventDeliveredFiveTimesAtOnceIsOneTask(t *testing.T) {
 	s := start(t)
-	root, err := s.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
+	root, err := s.Sandbox.Say(webapi.Sato, webapi.HR, "Ringi に頼む前の下書き") // no mention: no task yet
 	expect.NoError(t, err)
 	body := expect.Value(json.Marshal(map[string]any{
 		"type": "event_callback", "team_id": s.Sandbox.TeamID(), "event_id": "Ev" + strings.ReplaceAll(root, ".", ""),
 		"event": map[string]any{
-			"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": root, "event_ts": root,
-			"text": "<@" + workspace.Bot + "> 従業員一覧を取得して",
+			"type": "app_mention", "user": webapi.Sato, "channel": webapi.HR, "ts": root, "event_ts": root,
+			"text": "<@" + webapi.Bot + "> 従業員一覧を取得して",
 		},
 	}))(t)
 	deliver(t, s, body, 5)
-	d := driver.At(t, s, workspace.HR, root)
-	d.Approve(workspace.Suzuki)
+	d := driver.At(t, s, webapi.HR, root)
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()
 	if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
@@ -94,13 +93,13 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			expect.NoError(t, s.Sandbox.SetToggles(bad))
-			d := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+			d := driver.Say(t, s, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> 従業員一覧を取得して")
 			expect.Eventually(t, "the policy is drafted", func() bool {
 				a, err := d.Store.Load(context.Background(), d.Ref)
 				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 			})
 			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{}))
-			d.Approve(workspace.Suzuki)
+			d.Approve(webapi.Suzuki)
 			d.Card("CARD#execution", "✅ 実行完了")
 			d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
@@ -113,22 +112,22 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 // What a forwarded message says is part of the request, or named where it can't be; the card says whose it is.
 func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 	s := start(t)
-	said := expect.Value(s.Sandbox.Say(workspace.Tanaka, workspace.HR, "対象は営業だけ。DM は送らないでください"))(t)
-	d := driver.Forward(t, s, workspace.Sato, said, sandbox.Mention("今月の勤怠をまとめて"))
+	said := expect.Value(s.Sandbox.Say(webapi.Tanaka, webapi.HR, "対象は営業だけ。DM は送らないでください"))(t)
+	d := driver.Forward(t, s, webapi.Sato, said, sandbox.Mention("今月の勤怠をまとめて"))
 	const whose = "転送: 田中 恵 のメッセージ"
 	d.Card(driver.TaskCard, whose)
 	d.Card(driver.PromptCard, "営業部")
-	d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	steps := driver.Face(d.Card(driver.ProcessCard, "approve_process"))
 	expect.That(t, strings.Contains(steps, "list_attendance") && !strings.Contains(steps, "send_slack_dm"), "%s", steps)
-	d.Cancel(workspace.Sato, d.Root)
+	d.Cancel(webapi.Sato, d.Root)
 
-	file := expect.Value(s.Sandbox.Attach(workspace.Tanaka, workspace.HR, "", "営業の今月の勤怠をまとめて",
-		workspace.File{Name: "対象者.csv", Body: []byte("名前\n田中 恵\n")}))(t)
+	file := expect.Value(s.Sandbox.Attach(webapi.Tanaka, webapi.HR, "", "営業の今月の勤怠をまとめて",
+		webapi.File{Name: "対象者.csv", Body: []byte("名前\n田中 恵\n")}))(t)
 	for ts, named := range map[string]string{said: "「対象は営業だけ」、「DMは送らないでください」が分かりません", file: "「対象者.csv」を使えません"} {
-		d := driver.Forward(t, s, workspace.Sato, ts, sandbox.Mention("これをお願いします"))
+		d := driver.Forward(t, s, webapi.Sato, ts, sandbox.Mention("これをお願いします"))
 		d.Eventually("the answer says "+named, func() bool {
-			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m workspace.Message) bool {
+			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m webapi.Message) bool {
 				return strings.Contains(m.Text,
 					named)
 			})
@@ -142,28 +141,28 @@ func TestARequestGoesOnWhereItsChannelHasAnotherID(t *testing.T) {
 	for name, lost := range map[string]bool{"Slack tells of it": false, "the event is lost": true} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
-			was := s.Sandbox.Workspace().AddChannel("出張", workspace.Sato, workspace.Suzuki)
-			other := driver.AskIn(t, s, workspace.Sato, was, sandbox.Mention("部署一覧を取得して"))
+			was := s.Sandbox.Workspace().AddChannel("出張", webapi.Sato, webapi.Suzuki)
+			other := driver.AskIn(t, s, webapi.Sato, was, sandbox.Mention("部署一覧を取得して"))
 			other.Card(driver.PromptCard, "approve_prompt")
-			d := driver.AskIn(t, s, workspace.Sato, was, sandbox.Mention("従業員一覧を取得して"))
+			d := driver.AskIn(t, s, webapi.Sato, was, sandbox.Mention("従業員一覧を取得して"))
 			d.Card(driver.PromptCard, "approve_prompt")
 			d.ChangeChannelID(lost)
 			other.Channel = d.Channel
-			other.Cancel(workspace.Sato, other.Card(driver.PromptCard, "approve_prompt").TS)
+			other.Cancel(webapi.Sato, other.Card(driver.PromptCard, "approve_prompt").TS)
 			other.Card(driver.PromptCard, "キャンセル")
-			d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
-			d.Card(driver.PromptCard, "✅ 承認: <@"+workspace.Suzuki+">")
-			d.Click(workspace.Suzuki, driver.ProcessCard, "approve_process")
+			d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+			d.Card(driver.PromptCard, "✅ 承認: <@"+webapi.Suzuki+">")
+			d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 			d.Card(driver.ExecutionCard, "✅ 実行完了")
 			d.RanOnce()
 			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
 				t.Errorf("the thread has %d messages, not the request and four cards", n)
 			}
-			later := expect.Value(s.Sandbox.Say(workspace.Sato, d.Channel, sandbox.Mention("従業員一覧を取得して")))(t)
+			later := expect.Value(s.Sandbox.Say(webapi.Sato, d.Channel, sandbox.Mention("従業員一覧を取得して")))(t)
 			next := driver.At(t, s, was, later)
 			next.Channel = d.Channel
 			next.Card(driver.PromptCard, "approve_prompt")
-			next.Cancel(workspace.Sato, later)
+			next.Cancel(webapi.Sato, later)
 		})
 	}
 }
@@ -179,14 +178,14 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
 		Model: "demo", ByHand: true, Artifacts: driver.Options().Artifacts, DynamoDBLocal: driver.Options().DynamoDBLocal,
 	}
-	admin.Configure(&o)
+	driver.Configure(&o)
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	defer s.Close()
 	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
 	s.Sandbox = slack // people act through the other Slack
 
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -53,17 +53,17 @@ func bookings(t *testing.T, s *stack.Stack) {
 // inRooms is a rule for bookings of these rooms, which the steps name by a reference, with a message to who asked.
 func inRooms(o rules.Outcome, rooms ...string) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000E", Name: "大会議室", Outcome: o,
-		When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: append(rooms, workspace.Sato)}}}
+		When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: append(rooms, webapi.Sato)}}}
 }
 
 // booked asks for a room at an hour of its own, when all are free, and has both steps approved under the rule for
 // everything else.
 func booked(t *testing.T, s *stack.Stack, hour string) *driver.Request {
 	t.Helper()
-	d := driver.Ask(t, s, workspace.Sato, "明日の"+hour+"から会議室を予約してください")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, s, webapi.Sato, "明日の"+hour+"から会議室を予約してください")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "ルール「そのほかの外部書き込み」")
-	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	return d
 }
 
@@ -81,18 +81,18 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 
 	t.Run("another rule, whose people are looked up", func(t *testing.T) {
 		under(t, s, inRooms(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}},
-			desk("部長", 1, workspace.Alex),
+			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+			desk("部長", 1, webapi.Alex),
 		}}}, rooms...), anyStage())
 		d := booked(t, s, "15時")
 		card := driver.Face(d.Card(gate, "👉 いま: 人事"))
 		expect.That(t, strings.Contains(card, "ルール「大会議室」で最初の段階から"), "%s", card)
-		d.Click(workspace.Alex, gate, "approve_step")
+		d.Click(webapi.Alex, gate, "approve_step")
 		made(0)
-		d.Click(workspace.Suzuki, gate, "approve_step")
+		d.Click(webapi.Suzuki, gate, "approve_step")
 		d.Card(gate, "👉 いま: 部長")
 		made(0)
-		d.Click(workspace.Alex, gate, "approve_step")
+		d.Click(webapi.Alex, gate, "approve_step")
 		d.Card("CARD#execution", "✅ 実行完了")
 		d.Card(gate, "回覧済み")
 		made(1)
@@ -104,9 +104,9 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 		under(t, s, inRooms(rules.Outcome{Refuse: "使えません"}, "akagi"), anyStage())
 		d := booked(t, s, "16時")
 		d.Card(gate, "👉 いま: 課長")
-		d.Click(workspace.Suzuki, gate, "approve_step")
-		expect.Has(t, strings.Join(d.Told(workspace.Suzuki), "\n"), "いまは 課長", "Suzuki is told")
-		d.Click(workspace.Tanaka, gate, "approve_step")
+		d.Click(webapi.Suzuki, gate, "approve_step")
+		expect.Has(t, strings.Join(d.Told(webapi.Suzuki), "\n"), "いまは 課長", "Suzuki is told")
+		d.Click(webapi.Tanaka, gate, "approve_step")
 		d.Card("CARD#execution", "✅ 実行完了")
 		made(2)
 	})

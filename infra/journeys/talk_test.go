@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -18,7 +18,7 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
-			d := driver.Ask(t, s, workspace.Sato, want[0])
+			d := driver.Ask(t, s, webapi.Sato, want[0])
 			a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
 			said := d.Cards("CARD#task")
 			if len(said) != 1 || !strings.Contains(said[0].Text, want[1]) || len(said[0].Attachments) != 0 {
@@ -35,15 +35,15 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 
 func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
-	waits := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	waits := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	say := func(who, text string) *driver.Request {
-		ts := expect.Value(s.Sandbox.Reply(who, workspace.HR, waits.Root, "<@"+workspace.Bot+"> "+text))(t)
-		d := driver.At(t, s, workspace.HR, ts)
+		ts := expect.Value(s.Sandbox.Reply(who, webapi.HR, waits.Root, "<@"+webapi.Bot+"> "+text))(t)
+		d := driver.At(t, s, webapi.HR, ts)
 		d.Root = waits.Root // where its cards are
 		return d
 	}
-	reason, request := say(workspace.Sato, "DM での連絡は不要です"), say(workspace.Suzuki, "先月の残業時間を確認して")
+	reason, request := say(webapi.Sato, "DM での連絡は不要です"), say(webapi.Suzuki, "先月の残業時間を確認して")
 	for _, d := range []*driver.Request{reason, request} {
 		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 		d.RunsEnd()
@@ -51,26 +51,27 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 			t.Errorf("something was generated: %+v", a.Task)
 		}
 	}
-	reason.Click(workspace.Guest, "CARD#task", "take_as_reason")
-	reason.Click(workspace.Suzuki, "CARD#task", "take_as_reason")
+	reason.Click(webapi.Guest, "CARD#task", "take_as_reason")
+	reason.Click(webapi.Suzuki, "CARD#task", "take_as_reason")
 	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
-	if p := a.Prompts[0]; p.RejectedBy != workspace.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
+	if p := a.Prompts[0]; p.RejectedBy != webapi.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
 		t.Errorf("%+v", p.Verdict)
 	}
 	waits.Card("CARD#prompt#0002", "approve_prompt")
 	b := reason.Until("the message is done with", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
-	if said := reason.Cards("CARD#task"); len(said) != 1 || !strings.Contains(said[0].Text, "実行方針 v1 の却下理由にしました · <@"+workspace.Suzuki+">") || b.Task != nil {
+	if said := reason.Cards("CARD#task"); len(said) != 1 ||
+		!strings.Contains(said[0].Text, "実行方針 v1 の却下理由にしました · <@"+webapi.Suzuki+">") || b.Task != nil {
 		t.Errorf("%+v", said)
 	}
 	// The policy was rejected meanwhile: the message comes too late as a reason, but not as a request.
-	request.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
-	if notes := request.Told(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下しました") {
+	request.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
+	if notes := request.Told(webapi.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下しました") {
 		t.Errorf("told %q", notes)
 	}
-	request.Click(workspace.Suzuki, "CARD#task", "take_as_request")
+	request.Click(webapi.Suzuki, "CARD#task", "take_as_request")
 	request.Card("CARD#prompt#0001", "approve_prompt")
-	expect.Same(t, []string{"request.chosen by " + workspace.Suzuki, "task.created by system"}, request.Audit())
-	request.Cancel(workspace.Suzuki, request.Cards("CARD#prompt#0001")[0].TS)
+	expect.Same(t, []string{"request.chosen by " + webapi.Suzuki, "task.created by system"}, request.Audit())
+	request.Cancel(webapi.Suzuki, request.Cards("CARD#prompt#0001")[0].TS)
 }
 
 func TestAPersonIsGreetedOnce(t *testing.T) {
@@ -80,11 +81,11 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
-			user := map[string]string{"ja": workspace.Guest, "en": workspace.Alex}[locale] // whom no other journey has greeted before
-			dm := workspace.DirectMessage(user)
+			user := map[string]string{"ja": webapi.Guest, "en": webapi.Alex}[locale] // whom no other journey has greeted before
+			dm := webapi.DirectMessage(user)
 			said := func() (n int) {
 				for _, m := range s.Sandbox.Messages(dm, "") {
-					if m.User == workspace.Bot && m.Text == want[0] {
+					if m.User == webapi.Bot && m.Text == want[0] {
 						n++
 					}
 				}
@@ -107,7 +108,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 
 func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 	s := start(t)
-	d := driver.AskIn(t, s, workspace.Sato, workspace.DirectMessage(workspace.Sato), "従業員一覧を取得して")
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	hints := func() (n int) {
 		for _, m := range s.Sandbox.Messages(d.Channel, d.Root) {
@@ -118,10 +119,10 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 		return n
 	}
 	for _, text := range []string{"ついでに残業も", "聞こえていますか"} {
-		expect.Value(s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, text))(t)
+		expect.Value(s.Sandbox.Reply(webapi.Sato, d.Channel, d.Root, text))(t)
 		expect.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
 	}
-	d.Cancel(workspace.Sato, d.Root)
+	d.Cancel(webapi.Sato, d.Root)
 	d.Card("CARD#prompt#0001", "キャンセルされました")
 	if n := hints(); n != 1 {
 		t.Errorf("told %d times", n)
@@ -132,10 +133,10 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 // be, as in a channel, even if a hint was given before. The policy can't be stamped until they answer.
 func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
-	waits := driver.AskIn(t, s, workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), "従業員一覧を取得して")
+	waits := driver.AskIn(t, s, webapi.Tanaka, webapi.DirectMessage(webapi.Tanaka), "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	reply := func(text string) string {
-		return expect.Value(s.Sandbox.Reply(workspace.Tanaka, waits.Channel, waits.Root, text))(t)
+		return expect.Value(s.Sandbox.Reply(webapi.Tanaka, waits.Channel, waits.Root, text))(t)
 	}
 	reply("やっぱり DM は不要です")
 	expect.Eventually(t, "the person is told how to correct", func() bool {
@@ -146,14 +147,14 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 		}
 		return false
 	})
-	d := driver.At(t, s, waits.Channel, reply("<@"+workspace.Bot+"> DM での連絡は不要です"))
+	d := driver.At(t, s, waits.Channel, reply("<@"+webapi.Bot+"> DM での連絡は不要です"))
 	d.Root = waits.Root
 	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
-	d.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
+	d.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
 	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
 	if p := a.Prompts[0]; p.RejectionReason != "DM での連絡は不要です" {
 		t.Errorf("%+v", p.Verdict)
 	}
 	waits.Card("CARD#prompt#0002", "approve_prompt")
-	waits.Cancel(workspace.Tanaka, waits.Root)
+	waits.Cancel(webapi.Tanaka, waits.Root)
 }

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
 )
@@ -12,7 +12,7 @@ import (
 // Both files of the sandbox's company can be uploaded as they are: every full member is in them, with a superior.
 func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 	var accounts []organisation.Account
-	for _, u := range workspace.New(workspace.Config{TeamID: "T0", Company: true}).Users() {
+	for _, u := range webapi.NewWorkspace(webapi.Config{TeamID: "T0", Company: true}).Users() {
 		if !u.Bot && !u.Stranger && !u.Restricted {
 			accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})
 		}
@@ -25,7 +25,7 @@ func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 		expect.That(t, len(all.Numbers()) == 12, "%s: %v", name, all.Numbers())
 		for _, x := range accounts {
 			_, found := o.Chart(day).Manager(all.Numbers()[x.ID])
-			expect.That(t, found != (x.ID == workspace.Kato), "%s: %s has a superior: %v", name, x.ID, found)
+			expect.That(t, found != (x.ID == webapi.Kato), "%s: %s has a superior: %v", name, x.ID, found)
 		}
 	}
 }

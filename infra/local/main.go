@@ -23,7 +23,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ringi/infra/local/admin"
+	"ringi/infra/driver"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
@@ -214,7 +214,7 @@ func populate(o *stack.Options, locale string) error {
 	}
 	o.Sandbox.FirstPage = locale == ""
 	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
-		return admin.Usual(ctx, s, team, locale)
+		return driver.UsualSettings(ctx, s, team, locale)
 	}
 	return nil
 }
@@ -225,8 +225,8 @@ func options() stack.Options {
 		Banner:   "デモモデルで動作中です。外部のサービスには接続しません。",
 		BannerEN: "Running on a demo model, with no connection to outside services.",
 	}}
-	admin.Configure(&o)
-	o.PrepareTeam = admin.Readable
+	driver.Configure(&o)
+	o.PrepareTeam = driver.ConnectReadable
 	return o
 }
 

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )
@@ -169,7 +169,7 @@ func asAdministrator(t *testing.T, url, page string) string {
 		return resp, string(expect.Value(io.ReadAll(resp.Body))(t))
 	}
 	who, _ := get(url + "/console/signin/begin?next=" + page)
-	back, text := get(url + "/openid/connect/allow?" + who.Request.URL.RawQuery + "&user=" + workspace.Suzuki)
+	back, text := get(url + "/openid/connect/allow?" + who.Request.URL.RawQuery + "&user=" + webapi.Suzuki)
 	expect.Must(t, back.Request.URL.Path == page, "signing in leads to %s: %s", back.Request.URL, text)
 	return text
 }

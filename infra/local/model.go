@@ -3,21 +3,21 @@ package main
 import (
 	"fmt"
 
-	"ringi/infra/local/modelenv"
 	"ringi/infra/local/stack"
-	"ringi/shared/domain/modelname"
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/domain/aggregate"
 )
 
 // useModel configures the stack's model, whose key comes from the environment. It takes only the key of the named
 // model: setting a key does not select a model. It returns the host that requests go to, empty for the demo model.
 func useModel(o *stack.Options, name string, env func(string) string) (host string, err error) {
-	n, a, err := modelenv.Of(name, env)
+	n, a, err := models.ModelOf(name, env)
 	if err != nil {
 		return "", fmt.Errorf("-model %w", err)
 	}
 	o.Model = name
 	switch {
-	case n.Provider == modelname.Demo:
+	case n.Provider == aggregate.Demo:
 	case a.Parameter != "":
 		o.Parameters = map[string]string{a.Parameter: a.Address}
 		o.ModelKeys = map[string]any{n.Provider: a.Key}

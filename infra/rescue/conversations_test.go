@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
 func TestAConversationIsLookedAtAndNothingOfItIsDecided(t *testing.T) {
-	d := driver.Talk(t, running, workspace.Sato, "codex: ファイルを作って")
+	d := driver.Talk(t, running, webapi.Sato, "codex: ファイルを作って")
 	asks := d.Shows("操作 #1 の確認")
 	was := d.Rests()
 	values := map[string]string{"TableName": running.TableName, "tenant": d.Ref().Tenant, "session": d.Ref().ID}
@@ -25,6 +25,6 @@ func TestAConversationIsLookedAtAndNothingOfItIsDecided(t *testing.T) {
 	now := d.Load()
 	expect.That(t, now.Head.Rev == was.Head.Rev && now.Pending() != nil,
 		"revision %d, was %d; pending %+v", now.Head.Rev, was.Head.Rev, now.Pending())
-	d.Press(workspace.Sato, asks, card.ApproveAction)
+	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("完了しました: ファイル 2 件")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/store"
 )
 
@@ -105,8 +105,8 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 // found lists what a range's records are about, in order.
 type found struct {
 	refs   []aggregate.Ref
-	facts  []daily.Fact    // of new rows
-	rounds []store.Counted // of rows as they became
+	facts  []tenancy.DailyFact // of new rows
+	rounds []store.Counted     // of rows as they became
 }
 
 func (c *changes) found(ctx context.Context, b batch) (all found, err error) {

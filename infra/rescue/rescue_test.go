@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 
@@ -153,10 +153,10 @@ func TestFunctionsCountWhatIsWatched(t *testing.T) {
 	r.approve(driver.PromptCard, "approve_prompt")
 	r.pending(task.CardProcess)
 	expect.Value(running.Fire(t.Context(), "SweepTasksFunction"))(t)
-	for function, names := range map[string][]metric.Name{
-		"UpdateCardFunction":         {metric.SlackCalled, metric.SlackFailed},
-		"ReceiveInteractionFunction": {metric.SlackCalled, metric.SlackFailed, metric.DecisionSeconds},
-		"SweepTasksFunction":         {metric.SweepRepaired, metric.SweepFailed},
+	for function, names := range map[string][]boot.MetricName{
+		"UpdateCardFunction":         {boot.SlackCalled, boot.SlackFailed},
+		"ReceiveInteractionFunction": {boot.SlackCalled, boot.SlackFailed, boot.DecisionSeconds},
+		"SweepTasksFunction":         {boot.SweepRepaired, boot.SweepFailed},
 	} {
 		for _, name := range names {
 			r.Eventually(function+" counts "+string(name), func() bool {
@@ -219,6 +219,6 @@ func (r *request) finish(left int) {
 	r.pending(task.CardProcess)
 	r.approve(driver.ProcessCard, "approve_process")
 	r.Until("the work is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	n := len(running.Sandbox.Messages(workspace.HR, r.Root))
+	n := len(running.Sandbox.Messages(webapi.HR, r.Root))
 	expect.That(r, n == 5+left, "the thread has %d messages, want the request, four cards and %d left over", n, left)
 }

@@ -14,7 +14,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -66,7 +66,7 @@ type request struct {
 // ask makes a task and waits until its policy asks for approval. The sweeper doesn't run meanwhile.
 func ask(t *testing.T) *request {
 	t.Helper()
-	r := &request{t, driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")}
+	r := &request{t, driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")}
 	r.WhenQuiet = func() {}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -96,7 +96,7 @@ func (r *request) asks(kind aggregate.CardType) {
 }
 
 // message returns the newest message that shows the card with this key.
-func (r *request) message(key string) workspace.Message {
+func (r *request) message(key string) webapi.Message {
 	r.Helper()
 	cards := r.Cards(key)
 	expect.Must(r, len(cards) != 0, "%s is no message", key)
@@ -108,7 +108,7 @@ func (r *request) shows(key string) string { return driver.Face(r.message(key)) 
 // approve presses a button until the card no longer has it: if nothing was saved, a person presses again.
 func (r *request) approve(key, action string) {
 	r.Helper()
-	press := func() { _ = running.Sandbox.Click(workspace.Suzuki, workspace.HR, r.message(key).TS, action) }
+	press := func() { _ = running.Sandbox.Click(webapi.Suzuki, webapi.HR, r.message(key).TS, action) }
 	driver.UntilTaken(r.T, action, press, func() bool { return !strings.Contains(r.shows(key), action) })
 }
 
@@ -116,7 +116,8 @@ func (r *request) approve(key, action string) {
 func (r *request) spoil(key string) {
 	r.Helper()
 	stale := "stale"
-	expect.Value(running.Sandbox.Workspace().Update(workspace.HR, r.message(key).TS, workspace.Bot, workspace.Patch{Text: &stale, Attachments: []any{}}))(r)
+	expect.Value(running.Sandbox.Workspace().Update(webapi.HR, r.message(key).TS, webapi.Bot,
+		webapi.Patch{Text: &stale, Attachments: []any{}}))(r)
 	_, err := dynamodb.NewFromConfig(running.AWS).UpdateItem(r.Context(), &dynamodb.UpdateItemInput{
 		TableName: &running.TableName, UpdateExpression: aws.String("REMOVE #hash"), ExpressionAttributeNames: map[string]string{"#hash": "hash"},
 		Key: item{"PK": r.partition(), "SK": &types.AttributeValueMemberS{Value: key}},

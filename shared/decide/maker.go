@@ -14,8 +14,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/large"
@@ -270,7 +270,7 @@ func (v Verdict) Unsaved() bool { return v.Err != nil && !explain.ClassOf(v.Err)
 // Measure records how long the decided gate had waited.
 func (v Verdict) Measure(now time.Time) {
 	if !v.Asked.IsZero() {
-		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: v.waited(now).Seconds()})
+		boot.PutMetrics(boot.MetricValue{Name: boot.DecisionSeconds, N: v.waited(now).Seconds()})
 	}
 }
 

@@ -1,10 +1,9 @@
 package explain
 
 import (
+	"ringi/shared/words/legible"
 	"slices"
 	"time"
-
-	"ringi/shared/words/mask"
 )
 
 // Say adds a sentence for people. Personal data in texts of vendors and schemas is masked; an unknown recipient is
@@ -13,7 +12,7 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 	args := slices.Clone(e.Args)
 	for i, a := range args {
 		if text, ok := a.(string); ok && e.Problem != ProblemNoRecipient {
-			args[i] = mask.Text(text)
+			args[i] = legible.Mask(text)
 		}
 	}
 	said := e.Problem

@@ -7,7 +7,6 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/lazy"
 )
 
 // inCode are the tools that a template can't describe: the number of rows depends on the step that they come from, and
@@ -165,7 +164,7 @@ func (l *writer) message() {
 	}
 }
 
-var userForm = lazy.Regexp{Text: `^[UW][A-Z0-9]{2,40}$`}
+var userForm = language.Regexp{Text: `^[UW][A-Z0-9]{2,40}$`}
 
 func (l *writer) recipient(v any) {
 	if id, ok := v.(string); ok && userForm.Get().MatchString(id) {

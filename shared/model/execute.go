@@ -5,7 +5,6 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // Executing is the purpose of a managed session, which has a prompt and no schema.
@@ -48,4 +47,4 @@ func Instruct(in SessionInput) (Instructions, error) {
 }
 
 // SessionSummary returns a session's last message, cut to MaxSummary and without control characters and personal data.
-func SessionSummary(said string) string { return legible.Clip(mask.Text(prose(said)), MaxSummary) }
+func SessionSummary(said string) string { return legible.Clip(legible.Mask(prose(said)), MaxSummary) }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // FromStatus makes the *Error of a vendor's HTTP answer. The codes are the vendor's, the most exact first, such as
@@ -127,7 +127,7 @@ var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit
 	"AccountOverdueError"}
 
 // unpaidSaid finds the same in a sentence. Gemini's "You exceeded your current quota" is a rate limit.
-var unpaidSaid = lazy.Regexp{Text: `(?i)insufficient (?:account )?(?:balance|credits?|funds)|` +
+var unpaidSaid = language.Regexp{Text: `(?i)insufficient (?:account )?(?:balance|credits?|funds)|` +
 	`balance is (?:too low|insufficient|not enough)|(?:any|available|more|out of|no) credits|spending (?:limit|cap)|` +
 	`overdue balance|余额不足|欠费`}
 
@@ -137,7 +137,7 @@ var tooLongCodes = []string{"context_length_exceeded", "exceed_context_size_erro
 	"model_max_prompt_tokens_exceeded"}
 
 // lengthy finds a sentence about it: one that names the context, or the request with a word of excess.
-var lengthy = lazy.Regexp{Text: `(?i)context (?:length|window|size|limit)|context_length|` +
+var lengthy = language.Regexp{Text: `(?i)context (?:length|window|size|limit)|context_length|` +
 	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed|longer than|larger than|超长)|` +
 	`(?:maximum|max|range of)(?: allowed)? (?:prompt|input|model) (?:length|tokens?)|` +
 	`too many (?:input )?tokens|reduce the length of|token limit: \d|token limit exceeded|max_model_len|` +
@@ -147,7 +147,7 @@ var lengthy = lazy.Regexp{Text: `(?i)context (?:length|window|size|limit)|contex
 func LengthRefused(said string) bool { return lengthy.Get().MatchString(sentence(said)) }
 
 // formNamed finds the form of an answer in a refusal, however the vendor calls it.
-var formNamed = lazy.Regexp{Text: `(?i)(?:response|output)[_ .]?(?:format|config)|text\.format|` +
+var formNamed = language.Regexp{Text: `(?i)(?:response|output)[_ .]?(?:format|config)|text\.format|` +
 	`json[_ -]?(?:schema|mode|object)|structured[_ -]?output`}
 
 // FormRefused reports whether a refusal, or the parameter that it names, is about the form of the answer.
@@ -185,7 +185,7 @@ func FromTransport(provider string, err error) *Error {
 var tooMuch = &UnreadableError{fmt.Sprintf("more than %d MiB", outbound.MaxBody>>20)}
 
 // waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
-var waitSaid = lazy.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
+var waitSaid = language.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
 
 // WaitIn returns how long the body of an error asks to wait, 0 if it does not say: in a google.rpc.RetryInfo of the
 // error's details, or in its sentence.

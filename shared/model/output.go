@@ -1,12 +1,11 @@
 package model
 
 import (
+	"ringi/shared/words/language"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // thinking is how many tokens a model may think in addition to its answer: vendors count thoughts as a part of it.
@@ -90,18 +89,18 @@ func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full 
 
 var (
 	// outputNamed finds the name of the limit of answers in a refusal.
-	outputNamed = lazy.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens`}
+	outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens`}
 	// answerCounted finds a refusal of the length of a request together with its answer.
-	answerCounted = lazy.Regexp{Text: outputNamed.Text + `|requested|completion`}
+	answerCounted = language.Regexp{Text: outputNamed.Text + `|requested|completion`}
 	// outputBelow finds the first number that is too much.
-	outputBelow = lazy.Regexp{Text: `(?i)to (\d+) \(exclusive\)`}
+	outputBelow = language.Regexp{Text: `(?i)to (\d+) \(exclusive\)`}
 	// windowNamed finds how long a request may be with its answer: most servers', vLLM's, Moonshot's, TGI's, Anthropic's.
-	windowNamed = lazy.Regexp{Text: `(?i)context (?:length|window|size)\D{0,16}(\d+)|max_model_len\D{0,24}(\d+)|` +
+	windowNamed = language.Regexp{Text: `(?i)context (?:length|window|size)\D{0,16}(\d+)|max_model_len\D{0,24}(\d+)|` +
 		"token limit: (\\d+)|max_new_tokens\\W+must be <= (\\d+)|context limit: \\d+ \\+ \\d+ > (\\d+)"}
 	// inputNamed finds what the request has of it, and totalNamed what it has with the answer.
-	inputNamed = lazy.Regexp{Text: "(?i)(\\d+) (?:`?inputs?`? tokens|tokens from the input|of text input|" +
+	inputNamed = language.Regexp{Text: "(?i)(\\d+) (?:`?inputs?`? tokens|tokens from the input|of text input|" +
 		`(?:tokens )?in (?:the messages|your prompt))|context limit: (\d+) \+`}
-	totalNamed = lazy.Regexp{Text: `(?i)requested(?: about| a total of|:)? (\d+)(?: tokens|\))`}
+	totalNamed = language.Regexp{Text: `(?i)requested(?: about| a total of|:)? (\d+)(?: tokens|\))`}
 )
 
 // An answer of fewer tokens than these is no use. least is of one beside a long request, which is too long then.

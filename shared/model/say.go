@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/price"
 )
 
 // Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
@@ -105,11 +104,11 @@ func (r Request) counted(got Response, err error, givenUp bool) Usage {
 func charge(u *Usage, answered string, own []tenancy.ModelPrice) {
 	asked := u.Model
 	u.Model = cmp.Or(answered, asked)
-	cost, known := price.Cost(*u, own)
+	cost, known := tenancy.Cost(*u, own)
 	if !known {
 		by := *u
 		by.Model = asked
-		cost, known = price.Cost(by, own)
+		cost, known = tenancy.Cost(by, own)
 	}
 	u.Cost += cost // the demo model sets its own cost
 	if !known {
@@ -151,7 +150,7 @@ func (p priced) Say(ctx context.Context, r Request, onText func(string)) (Respon
 // Within opens a model, and stores the requests that it is sent. It returns an *Error of kind Unpriced if the settings
 // limit costs and the model's price is unknown, because the limit could not be enforced.
 func Within(s tenancy.Settings, open func(name string) (Wire, error), name string, keep Keep) (Wire, error) {
-	if s.CostsLimited() && !price.Known(name, s.OwnPrices()) {
+	if s.CostsLimited() && !tenancy.PriceKnown(name, s.OwnPrices()) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}
 	}
 	w, err := open(name)

@@ -3,10 +3,9 @@ package model
 import (
 	"encoding/json"
 	"regexp"
+	"ringi/shared/words/language"
 	"slices"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // spelling is how models of a family write a call, which stands in the text where their server does not read it.
@@ -97,7 +96,7 @@ func withNames(pattern string, tools []Tool) string {
 
 // before is what stands before a mark and belongs to its call: tags that open, with words behind them, and the
 // beginning of the mark's own tag or word.
-var before = lazy.Regexp{Text: `(?:<[^<>/\n]{1,40}>\w{0,20}\s*)*(?:<[^<>\s]{0,30}|\w{1,20})?$`}
+var before = language.Regexp{Text: `(?:<[^<>/\n]{1,40}>\w{0,20}\s*)*(?:<[^<>\s]{0,30}|\w{1,20})?$`}
 
 // begin returns where the call begins whose mark is there.
 func begin(text string, mark int) int {

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // SummaryInput is the input for the summary at the end of the fourth layer.
@@ -141,6 +140,6 @@ func readSummary(answer []byte) (string, []string) {
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return "", []string{err.Error()}
 	}
-	summary := mask.Text(prose(a.Summary))
+	summary := legible.Mask(prose(a.Summary))
 	return summary, bounded("summary", summary, MaxSummary)
 }

@@ -1,12 +1,11 @@
 package model
 
 import (
+	"ringi/shared/words/language"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // Marking says whether an answer's text may have thoughts in it.
@@ -227,7 +226,7 @@ func upTo(text, low, end string, whole bool) string {
 }
 
 // code finds what begins and ends code.
-var code = lazy.Regexp{Text: "`+|~{3,}"}
+var code = language.Regexp{Text: "`+|~{3,}"}
 
 // ends returns the index behind the end of the thought that begins there, -1 without one. The thought speaks of an end
 // that stands in inline code. Where the text begins within the thought, it speaks of an end in any code or behind a

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
 
@@ -27,7 +27,7 @@ func CounterOf(t *table.Table, kinds aggregate.Kinds) *Counter {
 func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 
 // FactOf makes a fact of a row of the audit log or of a usage. ok is false for other rows.
-func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
+func (s *Counter) FactOf(it table.Item) (f tenancy.DailyFact, ok bool, err error) {
 	if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
 		var u aggregate.Use
 		if table.TextOf(it, "type") != u.Type() {
@@ -36,13 +36,13 @@ func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 		if err := table.Unpack(it, &u); err != nil {
 			return f, false, err
 		}
-		f, ok = daily.OfUse(ref, u), u.ChargedTo == ""
+		f, ok = tenancy.FactOfUse(ref, u), u.ChargedTo == ""
 	} else {
 		var x aggregate.AuditEntry
 		if err := table.Unpack(it, &x); err != nil {
 			return f, false, err
 		}
-		f, ok = daily.OfEntry(x)
+		f, ok = tenancy.FactOfEntry(x)
 	}
 	if ok && (!table.KeyPart(f.Tenant) || !table.KeyPart(f.Task)) {
 		return f, false, fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
@@ -51,7 +51,7 @@ func (s *Counter) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
 }
 
 // Sums returns the sum of each of the days, which must come from daily.Days.
-func (s *Counter) Sums(ctx context.Context, tenant string, days []string) ([]daily.Sum, error) {
+func (s *Counter) Sums(ctx context.Context, tenant string, days []string) ([]tenancy.DailySum, error) {
 	if !table.KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
@@ -59,11 +59,11 @@ func (s *Counter) Sums(ctx context.Context, tenant string, days []string) ([]dai
 	if err != nil {
 		return nil, fmt.Errorf("read the counts of days: %w", err)
 	}
-	var out []daily.Sum
+	var out []tenancy.DailySum
 	for _, d := range days {
 		x, ok := known[d]
 		if !ok { // nothing happened on that day
-			x = daily.Fold(tenant, d, nil)
+			x = tenancy.FoldFacts(tenant, d, nil)
 		}
 		out = append(out, x)
 	}
@@ -71,6 +71,6 @@ func (s *Counter) Sums(ctx context.Context, tenant string, days []string) ([]dai
 }
 
 func begins(day string) time.Time {
-	t, _ := daily.Begins(day)
+	t, _ := tenancy.DayBegins(day)
 	return t
 }

@@ -10,8 +10,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
 )
@@ -28,8 +28,8 @@ func testFacts(t *testing.T, st *taskStore) {
 // today returns a time on a day that only the test n uses.
 func today(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC) }
 
-func counted(n int, when time.Time) daily.Fact {
-	return daily.Fact{Tenant: tenant, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: true}
+func counted(n int, when time.Time) tenancy.DailyFact {
+	return tenancy.DailyFact{Tenant: tenant, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: true}
 }
 
 func testFactsOfATask(t *testing.T, st *taskStore) {
@@ -43,7 +43,7 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	elsewhere := used
 	elsewhere.ID, elsewhere.ChargedTo = "u2", "another" // whose own usage has it in its sum
 	write(t, st, expect.Value(table.Pack(elsewhere.Type(), pk, elsewhere.Key(), elsewhere))(t))
-	var facts []daily.Fact
+	var facts []tenancy.DailyFact
 	for _, it := range append(rows(t, st, table.AuditMonth(a.Head.TenantID, a.Head.ChangedAt)), rows(t, st, pk)...) {
 		if f, ok, err := st.FactOf(it); err != nil {
 			t.Error(err)
@@ -54,26 +54,29 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	for range 2 {
 		expect.NoError(t, st.PutFacts(t.Context(), append(facts, facts...)))
 	}
-	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{daily.Day(a.Head.ChangedAt)}))(t)[0]
+	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{tenancy.DayOf(a.Head.ChangedAt)}))(t)[0]
 	took, _, known := got.Within(0.5)
-	if got.Tasks != 1 || got.Decided(daily.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute || took > 8*time.Minute {
+	if got.Tasks != 1 || got.Decided(tenancy.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute ||
+		took > 8*time.Minute {
 		t.Errorf("of %d facts: %+v, up to %v", len(facts), got, took)
 	}
 }
 
 // countedBy returns a fact with all numbers set.
-func countedBy(of string, n int, when time.Time) daily.Fact {
+func countedBy(of string, n int, when time.Time) tenancy.DailyFact {
 	ms := int64(n) * 1000
-	return daily.Fact{
-		Tenant: of, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: n%2 == 0, Gate: "prompt", Verdict: daily.Approved, Waited: &ms,
-		Tools: map[string]daily.Calls{"mcp:files.read-all": {Failed: 1}}, Spent: &daily.Spent{Calls: 1, Input: 10, Cost: 5},
+	return tenancy.DailyFact{
+		Tenant: of, Task: fmt.Sprintf("t%d",
+			n), Source: "01E", At: when, Created: n%2 == 0, Gate: "prompt", Verdict: tenancy.Approved, Waited: &ms,
+		Tools: map[string]tenancy.DailyCalls{"mcp:files.read-all": {Failed: 1}}, Spent: &tenancy.DailySpent{Calls: 1,
+			Input: 10, Cost: 5},
 	}
 }
 
 func testFactsCounted(t *testing.T, st *taskStore) {
 	const of = "01COUNTED"
 	day := today(25)
-	var facts []daily.Fact
+	var facts []tenancy.DailyFact
 	for n := range 230 {
 		facts = append(facts, countedBy(of, n, day))
 	}
@@ -88,9 +91,9 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 		})
 	}
 	wait.Wait()
-	days := []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}
+	days := []string{tenancy.DayOf(day), tenancy.DayOf(day.AddDate(0, 0, 1))}
 	got := expect.Value(st.Sums(t.Context(), of, days))(t)
-	expect.Same(t, []daily.Sum{daily.Fold(of, days[0], facts), daily.Fold(of, days[1], nil)}, got)
+	expect.Same(t, []tenancy.DailySum{tenancy.FoldFacts(of, days[0], facts), tenancy.FoldFacts(of, days[1], nil)}, got)
 }
 
 // atOnce is how many facts one transaction counts.
@@ -101,7 +104,7 @@ const atOnce = 50
 func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	const of = "01ONEROW"
 	day := today(27)
-	var facts []daily.Fact
+	var facts []tenancy.DailyFact
 	for n := range 3 * atOnce {
 		f := countedBy(of, n, day)
 		f.Task, f.Source = fmt.Sprintf("t%d", n%2), fmt.Sprintf("USAGE#%d", n)
@@ -118,8 +121,8 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	}
 	wait.Wait()
 	expect.NoError(t, st.PutFacts(t.Context(), facts))
-	want := daily.Fold(of, daily.Day(day), facts)
-	expect.Same(t, []daily.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}))(t))
+	want := tenancy.FoldFacts(of, tenancy.DayOf(day), facts)
+	expect.Same(t, []tenancy.DailySum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}))(t))
 	if n := len(rows(t, st, "FACT#"+of+"#"+want.Day)); n != 2 {
 		t.Errorf("%d rows for two tasks", n)
 	}
@@ -129,13 +132,13 @@ func testSumsOfATenant(t *testing.T, st *taskStore) {
 	day := today(22)
 	other := counted(1, day)
 	other.Tenant = "01OTHER"
-	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{other}))
-	if s := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(day)}))(t)[0]; s.Facts != 0 {
+	expect.NoError(t, st.PutFacts(t.Context(), []tenancy.DailyFact{other}))
+	if s := expect.Value(st.Sums(t.Context(), tenant, []string{tenancy.DayOf(day)}))(t)[0]; s.Facts != 0 {
 		t.Errorf("another's: %+v", s)
 	}
 	bad := counted(1, day)
 	bad.Task = "x#y"
-	if err := st.PutFacts(t.Context(), []daily.Fact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
+	if err := st.PutFacts(t.Context(), []tenancy.DailyFact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
 		t.Errorf("%v", err)
 	}
 	if _, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"}); err == nil {

@@ -2,12 +2,11 @@ package tool
 
 import (
 	"regexp"
+	"ringi/shared/words/language"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // says reports whether a text contains a value as a complete id or name.
@@ -218,7 +217,7 @@ const (
 func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
 // sheetForm is the beginning of a Google spreadsheet's address.
-var sheetForm = lazy.Regexp{Text: `https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`}
+var sheetForm = language.Regexp{Text: `https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`}
 
 // opensSheet reports whether a text ends just before the id in a Google spreadsheet's address:
 // https://docs.google.com/spreadsheets/d/<id>/edit.

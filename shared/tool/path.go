@@ -3,10 +3,9 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
+	"ringi/shared/words/language"
 	"strconv"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // Limits of a reference's text, and of a step's arguments before and after references are replaced.
@@ -25,8 +24,8 @@ type Path struct {
 }
 
 var (
-	stepForm = lazy.Regexp{Text: `^step-[1-9][0-9]{0,3}$`}
-	keyForm  = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,100}$`}
+	stepForm = language.Regexp{Text: `^step-[1-9][0-9]{0,3}$`}
+	keyForm  = language.Regexp{Text: `^[A-Za-z0-9_-]{1,100}$`}
 )
 
 // ParsePath reads a reference: `step-<n>.result` and any number of `.<name>` ([A-Za-z0-9_-]) and `.<index>`.

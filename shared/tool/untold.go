@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Untold reports whether a write would send people a text or a number that is not in the policy. It examines the
@@ -47,7 +47,7 @@ func untold(v any, policy string) bool {
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // listMark is the beginning of a list item.
-var listMark = lazy.Regexp{Text: `^(?:[-*•・●■]|[0-9]+[.)．）])\s*`}
+var listMark = language.Regexp{Text: `^(?:[-*•・●■]|[0-9]+[.)．）])\s*`}
 
 func tells(policy, text string) bool {
 	if text == "" {

@@ -12,7 +12,7 @@ import (
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -24,24 +24,26 @@ import (
 func auditNames(t *testing.T, w *consoletest.World) {
 	entry := func(action aggregate.Action, typ string, details aggregate.JSON) aggregate.AuditEntry {
 		return aggregate.AuditEntry{
-			TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser, ActorID: workspace.Suzuki, Action: action, ResourceType: typ, ResourceID: "01X", Details: details,
+			TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser, ActorID: webapi.Suzuki, Action: action, ResourceType: typ, ResourceID: "01X", Details: details,
 		}
 	}
 	w.Record(
 		entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"google"}`), entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"mcp:<rooms>"}`),
 		entry(tenancy.AuditToolPermissionUpdated, "tool_permission", `{"tool":"slack.dm.send"}`),
 	)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/audit")
 	page.Says(t, http.StatusOK, "連携: Google", "連携: mcp:&lt;rooms&gt;", "ツールの許可: slack.dm.send")
-	if !strings.Contains(page.Body, `<option value="`+workspace.Tanaka+`">田中`) || strings.Contains(page.Body, `<option value="`+workspace.Bot) {
+	if !strings.Contains(page.Body, `<option value="`+webapi.Tanaka+`">田中`) ||
+		strings.Contains(page.Body, `<option value="`+webapi.Bot) {
 		t.Errorf("the filter does not offer the workspace's people, and only them: %s", page.Body)
 	}
-	if page := b.Get("/console/audit?actor=" + workspace.Tanaka); !strings.Contains(page.Body, `value="`+workspace.Tanaka+`" selected`) || strings.Contains(page.Text(), "連携: Google") {
+	if page := b.Get("/console/audit?actor=" + webapi.Tanaka); !strings.Contains(page.Body,
+		`value="`+webapi.Tanaka+`" selected`) || strings.Contains(page.Text(), "連携: Google") {
 		t.Error("who was chosen does not stand in the filter, or filters nothing")
 	}
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
-	b.Get("/console/audit").Says(t, http.StatusOK).Holds(t, `<option value="`+workspace.Suzuki+`">鈴木`)
+	b.Get("/console/audit").Says(t, http.StatusOK).Holds(t, `<option value="`+webapi.Suzuki+`">鈴木`)
 }
 
 // unlisted is a Slack that lists no people.

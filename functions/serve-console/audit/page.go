@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/daily"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -53,7 +53,7 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 		Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to"),
 	}
 	if !q.Has("from") && !q.Has("to") {
-		f.From = daily.Day(now.AddDate(0, 0, -auditDays))
+		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
 	}
 	filter, err := f.filter()
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
@@ -67,12 +67,12 @@ func (f auditForm) filter() (auditlog.Filter, error) {
 	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
 	var err error
 	if f.From != "" {
-		if out.From, err = daily.Begins(f.From); err != nil {
+		if out.From, err = tenancy.DayBegins(f.From); err != nil {
 			return auditlog.Filter{}, aggregate.ErrField{Field: "from", Limit: "must be a date"}
 		}
 	}
 	if f.To != "" {
-		last, err := daily.Begins(f.To)
+		last, err := tenancy.DayBegins(f.To)
 		if err != nil {
 			return auditlog.Filter{}, aggregate.ErrField{Field: "to", Limit: "must be a date"}
 		}

@@ -13,7 +13,7 @@ import (
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -53,7 +53,7 @@ func auditSays(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Later(time.Minute)
 	save(w, 1)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
 		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
 	} {
@@ -63,7 +63,7 @@ func auditSays(t *testing.T, w *consoletest.World) {
 			expect.That(t, page.Status == http.StatusOK && strings.Contains(page.Text(), text),
 				"in %s %q is missing: %v", locale, text, page)
 		}
-		if !strings.Contains(page.Body, ">"+workspace.Suzuki+"</span>") { // whose name may be anybody's, also Ringi's
+		if !strings.Contains(page.Body, ">"+webapi.Suzuki+"</span>") { // whose name may be anybody's, also Ringi's
 			t.Errorf("in %s it does not say by id who acted", locale)
 		}
 	}
@@ -75,18 +75,19 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 	})
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
-		"": 3, "action=settings.updated": 2, "actor=" + workspace.Suzuki: 2, "actor=system": 1, "actor=" + workspace.Sato: 1, "action=task.created&actor=" + workspace.Sato: 1, "resource=" + w.Ref.ID: 1,
-		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0, "action=task.created&actor=" + workspace.Suzuki: 0,
+		"": 3, "action=settings.updated": 2, "actor=" + webapi.Suzuki: 2, "actor=system": 1, "actor=" + webapi.Sato: 1, "action=task.created&actor=" + webapi.Sato: 1, "resource=" + w.Ref.ID: 1,
+		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0, "action=task.created&actor=" + webapi.Suzuki: 0,
 	} {
 		page := b.Get("/console/audit?" + query)
 		if got := strings.Count(page.Body, `<td class="audit-when `); page.Status != http.StatusOK || got != want {
 			t.Errorf("%s: %d entries, want %d (%d)", query, got, want, page.Status)
 		}
 	}
-	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`, web.TextsOf("audit", "ja").Say("asked"), ">"+workspace.Sato+"</span>",
+	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`,
+		web.TextsOf("audit", "ja").Say("asked"), ">"+webapi.Sato+"</span>",
 		w.Load().Task.CreatedAt.In(tenancy.Zone()).Format(time.DateTime))
 	for query, says := range map[string]string{
 		"from=2026-05-01&to=2026-04-01": web.TextsOf("audit", "ja").In("problems", "from"), "to=yesterday": web.TextsOf("audit", "ja").In("problems", "to"),
@@ -108,7 +109,7 @@ func auditPages(t *testing.T, w *consoletest.World) {
 		})
 	}
 	w.Record(items...)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	seen, pages := map[string]bool{}, 0
 	for path := "/console/audit"; path != ""; pages++ {
 		page := b.Get(path)
@@ -129,19 +130,19 @@ func auditPages(t *testing.T, w *consoletest.World) {
 }
 
 func auditEmpty(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/audit").Says(t, http.StatusOK, web.TextsOf("audit", "ja").Say("empty"))
 }
 
 func auditIsClosed(t *testing.T, w *consoletest.World) {
 	save(w, audit.PageSize+1)
-	other := w.Found("T0OTHER", workspace.Tanaka)
-	mine := w.As(workspace.Suzuki)
+	other := w.Found("T0OTHER", webapi.Tanaka)
+	mine := w.As(webapi.Suzuki)
 	next := olderLink.FindStringSubmatch(mine.Get("/console/audit").Body)
 	expect.Must(t, next != nil, "there is no second page")
 	x := begunExport(t, mine)
 	log := consoletest.Logged(t)
-	theirs := w.Of(other, workspace.Tanaka)
+	theirs := w.Of(other, webapi.Tanaka)
 	theirs.Get(strings.ReplaceAll(next[1], "&amp;", "&")).Says(t, http.StatusBadRequest).
 		Lacks(t, "settings.updated</span>")
 	expect.That(t, !strings.Contains(theirs.Get("/console/audit").Body, `<td class="audit-when `),
@@ -170,7 +171,7 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 		})
 	}
 	w.Record(entries...)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, locale := range language.All {
 		b.Locale = locale
 		page := b.Get("/console/audit")
@@ -202,7 +203,7 @@ func begunExport(t *testing.T, b *consoletest.Browser) string {
 
 func auditExports(t *testing.T, w *consoletest.World) {
 	save(w, 2)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	id := begunExport(t, b)
 	begun := w.Console.Exports.(*consoletest.Exporter).Begun
 	expect.That(t, len(begun) == 1 && begun[0] == w.Tenant.ID+" "+id, "begun are %v", begun)
@@ -210,7 +211,7 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	b.Get(path).Says(t, http.StatusOK, web.TextsOf("export", "ja").Say("waiting")).Holds(t, `data-live="`+path+`"`)
 	b.Get(path+"/file").Says(t, http.StatusNotFound) // a file that is not there
 	x := expect.Value(records.ExportsOf(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
-	expect.That(t, x.Filter == (auditlog.Filter{Action: "settings.updated"}) && x.By == workspace.Suzuki &&
+	expect.That(t, x.Filter == (auditlog.Filter{Action: "settings.updated"}) && x.By == webapi.Suzuki &&
 		x.Locale == "ja", "it is asked for as %+v", x)
 	x.Rows, x.Bytes = 2, 12345
 	expect.NoError(t, records.ExportsOf(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
@@ -225,7 +226,7 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	}
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	was := owner.Admins
-	owner.Admins = []string{workspace.Sato}
+	owner.Admins = []string{webapi.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 	b.Get(path+"/file").Says(t, http.StatusForbidden) // who was an administrator until now
 	owner = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
@@ -237,14 +238,14 @@ func auditExports(t *testing.T, w *consoletest.World) {
 }
 
 func auditExportFails(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for range auditlog.MaxAtOnce {
 		begunExport(t, b)
 	}
 	b.Post("/console/audit/exports", url.Values{"as": {"csv"}}).Says(t, http.StatusTooManyRequests,
 		web.TextsOf("fault", "ja").In("title", "exports_busy"))
 	w.Later(auditlog.GivenUp)
-	b = w.As(workspace.Suzuki)
+	b = w.As(webapi.Suzuki)
 	id := begunExport(t, b)
 	x := expect.Value(records.ExportsOf(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
 	expect.NoError(t, records.ExportsOf(w.Store.Table()).FailExport(t.Context(), x, auditlog.TooMany, w.Now()))

@@ -11,7 +11,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -29,7 +29,7 @@ func TestListsAreAccessible(t *testing.T) {
 	}
 	tabs := map[*consoletest.World]*browser.Tab{}
 	for i, p := range accessiblePages(consoletest.New(t, db), consoletest.New(t, db)) {
-		b := p.world.As(workspace.Suzuki)
+		b := p.world.As(webapi.Suzuki)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
 			p.world.Console.Handler().ServeHTTP(w, r)
@@ -74,7 +74,7 @@ func accessiblePages(empty, full *consoletest.World) []accessiblePage {
 	ids := full.Standing()
 	for n := range 12 {
 		r := consoletest.Requested{
-			User: []string{workspace.Sato, workspace.Tanaka, workspace.Alex}[n%3], Channel: workspace.HR, Kind: "channel",
+			User: []string{webapi.Sato, webapi.Tanaka, webapi.Alex}[n%3], Channel: webapi.HR, Kind: "channel",
 			Title: []string{"営業部の残業を月ごとに集計して", "Book a room for Friday 15:00 and tell the team", "全員の有給の残りをシートに書き出して"}[n%3],
 		}
 		if n == 4 {

@@ -21,7 +21,7 @@ import (
 	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/tools"
 	"ringi/functions/serve-console/web"
-	slack "ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 
@@ -31,7 +31,7 @@ type Console struct {
 	Contests      *store.ContestStore
 	Organisations *store.OrganisationStore
 	Servers       tools.ServerTools
-	SignIn        *slack.Slack
+	SignIn        *slackapi.SignIn
 	Exports       audit.Exporter
 	Begin         contest.Beginner
 	Agents        conversation.Agents

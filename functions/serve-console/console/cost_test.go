@@ -16,7 +16,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -80,7 +80,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 	db := storetest.Start(t)
 	for _, n := range []int{10, 400} {
 		w, h := consoletest.New(t, db), &heard{}
-		w.Filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
+		w.Filled(n, func(int) (user, channel, title string) { return webapi.Sato, webapi.HR, "勤怠" })
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
 		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
@@ -88,7 +88,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
 			"/console/tasks?status=done":                   {"GetItem", "Query"},
-			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
+			"/console/tasks?person=" + webapi.Sato:         {"GetItem", "Query"},
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
 			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},                              // one for each month
 			"/console/approvals":                           {"GetItem", "GetItem", "Query", "Query", "Query"}, // settings
@@ -97,7 +97,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		} {
 			for _, user := range readers(path) {
 				b, calls := w.As(user), want
-				if strings.HasPrefix(path, "/console/agents") && user == workspace.Sato {
+				if strings.HasPrefix(path, "/console/agents") && user == webapi.Sato {
 					calls = append(slices.Clone(want), "Query")
 				}
 				h.take()
@@ -112,9 +112,9 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 // readers are an administrator and, on pages for members, a member.
 func readers(path string) []string {
 	if strings.HasPrefix(path, "/console/audit") {
-		return []string{workspace.Suzuki}
+		return []string{webapi.Suzuki}
 	}
-	return []string{workspace.Suzuki, workspace.Sato}
+	return []string{webapi.Suzuki, webapi.Sato}
 }
 
 // However long the list and wherever the page, its query reads the page's rows, and one more if there are older ones.
@@ -122,7 +122,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 	db := storetest.Start(t)
 	for _, n := range []int{100, 1000} {
 		w, h := consoletest.New(t, db), &heard{}
-		w.Filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
+		w.Filled(n, func(int) (user, channel, title string) { return webapi.Sato, webapi.HR, "勤怠" })
 		var entries []aggregate.AuditEntry
 		for i := range n {
 			entries = append(entries, aggregate.AuditEntry{
@@ -134,9 +134,9 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
 		w.Console.Store = web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).Of.Store)
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		for _, path := range []string{
-			"/console/tasks", "/console/tasks?status=done", "/console/tasks?person=" + workspace.Sato,
+			"/console/tasks", "/console/tasks?status=done", "/console/tasks?person=" + webapi.Sato,
 			"/console/audit?from=2026-01-05&to=2026-01-20", "/console/audit?from=2026-01-05&to=2026-01-20&action=" + string(task.AuditTaskExpired),
 		} {
 			left := n
@@ -168,7 +168,7 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 			w.Compete("勤怠の方針", &ref).Plays(1, 1, float64(n)/100, "案")
 		}
 		w.Console.Store, w.Console.Contests = web.RowsOf(all), counted
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		for path, want := range map[string][]string{
 			"/console/contests":                   {"GetItem", "Query"},
 			"/console/contests/board":             {"BatchGetItem", "GetItem", "Query"},
@@ -194,12 +194,12 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	want := []string{"BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {
 		for w.Console.Store = plain; w.Said < n; {
-			who := []string{workspace.Sato, workspace.Tanaka}[w.Said%2] // each may have fifty open ones
-			w.Made(consoletest.Requested{User: who, Channel: workspace.HR, Kind: "channel", Title: "勤怠"})
+			who := []string{webapi.Sato, webapi.Tanaka}[w.Said%2] // each may have fifty open ones
+			w.Made(consoletest.Requested{User: who, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
 			w.Draft(tenancy.DefaultSettings())
 		}
 		w.Console.Store = counted
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		h.take()
 		page := b.Get("/console/approvals")
 		got, looked := h.take()

@@ -12,7 +12,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -24,12 +24,12 @@ var numberOf = regexp.MustCompile(`<strong><a href="(/console/tasks[^"]*)"[^>]*>
 func TestTheHomeCountsAsTheListDoes(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Standing()
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "承認待ち"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "承認待ち"})
 	w.Draft(tenancy.DefaultSettings())
-	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Kind: "channel", Title: "他の人"})
+	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "他の人"})
 	w.Draft(tenancy.DefaultSettings())
 	w.Later(time.Minute)
-	b := w.As(workspace.Sato)
+	b := w.As(webapi.Sato)
 	home := b.Get("/console")
 	home.Says(t, http.StatusOK, "承認待ち 2", "作成中または実行中 2", "最近 7 日に完了 1", "最近 7 日に失敗 3")
 	found := numberOf.FindAllStringSubmatch(home.Body, -1)
@@ -44,7 +44,7 @@ func TestTheHomeCountsAsTheListDoes(t *testing.T) {
 func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 	w := consoletest.Start(t)
 	for range 4 {
-		w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "勤怠"})
+		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
 	}
 	const near, full, link = "同時に進む依頼が上限に近づいています", "同時に進む依頼が上限に達しています", "/console/settings#h-limit"
 	for _, x := range []struct {
@@ -53,16 +53,16 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 		warns string
 	}{{0, "上限なし", ""}, {6, "上限 6 件", ""}, {5, "上限 5 件", near}, {4, "上限 4 件", full}, {3, "上限 3 件", full}} {
 		w.Settings(func(s *tenancy.Settings) { s.MaxOpenTasks.Tenant = x.most })
-		home := w.As(workspace.Suzuki).Get("/console")
+		home := w.As(webapi.Suzuki).Get("/console")
 		home.Says(t, http.StatusOK, "同時に進む依頼 4 "+x.about)
 		for _, warned := range []string{near, full} {
 			expect.That(t, strings.Contains(home.Body, warned) == (warned == x.warns), "%d: %v", x.most, home)
 		}
 		expect.That(t, strings.Contains(home.Body, link) == (x.warns != ""), "%d: %v", x.most, home)
-		other := w.As(workspace.Sato).Get("/console")
+		other := w.As(webapi.Sato).Get("/console")
 		expect.That(t, !strings.Contains(other.Body, "上限に") && !strings.Contains(other.Body, "同時に進む依頼"), "%v", other)
 	}
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Locale = "en"
 	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.", "Open the limit in Settings")
 }
@@ -89,7 +89,7 @@ func TestWhoMayOpenAPage(t *testing.T) {
 	for _, r := range w.Console.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
 		path = regexp.MustCompile(`\{\w+\}`).ReplaceAllString(strings.TrimSuffix(path, "{$}"), "x")
-		forged, member, nobody := w.As(workspace.Suzuki), w.As(workspace.Sato), w.Browser()
+		forged, member, nobody := w.As(webapi.Suzuki), w.As(webapi.Sato), w.Browser()
 		forged.Form = "x"
 		if method == http.MethodGet {
 			nobody.Get(path).Leads(t, "/console/signin?next="+url.QueryEscape(path))
@@ -103,7 +103,7 @@ func TestWhoMayOpenAPage(t *testing.T) {
 		open := slices.Contains(forMembers, strings.ReplaceAll(r.Pattern, " ", ""))
 		expect.That(t, refused != open, "%s: refused %t, of the list %t", r.Pattern, refused, open)
 	}
-	for user, most := range map[string]int{workspace.Sato: 4, workspace.Suzuki: 13} {
+	for user, most := range map[string]int{webapi.Sato: 4, webapi.Suzuki: 13} {
 		menu, _, _ := strings.Cut(w.As(user).Get("/console").Body, "</nav>")
 		links := regexp.MustCompile(`<a href="(/console/[a-z-]+)"`).FindAllStringSubmatch(menu, -1)
 		expect.Is(t, len(links), most, "links of the menu")

@@ -8,7 +8,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -18,7 +18,7 @@ import (
 
 // turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, at others', and after they acted.
 func turnLooks(w *consoletest.World) []look {
-	two := consoletest.Desk("経理", 2, workspace.Tanaka, workspace.Alex, workspace.Suzuki)
+	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Suzuki)
 	act := func(user string, do aggregate.Act, reason string) {
 		w.T.Helper()
 		b := w.As(user)
@@ -31,23 +31,23 @@ func turnLooks(w *consoletest.World) []look {
 		return w.TaskPage()
 	}
 	mine := opened(consoletest.ThreeStages()...)
-	others := opened(consoletest.Desk("課長", 1, workspace.Tanaka), two, consoletest.Desk("部長", 1, workspace.Alex))
-	stamped := opened(two, consoletest.Desk("部長", 1, workspace.Alex))
-	act(workspace.Tanaka, aggregate.ActApprove, "")
+	others := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two, consoletest.Desk("部長", 1, webapi.Alex))
+	stamped := opened(two, consoletest.Desk("部長", 1, webapi.Alex))
+	act(webapi.Tanaka, aggregate.ActApprove, "")
 	back := opened(consoletest.ThreeStages()...)
-	act(workspace.Suzuki, aggregate.ActApprove, "")
-	round := opened(consoletest.Desk("課長", 1, workspace.Tanaka), two)
-	act(workspace.Tanaka, aggregate.ActApprove, "")
-	act(workspace.Alex, aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
+	act(webapi.Suzuki, aggregate.ActApprove, "")
+	round := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two)
+	act(webapi.Tanaka, aggregate.ActApprove, "")
+	act(webapi.Alex, aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
 	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		o := consoletest.Along(consoletest.Desk("課長", 1, workspace.Suzuki), two)
+		o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two)
 		return a.FinishProcessOnRoute(a.Head.Run, steps(), "宛名を直しました。", o, s, w.Now())
 	})
 	denied := opened(consoletest.ThreeStages()...)
-	act(workspace.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストを走らせて")
+	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
 	k.ProposesAlong(two)
 	return []look{
 		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
@@ -60,8 +60,8 @@ func turnLooks(w *consoletest.World) []look {
 // back. The keys for approving and for the reason lead there.
 func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
-	w.Opened(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka), consoletest.Desk("部長", 1, workspace.Alex))
-	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), consoletest.Desk("部長", 1, webapi.Alex))
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: suzuki.Cookies["__Host-ringi"]})
 		w.Console.Handler().ServeHTTP(rw, r)

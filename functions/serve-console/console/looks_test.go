@@ -14,7 +14,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
@@ -52,7 +52,7 @@ func TestLooksOfThePagesThatAdministratorsRead(t *testing.T) {
 func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale string, all []look) {
 	pictures := os.Getenv("RINGI_SCREENSHOTS")
 	byPath := map[string]look{}
-	user, nobody := w.As(workspace.Suzuki), w.Browser()
+	user, nobody := w.As(webapi.Suzuki), w.Browser()
 	user.Locale, nobody.Locale = locale, locale
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		x, known := byPath[r.URL.Path]
@@ -117,7 +117,7 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		"approvals", "stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
-	page := w.As(workspace.Suzuki).Get("/console/settings")
+	page := w.As(webapi.Suzuki).Get("/console/settings")
 	base := html.UnescapeString(regexp.MustCompile(`name="base" value="([^"]*)"`).FindStringSubmatch(page.Body)[1])
 	refused := expect.Value(url.ParseQuery(base))(w.T)
 	for name, value := range map[string]string{"base": base, "rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save", "max_versions": "0", "hour_requests": "x"} {

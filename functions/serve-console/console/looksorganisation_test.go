@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
@@ -20,7 +20,7 @@ func organised(w *consoletest.World) []look {
 	b.WriteString(strings.Join(organisation.Header(language.All[0]), ",") + "\n")
 	for i, u := range w.Slack.Users() {
 		switch {
-		case u.ID == workspace.Suzuki:
+		case u.ID == webapi.Suzuki:
 			fmt.Fprintf(&b, "%d,%s,%s,D1,みどり製作所ホールディングス株式会社,,代表取締役社長,1,,,社員,,\n", i+1, u.Name, u.Email)
 		case !u.Bot && !u.Stranger:
 			fmt.Fprintf(&b, "%d,%s,%s,D2,人事部,D1,課長,3,,,社員,,\n", i+1, u.Name, u.Email)
@@ -31,7 +31,7 @@ func organised(w *consoletest.World) []look {
 	}
 	file := b.String()
 	o := expect.Value(organisation.Read([]byte(file)))(w.T)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 	expect.NoError(w.T, w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, 0, o, o.Match(nil, 1).Kept(), by,
 		w.Now()))
 	changed := strings.NewReplacer("社員 1,", "社員 いち,", "代表取締役社長", "取締役会長", "134,社員 34,shain.34@example.com,E2",

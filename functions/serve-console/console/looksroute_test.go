@@ -6,7 +6,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
@@ -32,10 +32,10 @@ func TestLooksOfSuccessors(t *testing.T) {
 // successors returns the page of a successor of somebody who has left, and the page that refuses one.
 func successors(w *consoletest.World) (ask, refused look) {
 	const gone = "U0TAKADA"
-	who := rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Alex, workspace.Suzuki, workspace.Tanaka}}
+	who := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Alex, webapi.Suzuki, webapi.Tanaka}}
 	_, rev, err := w.Store.Rules(w.T.Context(), w.Tenant.ID)
 	expect.NoError(w.T, err)
-	opening := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("部長", 1, gone))
+	opening := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, gone))
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: opening.Rule.ID,
 		Name: opening.Rule.Name, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: "部長", Who: who, Need: 1, Empty: rules.EmptyRefuse}}, Hands: 1}}}}}
@@ -46,7 +46,7 @@ func successors(w *consoletest.World) (ask, refused look) {
 	q := url.Values{"gate": {p.ID}, "stage": {"1"}, "for": {gone}}
 	ask = look{name: "successor", path: w.TaskPage() + "/successor?" + q.Encode()}
 	q.Set("asked", p.Asked)
-	q.Set("to", workspace.Suzuki)
+	q.Set("to", webapi.Suzuki)
 	q.Set("reason", "部長の退職のため、後任が決まるまで担当します。")
 	return ask, look{name: "successor-refused", path: w.TaskPage() + "/successor", form: q}
 }

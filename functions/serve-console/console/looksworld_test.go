@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/daily"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -52,13 +51,13 @@ func fullLooks(w *consoletest.World) []look {
 }
 
 // refusedStandIn is the form of a stand-in for oneself.
-var refusedStandIn = url.Values{"act": {"set"}, "principal": {workspace.Suzuki}, "hand": {workspace.Suzuki},
+var refusedStandIn = url.Values{"act": {"set"}, "principal": {webapi.Suzuki}, "hand": {webapi.Suzuki},
 	"from": {"2026-08-01"}, "until": {"2026-08-31"}}
 
 // stoodFor sets who stands in for whom, now and later, and returns the page that lists them.
 func stoodFor(w *consoletest.World) string {
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
-	for i, of := range [][2]string{{workspace.Tanaka, workspace.Suzuki}, {workspace.Alex, workspace.Tanaka}} {
+	for i, of := range [][2]string{{webapi.Tanaka, webapi.Suzuki}, {webapi.Alex, webapi.Tanaka}} {
 		hand, principal := circulation.Person{User: of[0]}, circulation.Person{User: of[1]}
 		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: hand, Principal: principal, From: today + organisation.Date(30*i)}
 		d.Until = d.From + 20
@@ -114,15 +113,18 @@ func usage(id, key string) aggregate.Usage {
 // worked counts twenty days of a workspace's work.
 func worked(w *consoletest.World) {
 	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
-	var all []daily.Fact
+	var all []tenancy.DailyFact
 	for n := range 20 {
 		for k := range 1 + n*7%5 {
-			day := []daily.Fact{
-				{Created: true}, {Gate: "prompt", Verdict: daily.Rejected, Waited: took(time.Duration(4*n+1) * time.Minute)},
-				{Gate: "prompt", Verdict: daily.Approved, Waited: took(time.Duration(3+n*n*k) * time.Second)},
-				{Gate: "process", Verdict: daily.Approved, Waited: took(time.Duration(90+n) * time.Second)},
-				{Ended: []string{"failed", "completed", "completed"}[(n+k)%3], Tools: map[string]daily.Calls{"sheets_append": {Completed: 1, Failed: n % 2}, "list_employees": {Completed: 3}}},
-				{Spent: &daily.Spent{Calls: 3, Input: int64(12345 * (k + 1)), Output: 678, Cost: aggregate.MicroUSD(1_230_000 * (n%4 + 1))}},
+			day := []tenancy.DailyFact{
+				{Created: true}, {Gate: "prompt", Verdict: tenancy.Rejected, Waited: took(time.Duration(4*n+1) * time.Minute)},
+				{Gate: "prompt", Verdict: tenancy.Approved, Waited: took(time.Duration(3+n*n*k) * time.Second)},
+				{Gate: "process", Verdict: tenancy.Approved, Waited: took(time.Duration(90+n) * time.Second)},
+				{Ended: []string{"failed", "completed", "completed"}[(n+k)%3],
+					Tools: map[string]tenancy.DailyCalls{"sheets_append": {Completed: 1, Failed: n % 2},
+						"list_employees": {Completed: 3}}},
+				{Spent: &tenancy.DailySpent{Calls: 3, Input: int64(12345 * (k + 1)), Output: 678,
+					Cost: aggregate.MicroUSD(1_230_000 * (n%4 + 1))}},
 			}
 			for i := range day {
 				day[i].Tenant, day[i].Task, day[i].Source, day[i].At = w.Tenant.ID, fmt.Sprintf("t%d-%d", n, k), fmt.Sprintf("01E%d", i), w.Now().AddDate(0, 0, -n)
@@ -141,7 +143,7 @@ func finished(w *consoletest.World) (page string) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月の勤怠を部署ごとにまとめ、スプレッドシートに書き出す。", Priority: task.High, TaskType: task.TypeStandard}, w.Now())
 	}))
 	w.Draft(tenancy.DefaultSettings())
-	w.As(workspace.Suzuki).Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください"))
+	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください"))
 	w.Draft(tenancy.DefaultSettings())
 	w.Later(4 * time.Minute)
 	w.Approve()
@@ -174,19 +176,19 @@ func steps() []task.Step {
 	return []task.Step{
 		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
 		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write, `{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
-		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+workspace.Sato+`","text":"完了"}`),
+		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 	}
 }
 
 // talked returns the page of a conversation in which a command waits for approval.
 func talked(w *consoletest.World) string {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストを走らせて")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
 	k.Run()
 	w.Results["prompts/talk"] = prompt
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "承認されたら走らせます。", Usage: usage("01TALK", "prompts/talk")}, w.Now())
 	})
-	k.Says(workspace.Sato, "お願いします")
+	k.Says(webapi.Sato, "お願いします")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	return k.Page()
 }
@@ -198,19 +200,21 @@ func walked(w *consoletest.World) string {
 	left := consoletest.Desk("室長", 1)
 	left.LeftOut = "vacant"
 	stages := append(consoletest.ThreeStages(), left, circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel, Need: 1})
-	stages[2].People[0].Via = "manager 2 of " + workspace.Sato + " as of 2026-11-22"
-	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.SendBack, 2, workspace.Tanaka))
+	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + " as of 2026-11-22"
+	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
+		w.Acts(circulation.SendBack, 2, webapi.Tanaka))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps(), "宛名を直しました。", w.SettingsNow(), w.Now())
 	})
 	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Hands = 3 },
-		func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: workspace.Guest}} },
+		func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Guest}} },
 		func(g *aggregate.Gate) { g.Asked = aggregate.HashOf("x") },
-		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(workspace.Suzuki)), w.Acts(circulation.Stamp, 2, workspace.Tanaka),
-		w.Acts(circulation.Stamp, 2, workspace.Alex), w.Acts(circulation.TakeBack, 2, workspace.Alex),
+		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)), w.Acts(circulation.Stamp, 2,
+			webapi.Tanaka),
+		w.Acts(circulation.Stamp, 2, webapi.Alex), w.Acts(circulation.TakeBack, 2, webapi.Alex),
 		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
-			act.For, act.To = &circulation.Person{User: workspace.Alex}, &circulation.Person{User: "U0HAYASHI"}
+			act.For, act.To = &circulation.Person{User: webapi.Alex}, &circulation.Person{User: "U0HAYASHI"}
 			act.Text = "長期の休みのため"
 		}))
 	return w.TaskPage()
@@ -220,14 +224,14 @@ func walked(w *consoletest.World) string {
 func endedRoute(w *consoletest.World) string {
 	w.Ask()
 	w.Planned(tenancy.DefaultSettings(), steps()...)
-	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...), w.Acts(circulation.Stamp, 1, workspace.Suzuki),
-		w.Acts(circulation.Deny, 2, workspace.Tanaka))
+	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
+		w.Acts(circulation.Deny, 2, webapi.Tanaka))
 	return w.TaskPage()
 }
 
 // talkedOnRoute returns the page of a conversation in which a command waits under a rule.
 func talkedOnRoute(w *consoletest.World) string {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストを走らせて")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 }, w.Routed(consoletest.ThreeStages()...))
 	return k.Page()

@@ -8,7 +8,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
@@ -33,7 +33,7 @@ func TestLooksOfRules(t *testing.T) {
 // button does it where there is no script.
 func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
 	w := consoletest.Start(t)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(rulesPath, b.Get(rulesPath).Hidden("act", "begin.writes"))
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		answer := form
@@ -62,14 +62,14 @@ const rulesPath = "/console/rules"
 // ruleLooks gives a workspace rules of circulation, and returns their pages.
 func ruleLooks(w *consoletest.World) []look {
 	const path = rulesPath
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.Tenant.TeamID, Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.Tenant.TeamID, Member: true}
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, by, w.Now())
 	expect.NoError(w.T, err)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	rule := b.Post(path, list.Hidden("act", "edit.0"))
 	three := []string{"name", "10万円以上の外部書き込み", "use", "some", "tools", "| send_slack_dm", "at_least", "100000", "outcome", "route",
-		"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + workspace.Suzuki + "|" + workspace.Guest,
+		"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + webapi.Suzuki + "|" + webapi.Guest,
 		"stages.0.need", "x", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "find.stages.0.people", "a", "stages.1.was", "new", "stages.1.kind", "channel",
 		"stages.1.name", "", "find.channels", "general", "to", "within", "hands", "9"}
 	changed := b.Post(path, list.Hidden("act", "down.0", "floor.stamps", "2"))
@@ -83,7 +83,7 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "rule-last", path: path, form: list.Hidden("act", "edit.writes")},
 		{name: "rule-later", path: path, form: list.Hidden("act", "edit.2")},
 		{name: "rules-tried", path: path, form: changed.Hidden("act", "try", "try.tool", " send_slack_dm", "try.amount", "5万", "try.who", "佐藤",
-			"try.place", workspace.HR)},
+			"try.place", webapi.HR)},
 		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
 		{name: "rules-wrong", path: path, form: low.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "check")},
 		{name: "rules-check", path: path, form: fine.Hidden("act", "check")},
@@ -103,21 +103,22 @@ func someRules() *rules.Rules {
 	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1, HandsFrom: &rules.Money{Value: "1000000", Currency: "JPY"}}, Rules: []rules.Rule{
 		{ID: aggregate.NewID(), Name: "10万円以上の外部書き込み", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{
-			Stages: []rules.Stage{people("部長", 1, workspace.Suzuki), people("経理", 2, workspace.Tanaka, workspace.Alex, workspace.Sato),
-				people("総務", 0, workspace.Guest)}, Readers: &rules.Readers{People: []string{workspace.Alex}}}}},
+			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Sato),
+				people("総務", 0, webapi.Guest)}, Readers: &rules.Readers{People: []string{webapi.Alex}}}}},
 		{ID: aggregate.NewID(), Name: "社外への送信", When: rules.Conditions{Kinds: steps, Tools: writing,
-			Places:       &rules.Places{Channels: []string{workspace.HR}},
+			Places:       &rules.Places{Channels: []string{webapi.HR}},
 			Destinations: &rules.Destinations{Go: rules.GoOutside, List: []string{"example.com"}}},
 			Outcome: rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}},
 		{ID: aggregate.NewID(), Name: "営業部の少額", When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}},
 			Tools:  &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{{Name: "send_slack_dm"}, {Address: "https://rooms.example.com/mcp", Name: "book"}}},
 			Amount: &rules.Between{Below: "50000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp}, people("経理", 1, workspace.Tanaka)}}}},
+			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp}, people("経理", 1,
+				webapi.Tanaka)}}}},
 		{ID: aggregate.NewID(), Name: "50万円以上", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Amount: &rules.Between{AtLeast: "500000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{
-			Stages: []rules.Stage{people("部長", 1, workspace.Suzuki), people("社長", 1, workspace.Alex)}}}},
+			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("社長", 1, webapi.Alex)}}}},
 		{ID: aggregate.NewID(), Name: "外部への書き込み", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Amount: &rules.Between{Below: "100000", Currency: "JPY"}},
-			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{people("承認者", 1, workspace.Suzuki, workspace.Tanaka)}}}},
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{people("承認者", 1, webapi.Suzuki, webapi.Tanaka)}}}},
 	}}
 }

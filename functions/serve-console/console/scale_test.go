@@ -13,7 +13,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -79,11 +79,11 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 	for _, n := range sizes {
 		w, h := consoletest.New(t, db), &heard{}
 		w.Filled(n, func(i int) (user, channel, title string) {
-			return []string{workspace.Sato, workspace.Tanaka}[i%2], workspace.HR, "今月の勤怠をまとめて"
+			return []string{webapi.Sato, webapi.Tanaka}[i%2], webapi.HR, "今月の勤怠をまとめて"
 		})
 		for i := range 60 {
-			who := []string{workspace.Sato, workspace.Tanaka}[i%2]
-			w.Made(consoletest.Requested{User: who, Channel: workspace.HR, Kind: "channel", Title: "従業員一覧を取得して"})
+			who := []string{webapi.Sato, webapi.Tanaka}[i%2]
+			w.Made(consoletest.Requested{User: who, Channel: webapi.HR, Kind: "channel", Title: "従業員一覧を取得して"})
 			w.Draft(tenancy.DefaultSettings())
 		}
 		cfg := db.Config
@@ -91,14 +91,14 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
 		w.Console.Store, w.Console.Conversations = web.RowsOf(all), store.ConversationsOf(all)
 		paths := []string{
-			"/console/tasks", "/console/tasks?person=" + workspace.Sato, "/console/tasks?person=me&status=waits",
-			"/console/tasks?person=" + workspace.Sato + "&status=done", "/console/tasks?person=me&status=failed", "/console/approvals", "/console/approvals?for=me&sort=due",
+			"/console/tasks", "/console/tasks?person=" + webapi.Sato, "/console/tasks?person=me&status=waits",
+			"/console/tasks?person=" + webapi.Sato + "&status=done", "/console/tasks?person=me&status=failed", "/console/approvals", "/console/approvals?for=me&sort=due",
 			"/console/approvals?group=person", "/console/tasks/" + w.Ref.ID,
 		}
 		for _, s := range task.Statuses {
 			paths = append(paths, "/console/tasks?status="+string(s))
 		}
-		for _, user := range []string{workspace.Suzuki, workspace.Sato} {
+		for _, user := range []string{webapi.Suzuki, webapi.Sato} {
 			b := w.As(user)
 			b.Get("/console/tasks") // names and channels are kept for a minute
 			for _, path := range paths {
@@ -127,7 +127,7 @@ func TestARequestOfSixtyStepsIsLight(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Sixty()
 	for _, locale := range language.All {
-		b, words := w.As(workspace.Suzuki), web.TextsOf("task", locale)
+		b, words := w.As(webapi.Suzuki), web.TextsOf("task", locale)
 		b.Locale = locale
 		m := measure(t, b, &heard{}, w.TaskPage(), "60 steps, "+locale)
 		m.page.Says(t, http.StatusOK, "60.", "E019", words.Say("show_values"), words.Say("show_steps"))

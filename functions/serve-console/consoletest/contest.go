@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -82,7 +82,7 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 		Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3, MinRounds: 1,
 		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
 		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}},
-		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki},
+		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki},
 	}
 	if by != nil {
 		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -35,7 +35,7 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 // Direct begins a conversation of Sato's in a direct message.
 func (w *World) Direct() *Conversation {
 	w.T.Helper()
-	return w.Talked(workspace.Sato, "D0SATO", "im", "集計用のスクリプトを書いて")
+	return w.Talked(webapi.Sato, "D0SATO", "im", "集計用のスクリプトを書いて")
 }
 
 func (k *Conversation) Page() string { return "/console/sessions/" + k.Talk.ID }

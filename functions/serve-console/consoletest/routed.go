@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -34,7 +34,7 @@ func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 		at := w.Now()
 		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
-		g.Askers = []circulation.Person{{User: workspace.Sato}}
+		g.Askers = []circulation.Person{{User: webapi.Sato}}
 	}
 }
 
@@ -53,7 +53,7 @@ func (w *World) OpenedWith(s tenancy.Settings, step task.Step, stages ...circula
 
 // Along is the opening of what Sato asks along these stages.
 func Along(stages ...circulation.Stage) aggregate.Opening {
-	return pipelinetest.Along([]string{workspace.Sato}, 1, stages...)
+	return pipelinetest.Along([]string{webapi.Sato}, 1, stages...)
 }
 
 // ProposesAlong has a conversation's agent propose a command that asks people along these stages.
@@ -72,9 +72,9 @@ func (k *Conversation) ProposesBy(o aggregate.Opening) *conversation.Action {
 // ThreeStages ask Suzuki, then two of three, then Alex.
 func ThreeStages() []circulation.Stage {
 	return []circulation.Stage{
-		Desk("課長", 1, workspace.Suzuki),
-		Desk("経理", 2, workspace.Tanaka, workspace.Alex, "U0TAKADA"),
-		Desk("部長", 1, workspace.Alex),
+		Desk("課長", 1, webapi.Suzuki),
+		Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA"),
+		Desk("部長", 1, webapi.Alex),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -19,7 +19,7 @@ func (w *World) Standing() map[task.Status]string {
 	w.T.Helper()
 	ids := map[task.Status]string{}
 	for _, s := range task.Statuses {
-		r := Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "営業部の今月の勤怠をまとめて、部長に送って"}
+		r := Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "営業部の今月の勤怠をまとめて、部長に送って"}
 		if kind, plain := map[task.Status]task.ExtractKind{
 			task.StatusRefused: task.KindUnsupported, task.StatusAnswered: task.KindHelp,
 		}[s]; plain {
@@ -83,7 +83,7 @@ func (w *World) comes(to task.Status) {
 func (w *World) Sixty() {
 	w.T.Helper()
 	settings := tenancy.DefaultSettings()
-	w.Made(Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "全員に今月の勤怠を送って"})
+	w.Made(Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "全員に今月の勤怠を送って"})
 	for n := range 3 {
 		if w.Draft(settings); n < 2 {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -17,7 +17,8 @@ import (
 )
 
 func Message(order int, text string) task.Step {
-	return pipelinetest.Step(order, "send_slack_dm", aggregate.Write, fmt.Sprintf(`{"recipient":%q,"text":%q,"details":[]}`, workspace.Tanaka, text))
+	return pipelinetest.Step(order, "send_slack_dm", aggregate.Write,
+		fmt.Sprintf(`{"recipient":%q,"text":%q,"details":[]}`, webapi.Tanaka, text))
 }
 
 // AskForSteps approves the policy and brings these steps to their approval.

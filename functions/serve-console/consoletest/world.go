@@ -23,7 +23,7 @@ import (
 
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -32,7 +32,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
@@ -162,7 +161,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	_, table := db.Store(t)
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
 	w := &World{Story: pipelinetest.Story{T: t, Store: s, By: by}, Slack: slacktest.Start(t), Results: storetest.Bucket{}, DB: db.DB, Table: table}
 	w.StartClock()
 	w.People = &Directory{Directory: w.Slack.Client, changed: map[string]func(*slackapi.User) error{}, Called: map[string]string{}}
@@ -180,12 +179,12 @@ func New(t *testing.T, db *storetest.Server) *World {
 		Organisations: organised,
 		Exports:       &Exporter{}, Agents: w, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all,
 			w.Results),
-		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
+		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)
 	w.Console.Messages, w.Console.Channels = w.Slack.Client, w.Slack.Client
 	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now
-	w.Tenant = w.Found(slacktest.Team, workspace.Suzuki)
+	w.Tenant = w.Found(slacktest.Team, webapi.Suzuki)
 	return w
 }
 
@@ -207,8 +206,8 @@ func (w *World) Found(team string, admins ...string) tenancy.Tenant {
 // Ask receives a request from Sato in #人事.
 func (w *World) Ask() {
 	w.T.Helper()
-	ts := w.Slack.Say(w.T, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
-	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
+	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
+	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
 }
 
 // Browser sends requests and stores cookies.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
@@ -42,7 +42,7 @@ func beginForm(w *consoletest.World, b *consoletest.Browser, prompt string) url.
 }
 
 func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/contests").Holds(t, `href="/console/contests/new"`)
 	form := beginForm(w, suzuki, "経費精算の方針を\r\n決めて")
 	first, second := suzuki.Post("/console/contests", form), suzuki.Post("/console/contests", form)
@@ -56,14 +56,15 @@ func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	all := expect.Value(w.Console.Contests.Contests(t.Context(), w.Tenant.ID, "", 10))(t)
 	expect.That(t, len(all.Items) == 2, "%d contests began", len(all.Items))
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: all.Items[1].ExecutionID}, "", 10))(t)
-	if len(log.Items) != 1 || log.Items[0].ActorID != workspace.Suzuki || log.Items[0].Action != contest.AuditStarted || !strings.Contains(string(log.Items[0].Details), `"console"`) {
+	if len(log.Items) != 1 || log.Items[0].ActorID != webapi.Suzuki || log.Items[0].Action != contest.AuditStarted ||
+		!strings.Contains(string(log.Items[0].Details), `"console"`) {
 		t.Errorf("recorded: %+v", log.Items)
 	}
 }
 
 func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	w.Ask()
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/contests/new").Lacks(t, "今は ")
 	w.Settings(func(s *tenancy.Settings) { s.MaxCostUSD, s.MaxCostDayUSD = 2, 1.5 })
 	form := beginForm(w, suzuki, "経費精算の方針")
@@ -91,7 +92,7 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 }
 
 func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) {
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	page := suzuki.Get("/console/contests/new")
 	page.Holds(t, "使えないファイル", "configs/old.toml: max_rounds: must be 1 to 10", "configs/contest.toml (2 チーム、3 ラウンドまで)")
 	page.Lacks(t, `value="configs/old.toml"`, "<b>99")
@@ -102,7 +103,7 @@ func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) 
 }
 
 func doesNotKnow(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	form := beginForm(w, suzuki, "経費精算の方針")
 	b.Down = true
 	a := suzuki.Post("/console/contests", form)
@@ -112,7 +113,7 @@ func doesNotKnow(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 
 func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	w.Ask()
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	w.Settings(func(s *tenancy.Settings) { s.MaxCostDayUSD = 1 })
 	b.MostOfDay = aggregate.USD(1)
 	form := consoletest.With(beginForm(w, suzuki, "経費精算の方針"), "budget_usd", "0.75")

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -46,7 +46,7 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 		"ja": {"今月の勤怠をまとめる", "依頼の実行方針の作成", "完了", "進行中", "中止", "中断"},
 		"en": {"今月の勤怠をまとめる", "Policy of a request", "Completed", "Running", "Cancelled", "Interrupted"},
 	} {
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		b.Locale = locale
 		var seen []string
 		var first, last, longest time.Duration

@@ -9,7 +9,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	contestpages "ringi/functions/serve-console/contest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
@@ -37,7 +37,7 @@ func TestContestsOfTeams(t *testing.T) {
 }
 
 func noContests(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません", "新しいコンテスト")
 	b.Get("/console/contests/board").Says(t, http.StatusOK, "採点されたラウンドがまだありません")
 	b.Get("/console/contests?cursor=x").Says(t, http.StatusBadRequest, "最初のページから")
@@ -46,7 +46,7 @@ func noContests(t *testing.T, w *consoletest.World) {
 }
 
 func wholeContest(t *testing.T, w *consoletest.World) {
-	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(workspace.Suzuki)
+	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(webapi.Suzuki)
 	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
 	b.Get(k.Page()).Says(t, http.StatusOK, "開始したチームはまだありません").Holds(t, "data-live")
 	k.Plays(1, 1, 0.8, "一行目\n二行目")
@@ -76,7 +76,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 }
 
 func unjudged(t *testing.T, w *consoletest.World) {
-	k, b := w.Compete("備品の方針を決めて", nil), w.As(workspace.Suzuki)
+	k, b := w.Compete("備品の方針を決めて", nil), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	k.PlaysUnjudged(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
 	page := b.Get(k.Page())
@@ -91,7 +91,7 @@ func unjudged(t *testing.T, w *consoletest.World) {
 }
 
 func allFailed(t *testing.T, w *consoletest.World) {
-	k, b := w.Compete("備品の方針を決めて", nil), w.As(workspace.Suzuki)
+	k, b := w.Compete("備品の方針を決めて", nil), w.As(webapi.Suzuki)
 	k.Ends(1, contest.PartialFailure, contest.ReasonLeader)
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
@@ -106,15 +106,15 @@ func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	ref := w.Ref
 	of := w.Compete("勤怠の方針", &ref)
-	member, other := w.As(workspace.Sato), consoletest.Start(t)
+	member, other := w.As(webapi.Sato), consoletest.Start(t)
 	member.Get(alone.Page()).Says(t, http.StatusNotFound)
 	member.Get(alone.Page()+"/compare").Says(t, http.StatusNotFound)
 	of.Plays(1, 1, 0.8, "読める案")
 	page := member.Get(of.Page()) // may read the request, so its drafts too, but not the prompts
 	page.Says(t, http.StatusOK, "読める案", "勤怠の方針")
 	page.Lacks(t, "&lt;data&gt;")
-	w.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusOK, "&lt;data&gt;勤怠の方針")
-	other.As(workspace.Suzuki).Get(of.Page()).Says(t, http.StatusNotFound)
+	w.As(webapi.Suzuki).Get(of.Page()).Says(t, http.StatusOK, "&lt;data&gt;勤怠の方針")
+	other.As(webapi.Suzuki).Get(of.Page()).Says(t, http.StatusNotFound)
 }
 
 // The board names what each round was for by the request's title, with a link, and never by the prompt.
@@ -126,7 +126,7 @@ func boardNamesRequests(t *testing.T, w *consoletest.World) {
 	of.Plays(2, 1, 0.7, "案")
 	alone.Plays(1, 1, 0.6, "案")
 	for _, path := range []string{"/console/contests/board", "/console/contests/board?team=team-a", "/console/contests"} {
-		page := w.As(workspace.Suzuki).Get(path)
+		page := w.As(webapi.Suzuki).Get(path)
 		page.Says(t, http.StatusOK, "勤怠の方針", "依頼の実行方針の作成", "備品の長い長い", "…")
 		page.Lacks(t, "&lt;data&gt;", "終わり")
 		for _, link := range []string{of.Page(), alone.Page(), "/console/tasks/" + ref.ID} {
@@ -135,14 +135,14 @@ func boardNamesRequests(t *testing.T, w *consoletest.World) {
 	}
 	unnamed := w.Compete("", &ref) // begun before contests kept the title
 	unnamed.Plays(1, 1, 0.9, "案")
-	page := w.As(workspace.Suzuki).Get("/console/contests/board")
+	page := w.As(webapi.Suzuki).Get("/console/contests/board")
 	page.Lacks(t, "&lt;data&gt;")
 	n := strings.Count(page.Body, `href="`+unnamed.Page()+`"`)
 	expect.That(t, n == 1, "%d links to a contest without a title", n)
 }
 
 func draftsAreText(t *testing.T, w *consoletest.World) {
-	k, b := w.Compete("<script>alert(1)</script>", nil), w.As(workspace.Suzuki)
+	k, b := w.Compete("<script>alert(1)</script>", nil), w.As(webapi.Suzuki)
 	k.Plays(2, 1, 0.5, "<img src=x onerror=alert(1)>\u202e")
 	for _, path := range []string{"/console/contests", "/console/contests/board", k.Page()} {
 		page := b.Get(path)
@@ -154,7 +154,7 @@ func draftsAreText(t *testing.T, w *consoletest.World) {
 }
 
 func longTalks(t *testing.T, w *consoletest.World) {
-	k, b := w.Compete("長い話", nil), w.As(workspace.Suzuki)
+	k, b := w.Compete("長い話", nil), w.As(webapi.Suzuki)
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
 	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
@@ -190,7 +190,7 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 	}
 	played.Record.Submissions = []contest.MemberSubmission{said, silent}
 	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
-	for _, user := range []string{workspace.Sato, workspace.Suzuki} { // the requester, and an administrator
+	for _, user := range []string{webapi.Sato, webapi.Suzuki} { // the requester, and an administrator
 		b := w.As(user)
 		page := b.Get(k.Page())
 		page.Says(t, http.StatusOK, "呼び出したツール: list_departments 2 回、&lt;b&gt;made up 1 回")
@@ -224,7 +224,7 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	}
 	played.Record.Submissions = []contest.MemberSubmission{said}
 	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
-	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	for _, b := range []*consoletest.Browser{admin, member} {
 		page := b.Get(k.Page())
 		page.Says(t, http.StatusOK, "うち anthropic の Web 検索 4 回: $0.04 (1,000 回あたり $10.00、2026-11-23 に確認)", "openai の Web 検索 2 回: $0.02",
@@ -242,7 +242,7 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 func sentToModels(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	ref := w.Ref
-	k, b := w.Compete("勤怠の方針", &ref), w.As(workspace.Suzuki)
+	k, b := w.Compete("勤怠の方針", &ref), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	team := contest.TeamRef(w.Tenant.ID, k.ID, "team-a")
 	keeper := store.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
@@ -268,16 +268,16 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
 	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
-	member := w.As(workspace.Sato) // may read the request, so its drafts too
+	member := w.As(webapi.Sato) // may read the request, so its drafts too
 	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"), "a member is offered what models were sent")
 }
 
 func cancelsContest(t *testing.T, w *consoletest.World) {
 	k := w.Compete("経費精算の方針を決めて", nil)
 	k.Plays(1, 1, 0.8, "できたところまで")
-	member, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	member, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	member.Post(k.Page()+"/cancel", nil).Says(t, http.StatusNotFound) // a member
-	believed := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID, Admins: []string{workspace.Sato}}, workspace.Sato)
+	believed := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID, Admins: []string{webapi.Sato}}, webapi.Sato)
 	believed.Post(k.Page()+"/cancel", nil).Says(t, http.StatusNotFound)
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "コンテストを中止する", "費用は残ります")
 	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To)
@@ -297,13 +297,13 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "/cancel\"")
 	suzuki.Post(of.Page()+"/cancel", nil).Says(t, http.StatusForbidden) // one that drafts a policy
 	mine := w.Compete("自分のコンテスト", nil)                                  // by Suzuki, who is no administrator any more
-	former := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID}, workspace.Suzuki)
+	former := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID}, webapi.Suzuki)
 	former.Get(mine.Page()).Says(t, http.StatusOK, "自分のコンテスト")
 	expect.Same(t, mine.Page()+"?done=contest_cancelled", former.Post(mine.Page()+"/cancel", nil).To)
 }
 
 func brokenOff(t *testing.T, w *consoletest.World) {
-	k, b := w.Compete("勤怠の方針", nil), w.As(workspace.Suzuki)
+	k, b := w.Compete("勤怠の方針", nil), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	ref := contest.Ref(w.Tenant.ID, k.ID)
 	keeper := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}

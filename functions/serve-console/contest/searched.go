@@ -8,7 +8,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/model/price"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -29,7 +29,7 @@ func (t contestTexts) searched(works []*contest.Work) (rows []searchedRow) {
 		}
 	}
 	for _, provider := range slices.Sorted(maps.Keys(times)) {
-		p, _ := price.Search(provider)
+		p, _ := tenancy.SearchPriceOf(provider)
 		rows = append(rows, searchedRow{Page: p.Page, Text: t.Say("searched", "provider", legible.OneLine(provider), "n", times[provider],
 			"cost", costOf(provider, times[provider]), "thousand", p.Thousand.String(), "day", p.Read)})
 	}
@@ -38,7 +38,7 @@ func (t contestTexts) searched(works []*contest.Work) (rows []searchedRow) {
 
 // costOf is what so many searches cost.
 func costOf(provider string, n int64) string {
-	cost, _ := price.Searched(provider, n) // whatever searched has a price
+	cost, _ := tenancy.SearchCost(provider, n) // whatever searched has a price
 	return cost.String()
 }
 

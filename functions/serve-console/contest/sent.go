@@ -15,7 +15,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 type contestSentPage struct {
@@ -136,7 +135,7 @@ func answered(turn []byte) string {
 	}
 	parts := []string{t.Text}
 	for _, call := range t.Calls {
-		parts = append(parts, call.Name+" "+mask.JSON(string(call.Input)))
+		parts = append(parts, call.Name+" "+legible.MaskJSON(string(call.Input)))
 	}
 	return strings.TrimSpace(strings.Join(parts, "\n"))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -29,11 +29,11 @@ func TestTheBestSoFarIsTakenOnTheContestsPage(t *testing.T) {
 const takeButton = "ここまでの最良の案で終える"
 
 func takesBest(t *testing.T, w *consoletest.World) {
-	k, suzuki, tanaka := w.Contesting("勤怠の方針"), w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	k, suzuki, tanaka := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take")
 	k.Plays(1, 1, 0.8, "一つ目の案")
 	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "最高点の案").Holds(t, `action="`+k.Page()+`/take"`, "data-confirm")
-	forged := w.As(workspace.Suzuki)
+	forged := w.As(webapi.Suzuki)
 	forged.Form = "of another session"
 	forged.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden)
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "taken by a form of another session: %v", page)
@@ -41,7 +41,7 @@ func takesBest(t *testing.T, w *consoletest.World) {
 		suzuki.Post(k.Page()+"/take", nil).Leads(t, k.Page()+"?done=act_take_best")
 	}
 	x := w.Load().Prompt().Contest
-	expect.That(t, x.TakenAt != nil && x.TakenBy == workspace.Suzuki, "%+v", x)
+	expect.That(t, x.TakenAt != nil && x.TakenBy == webapi.Suzuki, "%+v", x)
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: w.Ref.ID, Action: task.AuditBestTaken}, "", 10))(t)
 	expect.That(t, len(log.Items) == 1 && strings.Contains(string(log.Items[0].Details), `"surface":"console"`), "%+v", log.Items)
 	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "ここまでの最良の案で終えた人: 鈴木 一郎", "数秒で止まります")
@@ -52,7 +52,7 @@ func takesBest(t *testing.T, w *consoletest.World) {
 }
 
 func takesNothing(t *testing.T, w *consoletest.World) {
-	k, suzuki := w.Contesting("勤怠の方針"), w.As(workspace.Suzuki)
+	k, suzuki := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki)
 	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "採点の済んだ案がまだあり")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
 }
@@ -60,20 +60,20 @@ func takesNothing(t *testing.T, w *consoletest.World) {
 func mayNotTake(t *testing.T, w *consoletest.World) {
 	k := w.Contesting("勤怠の方針")
 	k.Plays(1, 1, 0.8, "一つ目の案")
-	guest, outside := w.As(workspace.Guest), consoletest.Start(t)
+	guest, outside := w.As(webapi.Guest), consoletest.Start(t)
 	guest.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "ゲスト", "一つ目の案")
-	outside.As(workspace.Suzuki).Post(k.Page()+"/take", nil).Says(t, http.StatusNotFound)
+	outside.As(webapi.Suzuki).Post(k.Page()+"/take", nil).Says(t, http.StatusNotFound)
 	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki}}
 	})
-	tanaka := w.As(workspace.Tanaka)
+	tanaka := w.As(webapi.Tanaka)
 	tanaka.Get(k.Page()).Says(t, http.StatusOK, takeButton, "承認者").Lacks(t, k.Page()+"/take\"")
 	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "承認者", "鈴木 一郎")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
 }
 
 func takesTooLate(t *testing.T, w *consoletest.World) {
-	k, suzuki := w.Contesting("勤怠の方針"), w.As(workspace.Suzuki)
+	k, suzuki := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
@@ -89,7 +89,7 @@ func takesTooLate(t *testing.T, w *consoletest.World) {
 }
 
 func takesAlone(t *testing.T, w *consoletest.World) {
-	k, suzuki := w.Compete("備品の方針", nil), w.As(workspace.Suzuki)
+	k, suzuki := w.Compete("備品の方針", nil), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take\"")
 	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusNotFound)

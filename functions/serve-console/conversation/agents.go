@@ -11,7 +11,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/words/legible"
 )
@@ -64,7 +64,7 @@ func (p *agentsPage) answering(ctx context.Context, who Agents, v *web.Viewer) {
 			if v.Admin && x.Detail != "" {
 				row.Missing = legible.OneLine(x.Detail)
 			}
-		case x.Follows && x.Model == modelname.Demo:
+		case x.Follows && x.Model == aggregate.Demo:
 			row.Answers = words.Say("follows_demo")
 		case x.Follows:
 			row.Answers = words.Say("follows", "model", name)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/store/storetest"
 )
@@ -19,7 +19,7 @@ func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
 			{ID: "claude", Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Default: true},
 		}, nil
 	}
-	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	admin.Get("/console/agents").Holds(t, "答えられません", "API キーがありません", "named-key", "bedrock:amazon.nova-pro-v1:0", "例: claude:")
 	member.Get("/console/agents").Holds(t, "答えられません", "API キーがありません").Lacks(t, "named-key")
 	for _, lack := range agent.Lacks {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -18,7 +18,7 @@ import (
 
 func decidesActions(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	x := k.Proposes(conversation.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
 	sato.Get(k.Page()).Holds(t, `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
 	expect.Same(t, k.Page()+"?done=act_reject", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "先にファイルを見せて")).To)
@@ -50,14 +50,14 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 // beginsEmpty: while files are lost the page says so, and a person goes on with an empty folder.
 func beginsEmpty(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
 	sato.Get(k.Page()).Holds(t, "ファイルが見つかりません", "空のフォルダーで続ける</button>")
 	empty := consoletest.ActOn(conversation.ActBeginEmpty, nil, "")
-	w.As(workspace.Tanaka).Post(k.Page()+"/act", empty).Says(t, http.StatusNotFound)
+	w.As(webapi.Tanaka).Post(k.Page()+"/act", empty).Says(t, http.StatusNotFound)
 	expect.Same(t, k.Page()+"?done=act_begin_empty", sato.Post(k.Page()+"/act", empty).To)
 	sato.Get(k.Page()).Holds(t, "session.emptied").Lacks(t, "空のフォルダーで続ける</button>")
 	expect.That(t, !k.Load().FilesLost(), "they are lost still")
@@ -66,7 +66,7 @@ func beginsEmpty(t *testing.T, w *consoletest.World) {
 // saysWhatWasDecided: a click on a page that is out of date is told what was decided, and not that the conversation is open.
 func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	sato.Locale = "en"
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "no"))
@@ -77,7 +77,7 @@ func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
 // takesLateFiles: a result that came late left files, and a person chooses them.
 func takesLateFiles(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
@@ -85,7 +85,7 @@ func takesLateFiles(t *testing.T, w *consoletest.World) {
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("c", 64)})
 	sato.Get(k.Page()).Holds(t, "遅れて届いた結果のファイルを使う</button>")
 	take := consoletest.ActOn(conversation.ActTakeFiles, x, "")
-	w.As(workspace.Tanaka).Post(k.Page()+"/act", take).Says(t, http.StatusNotFound)
+	w.As(webapi.Tanaka).Post(k.Page()+"/act", take).Says(t, http.StatusNotFound)
 	expect.Same(t, k.Page()+"?done=act_take_files", sato.Post(k.Page()+"/act", take).To)
 	sato.Get(k.Page()).Holds(t, "session.files_taken").Lacks(t, "遅れて届いた結果のファイルを使う</button>")
 	expect.Is(t, k.Load().Conversation.WorkspaceVersion, strings.Repeat("c", 64), "the conversation's files")
@@ -94,10 +94,10 @@ func takesLateFiles(t *testing.T, w *consoletest.World) {
 func refusesActions(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	form := consoletest.ActOn(aggregate.ActApprove, x, "")
-	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	page := sato.Get(k.Page())
 	page.Holds(t, "自分の依頼は自分で承認できません", `value="reject"`)
 	page.Lacks(t, "✅ 承認</button>")
@@ -115,7 +115,7 @@ func refusesActions(t *testing.T, w *consoletest.World) {
 		"an action that is not there": {suzuki, consoletest.With(form, "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, ""},
 		"a reason for what is gone":   {suzuki, consoletest.With(consoletest.ActOn(aggregate.ActReject, x, "遅すぎた"), "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, "遅すぎた"},
 		"an act that there is not":    {suzuki, consoletest.With(form, "act", "execute"), 400, ""},
-		"a guest":                     {w.As(workspace.Guest), form, 403, ""},
+		"a guest":                     {w.As(webapi.Guest), form, 403, ""},
 	} {
 		t.Run(name, func(t *testing.T) { tt.by.Post(k.Page()+"/act", tt.form).Says(t, tt.status).Holds(t, tt.says) })
 	}
@@ -127,15 +127,15 @@ func refusesActions(t *testing.T, w *consoletest.World) {
 func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{workspace.Suzuki}
+		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{webapi.Suzuki}
 	})
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	k.Begins()
 	k.Ends(k.Load().Current(), conversation.Result{Status: conversation.ActionSucceeded})
-	k.Says(workspace.Tanaka, "もう一度")
+	k.Says(webapi.Tanaka, "もう一度")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	tanaka := w.As(workspace.Tanaka)
+	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(k.Page())
 	page.Holds(t, "⏹️ 操作を取り消す</button>")
 	page.Lacks(t, "会話を終える</button>")
@@ -143,9 +143,10 @@ func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
 }
 
 func oneActionDecision(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	by := map[string]*consoletest.Browser{string(aggregate.ActApprove): w.As(workspace.Suzuki), string(conversation.ActCancel): w.As(workspace.Sato), string(aggregate.ActReject): w.As(workspace.Tanaka)}
+	by := map[string]*consoletest.Browser{string(aggregate.ActApprove): w.As(webapi.Suzuki),
+		string(conversation.ActCancel): w.As(webapi.Sato), string(aggregate.ActReject): w.As(webapi.Tanaka)}
 	var all sync.WaitGroup
 	answers := sync.Map{}
 	for act, b := range by {
@@ -177,7 +178,7 @@ func largePayload(t *testing.T, w *consoletest.World) {
 	hash := aggregate.HashOf(text)
 	key := "talks/" + k.Talk.Tenant + "/" + k.Talk.ID + "/" + hash + ".json"
 	x := k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())
 	page.Holds(t, "ここでは承認できません", `value="reject"`)
 	page.Lacks(t, "✅ 承認</button>")
@@ -191,9 +192,9 @@ func largePayload(t *testing.T, w *consoletest.World) {
 }
 
 func waitsForActions(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの承認待ち")
-	w.As(workspace.Alex).Get("/console/approvals").Lacks(t, k.Page())
-	w.As(workspace.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの承認待ち")
+	w.As(webapi.Alex).Get("/console/approvals").Lacks(t, k.Page())
+	w.As(webapi.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
 }

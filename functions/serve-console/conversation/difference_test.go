@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -28,7 +28,7 @@ func completed(t *testing.T, p conversation.Payload) string {
 func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 
 func showsDifferences(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(workspace.Sato)
+	k, sato := w.Direct(), w.As(webapi.Sato)
 	w.Console.Files = &consoletest.Files{Changes: conversation.Difference(filesOf(t, "a", "x\n"), filesOf(t, "<b>", "y\n")),
 		By: map[string][]conversation.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
@@ -50,7 +50,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	shown := sato.Get(k.Page())
 	expect.Same(t, "--- /dev/null\n+++ b/<b>\n@@ -0,0 +1,1 @@\n+y\n", sato.Get(k.Page()+"/actions/2/became/1").Body)
 	sato.Get(k.Page()+"/actions/2/became/3").Says(t, 404)
-	w.As(workspace.Alex).Get(k.Page()+"/actions/2/became/1").Says(t, 404)
+	w.As(webapi.Alex).Get(k.Page()+"/actions/2/became/1").Says(t, 404)
 	expect.Has(t, sato.Get(k.Page()+"/actions/1/1").Body, "-二行目\n\\ No newline at end of file\n+<b>two</b>\u202e\n")
 	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
 		plus("新しいファイル · +1 −0 行</span>"),
@@ -59,7 +59,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 
 // What can't be read to its end has no button, and no click approves it.
 func refusesDifferences(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(workspace.Sato)
+	k, sato := w.Direct(), w.As(webapi.Sato)
 	text := strings.Repeat("x", conversation.MaxChangedLine+1)
 	long := conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
 		Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},

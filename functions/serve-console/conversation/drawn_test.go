@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -21,9 +21,9 @@ import (
 func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計の相談")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
 	k.Answers(conversation.Answer{Text: "はい"})
-	b := w.As(workspace.Tanaka)
+	b := w.As(webapi.Tanaka)
 	b.Post(k.Page()+"/propose", own("code_generate", "print(1)\n", "src/a.py", "", "計算する")).
 		Leads(t, k.Page()+"?done=act_propose_action")
 	page := html.UnescapeString(b.Get(k.Page()).Body)
@@ -37,7 +37,7 @@ func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
 
 // pulling is a conversation in which a pull request waits.
 func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *conversation.Action) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "直して")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")
 	commit, by := strings.Repeat("c0", 20), w.Now().Add(time.Hour)
 	was, is := filesOf(w.T, "a.py", "1\n"), filesOf(w.T, "a.py", "2\n")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -63,7 +63,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
 	k, x := pulling(w, agent.CIRun)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
 	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
 		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).
@@ -81,7 +81,7 @@ func TestAnUnknownPriceIsNoZero(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
 	said := func(cost aggregate.MicroUSD, unpriced int) *consoletest.Conversation {
-		k := w.Talked(workspace.Sato, workspace.HR, "channel", fmt.Sprint("費用 ", cost, unpriced))
+		k := w.Talked(webapi.Sato, webapi.HR, "channel", fmt.Sprint("費用 ", cost, unpriced))
 		use := aggregate.Usage{ID: aggregate.NewID(), Provider: "x", Model: "y", Calls: 2, Input: 1200, Output: 34, Cost: cost, Unpriced: unpriced}
 		k.Run()
 		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -97,7 +97,7 @@ func TestAnUnknownPriceIsNoZero(t *testing.T) {
 	}{{0, 2, "料金不明"}, {5600, 1, "$0.0056 以上"}, {5600, 0, "$0.0056"}, {0, 0, "$0.00"}} {
 		k := said(test.cost, test.unpriced)
 		w.Later(time.Second)
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		for i, path := range []string{k.Page(), "/console/agents"} { // the newest comes first
 			found := spent.FindStringSubmatch(b.Get(path).Body)
 			expect.Must(t, found != nil, "%s says no cost", path)

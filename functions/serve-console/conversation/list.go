@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -274,7 +273,7 @@ func (p *agentsPage) fill(
 	defs []agent.Definition,
 ) {
 	words := v.Texts("agents")
-	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
+	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == aggregate.Demo
 	ids := []string{v.User, web.Whom(f.person, v)}
 	for _, x := range page.Items {
 		ids = append(ids, x.Opener)

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -124,7 +124,7 @@ type madeTask struct {
 	At             time.Time
 }
 
-var saidKey = lazy.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
+var saidKey = language.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
 
 // load reads a session if the viewer may see it.
 func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {

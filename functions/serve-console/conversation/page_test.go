@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -56,8 +56,8 @@ func TestConversationsWithAgents(t *testing.T) {
 }
 
 func wholeTalk(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
-	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", "まだ提案はありません", `data-live="`+k.Page()+`"`)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	page := suzuki.Get(k.Page())
@@ -70,7 +70,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	w.Later(2 * time.Second)
 	zero := 0
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &zero, Lines: 3})
-	k.Says(workspace.Sato, "これは稟議にします")
+	k.Says(webapi.Sato, "これは稟議にします")
 	k.Answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.Get(k.Page())
 	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました", "action.completed", "終了コード", "鈴木")
@@ -83,16 +83,16 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "data-live")
 	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)
-	k.Says(workspace.Sato, "続きをお願い")
+	k.Says(webapi.Sato, "続きをお願い")
 	sato.Get(k.Page()).Holds(t, "ここから新しい会話です", "続きをお願い")
-	en := w.As(workspace.Sato)
+	en := w.As(webapi.Sato)
 	en.Locale = "en"
 	en.Get(k.Page()).Holds(t, "A new conversation starts here", "Run a shell command", "Completed an agent")
 }
 
 func saidIsText(t *testing.T, w *consoletest.World) {
 	const markup = `<script>alert(1)</script>"><img src=x>`
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", markup)
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", markup)
 	rev := expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev
 	by := w.Now().Add(time.Hour)
 	payload := completed(t, conversation.Payload{Files: []conversation.File{{Path: "a.txt", Content: markup + " \u202e"}}})
@@ -101,7 +101,7 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
 	}})
 	for _, path := range []string{k.Page(), "/console/agents", "/console/approvals"} {
-		a := w.As(workspace.Suzuki).Get(path)
+		a := w.As(webapi.Suzuki).Get(path)
 		if a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "<img src=x") || strings.Contains(a.Body, "\u202e") {
 			t.Errorf("%s (%d) has markup that somebody wrote", path, a.Status)
 		}
@@ -109,12 +109,12 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 }
 
 func codeIsAsItIs(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "`2**3` は?")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "`2**3` は?")
 	x := k.Proposes(conversation.ShellCommand, "{\"script\":\"echo a  b\\u200b\\u202e\\tc <b>\\r\\n\",\"timeout_seconds\":60}", "")
-	w.As(workspace.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "やめます"))
-	k.Says(workspace.Sato, "答えて")
+	w.As(webapi.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "やめます"))
+	k.Says(webapi.Sato, "答えて")
 	k.Answers(conversation.Answer{Text: "見て:\n\n~~~go\n\tif a < b && x[1:n:2] { HEAD~1 } // **\u202e :x:\n~~~\n`<b>2**3</b>` と ✅"})
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())
 	body := html.UnescapeString(strings.ReplaceAll(page.Body, "&lt;", "‹")) // escaped, it is no markup
 	for _, part := range []string{"<code>2**3</code> は?", "見て:<pre><code>\tif a ‹ b && x[1:n:2] { HEAD~1 } // **⟨U+202E⟩ :x:\n</code></pre>", "<code>‹b>2**3‹/b></code> と ✓", "<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩⟨U+0009⟩c ‹b>⟨U+000D⟩\n</pre>"} {
@@ -141,7 +141,7 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 		}
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"}}
 	})
-	admin, member := w.As(workspace.Suzuki).Get("/console/agents"), w.As(workspace.Sato).Get("/console/agents")
+	admin, member := w.As(webapi.Suzuki).Get("/console/agents"), w.As(webapi.Sato).Get("/console/agents")
 	member.Holds(t, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "D1")
 	member.Lacks(t, "docs-key", "bot.example.com", "near")
 	admin.Holds(t, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
@@ -152,27 +152,27 @@ func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Refused(a.Head.Run, a.Waiting(), conversation.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
 	})
-	page := w.As(workspace.Sato).Get(k.Page())
+	page := w.As(webapi.Sato).Get(k.Page())
 	page.Holds(t, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
 	about, _, _ := strings.Cut(page.Body, `id="acts"`)
 	expect.That(t, !strings.Contains(about, "再試行"), "a button is named that there is not")
-	w.As(workspace.Suzuki).Get("/console/agents?status=error").Holds(t, k.Talk.ID)
+	w.As(webapi.Suzuki).Get("/console/agents?status=error").Holds(t, k.Talk.ID)
 }
 
 func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計の相談")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
 	k.Run()
 	use, other := aggregate.NewID(), aggregate.NewID()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "いいえ、<b>できません</b> tanaka@example.com", HandOver: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
 	})
-	k.Says(workspace.Sato, "続き")
+	k.Says(webapi.Sato, "続き")
 	k.Run()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
 	})
 	w.Results["key"] = `{"instructions":"<script>alert(1)</script>","input":"集計の相談"}`
-	admin, opener := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	admin, opener := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	admin.Get(k.Page()).Holds(t, "AI モデルに送った内容")
 	list := admin.Get(k.Page() + "/sent")
 	expect.That(t, list.Status == http.StatusOK && strings.Contains(list.Body, k.Page()+"/sent/"+use) &&
@@ -193,11 +193,11 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 
 // The page lists what the agent read of files, as text, and a request that a person may make of it.
 func pageOfReads(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "読んで")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
 	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", Asked: true, Files: &conversation.Reading{Read: []conversation.Read{
 		{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef", At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},
 	}}})
-	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	page := sato.Get(k.Page())
 	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "0123456789ab", "佐藤 &lt;b&gt;", "ファイルの一覧", "読めませんでした", "&lt;b&gt;買う&lt;/b&gt;", "📝 依頼にする</button>")
 	o := k.Load().OpenOffer()
@@ -205,7 +205,7 @@ func pageOfReads(t *testing.T, w *consoletest.World) {
 	form.Set("id", o.ID)
 	expect.Same(t, k.Page()+"?done=act_make_request", suzuki.Post(k.Page()+"/act", form).To)
 	a := k.Load()
-	expect.That(t, len(a.Handed) == 1 && a.Handed[0].User == workspace.Suzuki && a.OpenOffer() == nil, "%+v", a.Handed)
+	expect.That(t, len(a.Handed) == 1 && a.Handed[0].User == webapi.Suzuki && a.OpenOffer() == nil, "%+v", a.Handed)
 	sato.Get(k.Page()).Lacks(t, "📝 依頼にする</button>")
 	sato.Post(k.Page()+"/act", form).Holds(t, "鈴木")
 	expect.Is(t, len(k.Load().Handed), 1)

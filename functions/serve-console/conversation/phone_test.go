@@ -13,7 +13,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -44,20 +44,20 @@ func pictured(tab *browser.Tab, name string) {
 
 // busy is a conversation in which much was said and done.
 func busy(w *consoletest.World) *consoletest.Conversation {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	for i := range 4 {
 		if i > 0 {
-			k.Says(workspace.Sato, "もう一度走らせて")
+			k.Says(webapi.Sato, "もう一度走らせて")
 		}
 		x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-		w.As(workspace.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+		w.As(webapi.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 		w.Later(time.Second)
 		k.Begins()
 		k.Prints(x, 0, 40)
 		w.Later(time.Second)
 		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, Lines: 40})
 		for n := range 12 {
-			k.Says(workspace.Sato, fmt.Sprintf("%d-%d 番目の、集計のしかたを相談するメッセージ", i, n))
+			k.Says(webapi.Sato, fmt.Sprintf("%d-%d 番目の、集計のしかたを相談するメッセージ", i, n))
 			k.Answers(conversation.Answer{Text: strings.Repeat("集計のしかたについての答えです。", 8)})
 			w.Later(time.Second)
 		}
@@ -76,9 +76,9 @@ func TestAPhoneShowsWhatWaitsFirst(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
 	k := busy(w)
-	k.Says(workspace.Sato, "最後にもう一度走らせて")
+	k.Says(webapi.Sato, "最後にもう一度走らせて")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	tab := onPhone(suzuki, k.Page())
 	pictured(tab, "conversation-phone-waits")
 	expect.That(t, top(tab, "#now .first a[href='#asked-5']") < 1, "the link to what waits isn't on the first screen")
@@ -106,7 +106,7 @@ func TestAPhoneShowsNothingThatDoesNotWait(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
 	k := busy(w)
-	tab := onPhone(w.As(workspace.Suzuki), k.Page())
+	tab := onPhone(w.As(webapi.Suzuki), k.Page())
 	pictured(tab, "conversation-phone")
 	expect.That(t, browser.Read[bool](tab, `document.querySelector("#now .first") === null`), "something waits")
 	for _, n := range []int{4, 3} {

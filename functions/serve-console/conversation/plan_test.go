@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -16,7 +16,7 @@ func severalCommands(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	x := k.Proposes(conversation.ShellCommand, `{"commands":[{"script":"make","timeout_seconds":60},`+
 		`{"script":"echo a\u200bb","timeout_seconds":20},{"script":"make report","timeout_seconds":5}]}`, "")
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())
 	page.Holds(t, "実行するコマンド (3 件", "<pre>make</pre>", "echo a⟨U&#43;200B⟩b", "make report", "制限時間 20 秒",
 		`name="hash" value="`+x.Payload.Hash()+`"`, "/actions/1/2")

@@ -10,19 +10,19 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	conversationpages "ringi/functions/serve-console/conversation"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )
 
 func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	other := w.Found("T0OTHER", "U0OTHER")
 	logs := consoletest.Logged(t)
 	for name, b := range map[string]*consoletest.Browser{
-		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(workspace.Alex),
+		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
 	} {
 		for _, path := range []string{"", "/message", "?log=1", "?before=" + url.QueryEscape("2026-04-18T00:00:00.000Z#"+k.Talk.ID)} {
 			b.Get(k.Page()+path).Says(t, http.StatusNotFound).Lacks(t, "スクリプト")
@@ -34,33 +34,34 @@ func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
 	}
 	// Only the person who wrote a direct message may read the conversation.
 	d := w.Direct()
-	w.As(workspace.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
+	w.As(webapi.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
 	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose, conversation.ActReopen} { // while it is open, then once it is closed
-		w.As(workspace.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")).Says(t, http.StatusNotFound)
+		w.As(webapi.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")).Says(t, http.StatusNotFound)
 		if d.Load().Conversation.Status == conversation.Open {
-			w.As(workspace.Sato).Post(d.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
+			w.As(webapi.Sato).Post(d.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
 		}
 	}
 	if a := d.Load(); a.Conversation.Status != conversation.Closed || a.Head.ForgottenAt == nil {
 		t.Errorf("another's direct message was begun anew: %+v", a.Conversation)
 	}
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", conversation.ID("T", "C", "1.2")} {
-		w.As(workspace.Sato).Get("/console/sessions/"+id).Says(t, http.StatusNotFound)
+		w.As(webapi.Sato).Get("/console/sessions/"+id).Says(t, http.StatusNotFound)
 	}
-	w.As(workspace.Sato).Get(k.Page()+"?before=x").Says(t, http.StatusNotFound) // a key of no message
+	w.As(webapi.Sato).Get(k.Page()+"?before=x").Says(t, http.StatusNotFound) // a key of no message
 	n := strings.Count(logs.String(), "msg=refused")
 	expect.That(t, n >= 14, "%d refusals are logged", n)
 	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
 }
 
 func longTalk(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計の相談")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
 	for from := range 40 {
 		var rows []aggregate.Row
 		for i := range 25 {
 			n := from*25 + i
 			m := &conversation.Message{
-				MessageID: conversation.MessageID("T", "C", fmt.Sprint(n)), SessionID: k.Talk.ID, Sender: conversation.FromUser, User: workspace.Sato,
+				MessageID: conversation.MessageID("T", "C",
+					fmt.Sprint(n)), SessionID: k.Talk.ID, Sender: conversation.FromUser, User: webapi.Sato,
 				Content: fmt.Sprintf("メッセージ %d 番", n), CreatedAt: w.Now().Add(time.Duration(n-2000) * time.Second),
 			}
 			rows = append(rows, m)
@@ -69,9 +70,9 @@ func longTalk(t *testing.T, w *consoletest.World) {
 	}
 	all := expect.Value(w.Console.Conversations.Messages(t.Context(), k.Talk.Tenant, k.Talk.ID, ""))(t)
 	expect.Must(t, len(all) == 1001, "%d messages", len(all))
-	k.Says(workspace.Sato, "まとめて")
+	k.Says(webapi.Sato, "まとめて")
 	k.Answers(conversation.Answer{Text: "はい", Summary: "集計の話をしました", Through: all[800].Key()})
-	b := w.As(workspace.Sato)
+	b := w.As(webapi.Sato)
 	page := b.Get(k.Page())
 	page.Holds(t, "集計の話をしました", "元のメッセージを読む", "はい")
 	if n := strings.Count(page.Body, `<li id="said-`); n > conversationpages.SaidOfPage || n < conversationpages.SaidOfPage-1 {
@@ -96,27 +97,27 @@ func longTalk(t *testing.T, w *consoletest.World) {
 func longOutput(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	w.As(workspace.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	w.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	k.Prints(x, 0, 700)
-	page := w.As(workspace.Sato).Get(k.Page())
+	page := w.As(webapi.Sato).Get(k.Page())
 	page.Holds(t, "行 699", `data-line="700"`, "行 200<", "1–200 行目は残っていません")
 	page.Lacks(t, "行 199<")
 	one := 1
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ExitCode: &one, Lines: 700, Dropped: 200})
-	w.As(workspace.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "1–200 行目は残っていません")
+	w.As(webapi.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "1–200 行目は残っていません")
 	y := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
-	page = w.As(workspace.Sato).Get(k.Page())
+	page = w.As(webapi.Sato).Get(k.Page())
 	page.Holds(t, "?log=1#action-1")
 	page.Lacks(t, "行 699")
-	w.As(workspace.Sato).Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
+	w.As(webapi.Sato).Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
 }
 
 // floodedOutput: the sandbox dropped lines between those that came.
 func floodedOutput(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	k.Prints(x, 0, 20)
@@ -135,12 +136,13 @@ func floodedOutput(t *testing.T, w *consoletest.World) {
 }
 
 func listsTalks(t *testing.T, w *consoletest.World) {
-	empty := w.As(workspace.Sato).Get("/console/agents")
+	empty := w.As(webapi.Sato).Get("/console/agents")
 	empty.Holds(t, "まだ会話がありません", "例: codex: ", "参加しているチャンネルの会話を表示します")
-	in := w.Talked(workspace.Sato, workspace.HR, "channel", "チャンネルの会話")
+	in := w.Talked(webapi.Sato, webapi.HR, "channel", "チャンネルの会話")
 	mine := w.Direct()
 	mine.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	for user, want := range map[string][2]bool{workspace.Suzuki: {true, true}, workspace.Sato: {true, true}, workspace.Tanaka: {true, false}, workspace.Alex: {false, false}} {
+	for user, want := range map[string][2]bool{webapi.Suzuki: {true, true}, webapi.Sato: {true, true},
+		webapi.Tanaka: {true, false}, webapi.Alex: {false, false}} {
 		a := w.As(user).Get("/console/agents")
 		for i, k := range []*consoletest.Conversation{in, mine} {
 			if strings.Contains(a.Body, k.Talk.ID) != want[i] {
@@ -148,14 +150,14 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
 	a := b.Get("/console/agents?status=closed")
 	a.Holds(t, "条件に合う会話はありません")
 	in.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(aggregate.System(), aggregate.Policy{Team: w.Tenant.TeamID}, w.Now())
 	})
-	a = b.Get("/console/agents?status=closed&person=" + workspace.Sato)
+	a = b.Get("/console/agents?status=closed&person=" + webapi.Sato)
 	a.Holds(t, in.Talk.ID)
 	a.Lacks(t, mine.Talk.ID)
 	if a := b.Get("/console/agents?status=x&person=y"); a.Status != http.StatusBadRequest || strings.Count(a.Body, `role="alert"`) != 2 {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -23,7 +23,7 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	first := k.Load().Inbox[0].Message
 	s := k.Answers(conversation.Answer{Text: "はい", Summary: "これまでの話", Through: first}).Conversation
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	sato.Get(k.Page()).Holds(t, "これまでの話")
 	key := map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + k.Talk.Tenant + "#" + k.Talk.ID},
@@ -32,7 +32,7 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 	_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.Table), Key: key})
 	expect.NoError(t, err)
 	w.Later(time.Second)
-	k.Says(workspace.Sato, "続けて")
+	k.Says(webapi.Sato, "続けて")
 	k.Answers(conversation.Answer{Text: "続けます"})
 	page := sato.Get(k.Page())
 	expect.Same(t, http.StatusOK, page.Status)
@@ -46,12 +46,12 @@ func pageOfChanges(t *testing.T, w *consoletest.World) {
 	k.Answers(conversation.Answer{Text: "はい"})
 	w.Later(time.Second)
 	root := k.Load().Conversation.ThreadTS
-	k.Changes(workspace.Sato, root, "集計用のスクリプトを二つ書いて")
-	sato := w.As(workspace.Sato)
+	k.Changes(webapi.Sato, root, "集計用のスクリプトを二つ書いて")
+	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())
 	page.Holds(t, "前に書いたメッセージの書き換え", "集計用のスクリプトを二つ書いて", "集計用のスクリプトを書いて")
 	page.Lacks(t, "書いた人が Slack で削除しました")
-	k.Changes(workspace.Sato, root, "")
+	k.Changes(webapi.Sato, root, "")
 	sato.Get(k.Page()).Holds(t, "前に書いたメッセージの削除", "書いた人が Slack で削除しました", "集計用のスクリプトを書いて")
 }
 
@@ -63,7 +63,7 @@ func pageOfHandOver(t *testing.T, w *consoletest.World) {
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TaskEnded(handed.TaskID, task.Ended{As: task.TaskCompleted, At: w.Now()}, w.Now())
 	})
-	page := w.As(workspace.Sato).Get(k.Page())
+	page := w.As(webapi.Sato).Get(k.Page())
 	page.Holds(t, "依頼として渡した内容:", "ノート &lt;PC&gt; を買う", `href="/console/tasks/`+handed.TaskID+`"`,
 		"タスク "+handed.TaskID+" は完了しました。")
 }
@@ -77,10 +77,10 @@ func pageOfThread(t *testing.T, w *consoletest.World) {
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 	})
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: workspace.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}},
+		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: webapi.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}},
 			aggregate.Thread{Read: 1, Cut: 1, Earlier: true}, w.Now())
 	})
-	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました",
+	w.As(webapi.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました",
 		"うち 1 件は長いため、終わりを読んでいません。 それより前にも発言がありますが、読んでいません。",
 		"スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
 }

@@ -10,7 +10,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // sentRow sums the model calls of one answer.
@@ -93,7 +92,7 @@ func (c *Pages) answered(ctx context.Context, of aggregate.Ref, u *aggregate.Use
 			if err != nil {
 				return "", err
 			}
-			parts = append(parts, string(x.ActionType)+" "+mask.JSON(string(proposed)))
+			parts = append(parts, string(x.ActionType)+" "+legible.MaskJSON(string(proposed)))
 		}
 	}
 	if m.HandOver != nil {

@@ -8,7 +8,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	pages "ringi/functions/serve-console/conversation"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )
@@ -16,7 +16,7 @@ import (
 // everyAddressAsksWho: whatever address a conversation has, nobody but who may see it gets anything there. Addresses come
 // from the pages themselves, so that a new one is asked, too.
 func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	other := w.Found("T0OTHER", "U0OTHER")
 	fill := strings.NewReplacer("{id}", k.Talk.ID, "{number}", "1", "{text}", "1", "{use}", "1")
@@ -29,7 +29,7 @@ func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 		path := fill.Replace(pattern)
 		expect.Must(t, !strings.Contains(path, "{"), "%s has a part that this test doesn't know", pattern)
 		for name, b := range map[string]*consoletest.Browser{
-			"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(workspace.Alex),
+			"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
 		} {
 			var a consoletest.Answer
 			if method == http.MethodGet {

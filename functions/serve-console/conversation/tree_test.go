@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -28,7 +28,7 @@ func treeWith(t *testing.T, files map[string]string) *conversation.Tree {
 // becomes makes a version the conversation's current one, by an action that ended.
 func becomes(k *consoletest.Conversation, version string) *conversation.Action {
 	x := k.ProposesFor(k.Load().Conversation.WorkspaceVersion, conversation.ShellCommand, consoletest.Script)
-	k.As(workspace.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: version,
 		Changed: &conversation.FilesChanged{Files: 1, Added: 2, Names: []string{"a"}}})
@@ -41,7 +41,7 @@ func file(k *consoletest.Conversation, below, path string) string {
 
 // filesLeave: the tree, a file, its bytes, archives and the patch.
 func filesLeave(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(workspace.Sato)
+	k, sato := w.Direct(), w.As(webapi.Sato)
 	big := strings.Repeat("0123456789abcdef", 1<<16) + "x"
 	k.KeepFiles(t, treeWith(t, nil))
 	sato.Get(k.Page()).Holds(t, k.Page()+"/files")
@@ -98,13 +98,14 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	mine := k.KeepFiles(t, treeWith(t, map[string]string{"a/b.txt": "secret"}))
 	becomes(k, mine)
-	other := w.Talked(workspace.Alex, "D0ALEX", "im", "別の会話")
+	other := w.Talked(webapi.Alex, "D0ALEX", "im", "別の会話")
 	theirs := other.KeepFiles(t, treeWith(t, map[string]string{"c.txt": "theirs"}))
 	below := []string{"", "/file?path=a%2Fb.txt", "/raw?path=a%2Fb.txt", "/archive?as=zip", "/archive?as=tar.gz", "/patch"}
 	stranger := w.Of(w.Found("T0OTHER", "U0ELSE"), "U0ELSE")
 	for _, path := range below {
-		w.As(workspace.Sato).Get(k.Page()+"/files"+path).Says(t, 200)
-		for name, b := range map[string]*consoletest.Browser{"another person": w.As(workspace.Alex), "another workspace": stranger} {
+		w.As(webapi.Sato).Get(k.Page()+"/files"+path).Says(t, 200)
+		for name, b := range map[string]*consoletest.Browser{"another person": w.As(webapi.Alex),
+			"another workspace": stranger} {
 			got := b.Get(k.Page() + "/files" + path)
 			expect.That(t, got.Status == 404 && !strings.Contains(got.Body, "secret"), "%s: %v", name, got)
 		}
@@ -113,7 +114,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	}
 	for _, path := range []string{"", "a", "a/", "/a/b.txt", "./a/b.txt", "a/../a/b.txt", "../b.txt", "a%2Fb.txt", "A/B.TXT", "c.txt"} {
 		for _, page := range []string{"file", "raw"} {
-			w.As(workspace.Sato).Get(file(k, page, path)).Says(t, 404)
+			w.As(webapi.Sato).Get(file(k, page, path)).Says(t, 404)
 		}
 	}
 	for _, version := range []string{theirs, "../" + mine, strings.Repeat("0", 64), mine + ".json"} {
@@ -122,12 +123,12 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 			if strings.Contains(path, "?") {
 				sign = "&"
 			}
-			got := w.As(workspace.Sato).Get(k.Page() + "/files" + path + sign + url.Values{"version": {version}}.Encode())
+			got := w.As(webapi.Sato).Get(k.Page() + "/files" + path + sign + url.Values{"version": {version}}.Encode())
 			expect.That(t, got.Status == 404 && !strings.Contains(got.Body, "theirs"), "version %s: %v", version, got)
 		}
 	}
-	w.As(workspace.Sato).Get(k.Page()+"/files?folder=..").Says(t, 404)
-	w.As(workspace.Sato).Get(k.Page()+"/files/archive?as=exe").Says(t, 404)
+	w.As(webapi.Sato).Get(k.Page()+"/files?folder=..").Says(t, 404)
+	w.As(webapi.Sato).Get(k.Page()+"/files/archive?as=exe").Says(t, 404)
 	expect.Is(t, len(w.Console.Files.(*consoletest.Files).Links), 0, "links for strangers")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten
 		head := a.Head
@@ -136,13 +137,13 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 		return aggregate.Change{Head: &head}, nil
 	})
 	for _, path := range below {
-		w.As(workspace.Sato).Get(k.Page()+"/files"+path).Says(t, 404)
+		w.As(webapi.Sato).Get(k.Page()+"/files"+path).Says(t, 404)
 	}
 }
 
 // manyFiles: the thousandth file, and lost files.
 func manyFiles(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(workspace.Sato)
+	k, sato := w.Direct(), w.As(webapi.Sato)
 	all := map[string]string{}
 	for i := range 1203 {
 		all[fmt.Sprintf("f%04d.txt", i)] = "x\n"
@@ -172,14 +173,14 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row}}, nil
 	})
 	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルが見つかりません").Lacks(t, "archive?", "まだありません")
-	en := w.As(workspace.Sato)
+	en := w.As(webapi.Sato)
 	en.Locale = "en"
 	en.Get(k.Page()+"/files").Says(t, 200, "The files can’t be found")
 }
 
 // patchesOfASource begin from the source's files and stand below its folder.
 func patchesOfASource(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(workspace.Sato)
+	k, sato := w.Direct(), w.As(webapi.Sato)
 	first := k.KeepFiles(t, treeWith(t, map[string]string{"tax.py": "rate = 10\n"}))
 	k.KeepCommit(first, conversation.Commit{Entries: []conversation.Committed{{Path: "tax.py"}, {Path: "model.bin"}}})
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {

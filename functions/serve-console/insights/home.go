@@ -6,7 +6,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -87,9 +86,9 @@ func (c *Pages) open(ctx context.Context, v *web.Viewer, l *Lately, limit tenanc
 
 // Lately counts a workspace's last days and its open tasks, and what it has spent of its budgets.
 func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (Lately, error) {
-	l := Lately{To: daily.Day(c.Now())}
+	l := Lately{To: tenancy.DayOf(c.Now())}
 	l.From = daysBefore(l.To, HomeDays-1)
-	days, err := daily.Days(l.From, l.To)
+	days, err := tenancy.DaysBetween(l.From, l.To)
 	if err != nil {
 		return l, err
 	}
@@ -103,7 +102,7 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	}
 	w := v.Texts("insights")
 	var d insightsData
-	all := daily.Total(counted)
+	all := tenancy.TotalOfDays(counted)
 	d.numbers(w, all)
 	became := func(s task.Status) int { return all.Became[string(s)] }
 	l.All = append(d.Numbers[:2:2], d.Numbers[3], Number{ // requests, half, rate

@@ -12,8 +12,8 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -69,7 +69,7 @@ type becameRow struct {
 type toolRow struct {
 	Name  string
 	Title string // a readable name; empty for a server's tool
-	daily.Calls
+	tenancy.DailyCalls
 	Rate string
 }
 
@@ -87,7 +87,7 @@ const insightsPath = "/console/insights"
 func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("insights")
 	doc := web.Document{Title: v.Texts("layout").Say("insights"), Here: "insights"}
-	today := daily.Day(c.Now())
+	today := tenancy.DayOf(c.Now())
 	var d insightsData
 	last := cmp.Or(r.URL.Query().Get("to"), today)
 	first := cmp.Or(r.URL.Query().Get("from"), daysBefore(last, insightDays-1))
@@ -100,9 +100,9 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 		here := from == first && last == today
 		d.Views = append(d.Views, web.View{Path: path, Text: words.Say("last_days", "n", n), Here: here})
 	}
-	days, err := daily.Days(first, last)
+	days, err := tenancy.DaysBetween(first, last)
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
-		d.Problem, doc.Status = words.Say("bad_range", "n", daily.MaxDays), http.StatusBadRequest
+		d.Problem, doc.Status = words.Say("bad_range", "n", tenancy.MaxDays), http.StatusBadRequest
 		doc.Data = d
 		return c.Show(w, r, v, doc, "insights.html")
 	}
@@ -126,14 +126,14 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 
 // daysBefore returns the day n days earlier; a text that is not a date is returned unchanged.
 func daysBefore(day string, n int) string {
-	t, err := daily.Begins(day)
+	t, err := tenancy.DayBegins(day)
 	if err != nil {
 		return day
 	}
-	return daily.Day(t.AddDate(0, 0, -n))
+	return tenancy.DayOf(t.AddDate(0, 0, -n))
 }
 
-func (d *insightsData) fill(w web.Texts, sums []daily.Sum) {
+func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum) {
 	var read, spent []bar
 	for _, s := range sums {
 		day := s.Day
@@ -145,13 +145,13 @@ func (d *insightsData) fill(w web.Texts, sums []daily.Sum) {
 		})
 		if s.Facts > 0 {
 			d.Days = append(d.Days, dayRow{
-				day, s.Tasks, s.Decided(daily.Approved) + s.Decided(daily.Rejected), s.Spent.Input, s.Spent.Output,
+				day, s.Tasks, s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected), s.Spent.Input, s.Spent.Output,
 				s.Spent.Cached, web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), s.Spent.Unpriced,
 			})
 		}
 	}
 	slices.Reverse(d.Days)
-	all := daily.Total(sums)
+	all := tenancy.TotalOfDays(sums)
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
 	d.Tokens = chartOf(w.Say("token_chart"), read, web.Count)
 	d.Cost = chartOf(w.Say("cost_chart"), spent, func(n int64) string { return web.Spent(w.Locale(), aggregate.MicroUSD(n), 0) })
@@ -160,8 +160,8 @@ func (d *insightsData) fill(w web.Texts, sums []daily.Sum) {
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
 		d.Gates = append(d.Gates, gateRow{
-			w.In("gates", gate), by[daily.Approved], by[daily.Rejected], by[daily.Expired],
-			percent(by[daily.Approved], by[daily.Approved]+by[daily.Rejected]),
+			w.In("gates", gate), by[tenancy.Approved], by[tenancy.Rejected], by[tenancy.Expired],
+			percent(by[tenancy.Approved], by[tenancy.Approved]+by[tenancy.Rejected]),
 		})
 	}
 	for _, s := range task.Statuses {
@@ -171,12 +171,13 @@ func (d *insightsData) fill(w web.Texts, sums []daily.Sum) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
 		calls := all.Tools[name]
-		d.Tools = append(d.Tools, toolRow{Name: name, Calls: calls, Rate: percent(calls.Failed+calls.Unknown, calls.All())})
+		d.Tools = append(d.Tools, toolRow{Name: name, DailyCalls: calls,
+			Rate: percent(calls.Failed+calls.Unknown, calls.All())})
 	}
 	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
 }
 
-func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
+func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 	within := func(part float64) string {
 		end, ended, known := all.Within(part)
 		switch {
@@ -187,7 +188,7 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 		}
 		return w.Say("up_to", "time", span(w, end))
 	}
-	approved, rejected := all.Decided(daily.Approved), all.Decided(daily.Rejected)
+	approved, rejected := all.Decided(tenancy.Approved), all.Decided(tenancy.Rejected)
 	again := "—"
 	if all.Tasks > 0 {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
@@ -209,7 +210,7 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 }
 
 // waits fills in the buckets from the first to the last that has decisions.
-func (d *insightsData) waits(w web.Texts, all daily.Sum) {
+func (d *insightsData) waits(w web.Texts, all tenancy.DailySum) {
 	first, last := -1, -1
 	for i, n := range all.Waits {
 		if n > 0 {
@@ -224,7 +225,7 @@ func (d *insightsData) waits(w web.Texts, all daily.Sum) {
 	most := slices.Max(all.Waits[first : last+1])
 	for i := first; i <= last; i++ {
 		text := w.Say("longer")
-		if end, ok := daily.Bound(i); ok {
+		if end, ok := tenancy.WaitBound(i); ok {
 			text = w.Say("up_to", "time", span(w, end))
 		}
 		n := all.Waits[i]

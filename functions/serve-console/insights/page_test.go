@@ -10,8 +10,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/domain/daily"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
@@ -29,11 +29,13 @@ func TestInsights(t *testing.T) {
 
 // happened returns a day's facts: a request whose policy was rejected once and then approved, and whose execution
 // failed.
-func happened(tenant, task string, at time.Time) []daily.Fact {
+func happened(tenant, task string, at time.Time) []tenancy.DailyFact {
 	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
-	all := []daily.Fact{
-		{Created: true}, {Gate: "prompt", Verdict: daily.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt", Verdict: daily.Approved, Waited: took(3 * time.Second)},
-		{Ended: "failed", Tools: map[string]daily.Calls{"sheets_append": {Completed: 1, Failed: 1}}}, {Spent: &daily.Spent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
+	all := []tenancy.DailyFact{
+		{Created: true}, {Gate: "prompt", Verdict: tenancy.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt",
+			Verdict: tenancy.Approved, Waited: took(3 * time.Second)},
+		{Ended: "failed", Tools: map[string]tenancy.DailyCalls{"sheets_append": {Completed: 1,
+			Failed: 1}}}, {Spent: &tenancy.DailySpent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
 	}
 	for i := range all {
 		all[i].Tenant, all[i].Task, all[i].Source, all[i].At = tenant, task, fmt.Sprintf("01E%d", i), at
@@ -44,9 +46,10 @@ func happened(tenant, task string, at time.Time) []daily.Fact {
 func insightsSay(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(),
 		happened(w.Tenant.ID, "t1", w.Now())))
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
+		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件",
+			"料金不明の呼び出し", tenancy.DayOf(w.Now())},
 		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "plus 1 failed and 0 cancelled"},
 	} {
 		b.Locale = locale
@@ -58,21 +61,21 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, `<svg class="chart"`) != 2 || !regexp.MustCompile(`<rect x="\d+" y="35" width="16" height="65">`).MatchString(page.Body) {
 			t.Errorf("its charts are %s", page.Body)
 		}
-		day := daily.Day(w.Now())[len("2026-"):]
+		day := tenancy.DayOf(w.Now())[len("2026-"):]
 		page.Holds(t, "<span>20,000</span><span>10,000</span><span>0</span>", "<span>$2.00</span>", "<span>"+day+"</span>", `<details id="by-day">`)
 	}
 }
 
 func insightsEmpty(t *testing.T, w *consoletest.World) {
-	w.As(workspace.Suzuki).Get("/console/insights").Says(t, http.StatusOK, web.TextsOf("insights", "ja").Say("empty")).
+	w.As(webapi.Suzuki).Get("/console/insights").Says(t, http.StatusOK, web.TextsOf("insights", "ja").Say("empty")).
 		Lacks(t, "<svg")
 }
 
 func insightsAreClosed(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(),
 		happened(w.Tenant.ID, "t1", w.Now())))
-	other := w.Found("T0OTHER", workspace.Tanaka)
-	w.Of(other, workspace.Tanaka).Get("/console/insights").Says(t, http.StatusOK,
+	other := w.Found("T0OTHER", webapi.Tanaka)
+	w.Of(other, webapi.Tanaka).Get("/console/insights").Says(t, http.StatusOK,
 		web.TextsOf("insights", "ja").Say("empty"))
 }
 
@@ -80,9 +83,9 @@ func insightsSpan(t *testing.T, w *consoletest.World) {
 	last := w.Now().AddDate(0, 0, -10)
 	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(),
 		happened(w.Tenant.ID, "t1", last)))
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for query, says := range map[string]string{
-		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
+		"from=" + tenancy.DayOf(last) + "&to=" + tenancy.DayOf(last): "$1.23", "from=" + tenancy.DayOf(w.Now()) + "&to=" + tenancy.DayOf(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
 		"from=2026-01-01&to=2027-01-01": "92 日以内", "from=x": "92 日以内", "to=%3Cscript%3E": "92 日以内", "from=2026-05-02&to=2026-05-01": "92 日以内",
 	} {
 		page := b.Get("/console/insights?" + query)
@@ -94,12 +97,12 @@ func insightsSpan(t *testing.T, w *consoletest.World) {
 
 func insightsShowMarkup(t *testing.T, w *consoletest.World) {
 	f := happened(w.Tenant.ID, "t1", w.Now())[3]
-	f.Tools = map[string]daily.Calls{}
+	f.Tools = map[string]tenancy.DailyCalls{}
 	for _, p := range consoletest.Payloads {
-		f.Tools[p] = daily.Calls{Failed: 1}
+		f.Tools[p] = tenancy.DailyCalls{Failed: 1}
 	}
-	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), []daily.Fact{f}))
-	page := w.As(workspace.Suzuki).Get("/console/insights")
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), []tenancy.DailyFact{f}))
+	page := w.As(webapi.Suzuki).Get("/console/insights")
 	_, main, _ := strings.Cut(page.Body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"", "")
 	if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil || strings.Count(main, `<th scope="row"><span class="muted mono">`) != len(consoletest.Payloads) {
@@ -108,15 +111,15 @@ func insightsShowMarkup(t *testing.T, w *consoletest.World) {
 }
 
 func insightsOfThousand(t *testing.T, w *consoletest.World) {
-	var all []daily.Fact
+	var all []tenancy.DailyFact
 	for n := range 200 {
 		all = append(all, happened(w.Tenant.ID, fmt.Sprintf("t%d", n), w.Now().AddDate(0, 0, -n%20))...)
 	}
 	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
-	page := w.As(workspace.Suzuki).Get("/console/insights")
+	page := w.As(webapi.Suzuki).Get("/console/insights")
 	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、中止 0 件"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
-	got := strings.Count(page.Body, `<th scope="row">`+daily.Day(w.Now())[:4])
+	got := strings.Count(page.Body, `<th scope="row">`+tenancy.DayOf(w.Now())[:4])
 	expect.That(t, got == 20, "%d days are listed", got)
 }

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
 func connectsApp(t *testing.T, w *connecting) {
-	b, s := w.As(workspace.Suzuki), expect.Value(vendors.NewGitHub())(t)
+	b, s := w.As(webapi.Suzuki), expect.Value(vendors.NewGitHub())(t)
 	form := func(id, installation, key string) url.Values {
 		return url.Values{"app_id": {id}, "installation_id": {installation}, "private_key": {key}}
 	}
@@ -30,7 +30,8 @@ func connectsApp(t *testing.T, w *connecting) {
 	a := b.Post("/console/integrations/app", form(" "+vendors.AppID, vendors.Installation, s.Key()))
 	expect.Must(t, strings.HasPrefix(a.To, "/console/integrations?done=connected"), "%d %s", a.Status, a.To)
 	row := w.row(tenancy.GitHubProvider)
-	expect.That(t, row.Status == tenancy.Connected && row.ConnectedBy == workspace.Suzuki && !strings.Contains(row.Credentials, key) &&
+	expect.That(t, row.Status == tenancy.Connected && row.ConnectedBy == webapi.Suzuki &&
+		!strings.Contains(row.Credentials, key) &&
 		!strings.Contains(string(row.Metadata), "KEY"), "%+v", row)
 	app := expect.Value(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID))(t)
 	expect.Same(t, vendors.Installation, app.Installation)

@@ -14,7 +14,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/records"
 )
@@ -73,7 +72,7 @@ func hostOf(address string) string {
 // consent needs.
 func (c *Pages) vendor(
 	ctx context.Context, v *web.Viewer, x integration, begun *records.Consent,
-) (oauth.Provider, oauth.Client, error) {
+) (vault.OAuthProvider, vault.OAuthClient, error) {
 	switch {
 	case slices.Contains(vendors, x.Provider):
 		client, err := c.client(ctx, v, x.Provider)
@@ -82,11 +81,11 @@ func (c *Pages) vendor(
 		}
 		return c.Connect.Vault.Providers[x.Provider], client, err
 	case !x.IsServer || x.Address == "":
-		return oauth.Provider{}, oauth.Client{}, aggregate.ErrNotFound
+		return vault.OAuthProvider{}, vault.OAuthClient{}, aggregate.ErrNotFound
 	}
 	s, err := mcpauth.Find(ctx, c.Connect.Outbound, x.Provider, x.Address)
 	if err == nil {
-		var client oauth.Client
+		var client vault.OAuthClient
 		if client, err = c.registered(ctx, v, s, begun.Redirect); err == nil {
 			begun.Address, begun.TokenURL, begun.RevokeURL = x.Address, s.Provider.TokenURL, s.Provider.RevokeURL
 			begun.Resource, begun.Issuer, begun.NamesIt = s.Provider.Resource, s.Issuer, s.NamesIt
@@ -102,27 +101,27 @@ func (c *Pages) vendor(
 	case errors.Is(err, mcpauth.ErrUnfit):
 		err = connectFault{"unfit", http.StatusBadGateway, x.Provider}
 	}
-	return oauth.Provider{}, oauth.Client{}, err
+	return vault.OAuthProvider{}, vault.OAuthClient{}, err
 }
 
 // client returns the workspace's OAuth client at a vendor, or aggregate.ErrNotFound if nobody pasted one.
-func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (oauth.Client, error) {
+func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, provider)
 	if err != nil {
-		return oauth.Client{}, err
+		return vault.OAuthClient{}, err
 	}
 	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
 }
 
 // begunWith returns the client to finish a consent with. An MCP server's client may have been replaced since the
 // consent began; it is refused unless it belongs to the authorization server that the consent began with.
-func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun records.Consent) (oauth.Client, error) {
+func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun records.Consent) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
 	if err != nil {
-		return oauth.Client{}, err
+		return vault.OAuthClient{}, err
 	}
 	if row.Issuer != begun.Issuer {
-		return oauth.Client{}, connectFault{"mixed-up", http.StatusBadRequest, begun.Provider}
+		return vault.OAuthClient{}, connectFault{"mixed-up", http.StatusBadRequest, begun.Provider}
 	}
 	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
 }
@@ -132,12 +131,12 @@ func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun records.Cons
 // client's secret.
 func (c *Pages) registered(
 	ctx context.Context, v *web.Viewer, s mcpauth.Server, redirect string,
-) (oauth.Client, error) {
+) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, s.Provider.Name)
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound):
 	case err != nil:
-		return oauth.Client{}, err
+		return vault.OAuthClient{}, err
 	case row.Issuer == "": // pasted, for the one that the server names when it is first used
 		pasted, err := c.Connect.Vault.Envelope.OpenClient(ctx, row)
 		if err == nil {
@@ -151,7 +150,7 @@ func (c *Pages) registered(
 	}
 	made, err := s.Register(ctx, c.Connect.Outbound, redirect)
 	if err != nil {
-		return oauth.Client{}, err
+		return vault.OAuthClient{}, err
 	}
 	return made, c.keepClient(
 		ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer, Redirect: redirect}, made.ID, made.Secret,
@@ -165,7 +164,7 @@ func (c *Pages) keepClient(ctx context.Context, v *web.Viewer, x tenancy.VendorC
 		return err
 	}
 	x.Meta, x.TenantID = was.Meta, v.Tenant
-	x, err = c.Connect.Vault.Envelope.SealClient(ctx, x, oauth.Client{ID: id, Secret: secret})
+	x, err = c.Connect.Vault.Envelope.SealClient(ctx, x, vault.OAuthClient{ID: id, Secret: secret})
 	if err == nil {
 		_, err = c.Store.SaveVendorClient(ctx, x, v.Actor(), c.Now())
 	}
@@ -186,7 +185,7 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	if err != nil {
 		return err
 	}
-	code, err := oauth.Code(q)
+	code, err := vault.ConsentCode(q)
 	if err != nil {
 		slog.InfoContext(ctx, "no consent", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
 		return connectFault{"denied", http.StatusForbidden, begun.Provider}
@@ -237,8 +236,8 @@ func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewe
 
 // exchangeFault returns the key of the text that explains a failed exchange.
 func exchangeFault(err error) string {
-	var e *oauth.Error
-	if errors.As(err, &e) && e.State == oauth.Refused {
+	var e *vault.OAuthError
+	if errors.As(err, &e) && e.State == vault.TokenRefused {
 		return "refused"
 	}
 	return "silent"

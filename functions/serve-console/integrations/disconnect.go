@@ -10,7 +10,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )
 
@@ -78,7 +77,7 @@ func (c *Pages) revocation(ctx context.Context, v *web.Viewer, x integration) fu
 		return func() error { return c.SignIn.Revoke(ctx, token) }
 	}
 	if x.IsGitHub { // a key is deleted on the App's own page
-		return failed(oauth.ErrNoRevoking)
+		return failed(vault.ErrNoRevoking)
 	}
 	row, err := c.Store.Integration(ctx, v.Tenant, x.Provider)
 	if err != nil {
@@ -94,7 +93,7 @@ func (c *Pages) revocation(ctx context.Context, v *web.Viewer, x integration) fu
 func (c *Pages) revoke(ctx context.Context, provider string, held vault.Credential) error {
 	p, known := c.Connect.Vault.Server(provider, held)
 	if !known || held.Client.ID == "" && !p.RevokesAlone { // a token that somebody made by hand
-		return oauth.ErrNoRevoking
+		return vault.ErrNoRevoking
 	}
 	// revoking a refresh token revokes its access tokens too
 	return p.Revoke(ctx, held.Client, cmp.Or(held.RefreshToken, held.AccessToken))

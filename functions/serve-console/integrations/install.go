@@ -11,9 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 )
 
@@ -70,16 +69,16 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	code, err := oauth.Code(r.URL.Query())
+	code, err := vault.ConsentCode(r.URL.Query())
 	if err != nil {
 		return connectFault{"denied", http.StatusForbidden, tenancy.SlackProvider}
 	}
 	made, err := c.SignIn.Installed(r.Context(), code, begun.Redirect)
 	switch {
-	case errors.Is(err, signin.ErrOrganization):
+	case errors.Is(err, slackapi.ErrOrganization):
 		slog.WarnContext(r.Context(), "an installation for an organization", "err", err)
 		return connectFault{"organization", http.StatusConflict, tenancy.SlackProvider}
-	case errors.Is(err, signin.ErrRefused):
+	case errors.Is(err, slackapi.ErrSignInRefused):
 		slog.WarnContext(r.Context(), "an installation was refused", "err", err)
 		return connectFault{"refused", http.StatusBadGateway, tenancy.SlackProvider}
 	case err != nil:
@@ -97,7 +96,7 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 // installed returns the tenant of an installation and saves its bot's token. In the deployment's own workspace the
 // installer doesn't become an administrator: any member can install an app that is already installed.
-func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
+func (c *Pages) installed(ctx context.Context, made slackapi.Installation) (tenancy.Tenant, error) {
 	own, err := c.Own.Own(ctx, aggregate.TenantID(made.Team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
@@ -132,7 +131,7 @@ func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenanc
 }
 
 // further returns the tenant of another workspace if the Slack secret lets it install the app.
-func (c *Pages) further(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
+func (c *Pages) further(ctx context.Context, made slackapi.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
 	may, err := c.Own.MayInstall(ctx, made.Team)
 	switch {
 	case err != nil:
@@ -155,20 +154,20 @@ func (c *Pages) further(ctx context.Context, made signin.Installation, by aggreg
 }
 
 // giveBack revokes the token of a refused installation and returns the fault that explains the refusal.
-func (c *Pages) giveBack(ctx context.Context, made signin.Installation, why string) error {
+func (c *Pages) giveBack(ctx context.Context, made slackapi.Installation, why string) error {
 	if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
 		slog.WarnContext(ctx, "the token of a refused installation stays valid", "team", made.Team, "err", err)
 	}
 	return notInstalled(ctx, made, why)
 }
 
-func notInstalled(ctx context.Context, made signin.Installation, why string) error {
+func notInstalled(ctx context.Context, made slackapi.Installation, why string) error {
 	slog.WarnContext(ctx, "an installation was refused", "team", made.Team, "why", why)
 	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
 }
 
 // founded returns the tenant of another workspace, creating it if needed; it always has an administrator.
-func (c *Pages) founded(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
+func (c *Pages) founded(ctx context.Context, made slackapi.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
 	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
 		ID: aggregate.TenantID(made.Team), Name: web.WorkspaceName(made.Team, made.TeamName),
 		Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},

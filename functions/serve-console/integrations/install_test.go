@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -234,7 +234,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	q = w.begins(one)
 	w.Later(records.ConsentLasts + time.Second)
 	refused("too late", w.returns(one, q), http.StatusBadRequest)
-	admin := w.As(workspace.Suzuki)
+	admin := w.As(webapi.Suzuki)
 	w.register(admin, "freee")
 	of := expect.Value(url.Parse(w.begin(admin, "freee")))(t).Query()
 	refused("the state of another vendor", w.returns(admin, of), http.StatusBadRequest)
@@ -257,7 +257,7 @@ func TestDisconnectingSlack(t *testing.T) {
 	server := httptest.NewServer(slack)
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/integrations/disconnect?provider=slack").Says(t, 200, "すべてが止まります")
 	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}}); a.To != "/console/integrations?done=disconnected" || !slices.Equal(slack.revoked, []string{"xoxb-first"}) {
 		t.Errorf("%d %s, revoked %v", a.Status, a.To, slack.revoked)

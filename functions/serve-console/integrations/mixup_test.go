@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
@@ -77,7 +77,7 @@ func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
 	named := first
 	w.named(t, func() string { return named.URL }, first, evil)
 
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	paste := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {"pasted-for-the-first"}}
 	if a := b.Post("/console/integrations/client", paste); !strings.Contains(a.To, "client-saved") {
 		t.Fatalf("%d %s", a.Status, a.Text())
@@ -99,7 +99,7 @@ func TestAClientThatWasReplacedDuringAConsentGoesNowhere(t *testing.T) {
 	w := newConnecting(t, storetest.Start(t))
 	evil := issues(t)
 	w.named(t, func() string { return evil.URL }, evil)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	paste := func(secret string) {
 		t.Helper()
 		form := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {secret}}

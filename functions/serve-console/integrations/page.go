@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 )
 
 // Connections is what the console needs to connect vendors.
@@ -29,7 +29,7 @@ type Connections struct {
 type Pages struct {
 	*web.Site
 	Connect Connections
-	SignIn  *signin.Slack
+	SignIn  *slackapi.SignIn
 }
 
 func (c *Pages) Routes() []web.Route {

@@ -18,13 +18,12 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	stand "ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
@@ -46,7 +45,8 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	w.at = server.URL
 	keys := kms.NewFromConfig(db.Config)
 	made := expect.Value(keys.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
-	held := vault.New(w.Store, vault.Envelope{KMS: keys, KeyID: *made.KeyMetadata.Arn}, oauth.Freee("", w.at+"/freee/token"), oauth.Google("", w.at+"/google/token"))
+	held := vault.New(w.Store, vault.Envelope{KMS: keys, KeyID: *made.KeyMetadata.Arn},
+		vault.FreeeOAuth("", w.at+"/freee/token"), vault.GoogleOAuth("", w.at+"/google/token"))
 	out := outbound.Allowing(strings.TrimPrefix(w.at, "http://")).Client()
 	held.Outbound, held.Now = out.Transport, w.Now
 	w.Console.Connect = integrations.Connections{
@@ -129,7 +129,7 @@ func TestConnectingVendors(t *testing.T) {
 }
 
 func connectsAndDisconnects(t *testing.T, w *connecting) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/integrations")
 	expect.That(t, page.Status == 200 && strings.Count(page.Body, "<details open>") == 3 &&
 		strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return"), "without apps: %v", page)
@@ -141,7 +141,7 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 		first := expect.Value(w.Console.Connect.Vault.Token(t.Context(), w.Tenant.ID, provider))(t)
 		w.connect(b, provider)
 		token := expect.Value(w.Console.Connect.Vault.Token(t.Context(), w.Tenant.ID, provider))(t)
-		if row := w.row(provider); token == first || row.ConnectedBy != workspace.Suzuki || !w.works(path, token) {
+		if row := w.row(provider); token == first || row.ConnectedBy != webapi.Suzuki || !w.works(path, token) {
 			t.Errorf("%s: %+v", provider, row)
 		}
 		page := b.Get("/console/integrations")
@@ -188,10 +188,10 @@ func (w *connecting) actions() map[string][]string {
 
 func consentsAreSingle(t *testing.T, w *connecting) {
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = []string{workspace.Suzuki, workspace.Tanaka}
+	owner.Admins = []string{webapi.Suzuki, webapi.Tanaka}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 	w.Tenant = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.register(b, "freee")
 	stale := func(what string, a consoletest.Answer) {
 		t.Helper()
@@ -200,10 +200,10 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	}
 	back := w.consent(w.begin(b, "freee"))
 	cookie := b.Cookies["__Host-ringi-consent"]
-	stale("another browser", w.As(workspace.Suzuki).Get(back))
+	stale("another browser", w.As(webapi.Suzuki).Get(back))
 	stale("after another browser tried", b.Get(back))
 	back = w.consent(w.begin(b, "freee"))
-	other := w.As(workspace.Tanaka)
+	other := w.As(webapi.Tanaka)
 	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
 	stale("another administrator, with the cookie", other.Get(back))
 	back = w.consent(w.begin(b, "freee"))
@@ -229,7 +229,7 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 }
 
 func vendorsRefuse(t *testing.T, w *connecting) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.register(b, "freee")
 	state := func() string { return expect.Value(url.Parse(w.begin(b, "freee")))(t).Query().Get("state") }
 	const hostile = `<script>alert(1)</script>`
@@ -258,7 +258,7 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 }
 
 func notRevoked(t *testing.T, w *connecting) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.register(b, "google")
 	w.connect(b, "google")
 	w.vendors.Fail(stand.Revoking("google"), 503, true)
@@ -276,7 +276,7 @@ func notRevoked(t *testing.T, w *connecting) {
 }
 
 func servers(t *testing.T, w *connecting) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	settings := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
 	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: w.at + stand.RoomsPath}}
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
@@ -313,7 +313,7 @@ func servers(t *testing.T, w *connecting) {
 }
 
 func onlyAdministrators(t *testing.T, w *connecting) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.register(b, "freee")
 	back := w.consent(w.begin(b, "freee"))
 	other := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
@@ -321,7 +321,7 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 	other.Get(back).Says(t, http.StatusBadRequest) // another workspace's
 	back = w.consent(w.begin(b, "freee"))
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = []string{workspace.Sato}
+	owner.Admins = []string{webapi.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 	b.Get(back).Says(t, http.StatusForbidden) // was an administrator when the consent began
 }

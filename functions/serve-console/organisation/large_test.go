@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -57,7 +57,7 @@ const (
 func TestAFileOf5000PeopleIsShownAndSavedInTime(t *testing.T) {
 	expect.Patience(t)
 	w := consoletest.Start(t)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for n, title := range []string{"課長", "室長"} {
 		file := company(5000, title)
 		peak := watched(t)

@@ -17,7 +17,6 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
@@ -92,7 +91,7 @@ func TestOrganisation(t *testing.T) {
 }
 
 func testNothingStandsAtFirst(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	a := b.Get(page).Says(t, http.StatusOK, ja.Say("about"), ja.Say("until_then"))
 	for _, text := range ja.List("about_lists", "changes") {
 		a.Says(t, http.StatusOK, text)
@@ -105,18 +104,18 @@ func testNothingStandsAtFirst(t *testing.T, w *consoletest.World) {
 }
 
 func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(staff))
 	a.Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", "加わる人 4", "新しい部署 2", "佐藤 花子 (2) 加わる人 人事部 (B) 部長",
 		"2099-10-01 から変わること 加わる人 1", "髙橋 誠 (5) 加わる人", ja.Say("first_hint"), "UTF-8",
 		"髙橋 誠 (5) 上長 田中 恵 (3)", "高橋 ゲスト (4) 区分 委託",
-		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" "+ja.Say("nobody_note")+" Alex Kim ("+workspace.Alex+")")
+		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" "+ja.Say("nobody_note")+" Alex Kim ("+webapi.Alex+")")
 	expect.That(t, !stands(w).Stands(), "it is saved before anybody said so")
 	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")
 	is := stands(w)
 	expect.Is(t, is.SHA256, expect.Value(organisation.Read([]byte(staff)))(t).SHA256())
-	number, _ := is.Accounts.Number(workspace.Sato)
-	expect.That(t, number == "2" && is.SavedBy == workspace.Suzuki, "%q, by %s", number, is.SavedBy)
+	number, _ := is.Accounts.Number(webapi.Sato)
+	expect.That(t, number == "2" && is.SavedBy == webapi.Suzuki, "%q, by %s", number, is.SavedBy)
 	guest := is.Accounts.Of("4")
 	expect.That(t, len(guest) == 1 && guest[0].Guest, "%+v", guest)
 	b.Get(page).Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", ja.Say("next_change")+" 2099-10-01", "鈴木 一郎").
@@ -136,7 +135,7 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 }
 
 func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	saved(t, b, staff)
 	next := strings.NewReplacer("B,人事部,A,部長,2,,,社員,,", "C,総務部,A,部長,2,,,社員,,", "3,田中 恵", "3,田中 めぐみ",
 		"4,高橋 ゲスト,takahashi@partner.example.com,B,人事部,A,,,,,委託,,\n", "").Replace(staff)
@@ -151,7 +150,7 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 	saved(t, b, strings.Replace(leaves, "5,髙橋 誠,makoto@example.com,B,人事部,A,,,,3,社員,2099-10-01,\n", "", 1))
 	b.Get(page).Says(t, http.StatusOK, "2100-01-01 から足りないところ", "人事部 (B): 順位のある役職の人がいません。")
 	saved(t, b, staff)
-	en := w.As(workspace.Suzuki)
+	en := w.As(webapi.Suzuki)
 	en.Locale = "en"
 	en.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,
 		"Gone 1 · Changed 2 · Department added 1",
@@ -166,7 +165,7 @@ func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 			Who: rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}}
 	}
 	group := rules.Stage{Name: "人事", Need: 1, Empty: rules.EmptySkip,
-		Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}}
+		Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}}
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
 		ID: aggregate.NewID(), Name: "支払",
 		When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"B"}}},
@@ -174,7 +173,7 @@ func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 			Stages: []rules.Stage{stage("部　長", "B"), stage("社長", "A"), group}}}}}}
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	show := func(old, new string) consoletest.Answer {
 		file := strings.ReplaceAll(staff, old, new)
 		return b.Upload(page, url.Values{"act": {"show"}}, []byte(file))
@@ -195,7 +194,7 @@ func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 }
 
 func testOnlyWhatWasShownIsSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)))
 	other := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(strings.Replace(staff, "部長", "課長", 1))))
 	for name, change := range map[string]func(url.Values){
@@ -224,7 +223,7 @@ func testOnlyWhatWasShownIsSaved(t *testing.T, w *consoletest.World) {
 }
 
 func testTheSecondOfTwoAdministratorsSeesTheFirst(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	first := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)))
 	second := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(strings.Replace(staff, "部長", "課長", 1))))
 	b.Post(page, first).Says(t, http.StatusSeeOther)
@@ -236,9 +235,9 @@ func testTheSecondOfTwoAdministratorsSeesTheFirst(t *testing.T, w *consoletest.W
 
 // A person who joins Slack between showing and saving is not matched unseen.
 func testAccountsThatChangeMeanwhileAreShown(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	with := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)))
-	fewer := listing{Listing: w.Console.Listing, without: workspace.Sato}
+	fewer := listing{Listing: w.Console.Listing, without: webapi.Sato}
 	all := w.Console.Listing
 	w.Console.Listing = fewer
 	a := b.Post(page, with).Says(t, http.StatusConflict, ja.Say("moved"), ja.Say("without"), "佐藤 花子 (2)")
@@ -248,19 +247,19 @@ func testAccountsThatChangeMeanwhileAreShown(t *testing.T, w *consoletest.World)
 	// The same file again matches whoever has joined.
 	a = b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)).Says(t, http.StatusOK, ja.Say("same_people"),
 		ja.Say("others"),
-		"佐藤 花子 (2): なし → 佐藤 花子 ("+workspace.Sato+")")
+		"佐藤 花子 (2): なし → 佐藤 花子 ("+webapi.Sato+")")
 	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
 	expect.Is(t, stands(w).Accounts.People(), 4)
 }
 
 func testAccountsAreMatchedByOneListing(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Over = w.Console.Handler() // one process
 	w.Slack.Calls()
 	file := strings.NewReplacer("makoto@example.com", "alex.kim@example.com;suzuki2@example.com", "tanaka@example.com",
 		"nobody@example.com").Replace(staff)
 	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusOK, "田中 恵 (3)",
-		"田中 恵 ("+workspace.Tanaka+")")
+		"田中 恵 ("+webapi.Tanaka+")")
 	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
 	expect.Is(t, len(w.Slack.Calls("users.list")), 1)
 	w.Console.Listing = listing{Listing: w.Console.Listing, mail: "suzuki@example.com"}
@@ -272,7 +271,7 @@ func testAccountsAreMatchedByOneListing(t *testing.T, w *consoletest.World) {
 }
 
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)))
 	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staff)).Says(t, http.StatusServiceUnavailable, ja.Say("silent"),
@@ -283,7 +282,7 @@ func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {
 }
 
 func testMistakesAreNamedByRowAndColumn(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	wrong := staff + "6,山本 明,yamamoto,Z,,Q,,x,,9,パート,2026-13-01,\n2,佐藤 花,,B,,,,,兼務,,,,\n"
 	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(wrong)).Says(t, http.StatusUnprocessableEntity,
 		ja.Say("problems"),
@@ -307,7 +306,7 @@ func testMistakesAreNamedByRowAndColumn(t *testing.T, w *consoletest.World) {
 }
 
 func testAHostileFileBecomesNoMarkupAndNoFormula(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	const evil = `</td><script>alert(1)</script>`
 	file := header + `1,"` + evil + `",a@example.com,"` + "=HYPERLINK(1)" + `","` + evil + `",,"@SUM(1)",1,,,社員,,` + "\n"
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(strings.Replace(file, "社員,,", evil+",,", 1))).
@@ -322,7 +321,7 @@ func testAHostileFileBecomesNoMarkupAndNoFormula(t *testing.T, w *consoletest.Wo
 }
 
 func testFilesAreReadInTheEncodingsOfSpreadsheets(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(strings.ReplaceAll(staff, "\n", "\r\n")))(t)
 	want := expect.Value(organisation.Read([]byte(staff)))(t).SHA256()
 	for encoding, file := range map[string]string{"Shift_JIS": sjis, "UTF-8": "\ufeff" + staff} {
@@ -341,7 +340,7 @@ func testFilesAreReadInTheEncodingsOfSpreadsheets(t *testing.T, w *consoletest.W
 }
 
 func testFilesThatAreSentAreReadAsTheSame(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	twelve := expect.Value(os.ReadFile("../../../shared/domain/organisation/testdata/twelve.csv"))(t)
 	saved(t, b, string(twelve))
 	for _, b.Locale = range language.All {
@@ -357,7 +356,7 @@ func testFilesThatAreSentAreReadAsTheSame(t *testing.T, w *consoletest.World) {
 }
 
 func testSomebodyIsLookedUpOnADay(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	saved(t, b, staff)
 	b.Get(page+"/people?q="+url.QueryEscape("髙橋誠")).Says(t, http.StatusOK, "髙橋 誠 (5)", ja.In("presence", "later"))
 	b.Get(page+"/people?q=5&on=2099-10-01").Says(t, http.StatusOK, ja.In("presence", "here"),
@@ -366,14 +365,14 @@ func testSomebodyIsLookedUpOnADay(t *testing.T, w *consoletest.World) {
 		Holds(t, "number=3&amp;on=2099-10-01")
 	b.Get(page+"/people?q="+url.QueryEscape("子")).Says(t, http.StatusOK, "佐藤 花子 (2)")
 	b.Get(page+"/people?q="+url.QueryEscape("橋")).Says(t, http.StatusOK, ja.Say("found"), "高橋 ゲスト (4)", "髙橋 誠 (5)")
-	b.Get(page+"/people?q=tanaka@example.com").Says(t, http.StatusOK, "田中 恵 ("+workspace.Tanaka+")")
+	b.Get(page+"/people?q=tanaka@example.com").Says(t, http.StatusOK, "田中 恵 ("+webapi.Tanaka+")")
 	b.Get(page+"/people?q=none").Says(t, http.StatusOK, ja.Say("none_found"))
 	b.Get(page+"/people?q=2&on=yesterday").Says(t, http.StatusUnprocessableEntity, ja.Say("bad_day"))
 	b.Get(page+"/people?number=4").Says(t, http.StatusOK, ja.In("kinds", "contractor"), ja.Say("guest"))
 }
 
 func testFilesHaveTheirBounds(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	file := []byte(staff + strings.Repeat(",\n", (web.MaxBody)/2))
 	b.Upload(page, url.Values{"act": {"show"}}, file).Says(t, http.StatusOK)
 	for _, path := range []string{page + "/remove", "/console/settings"} {

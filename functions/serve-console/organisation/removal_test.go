@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -17,7 +17,7 @@ import (
 )
 
 func testAnOrganisationIsRemovedOnceItWasAsked(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	saved(t, b, staff)
 	a := b.Get(page + "/remove")
 	for _, text := range ja.List("about_lists", "removal") {
@@ -36,7 +36,7 @@ func testAnOrganisationIsRemovedOnceItWasAsked(t *testing.T, w *consoletest.Worl
 
 // What can't be read doesn't stand in the way of what takes its place.
 func testAnOrganisationThatCantBeReadMayBeChanged(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	saved(t, b, staff)
 	_, err := w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID, stands(w).Version), nil)
 	expect.NoError(t, err)
@@ -54,7 +54,7 @@ func testWhatNeverStoodIsCleanedUp(t *testing.T, w *consoletest.World) {
 		w.Now().Add(-2*time.Hour)))(t)
 	expect.Value(w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.Table,
 		Item: table.Key(tenancy.OrganisationPartition(w.Tenant.ID, left.Version), "BATCH#0001")}))(t)
-	saved(t, w.As(workspace.Suzuki), staff)
+	saved(t, w.As(webapi.Suzuki), staff)
 	all := expect.Value(w.Store.OrganisationVersions(t.Context(), w.Tenant.ID))(t)
 	expect.That(t, len(all) == 1 && all[0].Version == stands(w).Version, "%+v", all)
 	deleted := expect.Value(w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID,

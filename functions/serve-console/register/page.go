@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/daily"
 	domain "ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/store"
 )
 
@@ -85,13 +85,13 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 	}
 	p.begin, p.end = now.AddDate(0, 0, -pageDays), now.AddDate(0, 0, 1)
 	if p.From != "" {
-		if p.begin, err = daily.Begins(p.From); err != nil {
+		if p.begin, err = tenancy.DayBegins(p.From); err != nil {
 			p.Problem = "from"
 			return p, nil
 		}
 	}
 	if p.To != "" {
-		if p.end, err = daily.Begins(p.To); err != nil {
+		if p.end, err = tenancy.DayBegins(p.To); err != nil {
 			p.Problem = "to"
 			return p, nil
 		}

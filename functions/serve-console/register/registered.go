@@ -8,8 +8,8 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
 	domain "ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -140,7 +140,7 @@ func day(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return daily.Day(at)
+	return tenancy.DayOf(at)
 }
 
 func count(n int) string {

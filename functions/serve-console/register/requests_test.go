@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -53,7 +53,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	withdrawn := numbers(w, 3, accepts(w))
 	w.Cancel()
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register?by=requests")
 	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ", "総務部", "今月の勤怠をまとめて")
 	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
@@ -72,7 +72,7 @@ func tellsApart(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	w.Later(time.Second)
 	w.Ask()
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	find := func() consoletest.Answer { return b.Get("/console/register?number=" + number) }
 	expect.Is(t, find().To, "/console/register/"+number)
 	expect.Is(t, numbers(w, 1, refuses(w)), number)
@@ -93,10 +93,10 @@ func remarks(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, err)
 	w.Later(6 * 24 * time.Hour)
 	decided(w, 1)
-	w.As(workspace.Suzuki).Get("/console/register").Says(t, 200, "ルール変更後 7 日以内")
+	w.As(webapi.Suzuki).Get("/console/register").Says(t, 200, "ルール変更後 7 日以内")
 	w.Later(2 * 24 * time.Hour)
 	number := decided(w, 2)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register")
 	expect.Is(t, strings.Count(page.Body, "ルール変更後"), 1, "remarks")
 	b.Get("/console/register/"+number).Lacks(t, "ルール変更後")
@@ -104,11 +104,11 @@ func remarks(t *testing.T, w *consoletest.World) {
 }
 
 func listsActions(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
-	o := consoletest.Along(consoletest.Desk("課長", 1, workspace.Suzuki))
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
+	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
 	o.Rule.Numbered, o.Route.Stages[0].Filled = true, rules.LeftUnknown
 	x := k.ProposesBy(o)
-	hand := circulation.Person{User: workspace.Suzuki}
+	hand := circulation.Person{User: webapi.Suzuki}
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Current().Gate.Asked}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
@@ -121,7 +121,7 @@ func listsActions(t *testing.T, w *consoletest.World) {
 		return a.Numbering(of).Claim(a.Head.Run, "i", w.Now().Add(2*time.Minute), w.Now())
 	})
 	number := k.Load().Current().DecisionNumber
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)",
 		"組織表にない役職の段階あり")
 	b.Get("/console/register").Holds(t, k.Page())
@@ -130,7 +130,8 @@ func listsActions(t *testing.T, w *consoletest.World) {
 	// It has left its conversation's rows when the next one ends.
 	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(next.ActionID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: w.By.Team, Member: true},
+		return a.Cancel(next.ActionID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: w.By.Team,
+			Member: true},
 			aggregate.Policy{Team: w.By.Team, AllowSelf: true}, w.Now())
 	})
 	b.Get("/console/register").Says(t, 200, number, x.Summary)
@@ -145,7 +146,7 @@ func listsAThousand(t *testing.T, w *consoletest.World) {
 		rows = append(rows, &task.Requested{Year: year, N: n, TaskID: w.Ref.ID, TakenAt: w.Now()})
 	}
 	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.RequestsList, fmt.Sprintf("%04d", year), rows, nil))
-	b, began := w.As(workspace.Suzuki), time.Now()
+	b, began := w.As(webapi.Suzuki), time.Now()
 	page := b.Get("/console/register?by=requests")
 	page.Says(t, 200, "これより前")
 	t.Logf("the first page of a thousand took %s", time.Since(began))

@@ -5,7 +5,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/task"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -22,10 +22,10 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 
 // How package rules says by what it found somebody.
 var (
-	viaManager  = lazy.Regexp{Text: `^manager ([0-9]+) of (\S+) as of ([0-9-]{10})$`}
-	viaGroup    = lazy.Regexp{Text: `^group (.+)$`}
-	viaOver     = lazy.Regexp{Text: `^over (.+) of (.+) as of ([0-9-]{10})$`}
-	viaPosition = lazy.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
+	viaManager  = language.Regexp{Text: `^manager ([0-9]+) of (\S+) as of ([0-9-]{10})$`}
+	viaGroup    = language.Regexp{Text: `^group (.+)$`}
+	viaOver     = language.Regexp{Text: `^over (.+) of (.+) as of ([0-9-]{10})$`}
+	viaPosition = language.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -14,7 +14,7 @@ import (
 // tool is also one by way of an agent.
 func testRulesForActions(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	aside, ruled := "対象に「操作」を選んだルールがないため、エージェントの操作は、設定の", "対象に「操作」を選んだルールがあるため、"
 	list := b.Get(path)
 	list.Says(t, http.StatusOK, aside).Lacks(t, ruled)
@@ -33,7 +33,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
-		"outcome", "route", "stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1",
+		"outcome", "route", "stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+webapi.Tanaka, "stages.0.need", "1",
 		"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "act", "keep"))
 	list.Says(t, http.StatusOK, ruled).Lacks(t, aside)
 	check := b.Post(path, list.Hidden("act", "check"))

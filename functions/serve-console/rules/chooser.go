@@ -8,7 +8,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -43,7 +43,7 @@ func (a *asked) personBox(id string, on bool) web.Box {
 }
 
 // channelForm is a channel's id, which somebody may type for a channel that they aren't in.
-var channelForm = lazy.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
+var channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
 
 // channelChooser chooses among the viewer's channels, and others by their ids.
 func (a *asked) channelChooser(ids []string, query string) web.Chooser {

@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
 
 func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get(path+".yaml").Says(t, http.StatusNotFound)
 	written(t, w)
 	was := stored(w)
 	file := b.Get(path + ".yaml")
-	file.Holds(t, "版 1", "- "+workspace.Suzuki+" # 鈴木 一郎", "- "+workspace.HR+" # #人事", `at_least: "100000"`)
+	file.Holds(t, "版 1", "- "+webapi.Suzuki+" # 鈴木 一郎", "- "+webapi.HR+" # #人事", `at_least: "100000"`)
 	expect.That(t, strings.Contains(file.Header.Get("Content-Disposition"), "ringi-rules-1.yaml"), "%v", file.Header)
 
 	draft := b.Post(path+"/import", url.Values{"text": {file.Body}}).Says(t, http.StatusOK)
@@ -38,7 +38,7 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 		b.Get(path+".yaml?rev="+rev).Says(t, http.StatusNotFound)
 	}
 	// A rule that somebody wrote by hand needs no id.
-	hand := "rules:\n  - name: 断る\n    refuse: だめです\n  - name: 部長\n    route: {stages: [{name: 部長, who: {kind: people, people: [" + workspace.Suzuki + "]}, need: 1, empty: {vacant: refuse, own: refuse, twice: again}}]}\n"
+	hand := "rules:\n  - name: 断る\n    refuse: だめです\n  - name: 部長\n    route: {stages: [{name: 部長, who: {kind: people, people: [" + webapi.Suzuki + "]}, need: 1, empty: {vacant: refuse, own: refuse, twice: again}}]}\n"
 	draft = b.Post(path+"/import", url.Values{"text": {hand}}).Says(t, http.StatusOK, "「だめです」と伝えて、依頼を断ります。", "部長 (鈴木 一郎)が承認します。")
 	b.Post(path, b.Post(path, draft.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Form == rules.Form && stored(w).Floor.Stamps == 1, "%+v", stored(w))
@@ -54,7 +54,7 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 		},
 		"en": {"form: 2": "Line 1: Form: Must be 1.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 5."},
 	} {
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		b.Locale = locale
 		for text, says := range all {
 			b.Post(path+"/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, says)

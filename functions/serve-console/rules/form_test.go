@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -16,7 +16,7 @@ import (
 
 // What can't be kept is said beside its field, in both languages, and what was typed stays.
 func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "name", "", "at_least", "abc", "below", "-1", "currency", "yen!",
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twice", "wait", "hands", "99", "to", "within", "destinations", "")...)
@@ -41,13 +41,13 @@ func testTheFloor(t *testing.T, w *consoletest.World) {
 		"ja": "ルール 1「10万円以上の外部書き込み」: 段階: 最低ラインを下回ります。承認が合わせて 5 つ以上",
 		"en": "Rule 1 “10万円以上の外部書き込み”: Stages: Below the floor. All stages together must need at least 5 stamps.",
 	} {
-		b := w.As(workspace.Suzuki)
+		b := w.As(webapi.Suzuki)
 		b.Locale = locale
 		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "5")).Says(t, http.StatusUnprocessableEntity, says)
 		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "x", "floor.hands_from", "0")).
 			Says(t, http.StatusUnprocessableEntity).Holds(t, `name="floor.stamps" value="x"`)
 	}
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	last := b.Post(path, b.Get(path).Hidden("act", "edit.reads"))
 	b.Post(path+"/rule", last.Hidden("outcome", "refuse", "refuse", " ", "act", "keep")).Says(t, http.StatusUnprocessableEntity, "断るときの文: 1 〜 1000 文字")
 	b.Post(path+"/rule", last.Hidden("outcome", "refuse", "refuse", "総務へ", "act", "keep")).Says(t, http.StatusOK, "「総務へ」と伝えて、依頼を断ります。")
@@ -59,7 +59,7 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 		x.Rules = append(x.Rules, rules.Rule{ID: aggregate.NewID(), Name: fmt.Sprintf("R%d", i+1), Outcome: rules.Outcome{Refuse: "-"}})
 	}
 	saved(w, x)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	for _, act := range []string{"up.2", "down.0", "delete.2", "up.0", "down.9", "delete.-1", "up.x", "nonsense"} { // R1 R3 R2, R3 R1 R2, R3 R1
 		list = b.Post(path, list.Hidden("act", act)).Says(t, http.StatusOK)
@@ -80,14 +80,14 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	was := rules.Rule{ID: aggregate.NewID(), Name: "営業部", Outcome: rules.Outcome{Numbered: true, Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1, Empty: rules.EmptyUp, Others: true},
-		{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}, Need: 2, Empty: rules.EmptyRefuse},
-	}, Readers: &rules.Readers{Groups: []string{workspace.Approvers}}}}, When: rules.Conditions{
+		{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Need: 2, Empty: rules.EmptyRefuse},
+	}, Readers: &rules.Readers{Groups: []string{webapi.Approvers}}}}, When: rules.Conditions{
 		Kinds: []rules.Kind{rules.KindAction, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"}},
 		Places: &rules.Places{Direct: true, Channels: []string{"C0ELSEWHERE"}},
 		Tools:  &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{{Address: "https://gone.example.com/mcp", Name: "book a room"}}},
 	}}
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず",
 		"今は使えないツール", "グループ 人事部承認者")
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use", "only", "channels", "|C0ELSEWHERE",
@@ -101,15 +101,15 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 
 func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, x := range []struct{ tool, place, amount, who, says string }{
-		{"send_slack_dm", workspace.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: ①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → ③人事のみなさん"},
-		{"send_slack_dm", workspace.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
-		{"send_slack_dm", workspace.HR, "99,999", "", "どれにも当てはまらないとき: 依頼を断ります。"},
+		{"send_slack_dm", webapi.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: ①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → ③人事のみなさん"},
+		{"send_slack_dm", webapi.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
+		{"send_slack_dm", webapi.HR, "99,999", "", "どれにも当てはまらないとき: 依頼を断ります。"},
 		{"send_slack_dm", "", "", "", "どれにも当てはまらないとき: 依頼を断ります。"},
-		{"list_employees", workspace.HR, "", "佐藤", "どれにも当てはまらないとき: チャンネルのだれか 1 人が承認します。"},
-		{"send_slack_dm", workspace.HR, "x", "", "金額を読み取れません"},
-		{"send_slack_dm", workspace.HR, "", "だれでもない", "「だれでもない」という人が見つかりません。"},
+		{"list_employees", webapi.HR, "", "佐藤", "どれにも当てはまらないとき: チャンネルのだれか 1 人が承認します。"},
+		{"send_slack_dm", webapi.HR, "x", "", "金額を読み取れません"},
+		{"send_slack_dm", webapi.HR, "", "だれでもない", "「だれでもない」という人が見つかりません。"},
 	} {
 		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " "+x.tool, "try.place", x.place, "try.amount", x.amount, "try.who", x.who)).
 			Says(t, http.StatusOK, x.says)
@@ -126,7 +126,7 @@ func saved(w *consoletest.World, x *rules.Rules) {
 }
 
 func testPeopleAndChannelsAreFoundByName(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
 	found := b.Post(path+"/rule", form.Hidden("act", "search", "outcome", "route", "stages.0.kind", "people", "find.stages.0.people", "高橋", "find.channels", "gen"))
 	found.Says(t, http.StatusOK, "高橋 ゲスト U0SANDGUST ゲストは承認できません", "#general").Holds(t, `value="U0SANDGUST" disabled`)
@@ -140,16 +140,16 @@ func testPeopleAndChannelsAreFoundByName(t *testing.T, w *consoletest.World) {
 // A rule from before its channel got another id is shown, tried and saved with the id that the channel has by now.
 func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	b, former := w.As(workspace.Suzuki), "C0FORMER"
+	b, former := w.As(webapi.Suzuki), "C0FORMER"
 	x := stored(w)
 	x.Rules[0].When.Places.Channels = []string{former}
 	saved(w, x)
 	b.Get(path).Says(t, http.StatusOK, former).Lacks(t, "#人事 で")
 	draft := b.Get(path)
-	move := tenancy.Moved{To: workspace.HR, At: "1612206778.000000"}
+	move := tenancy.Moved{To: webapi.HR, At: "1612206778.000000"}
 	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, move))
 	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
-	for _, place := range []string{former, workspace.HR} {
+	for _, place := range []string{former, webapi.HR} {
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).
 			Says(t, http.StatusOK, "ルール 1「10万円以上の外部書き込み」:")
 	}

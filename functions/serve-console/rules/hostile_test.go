@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
@@ -29,7 +29,7 @@ func pack(text []byte) string {
 }
 
 func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	bomb := pack(bytes.Repeat([]byte(" "), 200<<20))
 	many := pack([]byte(`{"rules":{"rules":[` + strings.Repeat(`{},`, 300) + `{}]}}`))
 	for _, draft := range []string{"", "x", "!", pack(nil), pack([]byte("[]")), pack([]byte(`{"rev":"x"}`)), bomb, many} {
@@ -67,7 +67,7 @@ func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 		{ID: aggregate.NewID(), Name: "x", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Position: evil}, Need: 1, Empty: rules.EmptyRefuse}}}}},
 	}})
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	list := b.Get(path).Says(t, http.StatusOK).Lacks(t, "<script>alert")
 	for _, act := range []string{"edit.0", "edit.1", "end", "try", "down.0"} {
 		b.Post(path, list.Hidden("act", act, "try.tool", evil, "try.place", evil, "try.who", evil)).Lacks(t, "<script>alert")
@@ -90,12 +90,12 @@ func testAHundredRules(t *testing.T, w *consoletest.World) {
 		r.Route = &rules.Policy{}
 		for n := range rules.MaxStages {
 			r.Route.Stages = append(r.Route.Stages, rules.Stage{Name: fmt.Sprintf("段階%d", n), Need: 1, Empty: rules.EmptyRefuse,
-				Who: rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Suzuki, workspace.Tanaka, workspace.Alex}}})
+				Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}}})
 		}
 		x.Rules = append(x.Rules, r)
 	}
 	saved(w, x)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	for _, act := range []string{"look", "up.99", "edit.50", "check"} {
 		form := b.Post(path, list.Hidden("act", "delete.0")).Hidden("act", act)

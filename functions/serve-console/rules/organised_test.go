@@ -11,7 +11,6 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
@@ -39,8 +38,8 @@ func organised(w *consoletest.World, file string) {
 	o, err := organisation.Read([]byte(file))
 	expect.Must(w.T, err == nil, "%v", err)
 	var accounts []organisation.Account
-	for id, mail := range map[string]string{workspace.Suzuki: "suzuki", workspace.Tanaka: "tanaka", workspace.Sato: "sato",
-		workspace.Alex: "alex.kim"} {
+	for id, mail := range map[string]string{webapi.Suzuki: "suzuki", webapi.Tanaka: "tanaka", webapi.Sato: "sato",
+		webapi.Alex: "alex.kim"} {
 		accounts = append(accounts, organisation.Account{ID: id, Mails: []string{mail + "@example.com"}})
 	}
 	kept := o.Match(accounts, organisation.DateOf(w.Now().In(tenancy.Zone()))).Kept()
@@ -53,7 +52,7 @@ func organised(w *consoletest.World, file string) {
 var threeStages = []string{
 	"name", "営業部の外部書き込み", "use", "writes_outside", "outcome", "route", "departments", "|SALES",
 	"stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.level", "1", "stages.0.need", "", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",
-	"stages.1.was", "new", "stages.1.name", "人事", "stages.1.kind", "group", "stages.1.group", workspace.Approvers, "stages.1.need", "1", "stages.1.vacant", "refuse", "stages.1.own", "refuse", "stages.1.twice", "again",
+	"stages.1.was", "new", "stages.1.name", "人事", "stages.1.kind", "group", "stages.1.group", webapi.Approvers, "stages.1.need", "1", "stages.1.vacant", "refuse", "stages.1.own", "refuse", "stages.1.twice", "again",
 	"stages.2.was", "new", "stages.2.name", "社長", "stages.2.kind", "position", "stages.2.position", "|HQ\t社長", "stages.2.need", "", "stages.2.vacant", "skip", "stages.2.own", "skip", "stages.2.twice", "skip", "stages.2.others", "|1",
 }
 
@@ -61,7 +60,7 @@ var threeStages = []string{
 func ofThree(t *testing.T, w *consoletest.World) *consoletest.Browser {
 	t.Helper()
 	organised(w, staff)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "依頼した人の部署", "営業部 SALES", "営業二課 SALES2 本社 › 営業部",
 		"営業部の部長 SALES Alex Kim・田中 恵", "人事部承認者 (@hr-approvers・2 人)", "依頼した人の 2 段上の上長", "その上の人に回す")
 	form.Lacks(t, "組織表を登録すると")
@@ -76,7 +75,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	expect.Same(t, &rules.Requester{Departments: []string{"SALES"}}, r.When.Requester)
 	expect.Same(t, []rules.Stage{
 		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp},
-		{Name: "人事", Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}, Need: 1, Empty: rules.EmptyRefuse},
+		{Name: "人事", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Need: 1, Empty: rules.EmptyRefuse},
 		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Position: "社長"}, Empty: rules.EmptySkip, Others: true},
 	}, r.Route.Stages)
 	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、前の段階と同じ人ならその上の人) → "+
@@ -88,7 +87,8 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	// The form shows what is saved, and sends it again.
 	b.Locale = "ja"
 	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
-	form.Holds(t, `name="departments" value="SALES" checked`, `<option value="`+workspace.Approvers+`" selected>`, `name="stages.2.others" value="1" checked`,
+	form.Holds(t, `name="departments" value="SALES" checked`, `<option value="`+webapi.Approvers+`" selected>`,
+		`name="stages.2.others" value="1" checked`,
 		`type="radio" name="stages.2.position" value="HQ`+"\t"+`社長" checked`)
 	none := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.1.group", "", "stages.2.position", "", "act", "keep")...))
 	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 200 文字")
@@ -97,12 +97,12 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 }
 
 func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "Slack のユーザーグループ", "組織表を登録すると")
 	form.Lacks(t, `value="manager"`, `value="position"`, `value="up"`, "社員以外も", `name="departments"`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "人事", "use", "writes_outside", "outcome", "route", "stages.0.name", "人事", "stages.0.kind", "group",
-		"stages.0.group", workspace.Approvers, "stages.0.need", "2", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again"))
-	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤")).
+		"stages.0.group", webapi.Approvers, "stages.0.need", "2", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again"))
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", webapi.HR, "try.who", "佐藤")).
 		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ @hr-approvers").Lacks(t, `name="try.on"`)
 	// Of the two, the requester can't stamp.
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに")
@@ -124,7 +124,8 @@ func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 		"2027-01-01": {"2027-01-01 に 佐藤 花子 さんが依頼すると: ①上長 (田中 恵)", "田中 恵 佐藤 花子さんの上長(2027-01-01 時点)"},
 		"soon":       {"日付を読み取れません"},
 	} {
-		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤", "try.on", on)).Says(t, http.StatusOK, says...)
+		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", webapi.HR, "try.who", "佐藤",
+			"try.on", on)).Says(t, http.StatusOK, says...)
 	}
 	// Suzuki is of the head office: the rule for sales isn't theirs.
 	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK, "どれにも当てはまらないとき: 依頼を断ります。")
@@ -143,10 +144,11 @@ func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
 		{ID: aggregate.NewID(), Name: "A", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 			stage("課長", rules.EmptyRefuse), stage("係長", rules.EmptyRefuse), stage("部長", rules.EmptyRefuse),
-			{Name: "Alex", Who: rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Alex, workspace.Guest}}, Need: 1, Empty: rules.EmptyRefuse},
+			{Name: "Alex", Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Alex, webapi.Guest}}, Need: 1,
+				Empty: rules.EmptyRefuse},
 		}}}},
 	}})
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	check := b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
 		"① は、2027-01-01 から承認できる人が足りません",
 		"② が指定する 係長 (SALES) は、組織表のどの日にもありません",
@@ -162,7 +164,7 @@ func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
 	b := ofThree(t, w)
 	x := stored(w)
 	x.Rules[0].When.Requester.Departments = []string{"GONE"}
-	x.Rules[0].When.Requester.Groups = []string{workspace.Approvers}
+	x.Rules[0].When.Requester.Groups = []string{webapi.Approvers}
 	saved(w, x)
 	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "GONE 今の組織表にも、次の変更日の組織表にもありません", "「GONEとその下の部署か人事部承認者の人」のユーザーグループは")
 	try := func(who string) consoletest.Answer {
@@ -185,7 +187,7 @@ func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
 		expect.NoError(t, err)
 	}
 	w.Console.Organisations = store.OrganisationsOf(w.Console.Organisations.Store) // another process
-	b = w.As(workspace.Suzuki)
+	b = w.As(webapi.Suzuki)
 	b.Get(path).Says(t, http.StatusOK, "組織表を読み取れない")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusServiceUnavailable, "組織表を読み取れない").Lacks(t, `value="save"`)
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm")).Says(t, http.StatusOK, "組織表を読み取れない")
@@ -201,7 +203,7 @@ func testALargeOrganisation(t *testing.T, w *consoletest.World) {
 		fmt.Fprintf(&file, "%d,人 %d,p%d@example.com,D%03d,部署%03d,HQ,担当,9,,社員,,\n", 100+i, i, i, i%300, i%300)
 	}
 	organised(w, file.String())
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Lacks(t, "部署007")
 	fields := append([]string{"act", "search", "outcome", "route", "stages.0.kind", "position", "stages.0.position", "|D001\t担当",
 		"departments", "|D002", "find.departments", "部署 007", "find.stages.0.position", "社長"}, "use", "writes_outside")

@@ -7,7 +7,6 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -16,12 +15,12 @@ import (
 
 func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	w.Tenant.Admins = append(w.Tenant.Admins, workspace.Tanaka)
+	w.Tenant.Admins = append(w.Tenant.Admins, webapi.Tanaka)
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	owner.Admins = w.Tenant.Admins
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 
-	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	mine := suzuki.Post(path, suzuki.Get(path).Hidden("act", "look", "floor.stamps", "2"))
 	check := suzuki.Post(path, mine.Hidden("act", "check")).Says(t, http.StatusOK, "最低ライン")
 	theirs := tanaka.Post(path, tanaka.Get(path).Hidden("act", "delete.0"))
@@ -40,13 +39,13 @@ func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	x := stored(w)
 	expect.That(t, len(x.Rules) == 1 && x.Floor.Stamps == 2 && x.Rev == 3, "%+v", x)
 	all := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditRulesUpdated}, "", 9))(t).Items
-	expect.That(t, len(all) == 3 && all[1].ActorID == workspace.Tanaka, "%+v", all)
+	expect.That(t, len(all) == 3 && all[1].ActorID == webapi.Tanaka, "%+v", all)
 }
 
 // What is saved is what was looked at.
 func testWhatWasNotLookedAtIsNotSaved(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	check := b.Post(path, b.Get(path).Hidden("act", "check"))
 	other := b.Post(path, b.Get(path).Hidden("act", "delete.0"))
 	sent := check.Hidden("act", "save")
@@ -58,10 +57,10 @@ func testWhatWasNotLookedAtIsNotSaved(t *testing.T, w *consoletest.World) {
 
 func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	// A second rule for less is covered by none; one like the first is. A guest can't stamp.
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
-	same := append(append([]string{}, ordered...), "name", "同じ", "stages.0.people", "|"+workspace.Guest, "act", "keep")
+	same := append(append([]string{}, ordered...), "name", "同じ", "stages.0.people", "|"+webapi.Guest, "act", "keep")
 	list := b.Post(path+"/rule", form.Hidden(same...)).Says(t, http.StatusOK, "同じ")
 	// Ringi's own tools move no money, unless an administrator says that nobody knows.
 	b.Post(path, list.Hidden("act", "check")).Lacks(t, "金額がいつも不明")
@@ -76,7 +75,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	// Whatever else writes outside is refused, until an administrator chooses otherwise.
 	last := b.Post(path, list.Hidden("act", "edit.writes")).Says(t, http.StatusOK, "外部に書き込む依頼")
 	list = b.Post(path+"/rule", last.Hidden("outcome", "route", "stages.0.name", "承認", "stages.0.kind", "people",
-		"stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "act", "keep"))
+		"stages.0.people", "|"+webapi.Tanaka, "stages.0.need", "1", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "act", "keep"))
 	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
 		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・別の人 1 人 どれにも当てはまらないとき",
@@ -84,7 +83,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 }
 
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	written(t, w)
 	list := b.Post(path, b.Get(path).Hidden("act", "look", "floor.stamps", "2"))
 	check := b.Post(path, list.Hidden("act", "check"))
@@ -93,13 +92,13 @@ func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {
 		w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable})
 	}
 	b.Post(path, check.Hidden("act", "save")).Says(t, http.StatusServiceUnavailable, "Slack の応答がない").Lacks(t, `value="save"`)
-	b.Get(path).Says(t, http.StatusOK, "名前を表示できません", workspace.Tanaka)
+	b.Get(path).Says(t, http.StatusOK, "名前を表示できません", webapi.Tanaka)
 	expect.That(t, stored(w).Rev == 1, "rules whose people nobody could check are saved")
 }
 
 func testTheRulesEnd(t *testing.T, w *consoletest.World) {
 	written(t, w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	settings := "実行ステップについては、回覧ルールが決めます。"
 	b.Get("/console/settings").Says(t, http.StatusOK, settings)
 	check := b.Post(path, b.Get(path).Hidden("act", "end")).Says(t, http.StatusOK, "保存すると回覧ルールがなくなり", "削除 ルール 1")

@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -21,45 +21,45 @@ type problem struct {
 // limits maps the limits of fields to the keys of their texts. The first form that a limit has counts; its groups are
 // the values a and b.
 var limits = []struct {
-	form lazy.Regexp
+	form language.Regexp
 	key  string
 }{
-	{lazy.Regexp{Text: `^must have 1 to (\d+) characters`}, "words"},
-	{lazy.Regexp{Text: `^is taken`}, "taken"},
-	{lazy.Regexp{Text: `^is there twice`}, "twice"},
-	{lazy.Regexp{Text: `^must name a channel or direct messages`}, "place"},
-	{lazy.Regexp{Text: `^must be a Slack channel's id`}, "channel"},
-	{lazy.Regexp{Text: `^must be a Slack user id`}, "person"},
-	{lazy.Regexp{Text: `^must be a Slack user group's id`}, "group"},
-	{lazy.Regexp{Text: `^must name a department or group`}, "requester"},
-	{lazy.Regexp{Text: `^must be empty of writes outside`}, "no_list"},
-	{lazy.Regexp{Text: `^must have 1 to (\d+) entries`}, "some"},
-	{lazy.Regexp{Text: `^must have at most (\d+) entries`}, "most"},
-	{lazy.Regexp{Text: `^must be (some, only or .*)$`}, "choice"},
-	{lazy.Regexp{Text: `^must be (within or outside)`}, "choice"},
-	{lazy.Regexp{Text: `^must be (up, skip or .*)$`}, "choice"},
-	{lazy.Regexp{Text: `^must be (people, group.*)$`}, "choice"},
-	{lazy.Regexp{Text: `^must be (steps or .*)$`}, "choice"},
-	{lazy.Regexp{Text: `^must have 1 to (\d+) bytes`}, "bytes"},
-	{lazy.Regexp{Text: `^must be an address of at most (\d+)`}, "address"},
-	{lazy.Regexp{Text: `^must have at_least or below`}, "bounds"},
-	{lazy.Regexp{Text: `^must be more than at_least`}, "more"},
-	{lazy.Regexp{Text: `^must be a currency`}, "currency"},
-	{lazy.Regexp{Text: `^must be a number above 0 with at most (\d+) digits and (\d+)`}, "number"},
-	{lazy.Regexp{Text: `^must be between (\d+) and (\d+)`}, "between"},
-	{lazy.Regexp{Text: `^must be 1 of a channel`}, "of_channel"},
-	{lazy.Regexp{Text: `^must be absent of a channel`}, "of_channel"},
-	{lazy.Regexp{Text: `^must have no fields of another kind`}, "other_kind"},
-	{lazy.Regexp{Text: `^must be a ULID`}, "id"},
-	{lazy.Regexp{Text: `^must have at most (\d+) bytes, not (\d+)`}, "large"},
-	{lazy.Regexp{Text: `^must ask others than the channel`}, "only_channel"},
-	{lazy.Regexp{Text: `^must need at least (\d+) stamps, the floor`}, "floor_stamps"},
-	{lazy.Regexp{Text: `^must be at least (\d+), the floor of writes outside from ([0-9.]+ [A-Z]*)`}, "floor_hands"},
-	{lazy.Regexp{Text: `^must be empty beside a route`}, "both"},
-	{lazy.Regexp{Text: `^must need at most (\d+) stamps together`}, "stamps"},
-	{lazy.Regexp{Text: `^must be at least 0, and at most the number`}, "reachable"},
-	{lazy.Regexp{Text: `^must name somebody`}, "readers"},
-	{lazy.Regexp{Text: `^must be (\d+)$`}, "form"},
+	{language.Regexp{Text: `^must have 1 to (\d+) characters`}, "words"},
+	{language.Regexp{Text: `^is taken`}, "taken"},
+	{language.Regexp{Text: `^is there twice`}, "twice"},
+	{language.Regexp{Text: `^must name a channel or direct messages`}, "place"},
+	{language.Regexp{Text: `^must be a Slack channel's id`}, "channel"},
+	{language.Regexp{Text: `^must be a Slack user id`}, "person"},
+	{language.Regexp{Text: `^must be a Slack user group's id`}, "group"},
+	{language.Regexp{Text: `^must name a department or group`}, "requester"},
+	{language.Regexp{Text: `^must be empty of writes outside`}, "no_list"},
+	{language.Regexp{Text: `^must have 1 to (\d+) entries`}, "some"},
+	{language.Regexp{Text: `^must have at most (\d+) entries`}, "most"},
+	{language.Regexp{Text: `^must be (some, only or .*)$`}, "choice"},
+	{language.Regexp{Text: `^must be (within or outside)`}, "choice"},
+	{language.Regexp{Text: `^must be (up, skip or .*)$`}, "choice"},
+	{language.Regexp{Text: `^must be (people, group.*)$`}, "choice"},
+	{language.Regexp{Text: `^must be (steps or .*)$`}, "choice"},
+	{language.Regexp{Text: `^must have 1 to (\d+) bytes`}, "bytes"},
+	{language.Regexp{Text: `^must be an address of at most (\d+)`}, "address"},
+	{language.Regexp{Text: `^must have at_least or below`}, "bounds"},
+	{language.Regexp{Text: `^must be more than at_least`}, "more"},
+	{language.Regexp{Text: `^must be a currency`}, "currency"},
+	{language.Regexp{Text: `^must be a number above 0 with at most (\d+) digits and (\d+)`}, "number"},
+	{language.Regexp{Text: `^must be between (\d+) and (\d+)`}, "between"},
+	{language.Regexp{Text: `^must be 1 of a channel`}, "of_channel"},
+	{language.Regexp{Text: `^must be absent of a channel`}, "of_channel"},
+	{language.Regexp{Text: `^must have no fields of another kind`}, "other_kind"},
+	{language.Regexp{Text: `^must be a ULID`}, "id"},
+	{language.Regexp{Text: `^must have at most (\d+) bytes, not (\d+)`}, "large"},
+	{language.Regexp{Text: `^must ask others than the channel`}, "only_channel"},
+	{language.Regexp{Text: `^must need at least (\d+) stamps, the floor`}, "floor_stamps"},
+	{language.Regexp{Text: `^must be at least (\d+), the floor of writes outside from ([0-9.]+ [A-Z]*)`}, "floor_hands"},
+	{language.Regexp{Text: `^must be empty beside a route`}, "both"},
+	{language.Regexp{Text: `^must need at most (\d+) stamps together`}, "stamps"},
+	{language.Regexp{Text: `^must be at least 0, and at most the number`}, "reachable"},
+	{language.Regexp{Text: `^must name somebody`}, "readers"},
+	{language.Regexp{Text: `^must be (\d+)$`}, "form"},
 }
 
 // limit says a field's limit, or repeats one that has no text.
@@ -75,10 +75,10 @@ func (s speaker) limit(limit string) string {
 }
 
 var (
-	ruleField = lazy.Regexp{Text: `^rules\[(\d+)\]\.`}
-	lastField = lazy.Regexp{Text: `^last\.(reads|writes)\.`}
-	stagePath = lazy.Regexp{Text: `^route\.stages\[(\d+)\]`}
-	position  = lazy.Regexp{Text: `\[(\d+)\]`}
+	ruleField = language.Regexp{Text: `^rules\[(\d+)\]\.`}
+	lastField = language.Regexp{Text: `^last\.(reads|writes)\.`}
+	stagePath = language.Regexp{Text: `^route\.stages\[(\d+)\]`}
+	position  = language.Regexp{Text: `\[(\d+)\]`}
 )
 
 // problems says what is wrong with rules.

@@ -11,7 +11,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -30,7 +30,7 @@ func TestRowsOfRepositoriesAndReadsAreFilledIn(t *testing.T) {
 }
 
 func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string, window browser.Window) {
-	b, console, version := w.As(workspace.Suzuki), w.Console.Handler(), versionOf(t, "list_employees")
+	b, console, version := w.As(webapi.Suzuki), w.Console.Handler(), versionOf(t, "list_employees")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
 		console.ServeHTTP(w, r)
@@ -40,7 +40,7 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 	fields := map[string]string{
 		"sources.name": "shop", "sources.repository": "acme/shop", "sources.ref": "heads/main", "sources.people": "everybody",
 		"sources.agents": "claude, codex", "sources.allow": "CODEOWNERS", "listed_reads.agent": "claude",
-		"listed_reads.tool": "list_employees", "listed_reads.version": "nothing", "listed_reads.people": workspace.Sato,
+		"listed_reads.tool": "list_employees", "listed_reads.version": "nothing", "listed_reads.people": webapi.Sato,
 	}
 	at := func(name string) string { return fmt.Sprintf(`input[name="%s"]`, name) }
 	holds := func() {
@@ -68,7 +68,7 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 	holds()
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	expect.Same(t, []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
-		People: []string{workspace.Sato}}}, w.SettingsNow().ListedReads)
+		People: []string{webapi.Sato}}}, w.SettingsNow().ListedReads)
 	tab.Until(`document.querySelectorAll('input[name="sources.name"]').length === 3`) // two empty ones for the next
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 		tab.Eval(`document.querySelector("#s-sources").scrollIntoView()`)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -43,7 +43,7 @@ func switchedOn(w *consoletest.World, file string) url.Values {
 func testPlayableFiles(t *testing.T, w *consoletest.World) {
 	b := drafting(w)
 	form := prices(w, "draft_contest.enabled", "true", "draft_contest.file", "configs/contest.toml")
-	w.As(workspace.Suzuki).Post("/console/settings", form).Leads(t, "/console/settings?done=saved")
+	w.As(webapi.Suzuki).Post("/console/settings", form).Leads(t, "/console/settings?done=saved")
 	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
 	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
 	expect.That(t, len(b.Checked.Prices) == 1 && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v", b.Checked)
@@ -60,7 +60,7 @@ const (
 func testWarnedFiles(t *testing.T, w *consoletest.World) {
 	b := drafting(w)
 	b.More = 3
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/settings").Lacks(t, "members[0]") // contests are off
 	suzuki.Post("/console/settings", switchedOn(w, "configs/contest.toml")).Leads(t, "/console/settings?done=saved")
 	for _, path := range []string{"/console/settings?done=saved", "/console/settings"} {
@@ -73,19 +73,19 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Open this page again later.").Lacks(t, "members[0]")
 	b.Down, b.NotSet = false, true
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Ask whoever installed Ringi to configure their location.")
-	w.As(workspace.Guest).Get("/console/settings").Lacks(t, "contest.toml")
+	w.As(webapi.Guest).Get("/console/settings").Lacks(t, "contest.toml")
 }
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 	drafting(w)
-	a := w.As(workspace.Suzuki).Post("/console/settings", switchedOn(w, "configs/old.toml"))
+	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/old.toml"))
 	a.Says(t, http.StatusUnprocessableEntity, mistake)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testUncheckedFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	a := w.As(workspace.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml"))
+	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml"))
 	a.Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした")
 	a.Holds(t, `value="configs/mine.toml"`)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
@@ -96,9 +96,9 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	s.DraftContest.Enabled, s.DraftContest.File = true, "configs/old.toml"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
 	drafting(w)
-	w.As(workspace.Suzuki).Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
+	w.As(webapi.Suzuki).Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenJa, mistake, "max_concurrent_teams")
 	suzuki.Locale = "en"
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistake)
@@ -106,19 +106,20 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 
 func testNoFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).NotSet = true
-	a := w.As(workspace.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml"))
+	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml"))
 	a.Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleNoContests))
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testContestsOff(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	w.As(workspace.Suzuki).Post("/console/settings", opened(w, "draft_contest.file", "configs/old.toml")).Leads(t, "/console/settings?done=saved")
+	w.As(webapi.Suzuki).Post("/console/settings", opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
+		"/console/settings?done=saved")
 }
 
 func testImportedContest(t *testing.T, w *consoletest.World) {
 	down := drafting(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	file := b.Get("/console/settings.yaml").Body
 	at := strings.Index(file, "draft_contest:")
 	expect.Must(t, at >= 0, "%s", file)

@@ -6,7 +6,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -26,7 +26,7 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 			expect.NoError(t, rows.CapFurther("2.50"))
 			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
 			w.Console.Begin = &consoletest.Beginner{W: w}
-			b := w.As(workspace.Suzuki)
+			b := w.As(webapi.Suzuki)
 			b.Locale = locale
 			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
 			if a := b.Get("/console/settings"); a.Status != 200 || strings.Contains(a.Text(), said) != further {

@@ -7,7 +7,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
@@ -54,7 +53,7 @@ func (t settingsTexts) modelUsed(provider, model string, at time.Time) string {
 		return t.Say("model_unused")
 	}
 	name := legible.OneLine(model)
-	if provider == modelname.Demo {
+	if provider == aggregate.Demo {
 		name = t.Say("model_demo")
 	}
 	return t.Say("model_used", "model", name, "when", web.Minute(at))

@@ -7,7 +7,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -16,10 +16,10 @@ import (
 // A parameter may override the setting: the page shows the model that was really used.
 func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 	w := consoletest.Start(t)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	words := web.TextsOf("settings", "ja")
 	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "勤怠"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "勤怠"})
 	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused")) // its rows name none
 	used := func(id, provider, model string) {
 		w.Later(time.Minute)
@@ -29,6 +29,6 @@ func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 	b.Get("/console/settings").Says(t, http.StatusOK, "最後に使われたモデル: demo (")
 	used("01", "anthropic", "claude-x")
 	b.Get("/console/settings").Says(t, http.StatusOK, "最後に使われたモデル: claude-x ("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")
-	other := w.Found("T0OTHER", workspace.Tanaka)
-	w.Of(other, workspace.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+	other := w.Found("T0OTHER", webapi.Tanaka)
+	w.Of(other, webapi.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
 }

@@ -12,7 +12,6 @@ import (
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -63,30 +62,31 @@ func TestSettings(t *testing.T) {
 }
 
 func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, locale := range language.All {
 		b.Locale = locale
 		b.Get("/console/settings").Says(t, http.StatusOK,
 			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users"))
 	}
-	a := b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval", "false", "approvers.users", "|"+workspace.Sato+"|"+workspace.Tanaka,
-		"approvers.usergroups", "|"+workspace.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "https://rooms.example.com/mcp|"))
+	a := b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
+		"false", "approvers.users", "|"+webapi.Sato+"|"+webapi.Tanaka,
+		"approvers.usergroups", "|"+webapi.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "https://rooms.example.com/mcp|"))
 	expect.Must(t, a.Status == http.StatusSeeOther && a.To == "/console/settings?done=saved",
 		"%d %s %v", a.Status, a.To, a)
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
-		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == workspace.Approvers && len(s.MCPServers) == 1, "%+v", s)
+		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
 	page := b.Get("/console/settings").Text()
 	for _, want := range []string{"佐藤 花子, 田中 恵", "鈴木 一郎", "Maximum", "5", "7"} {
 		expect.That(t, want == "Maximum" || strings.Contains(page, want), "the history does not say %q: %s", want, page)
 	}
 	log := settingsChanges(w)
-	expect.That(t, len(log) == 1 && log[0].ActorID == workspace.Suzuki &&
+	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki &&
 		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
 }
 
 func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	row := func(change ...string) url.Values {
 		return opened(w, append([]string{"agents.id", "|doc-bot|", "agents.label", "|書類|", "agents.provider", "openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
 			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false",
@@ -105,7 +105,8 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		expect.That(t, strings.Contains(page.Body, want), "the page has no %q", want)
 	}
 	s.Agents[0].Metadata["owner"] = "人事"
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}, w.Now()))(t)
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s,
+		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, w.Now()))(t)
 	if a := b.Post("/console/settings", row("agents.label", "||")); a.Status != http.StatusSeeOther || len(w.SettingsNow().Agents[0].Metadata) != 1 || w.SettingsNow().Agents[0].Metadata["owner"] != "人事" {
 		t.Errorf("what the page does not ask for: %d %+v", a.Status, w.SettingsNow().Agents)
 	}
@@ -128,7 +129,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 }
 
 func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, tt := range []struct {
 		name, value string
 		rule        tenancy.Rule
@@ -140,9 +141,10 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001", tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", tenancy.RuleWhole}, {"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
 		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
 		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"process_approval_required", "", tenancy.RuleFlag}, {"auto_approve_tools", "1", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
-		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", workspace.Guest, people.RuleGuest}, {"approvers.users", workspace.Stranger, people.RuleOutsider}, {"approvers.users", workspace.Bot, people.RuleBot},
+		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", webapi.Guest,
+			people.RuleGuest}, {"approvers.users", webapi.Stranger, people.RuleOutsider}, {"approvers.users", webapi.Bot, people.RuleBot},
 		{"direct_approvers.channel", "#hr", tenancy.RuleChannelID}, {"direct_approvers.channel", "C0NOWHERE1", tenancy.RuleUnjoined},
-		{"direct_approvers.users", workspace.Guest, people.RuleGuest}, {"direct_approvers.users", "@sato", tenancy.RuleUserID},
+		{"direct_approvers.users", webapi.Guest, people.RuleGuest}, {"direct_approvers.users", "@sato", tenancy.RuleUserID},
 		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE", people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
 		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
 	} {
@@ -166,13 +168,14 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 }
 
 func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
-	a := w.As(workspace.Suzuki).Post("/console/settings", opened(w, "max_versions", "x", "name", "", "model", "llama3", "approvers.users", "sato", "max_cost_usd", "-1"))
+	a := w.As(webapi.Suzuki).Post("/console/settings", opened(w, "max_versions", "x", "name", "", "model", "llama3",
+		"approvers.users", "sato", "max_cost_usd", "-1"))
 	n := strings.Count(a.Body, `<li><a href="#s-`)
 	expect.That(t, a.Status == http.StatusUnprocessableEntity && n == 5, "%d, %d problems: %v", a.Status, n, a)
 }
 
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	mine := opened(w, "max_versions", "9", "name", "私の名前")
 	if a := b.Post("/console/settings", opened(w, "max_versions", "7", "approval_timeout_hours", "24")); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
@@ -194,10 +197,12 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 }
 
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "name", "まだ保存していない")
 	a := b.Post("/console/settings", f)
-	if a.Status != http.StatusOK || !strings.Contains(a.Body, `name="approvers.users" value="`+workspace.Sato+`">`) || !strings.Contains(a.Body, `name="approvers.usergroups" value="`+workspace.Approvers+`">`) || !strings.Contains(a.Body, "まだ保存していない") {
+	if a.Status != http.StatusOK || !strings.Contains(a.Body, `name="approvers.users" value="`+webapi.Sato+`">`) ||
+		!strings.Contains(a.Body, `name="approvers.usergroups" value="`+webapi.Approvers+`">`) ||
+		!strings.Contains(a.Body, "まだ保存していない") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	f.Set("act", "enter")
@@ -205,24 +210,28 @@ func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
 	f.Set("find.approvers.users", "ゲスト")
 	b.Post("/console/settings", f).Says(t, http.StatusOK, ja.Rule(people.RuleGuest)).
-		Holds(t, `value="`+workspace.Guest+`" disabled`)
+		Holds(t, `value="`+webapi.Guest+`" disabled`)
 }
 
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
 	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("no_slack"))
-	if a := b.Post("/console/settings", opened(w, "approvers.users", workspace.Tanaka)); a.Status != http.StatusServiceUnavailable || len(w.SettingsNow().Approvers.Users) != 0 || !strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, workspace.Tanaka) {
+	if a := b.Post("/console/settings", opened(w, "approvers.users",
+		webapi.Tanaka)); a.Status != http.StatusServiceUnavailable || len(w.SettingsNow().Approvers.Users) != 0 ||
+		!strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, webapi.Tanaka) {
 		t.Errorf("%d", a.Status)
 	}
-	if a := b.Post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + workspace.Tanaka + "]"}}); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Text(), ja.Say("silent")) || !strings.Contains(a.Body, workspace.Tanaka) {
+	if a := b.Post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + webapi.Tanaka +
+		"]"}}); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Text(), ja.Say("silent")) ||
+		!strings.Contains(a.Body, webapi.Tanaka) {
 		t.Errorf("a file: %d", a.Status)
 	}
 	b.Post("/console/settings", opened(w, "max_versions", "6")).Says(t, http.StatusSeeOther) // what needs no name
 }
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("choose"))
 	b.Get("/console/welcome").Says(t, http.StatusOK, web.TextsOf("welcome", "ja").Say("no_about")).Lacks(t, " checked")
 	b.Post("/console/welcome", nil).Says(t, http.StatusOK)
@@ -230,8 +239,8 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consolet
 	b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}).Says(t, http.StatusSeeOther)
 	words := web.TextsOf("welcome", "ja")
 	b.Get("/console/welcome").Says(t, http.StatusOK, words.Say("back"), words.Say("recorded")).Lacks(t, words.Say("note"), words.Say("later"))
-	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}          // of a page that was opened before
-	w.As(workspace.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
+	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}       // of a page that was opened before
+	w.As(webapi.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
 	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {
 		t.Errorf("it is asked again: %+v", s)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -29,7 +29,7 @@ func prices(w *consoletest.World, change ...string) url.Values {
 var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Output: "0.4", Date: "2026-11-20"}
 
 func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/settings").Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
 	b.Post("/console/settings", prices(w, "prices.input", "０.10|")).Leads(t, "/console/settings?done=saved")
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
@@ -41,7 +41,7 @@ func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
 }
 
 func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, tt := range []struct {
 		change []string
 		column string
@@ -69,7 +69,7 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 }
 
 func testAnothersPrice(t *testing.T, w *consoletest.World) {
-	b, late := w.As(workspace.Suzuki), opened(w, "max_versions", "7")
+	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
 	b.Post("/console/settings", prices(w)).Leads(t, "/console/settings?done=saved")
 	b.Post("/console/settings", late).Says(t, http.StatusConflict, "compatible:box/llama3.2")
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -25,7 +25,7 @@ func TestListedReads(t *testing.T) {
 // listedRead returns the form with one row of reads, and an empty one.
 func listedRead(w *consoletest.World, name, version string, change ...string) url.Values {
 	return opened(w, append([]string{"listed_reads.agent", "claude|", "listed_reads.tool", name + "|",
-		"listed_reads.version", version + "|", "listed_reads.people", workspace.Sato + "、" + workspace.Suzuki + "|"}, change...)...)
+		"listed_reads.version", version + "|", "listed_reads.people", webapi.Sato + "、" + webapi.Suzuki + "|"}, change...)...)
 }
 
 func versionOf(t *testing.T, name string) string {
@@ -34,10 +34,11 @@ func versionOf(t *testing.T, name string) string {
 }
 
 func testAReadIsListed(t *testing.T, w *consoletest.World) {
-	b, version := w.As(workspace.Suzuki), versionOf(t, "list_employees")
+	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
 	b.Get("/console/tools").Says(t, http.StatusOK, version)
 	b.Post("/console/settings", listedRead(w, "list_employees", strings.ToUpper(version))).Leads(t, "/console/settings?done=saved")
-	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version, People: []string{workspace.Sato, workspace.Suzuki}}}
+	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
+		People: []string{webapi.Sato, webapi.Suzuki}}}
 	expect.Same(t, want, w.SettingsNow().ListedReads)
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "version: "+version)
@@ -47,7 +48,7 @@ func testAReadIsListed(t *testing.T, w *consoletest.World) {
 }
 
 func testWhatCantBeListed(t *testing.T, w *consoletest.World) {
-	b, read, write := w.As(workspace.Suzuki), versionOf(t, "list_employees"), versionOf(t, "send_slack_dm")
+	b, read, write := w.As(webapi.Suzuki), versionOf(t, "list_employees"), versionOf(t, "send_slack_dm")
 	for rule, form := range map[agent.Rule]url.Values{
 		agent.RuleListedTool:    listedRead(w, "", read),
 		agent.RuleListedVersion: listedRead(w, "list_employees", "abc"),

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -34,7 +34,7 @@ var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main"
 	Agents: []string{"claude", "codex"}, CI: agent.CISkip, Allow: []string{"CODEOWNERS"}, RepositoryID: 7_000_001}
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/settings").Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります").Holds(t,
 		`<option value="" selected>選んでください</option>`)
 	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
@@ -54,7 +54,7 @@ func testASourceIsListed(t *testing.T, w *consoletest.World) {
 }
 
 func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for rule, change := range map[agent.Rule][]string{
 		agent.RuleSourceName: {"sources.name", "Shop!|"}, agent.RuleSourceRepository: {"sources.repository", "shop|"},
 		agent.RuleSourceRef: {"sources.ref", "main|"}, agent.RuleSourcePath: {"sources.path", "../x|"},
@@ -77,7 +77,7 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 }
 
 func testANameOfAnother(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
 	r := w.GitHub.Add("acme", "shop")
 	r.Commit("next", "another", nil, w.Now())
@@ -95,7 +95,7 @@ func testANameOfAnother(t *testing.T, w *consoletest.World) {
 }
 
 func testGitHubIsSilent(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.GitHub.Down.Store(true)
 	b.Post("/console/settings", sources(w)).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく").Holds(t, `value="acme/shop"`)
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")

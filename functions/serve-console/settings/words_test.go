@@ -9,15 +9,15 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/tenancy/tenancytest"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
 
 // Every setting has an input on the page, a value in the file and words for its change, unless the table exempts it.
 func TestARowOfTheTableIsASetting(t *testing.T) {
-	was, is := tenancy.DefaultSettings(), tenancytest.Changed(t)
+	was, is := tenancy.DefaultSettings(), storetest.Changed(t)
 	got, problems := typed(formOf(is), was)
 	file, faults := settingsyaml.Read(expect.Value(settingsyaml.Write(is, "", func(string) string { return "" }))(t), was)
 	expect.Must(t, problems == nil && faults == nil, "%+v %+v", problems, faults)

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 )
 
@@ -22,7 +22,7 @@ const signInCookie = "ringi-signin"
 
 type Pages struct {
 	*web.Site
-	SignIn *signin.Slack
+	SignIn *slackapi.SignIn
 }
 
 // Routes returns the pages that need a session.
@@ -114,7 +114,7 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 // own workspace signs in, it makes the tenant with the administrator that the Slack secret names; other workspaces
 // become tenants by installing the app. It returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
 // the person may not use it.
-func (c *Pages) enter(ctx context.Context, p signin.Person) (owner tenancy.Tenant, name string, err error) {
+func (c *Pages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.Tenant, name string, err error) {
 	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
 	known := !errors.Is(err, aggregate.ErrNotFound)
 	if !known {
@@ -131,7 +131,7 @@ func (c *Pages) enter(ctx context.Context, p signin.Person) (owner tenancy.Tenan
 }
 
 // own returns the tenant to create for the deployment's own workspace, if the person belongs to it.
-func (c *Pages) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error) {
+func (c *Pages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, error) {
 	t := tenancy.Tenant{
 		ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug,
 		TeamID: p.Team,

@@ -10,7 +10,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -51,7 +51,7 @@ func signsIn(t *testing.T, w *consoletest.World) {
 		"the page is %s", page.Body)
 	q := begin(b, "/console/signin/begin?next=%2Fconsole%3Fx%3D1")
 	expect.That(t, q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/signin/done", "Slack is asked %v", q)
-	w.OIDC.Person = said(workspace.Suzuki, slacktest.Team)
+	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)
 	back(b, q).Leads(t, "/console?x=1")
 	b.Get("/console").Says(t, 200).Holds(t, "鈴木 一郎")
 	before := w.Browser()
@@ -77,11 +77,12 @@ func signsIn(t *testing.T, w *consoletest.World) {
 
 func onlyMembers(t *testing.T, w *consoletest.World) {
 	w.Found("T0OTHER", "U0OTHER")
-	w.People.Become(workspace.Tanaka, func(u *slackapi.User) error { u.Gone = true; return nil })
+	w.People.Become(webapi.Tanaka, func(u *slackapi.User) error { u.Gone = true; return nil })
 	log := consoletest.Logged(t)
 	for name, person := range map[string]map[string]string{
-		"a guest": said(workspace.Guest, slacktest.Team), "who left": said(workspace.Tanaka, slacktest.Team),
-		"of a workspace that nobody knows": said(workspace.Suzuki, "T0NOBODY"), "of another workspace": said(workspace.Suzuki, "T0OTHER"),
+		"a guest": said(webapi.Guest, slacktest.Team), "who left": said(webapi.Tanaka, slacktest.Team),
+		"of a workspace that nobody knows": said(webapi.Suzuki, "T0NOBODY"), "of another workspace": said(webapi.Suzuki,
+			"T0OTHER"),
 		"whom Slack doesn't know": said("U0GHOST", slacktest.Team),
 	} {
 		b := w.Browser()
@@ -95,7 +96,7 @@ func onlyMembers(t *testing.T, w *consoletest.World) {
 }
 
 func statesAreSingle(t *testing.T, w *consoletest.World) {
-	w.OIDC.Person = said(workspace.Suzuki, slacktest.Team)
+	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)
 	b := w.Browser()
 	q := begin(b, "/console/signin/begin")
 	stolen := w.Browser()
@@ -126,7 +127,7 @@ func notTooOften(t *testing.T, w *consoletest.World) {
 }
 
 func cookiesRotate(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	old := b.Cookies["__Host-ringi"]
 	w.Later(16 * time.Minute)
 	a := b.Get("/console")
@@ -153,7 +154,7 @@ func cookiesRotate(t *testing.T, w *consoletest.World) {
 }
 
 func cookiesGetLost(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	old := b.Cookies["__Host-ringi"]
 	w.Later(16 * time.Minute)
 	for range 3 { // each answer is lost: the browser sends the old cookie again
@@ -177,7 +178,7 @@ func cookiesGetLost(t *testing.T, w *consoletest.World) {
 }
 
 func cookiesAreStolen(t *testing.T, w *consoletest.World) {
-	person, thief := w.As(workspace.Suzuki), w.Browser()
+	person, thief := w.As(webapi.Suzuki), w.Browser()
 	thief.Cookies["__Host-ringi"] = person.Cookies["__Host-ringi"]
 	w.Later(16 * time.Minute)
 	person.Get("/console") // and looks away
@@ -191,17 +192,17 @@ func cookiesAreStolen(t *testing.T, w *consoletest.World) {
 }
 
 func leavers(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Sato)
+	b := w.As(webapi.Sato)
 	b.Get("/console")
 	expect.That(t, w.People.Asked == 0, "Slack is asked at once")
-	w.People.Become(workspace.Sato, func(*slackapi.User) error { return errors.New("no answer") })
+	w.People.Become(webapi.Sato, func(*slackapi.User) error { return errors.New("no answer") })
 	w.Later(3 * time.Minute)
 	b.Get("/console").Says(t, 200) // a silent Slack signs nobody out
 	w.Later(3 * time.Minute)
 	b.Get("/console").Says(t, http.StatusInternalServerError) // nor is it believed for ever
-	w.People.Become(workspace.Sato, func(u *slackapi.User) error { u.Gone = true; return nil })
+	w.People.Become(webapi.Sato, func(u *slackapi.User) error { u.Gone = true; return nil })
 	b.Get("/console").Says(t, http.StatusSeeOther) // who left
-	w.People.Become(workspace.Sato, func(u *slackapi.User) error { return nil })
+	w.People.Become(webapi.Sato, func(u *slackapi.User) error { return nil })
 	b.Get("/console").Says(t, http.StatusSeeOther) // the session is not back
 }
 
@@ -220,7 +221,7 @@ func guarded(w *consoletest.World) http.Handler {
 }
 
 func administrators(t *testing.T, w *consoletest.World) {
-	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	admin.Over, member.Over = guarded(w), guarded(w)
 	log := consoletest.Logged(t)
 	member.Get("/console/guarded").Says(t, http.StatusForbidden)
@@ -228,13 +229,13 @@ func administrators(t *testing.T, w *consoletest.World) {
 	member.Post("/console/guarded", nil).Says(t, http.StatusForbidden)  // a member acts
 	admin.Post("/console/guarded", nil).Leads(t, "/console?done=saved") // an administrator
 	now := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	now.Admins = []string{workspace.Sato}
+	now.Admins = []string{webapi.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), now, w.By, w.Now()))
 	admin.Post("/console/guarded", nil).Says(t, http.StatusForbidden) // who was one until now
 }
 
 func forms(t *testing.T, w *consoletest.World) {
-	b, other := w.As(workspace.Suzuki), w.As(workspace.Suzuki)
+	b, other := w.As(webapi.Suzuki), w.As(webapi.Suzuki)
 	b.Over = guarded(w)
 	for _, token := range []string{"", "AAAA", other.Form} { // none, a forged one, another session's
 		b.Post("/console/guarded", url.Values{"form": {token}}).Says(t, http.StatusForbidden, "フォームの有効期限が切れました")

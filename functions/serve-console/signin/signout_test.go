@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
 // The request that signs out may be the one that renews the cookie.
 func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
 	w := consoletest.Start(t)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	w.Later(16 * time.Minute)
 	a := b.Post("/console/signout", nil)
 	for _, line := range a.Header.Values("Set-Cookie") {
@@ -31,7 +31,7 @@ func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
 // A replaced cookie stays valid for a minute, unless the person signs out.
 func TestSigningOutEndsTheCookieBefore(t *testing.T) {
 	w := consoletest.Start(t)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	old := b.Cookies["__Host-ringi"]
 	w.Later(16 * time.Minute)
 	b.Get("/console") // replaces it

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
@@ -46,20 +46,20 @@ func organise(w *consoletest.World, accounts map[string]string) {
 }
 
 func testOtherAccount(t *testing.T, w *consoletest.World) {
-	organise(w, map[string]string{workspace.Suzuki: "1", workspace.Sato: "3", workspace.Alex: "3"})
-	w.As(workspace.Suzuki).Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
-	sato := w.As(workspace.Sato)
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3", webapi.Alex: "3"})
+	w.As(webapi.Suzuki).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	sato := w.As(webapi.Sato)
 	sato.Get(address).Says(t, http.StatusOK, "終える")
 	sato.Post(address, url.Values{"act": {"end"}, "key": {"3#1#" + day(w, 0)}}).Leads(t, address+"?done=stand_in_ended")
 }
 
 func testOrganised(t *testing.T, w *consoletest.World) {
-	organise(w, map[string]string{workspace.Suzuki: "1", workspace.Tanaka: "2", workspace.Sato: "3"})
-	admin, sato := w.As(workspace.Suzuki), w.As(workspace.Sato)
-	sato.Post(address, form(w, "", workspace.Alex)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
-	sato.Post(address, form(w, "", workspace.Tanaka)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
-	admin.Post(address, form(w, workspace.Alex, workspace.Sato)).Says(t, http.StatusUnprocessableEntity, "登録がありません")
-	sato.Post(address, form(w, "", workspace.Suzuki)).Leads(t, address+"?done=stand_in_set")
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Tanaka: "2", webapi.Sato: "3"})
+	admin, sato := w.As(webapi.Suzuki), w.As(webapi.Sato)
+	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
+	sato.Post(address, form(w, "", webapi.Tanaka)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
+	admin.Post(address, form(w, webapi.Alex, webapi.Sato)).Says(t, http.StatusUnprocessableEntity, "登録がありません")
+	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
 	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
 	expect.Must(t, len(d) == 1, "%+v", d)
 	expect.That(t, d[0].Key() == "1#3#"+day(w, 0) && d[0].Channel != "" && d[0].Team == w.Tenant.TeamID, "%+v", d[0])
@@ -67,27 +67,27 @@ func testOrganised(t *testing.T, w *consoletest.World) {
 	sato.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key()}}).Leads(t, address+"?done=stand_in_ended")
 
 	w.Later(time.Second)
-	organise(w, map[string]string{workspace.Suzuki: "1", workspace.Sato: "3", workspace.Alex: "3"})
-	sato.Post(address, form(w, "", workspace.Alex)).Says(t, http.StatusUnprocessableEntity, "不在の本人")
-	sato.Post(address, form(w, "", workspace.Suzuki)).Leads(t, address+"?done=stand_in_set")
-	w.As(workspace.Alex).Get(address).Says(t, http.StatusOK, "終える") // with another account
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3", webapi.Alex: "3"})
+	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "不在の本人")
+	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
+	w.As(webapi.Alex).Get(address).Says(t, http.StatusOK, "終える") // with another account
 }
 
 func testVoid(t *testing.T, w *consoletest.World) {
-	sato := w.As(workspace.Sato)
-	sato.Post(address, form(w, "", workspace.Suzuki)).Leads(t, address+"?done=stand_in_set")
-	organise(w, map[string]string{workspace.Suzuki: "1", workspace.Sato: "3"})
+	sato := w.As(webapi.Sato)
+	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
 	sato.Get(address).Says(t, http.StatusOK, "無効", "終える").Lacks(t, "代理中")
 }
 
 // Suzuki asks, and Tanaka owes a stamp.
 func testParty(t *testing.T, w *consoletest.World) {
 	w.Ask()
-	o := pipelinetest.Along([]string{workspace.Sato, workspace.Suzuki}, 1, pipelinetest.Desk("課長", 1, workspace.Tanaka))
+	o := pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, 1, pipelinetest.Desk("課長", 1, webapi.Tanaka))
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	w.Owe(1, workspace.Tanaka)
-	admin := w.As(workspace.Suzuki)
-	admin.Post(address, form(w, workspace.Tanaka, workspace.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
-	w.As(workspace.Tanaka).Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
-	admin.Post(address, form(w, workspace.Sato, workspace.Alex)).Leads(t, address+"?done=stand_in_set")
+	w.Owe(1, webapi.Tanaka)
+	admin := w.As(webapi.Suzuki)
+	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
+	w.As(webapi.Tanaka).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	admin.Post(address, form(w, webapi.Sato, webapi.Alex)).Leads(t, address+"?done=stand_in_set")
 }

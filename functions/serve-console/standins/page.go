@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // DirectMessages opens people's direct messages.
@@ -153,7 +153,7 @@ func choices(m people.Members, chosen, without, none string) (out []web.Choice) 
 	return out
 }
 
-var placeholder = lazy.Regexp{Text: `\{(\w+)\}`}
+var placeholder = language.Regexp{Text: `\{(\w+)\}`}
 
 // partsOf splits a sentence at its fields.
 func partsOf(sentence string) (out []part) {

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -200,7 +200,7 @@ func (c *Acts) Decided(
 		return verdict.Err
 	}
 	verdict.Log(r.Context(), log)
-	metric.Count(metric.InteractionNoted, 1)
+	boot.Count(boot.InteractionNoted, 1)
 	return on.Refused(w, r, v, click.Ref, x, verdict.Err)
 }
 

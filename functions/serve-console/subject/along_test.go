@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -33,8 +33,8 @@ func TestActsAlongARoute(t *testing.T) {
 }
 
 var (
-	twoOfThree = consoletest.Desk("経理", 2, workspace.Tanaka, workspace.Alex, "U0TAKADA")
-	head       = consoletest.Desk("部長", 1, workspace.Alex)
+	twoOfThree = consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA")
+	head       = consoletest.Desk("部長", 1, webapi.Alex)
 )
 
 // acted posts an act's form as the page has it now.
@@ -46,7 +46,7 @@ func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reas
 
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	suzuki, tanaka, alex, sato := w.As(workspace.Suzuki), w.As(workspace.Tanaka), w.As(workspace.Alex), w.As(workspace.Sato)
+	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
 	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 課長(あと1人): 鈴木 一郎", "✅ 承認", "差し戻す", "却下して終わる").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
@@ -71,13 +71,13 @@ func testStamps(t *testing.T, w *consoletest.World) {
 
 func testTwice(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	form := suzuki.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	for range 2 {
 		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_stamp")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
-	tanaka := w.As(workspace.Tanaka)
+	tanaka := w.As(webapi.Tanaka)
 	form = tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActDeny, "宛名が違います")
 	for range 2 {
 		tanaka.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_deny")
@@ -88,8 +88,8 @@ func testTwice(t *testing.T, w *consoletest.World) {
 }
 
 func testLoser(t *testing.T, w *consoletest.World) {
-	w.Opened(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka), head)
-	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), head)
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	first, second := suzuki.Get(w.TaskPage()), tanaka.Get(w.TaskPage())
 	late := map[aggregate.Act]string{aggregate.ActApprove: "", aggregate.ActDeny: "宛名が違います", aggregate.ActReject: "宛名が違います"}
 	suzuki.Post(w.TaskPage()+"/act", first.FormOf(t, aggregate.ActApprove, ""))
@@ -98,7 +98,7 @@ func testLoser(t *testing.T, w *consoletest.World) {
 		lost.Says(t, http.StatusForbidden, "いまは 部長(Alex Kim)の番です。", reason, "承認: 鈴木 一郎")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
-	w.Opened(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka))
+	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka))
 	second = tanaka.Get(w.TaskPage())
 	acted(suzuki, w, aggregate.ActDeny, "宛名が違います")
 	for act, reason := range late {
@@ -108,8 +108,8 @@ func testLoser(t *testing.T, w *consoletest.World) {
 
 func testSentBack(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	acted(w.As(workspace.Suzuki), w, aggregate.ActApprove, "")
-	tanaka := w.As(workspace.Tanaka)
+	acted(w.As(webapi.Suzuki), w, aggregate.ActApprove, "")
+	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "却下理由を入力してください。回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。",
 		"差し戻す 理由を反映した新しい版を作り、最初の人から回覧し直します。", "却下して終わる この依頼を終わりにします。続けるには新しい依頼が必要です。")
@@ -124,13 +124,13 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcessOnRoute(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", o, s, w.Now())
 	})
-	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "あなたの番です", "1巡目の承認(鈴木 一郎)は引き継がれません。")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "あなたの番です", "1巡目の承認(鈴木 一郎)は引き継がれません。")
 	tanaka.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
 }
 
 func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Locale = "en"
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn — 課長 (1 more): 鈴木 一郎", "Please give your reason.",
 		"Send back A new version is made and goes round from the first person.", "Reject for good This request ends.")
@@ -144,13 +144,13 @@ func testLastVersion(t *testing.T, w *consoletest.World) {
 	s := w.Settings(func(s *tenancy.Settings) { s.MaxVersions = 1 })
 	w.Ask()
 	w.OpenedWith(s, consoletest.Message(1, "締切は金曜です"), consoletest.ThreeStages()...)
-	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	page.Says(t, 200, "却下して終わる", "版の上限(1)に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
 }
 
 func testTakenBack(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	acted(suzuki, w, aggregate.ActApprove, "")
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "引き戻す あなたの承認を取り消し").Holds(t, `data-confirm="承認を引き戻しますか?"`)
@@ -168,26 +168,26 @@ func testTakenBack(t *testing.T, w *consoletest.World) {
 
 func testStandInTakesBack(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.By.Team}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		act := circulation.Act{
-			Kind: circulation.Stamp, Stage: 1, Hash: a.Process().Asked, Hand: circulation.Person{User: workspace.Tanaka},
-			Principal: circulation.Person{User: workspace.Suzuki},
+			Kind: circulation.Stamp, Stage: 1, Hash: a.Process().Asked, Hand: circulation.Person{User: webapi.Tanaka},
+			Principal: circulation.Person{User: webapi.Suzuki},
 		}
-		consoletest.For(workspace.Suzuki)(&act)
+		consoletest.For(webapi.Suzuki)(&act)
 		return a.Act(a.Process().ID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
 	})
-	w.As(workspace.Suzuki).Get(w.TaskPage()).Lacks(t, `value="take_back"`)
-	acted(w.As(workspace.Tanaka), w, aggregate.ActTakeBack, "").Leads(t, w.TaskPage()+"?done=act_take_back")
-	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 田中 恵(鈴木 一郎さんの代理)")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Lacks(t, `value="take_back"`)
+	acted(w.As(webapi.Tanaka), w, aggregate.ActTakeBack, "").Leads(t, w.TaskPage()+"?done=act_take_back")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 田中 恵(鈴木 一郎さんの代理)")
 }
 
 func testStepsCheck(t *testing.T, w *consoletest.World) {
 	step := consoletest.Message(1, "締切は金曜です")
 	step.RequiresHumanCheck = true
 	w.Ask()
-	w.OpenedWith(tenancy.DefaultSettings(), step, consoletest.Desk("課長", 1, workspace.Suzuki))
-	suzuki := w.As(workspace.Suzuki)
+	w.OpenedWith(tenancy.DefaultSettings(), step, consoletest.Desk("課長", 1, webapi.Suzuki))
+	suzuki := w.As(webapi.Suzuki)
 	acted(suzuki, w, aggregate.ActApprove, "")
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -204,14 +204,14 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 
 func testChannelsTurn(t *testing.T, w *consoletest.World) {
 	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
-	w.As(workspace.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "みんな(あと1人): #人事 の参加者のうち1人").
+	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "みんな(あと1人): #人事 の参加者のうち1人").
 		Lacks(t, `value="approve"`, `value="deny"`)
-	alex := w.As(workspace.Alex)
+	alex := w.As(webapi.Alex)
 	outside := alex.Get(w.TaskPage())
 	outside.Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`, `value="deny"`)
-	form := w.As(workspace.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	form := w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	alex.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "チャンネルのメンバーだけが承認できます")
-	acted(w.As(workspace.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
 	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 部長")
 }
 
@@ -219,11 +219,11 @@ func testChannelsTurn(t *testing.T, w *consoletest.World) {
 func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
 	})
 	w.Ask()
 	w.OpenedWith(w.SettingsNow(), consoletest.Message(1, "締切は金曜です"), head)
-	tanaka, alex := w.As(workspace.Tanaka), w.As(workspace.Alex)
+	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
 	tanaka.Get(w.TaskPage()).Says(t, 200, "この回覧であなたにお願いしている承認はありません。いまは 部長(Alex Kim)の番です。").
 		Lacks(t, `value="approve"`, `value="deny"`)
 	form := alex.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
@@ -236,13 +236,13 @@ func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 
 // What Sato asks in direct messages is asked of the members of #人事, where Alex isn't.
 func testHomesTurn(t *testing.T, w *consoletest.World) {
-	direct := workspace.DirectMessage(workspace.Sato)
-	ts := w.Slack.Say(t, workspace.Sato, direct, "今月の勤怠をまとめて")
-	w.Receive(task.Request{User: workspace.Sato, Channel: direct, ChannelType: "im", MessageTS: ts, ThreadTS: ts})
+	direct := webapi.DirectMessage(webapi.Sato)
+	ts := w.Slack.Say(t, webapi.Sato, direct, "今月の勤怠をまとめて")
+	w.Receive(task.Request{User: webapi.Sato, Channel: direct, ChannelType: "im", MessageTS: ts, ThreadTS: ts})
 	o := consoletest.Along(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
-	o.Home = workspace.HR
+	o.Home = webapi.HR
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
-	tanaka, alex := w.As(workspace.Tanaka), w.As(workspace.Alex)
+	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
 	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたの番です — みんな(あと1人): #人事 の参加者のうち1人", "いまここ #人事 の参加者のうち1人").
 		Lacks(t, "チャンネルのメンバーだけが承認できます")
 	alex.Get(w.TaskPage()).Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`)
@@ -252,16 +252,17 @@ func testHomesTurn(t *testing.T, w *consoletest.World) {
 
 func testHands(t *testing.T, w *consoletest.World) {
 	w.Ask()
-	o := consoletest.Along(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka), consoletest.Desk("部長", 1, workspace.Suzuki))
+	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka),
+		consoletest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Hands = 2
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
-	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	page.Says(t, 200, "✅ 承認 : あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。", "却下して終わる")
 }
 
 func testOtherContent(t *testing.T, w *consoletest.World) {
 	w.Opened(twoOfThree)
-	tanaka := w.As(workspace.Tanaka)
+	tanaka := w.As(webapi.Tanaka)
 	form := tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	for name, value := range map[string]string{"hash": "0", "stage": "2", "id": w.Load().Prompt().ID} {
 		got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, name, value))

@@ -5,7 +5,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	chromium "ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/conversation"
 )
 
@@ -19,12 +19,12 @@ const (
 // afterwards.
 func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 	w := consoletest.Start(t)
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Answers(conversation.Answer{Text: "はい", Tokens: 3})
-	p := sees(w.As(workspace.Sato), chromium.Start(t), k.Page())
+	p := sees(w.As(webapi.Sato), chromium.Start(t), k.Page())
 	p.Until(closable)
 	for range 2 {
-		k.Says(workspace.Sato, "走らせて")
+		k.Says(webapi.Sato, "走らせて")
 		x := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
 		k.Begins()
 		p.Until(closed)
@@ -41,9 +41,9 @@ func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 // A late answer describes an earlier state: it must not offer again what has been decided since.
 func TestAnAnswerThatIsLateChangesNothing(t *testing.T) {
 	w := consoletest.Start(t)
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Answers(conversation.Answer{Text: "はい", Tokens: 3})
-	p := sees(w.As(workspace.Sato), chromium.Start(t), k.Page())
+	p := sees(w.As(webapi.Sato), chromium.Start(t), k.Page())
 	p.Until(closable)
 	p.Eval(`{
 		const ask = fetch;
@@ -62,7 +62,7 @@ func TestAnAnswerThatIsLateChangesNothing(t *testing.T) {
 		};
 	}`)
 	p.Until(`window.held`)
-	k.Says(workspace.Sato, "走らせて")
+	k.Says(webapi.Sato, "走らせて")
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
 	k.Begins()
 	p.Until(closed)

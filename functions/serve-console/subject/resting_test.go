@@ -12,7 +12,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	chromium "ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -97,7 +97,7 @@ func checks(w *consoletest.World, order int, s task.Step) {
 func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	checked(w)
 	for _, locale := range language.All {
-		b := w.As(workspace.Tanaka)
+		b := w.As(webapi.Tanaka)
 		b.Locale = locale
 		p := sees(b, c, w.TaskPage())
 		at := p.Point(approveButton)
@@ -134,7 +134,7 @@ func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 func pointsInALowWindow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
-	b := w.As(workspace.Tanaka)
+	b := w.As(webapi.Tanaka)
 	const lineSeen = `(() => { const r = document.querySelector(".since").getBoundingClientRect(); return r.height > 0 && r.top >= 0 && r.bottom <= innerHeight })()`
 	var pages []seen
 	for _, low := range []bool{true, false} {
@@ -160,11 +160,11 @@ func pointsInALowWindow(t *testing.T, w *consoletest.World, c *chromium.Browser)
 }
 
 func pointsAtAnAction(t *testing.T, w *consoletest.World, c *chromium.Browser) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	p := sees(w.As(workspace.Suzuki), c, k.Page())
+	p := sees(w.As(webapi.Suzuki), c, k.Page())
 	at := p.Point(approveButton)
-	tanaka := w.As(workspace.Tanaka)
+	tanaka := w.As(webapi.Tanaka)
 	expect.Same(t, http.StatusSeeOther, tanaka.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "だめ")).Status)
 	p.says("先に決まっています: 却下", "田中")
 	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
@@ -187,7 +187,7 @@ func pointsAtAnAction(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	w.Extracted()
-	p := sees(w.As(workspace.Suzuki), c, w.TaskPage())
+	p := sees(w.As(webapi.Suzuki), c, w.TaskPage())
 	p.Until(`document.querySelector(".acts button")`)
 	w.Draft(tenancy.DefaultSettings())
 	p.says("承認待ち: 実行方針 v1")
@@ -203,9 +203,9 @@ func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 
 func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	k := w.Compete("今月の勤怠をまとめて", nil)
-	p := sees(w.As(workspace.Suzuki), c, k.Page())
+	p := sees(w.As(webapi.Suzuki), c, k.Page())
 	at := p.Point(`#asks button`)
-	expect.Same(t, http.StatusSeeOther, w.As(workspace.Suzuki).Post(k.Page()+"/cancel", nil).Status)
+	expect.Same(t, http.StatusSeeOther, w.As(webapi.Suzuki).Post(k.Page()+"/cancel", nil).Status)
 	p.says("今の状態: ")
 	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
 	p.PressAt(at) // nothing is asked
@@ -218,11 +218,11 @@ func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	var ids []string
 	for _, title := range []string{"先の依頼", "後の依頼"} {
-		ids = append(ids, w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: title}))
+		ids = append(ids, w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: title}))
 		w.Draft(tenancy.DefaultSettings())
 		w.Later(time.Minute)
 	}
-	p := sees(w.As(workspace.Suzuki), c, "/console/approvals")
+	p := sees(w.As(webapi.Suzuki), c, "/console/approvals")
 	link := func(id string) string { return fmt.Sprintf(`#waiting a[href="/console/tasks/%s"]`, id) }
 	at := p.Point(link(ids[1]))
 	here := fmt.Sprintf(`document.elementFromPoint(%f, %f)?.closest("a")?.matches(%q)`, at[0], at[1], link(ids[1]))
@@ -246,7 +246,7 @@ func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 // pointsBelow: content above a button grows and shrinks, and the button stays under the pointer.
 func pointsBelow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
-	p := sees(w.As(workspace.Suzuki), c, w.TaskPage())
+	p := sees(w.As(webapi.Suzuki), c, w.TaskPage())
 	at := p.Point(".acts button")
 	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches(".acts button")`, at[0], at[1])
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -20,13 +20,13 @@ func TestAnAnswerToOneDecisionAsksForNoOther(t *testing.T) {
 func answersOfATask(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
-	suzuki, form := w.As(workspace.Suzuki), w.Act(aggregate.ActReject, "")
+	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActReject, "")
 	a := suzuki.Post(w.TaskPage()+"/act", form) // no reason: it is the same decision still
 	expect.Same(t, http.StatusBadRequest, a.Status)
 	a.Holds(t, `value="reject"`, `class="text asked"`)
 	form = w.Act(aggregate.ActApprove, "")
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"))
-	a = w.As(workspace.Tanaka).Post(w.TaskPage()+"/act", form)
+	a = w.As(webapi.Tanaka).Post(w.TaskPage()+"/act", form)
 	expect.Same(t, http.StatusConflict, a.Status)
 	a.Holds(t, "に承認しました", "承認待ち: 実行ステップ v1", `<a href="`+w.TaskPage()+`">今の内容を開く</a>`)
 	a.Lacks(t, `value="approve"`, `value="reject"`, `value="cancel_task"`, "data-asks")
@@ -37,12 +37,12 @@ func answersOfATask(t *testing.T, w *consoletest.World) {
 }
 
 func answersOfATalk(t *testing.T, w *consoletest.World) {
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	first := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	expect.Same(t, http.StatusSeeOther, suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, first, "だめ")).Status)
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	a := w.As(workspace.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
+	a := w.As(webapi.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
 	expect.Same(t, http.StatusConflict, a.Status)
 	a.Holds(t, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
 	a.Lacks(t, `value="approve"`, `value="cancel_action"`, "data-asks")

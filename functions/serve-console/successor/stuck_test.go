@@ -10,7 +10,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/successor"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -19,21 +19,21 @@ import (
 )
 
 func testStuck(t *testing.T, w *consoletest.World) {
-	ruled(w, workspace.Alex)
+	ruled(w, webapi.Alex)
 	waits(w)
 	w.Later(time.Minute)
-	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストを走らせて")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 },
-		w.Routed(consoletest.Desk("経理", 1, workspace.Guest), consoletest.Desk("部長", 1, workspace.Alex, gone)))
-	b := w.As(workspace.Suzuki)
+		w.Routed(consoletest.Desk("経理", 1, webapi.Guest), consoletest.Desk("部長", 1, webapi.Alex, gone)))
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/approvals").Holds(t, `href="/console/successors"`)
 	list := b.Get("/console/successors").Says(t, 200, "経理", "ゲスト", "部長", "ワークスペースの外", "2 件を確認しました")
 	list.Holds(t, html.EscapeString(page(w, "2", gone)), html.EscapeString(k.Page()+"/successor?"))
 	at := strings.Index
 	expect.That(t, at(list.Body, k.Page()) < at(list.Body, w.TaskPage()), "the newest isn't first")
 	list.Lacks(t, "Alex")
-	b.Post(w.TaskPage()+"/successor", form(t, b.Get(page(w, "2", gone)), workspace.Alex, "退職のため")).Says(t, 303)
+	b.Post(w.TaskPage()+"/successor", form(t, b.Get(page(w, "2", gone)), webapi.Alex, "退職のため")).Says(t, 303)
 	b.Get("/console/successors").Lacks(t, w.TaskPage())
 	b.Locale = "en"
 	b.Get("/console/successors").Says(t, 200, "guest", "Stuck circulations")
@@ -41,7 +41,7 @@ func testStuck(t *testing.T, w *consoletest.World) {
 }
 
 func testNothingStuck(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Get("/console/successors").Says(t, 200, "滞っている回覧はありません。")
 	waits(w)
 	w.Later(2 * time.Minute) // what Slack said is known for one
@@ -65,7 +65,7 @@ func testManyStuck(t *testing.T, w *consoletest.World) {
 		waits(w)
 		w.Later(time.Minute)
 	}
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	first := b.Get("/console/successors").Says(t, 200, "1 件を確認しました")
 	second := b.Get(first.Link("next")).Says(t, 200, "1 件を確認しました", "新しいものへ")
 	expect.That(t, strings.Contains(first.Body, w.TaskPage()) && !strings.Contains(second.Body, w.TaskPage()),

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -43,19 +43,21 @@ func onRoute(w *consoletest.World, stages ...circulation.Stage) {
 
 func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
 		"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
 		"あなたの番です — 課長(あと1人): 鈴木 一郎", "依頼を取り消す")
 	page.Holds(t, `aria-current="step"`, `href="#route"`)
 	page.Lacks(t, "承認できる人", "[↻]")
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Tanaka, consoletest.For(workspace.Suzuki)), w.Acts(circulation.Stamp, 2, workspace.Alex))
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)),
+		w.Acts(circulation.Stamp, 2, webapi.Alex))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "承認: 田中 恵(鈴木 一郎さんの代理)", "Slack",
 		"経理 いまここ 3人中2人 あと1人", "承認: Alex Kim", "部長 これから", "操作の記録のハッシュ")
-	w.ChangeSteps(w.Acts(circulation.TakeBack, 2, workspace.Alex), w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
-		act.For, act.To = &circulation.Person{User: workspace.Alex}, &circulation.Person{User: "U0HAYASHI"}
-	}))
+	w.ChangeSteps(w.Acts(circulation.TakeBack, 2, webapi.Alex),
+		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
+			act.For, act.To = &circulation.Person{User: webapi.Alex}, &circulation.Person{User: "U0HAYASHI"}
+		}))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3人中2人 あと2人", "引き戻し: Alex Kim",
 		"後任: Alex Kim → U0HAYASHI (指定: U0ADMIN", "理由: 宛名が違います")
 	suzuki.Locale = "en"
@@ -65,10 +67,10 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 }
 
 func testDepartmentOnRoute(t *testing.T, w *consoletest.World) {
-	stage := pipelinetest.Desk("部長", 1, workspace.Suzuki)
+	stage := pipelinetest.Desk("部長", 1, webapi.Suzuki)
 	stage.People[0].Via = "部長 of SALES as of 2026-11-22"
 	onRoute(w, stage)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 承認待ち SALES の 部長(2026-11-22 時点)")
 	o := expect.Value(organisation.Read([]byte(
 		"社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,区分\n1,鈴木 一郎,suzuki@example.com,SALES,営業部,,部長,2,社員\n")))(t)
@@ -79,12 +81,12 @@ func testDepartmentOnRoute(t *testing.T, w *consoletest.World) {
 
 func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.Deny, 2, workspace.Tanaka))
-	b := w.As(workspace.Suzuki)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.Deny, 2, webapi.Tanaka))
+	b := w.As(webapi.Suzuki)
 	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 却下", "❌ 却下: 田中 恵", "宛名が違います", "部長 承認前に終了")
 	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.Stamp, 2, workspace.Tanaka),
-		w.Acts(circulation.Stamp, 2, workspace.Alex), w.Acts(circulation.Stamp, 3, workspace.Alex))
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.Stamp, 2, webapi.Tanaka),
+		w.Acts(circulation.Stamp, 2, webapi.Alex), w.Acts(circulation.Stamp, 3, webapi.Alex))
 	page := b.Get(w.TaskPage())
 	page.Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "承認: Alex Kim")
 	page.Lacks(t, "いまここ", "これから", `aria-current="step"`)
@@ -95,21 +97,21 @@ func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
 
 func testNextRound(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.SendBack, 2, workspace.Tanaka))
-	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.SendBack, 2, webapi.Tanaka))
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
 	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
 	})
 	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
-	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "1巡目の承認(鈴木 一郎)は引き継がれません。", "課長 いまここ", "経理 差し戻し")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "1巡目の承認(鈴木 一郎)は引き継がれません。", "課長 いまここ", "経理 差し戻し")
 }
 
 func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	page := b.Get(w.TaskPage())
 	page.Says(t, 200, "いまどこまで進んだかを表示できません", "依頼を取り消す")
 	page.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
@@ -131,20 +133,20 @@ func testStepsRoute(t *testing.T, w *consoletest.World) {
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		g, h := *a.Gates[0], a.Head
-		w.Routed(consoletest.Desk("部長", 1, workspace.Alex))(&g.Gate)
+		w.Routed(consoletest.Desk("部長", 1, webapi.Alex))(&g.Gate)
 		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
 	})
-	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	page.Says(t, 200, "実行前の確認", "部長 いまここ あと1人", "Alex Kim")
 	page.Lacks(t, `value="approve"`, `value="reject"`)
-	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
+	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
 }
 
 func testReadersOfRoute(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki))
-	alex := w.As(workspace.Alex)
+	onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki))
+	alex := w.As(webapi.Alex)
 	alex.Get(w.TaskPage()).Says(t, http.StatusNotFound)
-	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: workspace.Alex}} })
+	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Alex}} })
 	alex.Get(w.TaskPage()).Says(t, 200, "決定後に知らせる人: Alex Kim", "課長")
 	onRoute(w, consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
@@ -153,46 +155,48 @@ func testReadersOfRoute(t *testing.T, w *consoletest.World) {
 
 // The settings name Tanaka as the only approver; a route asks others.
 func testWaitsAlong(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki), consoletest.Desk("経理", 2, workspace.Tanaka, workspace.Alex))
+	onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex))
 	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
 	})
 	mine := func(user string, has bool) {
 		t.Helper()
 		got := w.As(user).Get("/console/approvals?for=me").Text()
 		expect.That(t, strings.Contains(got, "締切は金曜です") == has, "waits for %s: %s", user, got)
 	}
-	mine(workspace.Suzuki, true)
-	mine(workspace.Tanaka, false)
-	mine(workspace.Alex, false)
-	mine(workspace.Sato, false)
-	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの承認待ち")
+	mine(webapi.Suzuki, true)
+	mine(webapi.Tanaka, false)
+	mine(webapi.Alex, false)
+	mine(webapi.Sato, false)
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの承認待ち")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
 		h := a.Head
 		h.Routes = []aggregate.Noted{{Gate: a.Process().Key()}}
 		return aggregate.Change{Head: &h, Now: w.Now()}, nil
 	})
-	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "実行ステップ: 回覧中")
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
-	mine(workspace.Suzuki, false)
-	mine(workspace.Tanaka, true)
-	mine(workspace.Alex, true)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 2, workspace.Tanaka))
-	mine(workspace.Tanaka, false)
-	mine(workspace.Alex, true)
-	b := w.As(workspace.Alex)
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "実行ステップ: 回覧中")
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki))
+	mine(webapi.Suzuki, false)
+	mine(webapi.Tanaka, true)
+	mine(webapi.Alex, true)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 2, webapi.Tanaka))
+	mine(webapi.Tanaka, false)
+	mine(webapi.Alex, true)
+	b := w.As(webapi.Alex)
 	b.Locale = "en"
 	b.Get("/console/approvals?few=1&for=me").Says(t, 200, "経理 (1 more): Alex Kim", "in 6 days")
 }
 
 func testWaitsForChannel(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel,
+		Need: 1})
 	w.Settings(func(s *tenancy.Settings) {
 		s.AllowSelfApproval = true
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Alex}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Alex}}
 	})
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
-	for user, has := range map[string]bool{workspace.Tanaka: true, workspace.Sato: false, workspace.Alex: false, workspace.Guest: false} {
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki))
+	for user, has := range map[string]bool{webapi.Tanaka: true, webapi.Sato: false, webapi.Alex: false,
+		webapi.Guest: false} {
 		got := w.As(user).Get("/console/approvals?for=me").Text()
 		expect.That(t, strings.Contains(got, "みんな(あと1人): #人事 の参加者のうち1人") == has, "waits for %s: %s", user, got)
 	}
@@ -201,7 +205,7 @@ func testWaitsForChannel(t *testing.T, w *consoletest.World) {
 func testHostileRoute(t *testing.T, w *consoletest.World) {
 	var stages []circulation.Stage
 	for i, text := range consoletest.Payloads[:5] {
-		s := consoletest.Desk(text, 1, workspace.Suzuki, "U0"+strings.Repeat("X", i+1))
+		s := consoletest.Desk(text, 1, webapi.Suzuki, "U0"+strings.Repeat("X", i+1))
 		s.People[0].Via, s.People[1].Via = text, "group "+text
 		stages = append(stages, s)
 	}
@@ -211,23 +215,23 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 	for _, text := range consoletest.Payloads {
 		w.ChangeSteps(func(g *aggregate.Gate) { g.Terms.Rule.Name = text })
 		for _, locale := range language.All {
-			b := w.As(workspace.Suzuki)
+			b := w.As(webapi.Suzuki)
 			b.Locale = locale
 			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
 			consoletest.Harmless(t, "approvals", b.Get("/console/approvals"))
 		}
 	}
-	w.ChangeSteps(w.Acts(circulation.Deny, 1, workspace.Suzuki, func(act *circulation.Act) {
+	w.ChangeSteps(w.Acts(circulation.Deny, 1, webapi.Suzuki, func(act *circulation.Act) {
 		act.Text, act.Surface = strings.Join(consoletest.Payloads, "\n"), consoletest.Payloads[0]
 	}))
-	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	consoletest.Harmless(t, "a denied request", page)
 	page.Says(t, 200, "⟨U&#43;202E⟩長長", "&lt;script&gt;alert(1)&lt;/script&gt; 却下")
 }
 
 func testOpenPageOnRoute(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Over = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		r.Header.Set("X-Live", w.Load().Process().ID)
 		w.Console.Handler().ServeHTTP(rw, r)
@@ -237,7 +241,7 @@ func testOpenPageOnRoute(t *testing.T, w *consoletest.World) {
 	page := b.Get(w.TaskPage())
 	page.Holds(t, "<template>承認待ち: 実行ステップ v1 · 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA <a")
 	page.Lacks(t, `value="approve"`)
-	form = w.As(workspace.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActDeny, "宛名が違います")
-	w.As(workspace.Tanaka).Post(w.TaskPage()+"/act", form)
+	form = w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActDeny, "宛名が違います")
+	w.As(webapi.Tanaka).Post(w.TaskPage()+"/act", form)
 	b.Get(w.TaskPage()).Holds(t, `<template><span class="text">田中 恵 が`)
 }

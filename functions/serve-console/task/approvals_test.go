@@ -9,7 +9,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -33,36 +33,38 @@ func TestTheListOfApprovals(t *testing.T) {
 
 func testApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
-	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません")
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "先の依頼"})
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません")
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "先の依頼"})
 	w.Draft(s)
 	w.Later(time.Minute)
-	later := w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Kind: "channel", Title: "後の依頼", Priority: task.High})
+	later := w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "後の依頼",
+		Priority: task.High})
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
-	got := w.As(workspace.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの承認待ち")
+	got := w.As(webapi.Suzuki).Get("/console/approvals")
+	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+webapi.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事",
+		"佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの承認待ち")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
 	if before, after, _ := strings.Cut(text, "後の依頼"); strings.Contains(before, "High") ||
 		!strings.Contains(before, "🟡 Medium") || !strings.Contains(after, "🔴 High") {
 		t.Error("which one is urgent is not said, or of the other")
 	}
-	w.As(workspace.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
-	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
+	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
 	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) || strings.Contains(got.Body, "<input type=\"checkbox\"") {
 		t.Error("it does not lead to the request, or lets many be decided at once")
 	}
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Locale = "en"
 	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days", "Requested by", "佐藤 花子")
 	w.Cancel()
-	w.As(workspace.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
+	w.As(webapi.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
 }
 
 func testStepApproval(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "確認つき"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "確認つき"})
 	w.Draft(s)
 	first, second := consoletest.Message(1, "一通目"), consoletest.Message(2, "二通目")
 	first.RequiresHumanCheck, second.RequiresHumanCheck = true, true
@@ -72,7 +74,7 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash", w.Now())
 	})
-	got := w.As(workspace.Suzuki).Get("/console/approvals")
+	got := w.As(webapi.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "実行前の確認", "ステップ1", "一通目")
 	got.Lacks(t, "二通目")
 }
@@ -96,10 +98,10 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` + strings.Repeat("a", 64) +
 			`","access":"read"}`: {conversation.ToolCall, "list_employees", "list_employees"},
 	} {
-		k := w.Talked(workspace.Sato, workspace.HR, "channel", "直して")
+		k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")
 		k.Proposes(tt.typ, payload, "")
 		for locale, want := range map[string]string{"ja": tt.ja, "en": tt.en} {
-			b := w.As(workspace.Sato)
+			b := w.As(webapi.Sato)
 			b.Locale = locale
 			got := b.Get("/console/approvals").Text()
 			expect.Has(t, got, want)
@@ -113,23 +115,24 @@ func testSorting(t *testing.T, w *consoletest.World) {
 	w.Said++
 	now := w.Now()
 	ts := fmt.Sprintf("%d.%06d", now.Unix(), w.Said)
-	w.Receive(task.Request{User: workspace.Alex, Channel: "C0ELSEWHERE", ChannelType: "channel", MessageTS: ts, ThreadTS: "1.1"})
+	w.Receive(task.Request{User: webapi.Alex, Channel: "C0ELSEWHERE", ChannelType: "channel", MessageTS: ts,
+		ThreadTS: "1.1"})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), now)
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
-		w.As(workspace.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "判断する人", "Alex Kim")
-		w.As(workspace.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
+		w.As(webapi.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "判断する人", "Alex Kim")
+		w.As(webapi.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
-	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
-	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの承認待ちはありません")
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの承認待ちはありません")
 }
 
 // testThirtyApprovals is for somebody whom thirty people ask.
 func testThirtyApprovals(t *testing.T, w *consoletest.World) {
-	people := []string{workspace.Sato, workspace.Tanaka, workspace.Alex}
+	people := []string{webapi.Sato, webapi.Tanaka, webapi.Alex}
 	for n := range 30 {
-		r := consoletest.Requested{User: people[n%3], Channel: workspace.HR, Kind: "channel", Title: fmt.Sprintf("依頼 %02d", n)}
+		r := consoletest.Requested{User: people[n%3], Channel: webapi.HR, Kind: "channel", Title: fmt.Sprintf("依頼 %02d", n)}
 		if n == 20 {
 			r.Priority = task.Urgent
 		}
@@ -144,27 +147,27 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		}
 		w.Later(time.Second)
 	}
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for query, want := range map[string]struct {
 		first string
 		n     int
 	}{
-		"":                                       {"依頼 00", 30},
-		"?sort=due":                              {"依頼 25", 30},
-		"?sort=priority":                         {"依頼 20", 30},
-		"?sort=title":                            {"依頼 00", 30},
-		"?kind=process":                          {"依頼 07", 1},
-		"?kind=prompt":                           {"依頼 00", 29},
-		"?person=" + workspace.Tanaka:            {"依頼 01", 10},
-		"?person=me":                             {"", 0},
-		"?writes=message":                        {"依頼 07", 1},
-		"?writes=sheet":                          {"", 0},
-		"?writes=other":                          {"", 0},
-		"?writes=none":                           {"", 0},
-		"?writes=unplanned":                      {"依頼 00", 29},
-		"?kind=process&person=" + workspace.Sato: {"", 0},
-		"?group=person&sort=due":                 {"依頼 25", 30},
-		"?for=me":                                {"依頼 00", 30},
+		"":                                    {"依頼 00", 30},
+		"?sort=due":                           {"依頼 25", 30},
+		"?sort=priority":                      {"依頼 20", 30},
+		"?sort=title":                         {"依頼 00", 30},
+		"?kind=process":                       {"依頼 07", 1},
+		"?kind=prompt":                        {"依頼 00", 29},
+		"?person=" + webapi.Tanaka:            {"依頼 01", 10},
+		"?person=me":                          {"", 0},
+		"?writes=message":                     {"依頼 07", 1},
+		"?writes=sheet":                       {"", 0},
+		"?writes=other":                       {"", 0},
+		"?writes=none":                        {"", 0},
+		"?writes=unplanned":                   {"依頼 00", 29},
+		"?kind=process&person=" + webapi.Sato: {"", 0},
+		"?group=person&sort=due":              {"依頼 25", 30},
+		"?for=me":                             {"依頼 00", 30},
 	} {
 		got := b.Get("/console/approvals" + query)
 		titles := got.Titles()
@@ -185,18 +188,19 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 }
 
 func testForMe(t *testing.T, w *consoletest.World) {
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "人事の件"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "人事の件"})
 	s := w.Settings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Alex}, Usergroups: []string{workspace.Approvers}}
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Alex},
+			Usergroups: []string{webapi.Approvers}}
 		s.AllowSelfApproval = false
 	})
 	w.Draft(s)
-	w.Made(consoletest.Requested{User: workspace.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "営業の件"})
+	w.Made(consoletest.Requested{User: webapi.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "営業の件"})
 	w.Draft(s)
 	for user, want := range map[string]struct{ all, mine []string }{
-		workspace.Suzuki: {[]string{"人事の件", "営業の件"}, []string{"人事の件", "営業の件"}}, // of the group
-		workspace.Alex:   {[]string{"人事の件", "営業の件"}, []string{"人事の件"}},         // not his own
-		workspace.Sato:   {[]string{"人事の件"}, nil},
+		webapi.Suzuki: {[]string{"人事の件", "営業の件"}, []string{"人事の件", "営業の件"}}, // of the group
+		webapi.Alex:   {[]string{"人事の件", "営業の件"}, []string{"人事の件"}},         // not his own
+		webapi.Sato:   {[]string{"人事の件"}, nil},
 	} {
 		for path, titles := range map[string][]string{"/console/approvals": want.all, "/console/approvals?for=me": want.mine} {
 			got := w.As(user).Get(path)
@@ -207,22 +211,23 @@ func testForMe(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	w.As(workspace.Alex).Get("/console/approvals").Says(t, 200, "Alex Kim")
+	w.As(webapi.Alex).Get("/console/approvals").Says(t, 200, "Alex Kim")
 }
 
 func testManyApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	for n := range taskpages.WaitingOfPage + 2 {
-		r := consoletest.Requested{User: []string{workspace.Tanaka, workspace.Sato}[n%2], Channel: workspace.HR, Kind: "channel", Title: fmt.Sprintf("人事 %02d", n)}
+		r := consoletest.Requested{User: []string{webapi.Tanaka, webapi.Sato}[n%2], Channel: webapi.HR, Kind: "channel",
+			Title: fmt.Sprintf("人事 %02d", n)}
 		if n == taskpages.WaitingOfPage+1 {
-			r.Channel, r.Title = workspace.General, "全社"
+			r.Channel, r.Title = webapi.General, "全社"
 		}
 		w.Made(r)
 		w.Draft(s)
 		w.Later(time.Second)
 	}
-	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "全社") // on the second page of all
-	b := w.As(workspace.Suzuki)
+	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "全社") // on the second page of all
+	b := w.As(webapi.Suzuki)
 	first := b.Get("/console/approvals")
 	if n := strings.Count(first.Body, "<tr data-row>"); n != taskpages.WaitingOfPage || !strings.Contains(first.Text(), "人事 00") {
 		t.Errorf("the first page has %d", n)
@@ -238,16 +243,16 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 func testListsAreEscaped(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	for n, x := range consoletest.Payloads {
-		w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: x})
+		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: x})
 		w.Draft(s)
 		if n == 0 {
 			w.AskForSteps(consoletest.Message(1, strings.Join(consoletest.Payloads, " ")))
 		}
 	}
-	w.People.Called[workspace.Sato] = consoletest.Payloads[1]
+	w.People.Called[webapi.Sato] = consoletest.Payloads[1]
 	w.People.Channel = consoletest.Payloads[2]
 	for _, path := range []string{"/console/tasks", "/console/approvals", "/console/approvals?for=me"} {
-		got := w.As(workspace.Suzuki).Get(path)
+		got := w.As(webapi.Suzuki).Get(path)
 		got.Says(t, 200)
 		expect.That(t, strings.Contains(got.Body, "&lt;img src=x onerror=alert(1)&gt;") &&
 			strings.Contains(got.Body, "&lt;svg/onload=alert(1)&gt;"), "%s does not show the names", path)
@@ -259,17 +264,17 @@ func testListsAreEscaped(t *testing.T, w *consoletest.World) {
 			q.Set(field, x)
 		}
 		for _, path := range []string{"/console/tasks?", "/console/approvals?"} {
-			consoletest.Harmless(t, path, w.As(workspace.Sato).Get(path+q.Encode()))
+			consoletest.Harmless(t, path, w.As(webapi.Sato).Get(path+q.Encode()))
 		}
 	}
 }
 
 func testForeignApprovals(t *testing.T, w *consoletest.World) {
-	other := w.Found("T0OTHER", workspace.Suzuki)
+	other := w.Found("T0OTHER", webapi.Suzuki)
 	s := tenancy.DefaultSettings()
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "うちの件"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
-	got := w.Of(other, workspace.Suzuki).Get("/console/approvals")
+	got := w.Of(other, webapi.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "承認待ちのものはありません")
 	got.Lacks(t, "うちの件")
 }

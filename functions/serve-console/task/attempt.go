@@ -11,7 +11,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // Limits on what a page shows of a result: table rows, and texts outside tables. The page counts the rest.
@@ -162,7 +161,7 @@ func (r Reader) call(planned task.Step, b aggregate.Blob, most int) (c Call, who
 	values, leftOut, hidden, ok := card.Arguments(planned, b, r.Locale)
 	c = Call{Masked: hidden, Bytes: max(b.Bytes, len(b.JSON))}
 	if !ok {
-		c.Preview = legible.Spelled(mask.Text(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
+		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
 		return c, false
 	}
 	rows := maxRows
@@ -189,7 +188,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	}
 	values, ok := card.ResultValues(text, r.Locale)
 	if !ok {
-		out.Preview = legible.Spelled(mask.Text(legible.Beginning(string(text), maxText)))
+		out.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(text), maxText)))
 		return out
 	}
 	out.Left = max(0, len(values)-maxTexts)

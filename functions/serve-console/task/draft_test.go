@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -69,7 +69,7 @@ func other(w *consoletest.World) (path string, form url.Values) {
 
 func contestGoesOn(t *testing.T, w *consoletest.World) {
 	k := contested(w)
-	w.As(workspace.Sato).Get(w.TaskPage()).Holds(t, "複数のチームが下書きを競っています", k.Page())
+	w.As(webapi.Sato).Get(w.TaskPage()).Holds(t, "複数のチームが下書きを競っています", k.Page())
 }
 
 func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
@@ -88,7 +88,7 @@ func failedTeamsWereNotStopped(t *testing.T, w *consoletest.World) {
 func bestTaken(t *testing.T, w *consoletest.World, why aggregate.Reason) consoletest.Answer {
 	k := contested(w)
 	k.Plays(1, 1, 0.9, "案")
-	suzuki := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: w.Tenant.TeamID, Member: true}
+	suzuki := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: w.Tenant.TeamID, Member: true}
 	policy := aggregate.Policy{Team: w.Tenant.TeamID, Mode: aggregate.ApproversChannel}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.TakeBest(a.Prompt().ID, true, suzuki, policy, w.Now())
@@ -104,13 +104,13 @@ func bestTaken(t *testing.T, w *consoletest.World, why aggregate.Reason) console
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishContest(a.Head.Run, "team-a", "案", s, w.Now())
 	})
-	return w.As(workspace.Suzuki).Get(w.TaskPage())
+	return w.As(webapi.Suzuki).Get(w.TaskPage())
 }
 
 func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	k := drafted(w, "一行目\n堅実な案", "一行目\n<i>速い案</i>")
 	path, _ := other(w)
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	page := sato.Get(w.TaskPage())
 	page.Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
 	draft := sato.Get(path)
@@ -123,12 +123,13 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 func takesAnother(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", "速い案")
 	path, form := other(w)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Post(path, consoletest.With(form, "hash", "x")).Says(t, http.StatusConflict)
 	expect.That(t, w.Load().Prompt().Version == 1, "what was not shown")
 	expect.Same(t, w.TaskPage()+"?done=act_pick_draft", suzuki.Post(path, form).To)
 	a := w.Load()
-	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != workspace.Suzuki || p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
+	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != webapi.Suzuki ||
+		p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
 		t.Fatalf("%+v", p)
 	}
 	page := suzuki.Get(w.TaskPage())
@@ -148,7 +149,7 @@ func stampWasFaster(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", "速い案")
 	path, form := other(w)
 	w.Approve()
-	a := w.As(workspace.Suzuki).Post(path, form)
+	a := w.As(webapi.Suzuki).Post(path, form)
 	expect.That(t, a.Status == http.StatusConflict && len(w.Load().Prompts) == 1, "%v", a)
 	a.Holds(t, "承認済み")
 }
@@ -156,7 +157,7 @@ func stampWasFaster(t *testing.T, w *consoletest.World) {
 func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", "速い案")
 	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{workspace.Suzuki}
+		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{webapi.Suzuki}
 	})
 	path, form := other(w)
 	other := w.Found("T0OTHER", "U0OTHER")
@@ -164,17 +165,18 @@ func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 		by     *consoletest.Browser
 		status int
 	}{
-		"a member who is not listed": {w.As(workspace.Tanaka), http.StatusForbidden}, "another workspace": {w.Of(other, "U0OTHER"), http.StatusNotFound},
-		"somebody out of the channel": {w.As(workspace.Alex), http.StatusNotFound},
+		"a member who is not listed": {w.As(webapi.Tanaka), http.StatusForbidden}, "another workspace": {w.Of(other,
+			"U0OTHER"), http.StatusNotFound},
+		"somebody out of the channel": {w.As(webapi.Alex), http.StatusNotFound},
 	} {
 		expect.Is(t, tt.by.Post(path, form).Status, tt.status, name)
 		tt.by.Get(path).Lacks(t, "この案に変更する</button>")
 	}
-	alone := w.As(workspace.Suzuki).Get(path) // would be its author, and is the only possible approver
+	alone := w.As(webapi.Suzuki).Get(path) // would be its author, and is the only possible approver
 	alone.Lacks(t, "この案に変更する</button>")
 	alone.Holds(t, "速い案", "承認できる人がほかにいない")
 	for _, bad := range []string{w.TaskPage() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {
-		w.As(workspace.Suzuki).Get(bad).Says(t, http.StatusNotFound)
+		w.As(webapi.Suzuki).Get(bad).Says(t, http.StatusNotFound)
 	}
 	expect.That(t, len(w.Load().Prompts) == 1, "somebody took it")
 }
@@ -182,7 +184,7 @@ func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 func longDraftIsRead(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", strings.Repeat("長い案です。\n", 6000)+"おわり")
 	path, form := other(w)
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	page := suzuki.Get(path)
 	page.Holds(t, "おわり", "承認のカードに収まりません")
 	page.Lacks(t, "この案に変更する</button>")

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -24,7 +24,7 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 			return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 		})
 	w.Decide(bill)
-	for user, status := range map[string]int{workspace.Sato: 200, workspace.Suzuki: 200, workspace.Tanaka: 403} {
+	for user, status := range map[string]int{webapi.Sato: 200, webapi.Suzuki: 200, webapi.Tanaka: 403} {
 		b := w.As(user)
 		page, sent := b.Get(w.TaskPage()), b.Get(w.TaskPage()+"/sent/01USE")
 		page.Holds(t, "claude-x", "1,200", "$0.0056")
@@ -36,8 +36,8 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 		}
 	}
 	delete(w.Results, "prompts/x")
-	w.As(workspace.Sato).Get(w.TaskPage()+"/sent/01USE").Holds(t, "保存期間を過ぎたため")
-	w.As(workspace.Sato).Get(w.TaskPage()+"/sent/01OTHER").Says(t, 404)
+	w.As(webapi.Sato).Get(w.TaskPage()+"/sent/01USE").Holds(t, "保存期間を過ぎたため")
+	w.As(webapi.Sato).Get(w.TaskPage()+"/sent/01OTHER").Says(t, 404)
 }
 
 func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
@@ -45,7 +45,7 @@ func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"rows":[{"id":"=HYPERLINK(\"http://evil\")","n":-5,"mail":"tanaka@example.com"},{"id":"@SUM(1)","n":2,"mail":"+81"}],"note":"-1+2"}`))
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	a := sato.Get(w.TaskPage() + "/results/1-1-1/1.csv")
 	want := "\ufeff\"id\",\"mail\",\"n\"\r\n\"'=HYPERLINK(\"\"http://evil\"\")\",\"t*****@example.com\",\"-5\"\r\n\"'@SUM(1)\",\"'+81\",\"2\"\r\n"
 	expect.That(t, a.Body == want && strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") &&
@@ -82,7 +82,7 @@ func largeStory(t *testing.T, w *consoletest.World) {
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"n":1}`))
 	}
 	w.Ran(consoletest.Inline(`{}`), aggregate.Blob{S3Key: "results/gone", Bytes: 5000, Preview: "前半"})
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	began := time.Now()
 	a := sato.Get(w.TaskPage())
 	t.Logf("60 steps, 1,000 rows: %d bytes in %s", len(a.Body), time.Since(began).Round(time.Millisecond))
@@ -99,7 +99,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash", w.Now())
 	})
-	suzuki, form := w.As(workspace.Suzuki), w.Act(aggregate.ActApprove, "")
+	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "終わり", "✅ 承認</button>")
 	delete(w.Results, "arguments/x")
 	page := suzuki.Get(w.TaskPage())
@@ -117,7 +117,7 @@ func sheetToCheck(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", w.Now())
 	})
-	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	page.Holds(t, `<th scope="col">残業時間</th><th scope="col">社員番号</th></tr></thead><tbody><tr><td class="text">25.5</td><td class="text">E001</td></tr>`)
 	page.Holds(t, `>書き込まれない項目</bdi> <bdi class="text value">secret_note</bdi>`, "A1 から上書きします")
 	page.Lacks(t, ">key<", `>secret_note</th>`)
@@ -133,7 +133,7 @@ func besideAGate(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Ask(a.Head.Run, beside, tenancy.DefaultSettings(), w.Now())
 	})
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get(w.TaskPage()).Holds(t, "却下理由にする", "新しい依頼にする", `href="/console/tasks/`+gate.ID+`"`)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(task.ActTakeAsReason, "")).Says(t, http.StatusSeeOther)
 	suzuki.Get(w.TaskPage()).Holds(t, "却下理由になりました")

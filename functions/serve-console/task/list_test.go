@@ -14,7 +14,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -34,57 +34,58 @@ func TestTheListOfRequests(t *testing.T) {
 }
 
 func testEmptyTasks(t *testing.T, w *consoletest.World) {
-	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "まだ依頼がありません", "@Ringi")
-	w.As(workspace.Sato).Get("/console/tasks").Says(t, 200, "参加しているチャンネルの依頼")
-	english := w.As(workspace.Sato)
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "まだ依頼がありません", "@Ringi")
+	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "参加しているチャンネルの依頼")
+	english := w.As(webapi.Sato)
 	english.Locale = "en"
 	english.Get("/console/tasks").Says(t, 200, "No requests yet")
-	w.As(workspace.Suzuki).Get("/console/tasks?status=failed").Says(t, 200, "条件に合う依頼はありません", "条件を外す")
+	w.As(webapi.Suzuki).Get("/console/tasks?status=failed").Says(t, 200, "条件に合う依頼はありません", "条件を外す")
 	if got := w.Browser().Get("/console/tasks"); got.Status != http.StatusSeeOther || !strings.HasPrefix(got.To, "/console/signin") {
 		t.Errorf("nobody is answered %d and led to %s", got.Status, got.To)
 	}
 }
 
 func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "佐藤の人事"})
-	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.General, Kind: "channel", Title: "田中の全社"})
-	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.DirectMessage(workspace.Tanaka), Kind: "im", Title: "田中の内緒"})
-	w.Made(consoletest.Requested{User: workspace.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "アレックスのよそ"})
-	w.Found("T0OTHER", workspace.Suzuki)
-	w.Made(consoletest.Requested{Team: "T0OTHER", User: workspace.Suzuki, Channel: workspace.HR, Kind: "channel", Title: "別の会社"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "佐藤の人事"})
+	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.General, Kind: "channel", Title: "田中の全社"})
+	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.DirectMessage(webapi.Tanaka), Kind: "im",
+		Title: "田中の内緒"})
+	w.Made(consoletest.Requested{User: webapi.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "アレックスのよそ"})
+	w.Found("T0OTHER", webapi.Suzuki)
+	w.Made(consoletest.Requested{Team: "T0OTHER", User: webapi.Suzuki, Channel: webapi.HR, Kind: "channel", Title: "別の会社"})
 	for user, want := range map[string][]string{
-		workspace.Suzuki: {"アレックスのよそ", "田中の内緒", "田中の全社", "佐藤の人事"}, // the administrator
-		workspace.Sato:   {"田中の全社", "佐藤の人事"},
-		workspace.Tanaka: {"田中の内緒", "田中の全社", "佐藤の人事"},
-		workspace.Alex:   {"アレックスのよそ", "田中の全社"},
+		webapi.Suzuki: {"アレックスのよそ", "田中の内緒", "田中の全社", "佐藤の人事"}, // the administrator
+		webapi.Sato:   {"田中の全社", "佐藤の人事"},
+		webapi.Tanaka: {"田中の内緒", "田中の全社", "佐藤の人事"},
+		webapi.Alex:   {"アレックスのよそ", "田中の全社"},
 	} {
 		got := w.As(user).Get("/console/tasks")
 		expect.Same(t, want, got.Titles())
 		got.Lacks(t, "別の会社")
 	}
 	for path, want := range map[string][]string{
-		"/console/tasks?person=" + workspace.Tanaka: {"田中の全社"},
+		"/console/tasks?person=" + webapi.Tanaka:    {"田中の全社"},
 		"/console/tasks?q=" + url.QueryEscape("田中"): {"田中の全社"},
 		"/console/tasks?status=drafting":            {"田中の全社", "佐藤の人事"},
 		"/console/tasks?person=me":                  {"佐藤の人事"},
 	} {
-		expect.Same(t, want, w.As(workspace.Sato).Get(path).Titles())
+		expect.Same(t, want, w.As(webapi.Sato).Get(path).Titles())
 	}
-	w.As(workspace.Sato).Get("/console/tasks").Says(t, 200, "田中 恵", "#general", "#人事", "佐藤 花子")
-	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "ダイレクトメッセージ", "C0ELSEWHERE")
+	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "田中 恵", "#general", "#人事", "佐藤 花子")
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "ダイレクトメッセージ", "C0ELSEWHERE")
 }
 
 func testTaskFilters(t *testing.T, w *consoletest.World) {
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "昨日", After: -24 * time.Hour})
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "取り下げた", Cancelled: true})
-	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Title: "今日"})
-	b := w.As(workspace.Suzuki)
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "昨日", After: -24 * time.Hour})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "取り下げた", Cancelled: true})
+	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Title: "今日"})
+	b := w.As(webapi.Suzuki)
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	yesterday := w.Now().In(tenancy.Zone()).AddDate(0, 0, -1).Format(time.DateOnly)
 	for query, want := range map[string][]string{
 		"":                                   {"今日", "取り下げた", "昨日"},
 		"status=cancelled":                   {"取り下げた"},
-		"person=" + workspace.Sato:           {"取り下げた", "昨日"},
+		"person=" + webapi.Sato:              {"取り下げた", "昨日"},
 		"from=" + today:                      {"今日", "取り下げた"},
 		"to=" + yesterday:                    {"昨日"},
 		"from=" + today + "&to=" + today:     {"今日", "取り下げた"},
@@ -103,8 +104,9 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 		expect.That(t, len(got.Titles()) == 0, "%s: requests are listed all the same", query)
 	}
 	b.Get("/console/tasks?status=x&from=x").Says(t, 400, "状態:", "開始日:")
-	got := b.Get("/console/tasks?status=cancelled&person=" + workspace.Sato)
-	for _, chosen := range []string{`<option value="cancelled" selected>`, `<option value="` + workspace.Sato + `" selected>`} {
+	got := b.Get("/console/tasks?status=cancelled&person=" + webapi.Sato)
+	for _, chosen := range []string{`<option value="cancelled" selected>`,
+		`<option value="` + webapi.Sato + `" selected>`} {
 		expect.That(t, strings.Contains(got.Body, chosen), "the form does not keep %s", chosen)
 	}
 }
@@ -115,9 +117,9 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 		if n%300 == 5 { // 5, 305, 605, 905
 			title = fmt.Sprintf("ＡＢＣ　Report %d", n)
 		}
-		return workspace.Sato, workspace.HR, title
+		return webapi.Sato, webapi.HR, title
 	})
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for search, want := range map[string][]string{
 		"report":     {"ＡＢＣ　Report 905", "ＡＢＣ　Report 605", "ＡＢＣ　Report 305"}, // 5 is not among the latest thousand
 		"305 abc":    {"ＡＢＣ　Report 305"},
@@ -137,7 +139,7 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 		t.Errorf("the first page has %d, the newest is %q", len(got.Titles()), got.Titles()[:1])
 	}
 	// A member to whom no request belongs learns that there are older ones, and can page to the end.
-	alex, pages := w.As(workspace.Alex), 0
+	alex, pages := w.As(webapi.Alex), 0
 	for next := "/console/tasks"; next != ""; pages++ {
 		got := alex.Get(next)
 		if next = got.Link("next"); next != "" {
@@ -150,14 +152,15 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 
 func testTaskPages(t *testing.T, w *consoletest.World) {
 	w.Filled(130, func(n int) (user, channel, title string) {
-		return []string{workspace.Sato, workspace.Tanaka}[n%2], workspace.HR, fmt.Sprint(n)
+		return []string{webapi.Sato, webapi.Tanaka}[n%2], webapi.HR, fmt.Sprint(n)
 	})
-	for _, path := range []string{"/console/tasks", "/console/tasks?person=" + workspace.Sato + "&status=done"} {
-		b := w.As(workspace.Suzuki)
+	for _, path := range []string{"/console/tasks", "/console/tasks?person=" + webapi.Sato + "&status=done"} {
+		b := w.As(webapi.Suzuki)
 		first := b.Get(path)
 		there, last := first.Titles(), first
 		for next := first.Link("next"); next != ""; next = last.Link("next") {
-			if !strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) && strings.Contains(path, "?") && !strings.Contains(next, "person="+workspace.Sato+"&status=done") {
+			if !strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) && strings.Contains(path, "?") &&
+				!strings.Contains(next, "person="+webapi.Sato+"&status=done") {
 				t.Fatalf("the filters are lost in %s", next)
 			}
 			last = b.Get(next)
@@ -182,24 +185,24 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 }
 
 func testForeignCursors(t *testing.T, w *consoletest.World) {
-	w.Filled(120, func(n int) (user, channel, title string) { return workspace.Sato, workspace.HR, fmt.Sprint(n) })
-	other := w.Found("T0OTHER", workspace.Suzuki)
+	w.Filled(120, func(n int) (user, channel, title string) { return webapi.Sato, webapi.HR, fmt.Sprint(n) })
+	other := w.Found("T0OTHER", webapi.Suzuki)
 	log := consoletest.Logged(t)
 	cursor := func(path string) string {
-		u := expect.Value(url.Parse(w.As(workspace.Suzuki).Get(path).Link("next")))(t)
+		u := expect.Value(url.Parse(w.As(webapi.Suzuki).Get(path).Link("next")))(t)
 		return u.Query().Get("cursor")
 	}
 	mine := cursor("/console/tasks")
 	inside := string(expect.Value(base64.RawURLEncoding.DecodeString(mine))(t))
 	forged := base64.RawURLEncoding.EncodeToString([]byte(strings.ReplaceAll(inside, w.Tenant.ID, other.ID)))
 	answers := map[string]consoletest.Answer{
-		"another tenant's":  w.Of(other, workspace.Suzuki).Get("/console/tasks?cursor=" + mine),
-		"forged":            w.As(workspace.Suzuki).Get("/console/tasks?cursor=" + forged),
-		"of other filters":  w.As(workspace.Suzuki).Get("/console/tasks?status=done&cursor=" + mine),
-		"of another list":   w.As(workspace.Suzuki).Get("/console/approvals?cursor=" + mine),
-		"nonsense":          w.As(workspace.Suzuki).Get("/console/tasks?cursor=nonsense"),
-		"far too long":      w.As(workspace.Suzuki).Get("/console/tasks?cursor=" + strings.Repeat("A", 5000)),
-		"a member's forged": w.As(workspace.Alex).Get("/console/tasks?cursor=" + forged),
+		"another tenant's":  w.Of(other, webapi.Suzuki).Get("/console/tasks?cursor=" + mine),
+		"forged":            w.As(webapi.Suzuki).Get("/console/tasks?cursor=" + forged),
+		"of other filters":  w.As(webapi.Suzuki).Get("/console/tasks?status=done&cursor=" + mine),
+		"of another list":   w.As(webapi.Suzuki).Get("/console/approvals?cursor=" + mine),
+		"nonsense":          w.As(webapi.Suzuki).Get("/console/tasks?cursor=nonsense"),
+		"far too long":      w.As(webapi.Suzuki).Get("/console/tasks?cursor=" + strings.Repeat("A", 5000)),
+		"a member's forged": w.As(webapi.Alex).Get("/console/tasks?cursor=" + forged),
 	}
 	for name, got := range answers {
 		expect.That(t, got.Status == http.StatusBadRequest && len(got.Titles()) == 0 &&
@@ -210,7 +213,7 @@ func testForeignCursors(t *testing.T, w *consoletest.World) {
 	}
 	expect.That(t, !strings.Contains(log.String(), inside), "the cursor is in the log")
 	// A member who uses an administrator's cursor sees no more than before.
-	if got := w.As(workspace.Alex).Get("/console/tasks?cursor=" + mine); len(got.Titles()) > 0 {
+	if got := w.As(webapi.Alex).Get("/console/tasks?cursor=" + mine); len(got.Titles()) > 0 {
 		t.Errorf("others' requests are shown: %q", got.Titles())
 	}
 }
@@ -223,11 +226,11 @@ func (silent) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 }
 
 func testSilentSlack(t *testing.T, w *consoletest.World) {
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "佐藤の依頼"})
-	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Title: "田中の依頼"})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "佐藤の依頼"})
+	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Title: "田中の依頼"})
 	w.Console.People.Slack = silent{w.People}
-	got := w.As(workspace.Sato).Get("/console/tasks")
+	got := w.As(webapi.Sato).Get("/console/tasks")
 	got.Says(t, 200, "あなたの依頼だけ")
 	expect.Same(t, []string{"佐藤の依頼"}, got.Titles())
-	expect.Same(t, []string{"田中の依頼", "佐藤の依頼"}, w.As(workspace.Suzuki).Get("/console/tasks").Titles())
+	expect.Same(t, []string{"田中の依頼", "佐藤の依頼"}, w.As(webapi.Suzuki).Get("/console/tasks").Titles())
 }

@@ -10,7 +10,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -32,7 +32,7 @@ func TestWhatAPersonOwes(t *testing.T) {
 func waits(w *consoletest.World, channel, title string) {
 	w.T.Helper()
 	w.Later(time.Second)
-	asker := []string{workspace.Tanaka, workspace.Sato}[w.Said%2] // one person's open requests are limited
+	asker := []string{webapi.Tanaka, webapi.Sato}[w.Said%2] // one person's open requests are limited
 	w.Made(consoletest.Requested{User: asker, Channel: channel, Kind: "channel", Title: title})
 	w.Draft(tenancy.DefaultSettings())
 }
@@ -40,7 +40,7 @@ func waits(w *consoletest.World, channel, title string) {
 // owing makes a request that waits along a route.
 func owing(w *consoletest.World, title string, stages ...circulation.Stage) {
 	w.T.Helper()
-	waits(w, workspace.HR, title)
+	waits(w, webapi.HR, title)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		p, h := *a.Prompt(), a.Head
 		w.Routed(stages...)(&p.Gate)
@@ -60,22 +60,22 @@ func lists(t *testing.T, page consoletest.Answer, titles ...string) {
 }
 
 func testOwedFirst(t *testing.T, w *consoletest.World) {
-	waits(w, workspace.HR, "人事の件")
-	waits(w, workspace.General, "全社の件")
-	owing(w, "登録前の件", consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Alex))
-	owing(w, "回覧の件", consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Alex))
-	w.Owe(1, workspace.Suzuki, workspace.Alex)
-	owing(w, "別の人の件", consoletest.Desk("課長", 1, workspace.Tanaka))
-	w.Owe(1, workspace.Tanaka)
+	waits(w, webapi.HR, "人事の件")
+	waits(w, webapi.General, "全社の件")
+	owing(w, "登録前の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
+	owing(w, "回覧の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
+	w.Owe(1, webapi.Suzuki, webapi.Alex)
+	owing(w, "別の人の件", consoletest.Desk("課長", 1, webapi.Tanaka))
+	w.Owe(1, webapi.Tanaka)
 	for path, of := range map[string]map[string][]string{
-		"?for=me": {workspace.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件"},
-			workspace.Alex: {"回覧の件", "全社の件", "登録前の件"}, workspace.Tanaka: {"別の人の件", "人事の件", "全社の件"}, workspace.Guest: {}},
-		"": {workspace.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件", "別の人の件"},
-			workspace.Alex: {"回覧の件", "全社の件", "登録前の件"}},
-		"?few=1&for=me":             {workspace.Suzuki: {"回覧の件"}, workspace.Alex: {"回覧の件"}},
-		"?for=me&sort=title":        {workspace.Alex: {"全社の件", "回覧の件", "登録前の件"}},
-		"?for=me&writes=unplanned":  {workspace.Alex: {"回覧の件", "全社の件", "登録前の件"}},
-		"?for=me&person=U0SANDALEX": {workspace.Alex: {}},
+		"?for=me": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件"},
+			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}, webapi.Tanaka: {"別の人の件", "人事の件", "全社の件"}, webapi.Guest: {}},
+		"": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件", "別の人の件"},
+			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?few=1&for=me":             {webapi.Suzuki: {"回覧の件"}, webapi.Alex: {"回覧の件"}},
+		"?for=me&sort=title":        {webapi.Alex: {"全社の件", "回覧の件", "登録前の件"}},
+		"?for=me&writes=unplanned":  {webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?for=me&person=U0SANDALEX": {webapi.Alex: {}},
 	} {
 		for user, titles := range of {
 			b := w.As(user)
@@ -88,33 +88,33 @@ func testOwedFirst(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
+	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
 }
 
 func testOwedLate(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, workspace.Alex), consoletest.Desk("部長", 1, workspace.Tanaka, workspace.Alex))
-	w.Owe(1, workspace.Alex)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Alex))
-	alex := w.As(workspace.Alex)
+	onRoute(w, consoletest.Desk("課長", 1, webapi.Alex), consoletest.Desk("部長", 1, webapi.Tanaka, webapi.Alex))
+	w.Owe(1, webapi.Alex)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Alex))
+	alex := w.As(webapi.Alex)
 	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
-	w.Owe(2, workspace.Tanaka, workspace.Alex)
+	w.Owe(2, webapi.Tanaka, webapi.Alex)
 	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
-	w.ChangeSteps(w.Acts(circulation.Stamp, 2, workspace.Tanaka))
+	w.ChangeSteps(w.Acts(circulation.Stamp, 2, webapi.Tanaka))
 	alex.Get("/console/approvals?for=me").Lacks(t, "部長")
-	onRoute(w, consoletest.Desk("係長", 1, workspace.Alex))
-	w.Owe(1, workspace.Alex)
+	onRoute(w, consoletest.Desk("係長", 1, webapi.Alex))
+	w.Owe(1, webapi.Alex)
 	w.Cancel()
 	alex.Get("/console/approvals?for=me").Lacks(t, "係長")
 }
 
 func testManyOwed(t *testing.T, w *consoletest.World) {
-	waits(w, workspace.General, "全社の件")
+	waits(w, webapi.General, "全社の件")
 	many := taskpages.OwedOfPage + 3
 	for n := range many {
-		owing(w, fmt.Sprintf("回覧 %02d 件", n), consoletest.Desk("課長", 1, workspace.Alex))
-		w.Owe(1, workspace.Alex)
+		owing(w, fmt.Sprintf("回覧 %02d 件", n), consoletest.Desk("課長", 1, webapi.Alex))
+		w.Owe(1, webapi.Alex)
 	}
-	b := w.As(workspace.Alex)
+	b := w.As(webapi.Alex)
 	rows := func(p consoletest.Answer) int { return strings.Count(p.Body, "<tr data-row>") }
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
 		first := b.Get(path)
@@ -132,16 +132,16 @@ func testManyOwed(t *testing.T, w *consoletest.World) {
 		b.Get("/console/approvals?cursor="+url.QueryEscape(cursor)).Says(t, http.StatusBadRequest)
 	}
 	first := b.Get("/console/approvals").Link("next")
-	w.As(workspace.Suzuki).Get(first).Says(t, http.StatusBadRequest)
+	w.As(webapi.Suzuki).Get(first).Says(t, http.StatusBadRequest)
 }
 
 func testOwedAction(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 })
-	k.ChangeAction(w.Routed(consoletest.Desk("部長", 1, workspace.Alex)))
-	k.Owe(1, workspace.Alex)
-	lists(t, w.As(workspace.Alex).Get("/console/approvals?for=me"), "部長(あと1人): Alex Kim")
-	k.ChangeAction(w.Acts(circulation.Stamp, 1, workspace.Alex))
-	w.As(workspace.Alex).Get("/console/approvals?for=me").Lacks(t, "部長")
+	k.ChangeAction(w.Routed(consoletest.Desk("部長", 1, webapi.Alex)))
+	k.Owe(1, webapi.Alex)
+	lists(t, w.As(webapi.Alex).Get("/console/approvals?for=me"), "部長(あと1人): Alex Kim")
+	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Alex))
+	w.As(webapi.Alex).Get("/console/approvals?for=me").Lacks(t, "部長")
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -34,7 +34,7 @@ func TestTheStoryOfATask(t *testing.T) {
 func wholeStory(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
-	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`, pipelinetest.Text)
 	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
 	w.Draft(tenancy.DefaultSettings())
@@ -47,7 +47,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 		s.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
 		return a.FinishProcess(a.Head.Run, []task.Step{
 			pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-			pipelinetest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+workspace.Sato+`","text":"完了"}`),
+			pipelinetest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 		}, "", s, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`)
@@ -70,10 +70,10 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	sato.Locale = "en"
 	sato.Get(w.TaskPage()).Holds(t, "Requested by", "Completed", "2.5 s")
 	link := sato.Get(w.TaskPage() + "/message")
-	expect.That(t, strings.Contains(link.To, "/archives/"+workspace.HR), "the message is at %q", link.To)
+	expect.That(t, strings.Contains(link.To, "/archives/"+webapi.HR), "the message is at %q", link.To)
 	log := expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 100))(t)
 	stamp := w.Load().Processes[0].Given()[0]
-	if stamp.Surface != aggregate.SurfaceConsole || stamp.By != workspace.Suzuki || len(log.Items) < 5 {
+	if stamp.Surface != aggregate.SurfaceConsole || stamp.By != webapi.Suzuki || len(log.Items) < 5 {
 		t.Errorf("the stamp is %+v, %d audit rows", stamp, len(log.Items))
 	}
 }
@@ -83,7 +83,7 @@ func strangersSeeNothing(t *testing.T, w *consoletest.World) {
 	other := w.Found("T0OTHER", "U0OTHER")
 	logs := consoletest.Logged(t)
 	for name, b := range map[string]*consoletest.Browser{
-		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(workspace.Alex),
+		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
 	} {
 		for _, path := range []string{"", "/message", "/results/1-1-1/1.csv", "/sent/x"} {
 			b.Get(w.TaskPage()+path).Says(t, http.StatusNotFound).Lacks(t, "勤怠集計")
@@ -91,7 +91,7 @@ func strangersSeeNothing(t *testing.T, w *consoletest.World) {
 		expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusNotFound, name)
 	}
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", strings.Repeat("0", 26)} {
-		w.As(workspace.Sato).Get("/console/tasks/"+id).Says(t, http.StatusNotFound)
+		w.As(webapi.Sato).Get("/console/tasks/"+id).Says(t, http.StatusNotFound)
 	}
 	n := strings.Count(logs.String(), "msg=refused")
 	expect.That(t, n >= 14, "%d refusals are logged", n)
@@ -101,13 +101,13 @@ func strangersSeeNothing(t *testing.T, w *consoletest.World) {
 
 func decidesHere(t *testing.T, w *consoletest.World) {
 	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行")
 	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")); a.Status != http.StatusSeeOther || len(w.Load().Executions) != 2 {
 		t.Fatalf("%d %s", a.Status, a.Text())
@@ -142,7 +142,7 @@ func refusesHere(t *testing.T, w *consoletest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	form := w.Act(aggregate.ActApprove, "")
 	logs := consoletest.Logged(t)
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	page := sato.Get(w.TaskPage())
 	page.Holds(t, "自分の依頼は自分で承認できません", `value="reject"`)
 	expect.That(t, !strings.Contains(page.Body, "✅ 承認</button>"), "a requester has a button that is always refused")
@@ -152,13 +152,15 @@ func refusesHere(t *testing.T, w *consoletest.World) {
 		status int
 		says   string
 	}{
-		"one's own":          {sato, form, 403, "自分の依頼は自分で承認できません"},
-		"no reason":          {w.As(workspace.Suzuki), w.Act(aggregate.ActReject, " "), 400, "却下理由は 1〜1000 文字"},
-		"a reason too long":  {w.As(workspace.Suzuki), w.Act(aggregate.ActReject, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
-		"another's row":      {w.As(workspace.Suzuki), url.Values{"act": {"approve"}, "id": {w.Ref.ID}, "kind": {"prompt"}}, 404, ""},
-		"another kind":       {w.As(workspace.Suzuki), consoletest.With(form, "kind", "process"), 404, ""},
-		"an act of no card":  {w.As(workspace.Suzuki), consoletest.With(form, "act", "extract"), 400, ""},
-		"a rejection of one": {w.As(workspace.Suzuki), url.Values{"act": {"reject"}, "kind": {"execution"}}, 400, ""},
+		"one's own": {sato, form, 403, "自分の依頼は自分で承認できません"},
+		"no reason": {w.As(webapi.Suzuki), w.Act(aggregate.ActReject, " "), 400, "却下理由は 1〜1000 文字"},
+		"a reason too long": {w.As(webapi.Suzuki), w.Act(aggregate.ActReject, strings.Repeat("長", 1001)), 400,
+			strings.Repeat("長", 1001)},
+		"another's row": {w.As(webapi.Suzuki), url.Values{"act": {"approve"}, "id": {w.Ref.ID}, "kind": {"prompt"}},
+			404, ""},
+		"another kind":       {w.As(webapi.Suzuki), consoletest.With(form, "kind", "process"), 404, ""},
+		"an act of no card":  {w.As(webapi.Suzuki), consoletest.With(form, "act", "extract"), 400, ""},
+		"a rejection of one": {w.As(webapi.Suzuki), url.Values{"act": {"reject"}, "kind": {"execution"}}, 400, ""},
 	} {
 		t.Run(name, func(t *testing.T) { tt.by.Post(w.TaskPage()+"/act", tt.form).Says(t, tt.status).Holds(t, tt.says) })
 	}
@@ -172,12 +174,12 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	seen, approve := w.Act(aggregate.ActReject, "この理由は失われない\n二行目"), w.Act(aggregate.ActApprove, "")
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	for _, form := range []url.Values{consoletest.With(approve, "hash", "of something else"), consoletest.With(seen, "hash", "of something else")} {
 		suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusConflict)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("ほかの理由")(a, a.Prompt().ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka,
+		return decide.Reject("ほかの理由")(a, a.Prompt().ID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka,
 			Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
 	})
 	w.Draft(tenancy.DefaultSettings())
@@ -198,8 +200,9 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 func oneDecision(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
-	form, tanaka := w.Act(aggregate.ActReject, "コンソールから"), aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team, Member: true}
-	id, suzuki := w.Load().Prompt().ID, w.As(workspace.Suzuki)
+	form, tanaka := w.Act(aggregate.ActReject, "コンソールから"), aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka,
+		Team: w.By.Team, Member: true}
+	id, suzuki := w.Load().Prompt().ID, w.As(webapi.Suzuki)
 	var wg sync.WaitGroup
 	var console consoletest.Answer
 	var slack error
@@ -244,7 +247,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, all, set, w.Now())
 	})
-	suzuki := w.As(workspace.Suzuki)
+	suzuki := w.As(webapi.Suzuki)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, all))
 	w.Draft(tenancy.DefaultSettings())
 	w.Approve()
@@ -281,11 +284,12 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 // enclosed: the page has what was forwarded, by its author's name, and each file with its hash and how much was read.
 func enclosed(t *testing.T, w *consoletest.World) {
 	const ts = "1776675700.000100"
-	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "今月の勤怠をまとめて", MessageTS: ts, ThreadTS: ts,
-		Forwarded: []aggregate.Quoted{{User: workspace.Suzuki, Text: "<b>対象は営業だけ</b>", Where: "#sales", Cut: true},
-			{Name: "Jira", Where: "<#" + workspace.HR + ">"}},
+	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", Text: "今月の勤怠をまとめて",
+		MessageTS: ts, ThreadTS: ts,
+		Forwarded: []aggregate.Quoted{{User: webapi.Suzuki, Text: "<b>対象は営業だけ</b>", Where: "#sales", Cut: true},
+			{Name: "Jira", Where: "<#" + webapi.HR + ">"}},
 		Files: []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}, {ID: "F2", Name: "図.png"}}, MoreFiles: 5})
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "対象者.csv", "これから読みます", "ほかに 5 件のファイルがありますが、読んでいません")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ReadFiles(a.Head.Run, []task.ReadFile{
@@ -298,7 +302,7 @@ func enclosed(t *testing.T, w *consoletest.World) {
 	expect.That(t, !strings.Contains(sato.Get(w.TaskPage()).Body, "&lt;#C"), "a channel's id stands for its name")
 
 	const wordless = "1776675700.000200"
-	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "\u2060",
+	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", Text: "\u2060",
 		MessageTS: wordless, ThreadTS: wordless, Forwarded: []aggregate.Quoted{{Name: "Jira", Text: "チケット 12"}},
 		Files: []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}}})
 	page := sato.Get(w.TaskPage())

@@ -7,7 +7,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -21,7 +21,7 @@ func onHold(t *testing.T, w *consoletest.World) {
 	w.Extracted()
 	set := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
-	sato := w.As(workspace.Sato)
+	sato := w.As(webapi.Sato)
 	page := sato.Get(w.TaskPage())
 	page.Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した")
 	page.Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
@@ -45,10 +45,11 @@ func holdsAtOnce(t *testing.T, w *consoletest.World) {
 	}
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
-	form, sato := w.Act(aggregate.ActApprove, ""), w.As(workspace.Sato)
+	form, sato := w.Act(aggregate.ActApprove, ""), w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "✅ 承認</button>")
 	w.Settings(func(s *tenancy.Settings) {
-		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Sato}}
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList,
+			Users: []string{webapi.Sato}}
 	})
 	page, click := sato.Get(w.TaskPage()), sato.Post(w.TaskPage()+"/act", form)
 	for _, a := range []consoletest.Answer{page, click} {

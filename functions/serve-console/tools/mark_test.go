@@ -12,7 +12,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	standin "ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -64,7 +64,7 @@ func marks(p tenancy.ToolPermission, version string, more ...string) url.Values 
 
 func testMarked(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	for _, locale := range language.All {
 		b.Locale = locale
@@ -97,7 +97,7 @@ func testMarked(t *testing.T, w *consoletest.World) {
 
 func testMarkRefused(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	for says, change := range map[string][]string{
 		"pointers":     {"pointer", ""},
@@ -131,7 +131,7 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 // A tool that has an argument called like a currency is marked with a word on it.
 func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	p.Pin.Input = `{"type":"object","properties":{"amount":{"type":"number"},"currency":{"type":"string"},"unit":{"type":"string"}}}`
 	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
@@ -155,7 +155,7 @@ func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
 
 func testMarkTried(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	b.Locale = language.English
 	p := ordering(w, b)
 	words := web.TextsOf("tool-mark", language.English)
@@ -174,7 +174,7 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 }
 
 func testMarkStale(t *testing.T, w *consoletest.World) {
-	v, b := rooms(w), w.As(workspace.Suzuki)
+	v, b := rooms(w), w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Status, http.StatusSeeOther)
 	v.Rooms().DescribeOrder("Orders goods, and more.")
@@ -194,7 +194,7 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 }
 
 func testOwnMarked(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	const name = "send_slack_dm"
 	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "recipient — A Slack user id or an e-mail address.")
 	version := hiddenIn(page, "version")
@@ -220,7 +220,7 @@ func hiddenIn(a consoletest.Answer, name string) string {
 
 func testMarkConflict(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	was := marks(p, p.Pin.Version(), "currency", "usd")
 	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Status, http.StatusSeeOther)
@@ -239,7 +239,7 @@ func testMarkConflict(t *testing.T, w *consoletest.World) {
 
 func testUnmarkable(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, name := range []string{"list_employees", "no_tool", standin.PlaceOrder, "other.tool"} {
 		b.Get(markPage+name).Says(t, http.StatusNotFound)
 		b.Post(markPage+name, marks(tenancy.ToolPermission{}, "v")).Says(t, http.StatusNotFound)
@@ -249,7 +249,7 @@ func testUnmarkable(t *testing.T, w *consoletest.World) {
 // A choice is read at once, before anything is sent.
 func testMarkAtOnce(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	chrome, b := browser.Start(t), w.As(workspace.Suzuki)
+	chrome, b := browser.Start(t), w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		answer := b.Get(r.URL.RequestURI())

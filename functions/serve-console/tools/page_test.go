@@ -17,7 +17,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/tools"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	standin "ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -78,7 +78,7 @@ func TestEveryToolHasWords(t *testing.T) {
 }
 
 func testToolSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	all := expect.Value(tool.Builtin())(t).All()
 	for _, locale := range language.All {
 		b.Locale = locale
@@ -98,7 +98,7 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 		t.Errorf("%+v", p)
 	}
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
-	expect.That(t, len(log.Items) == 2 && log.Items[0].ActorID == workspace.Suzuki, "%+v", log.Items)
+	expect.That(t, len(log.Items) == 2 && log.Items[0].ActorID == webapi.Suzuki, "%+v", log.Items)
 }
 
 // saveTool sends a tool's form as a browser does: with every field, even if empty.
@@ -115,7 +115,7 @@ func saveTool(b *consoletest.Browser, name string, f url.Values) consoletest.Ans
 
 // An incomplete form, cut short or made by hand, must not remove constraints that it lacks.
 func testToolLacking(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	expect.Same(t, http.StatusSeeOther, saveTool(b, "list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "departments": {"人事部"}, "max_rows": {"10"}}).Status)
 	was := permission(w, "list_attendance")
 	for _, f := range []url.Values{
@@ -128,7 +128,7 @@ func testToolLacking(t *testing.T, w *consoletest.World) {
 }
 
 func testToolRefused(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, tt := range []struct {
 		tool  string
 		name  tenancy.Constraint
@@ -157,7 +157,7 @@ func testToolRefused(t *testing.T, w *consoletest.World) {
 }
 
 func testToolConflict(t *testing.T, w *consoletest.World) {
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	expect.Same(t, http.StatusSeeOther, saveTool(b, "send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"false"}}).Status)
 	a := saveTool(b, "send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"true"}, "recipients": {"sato@example.com"}})
 	if a.Status != http.StatusConflict || !strings.Contains(a.Text(), web.TextsOf("tools", "ja").Say("conflict")) || !strings.Contains(a.Body, "sato@example.com") || !strings.Contains(a.Body, `name="rev" value="1"`) || permission(w, "send_slack_dm").Allowed {
@@ -175,7 +175,7 @@ func hashOn(a consoletest.Answer, tool string) string {
 }
 
 func testServerTool(t *testing.T, w *consoletest.World) {
-	v, b := rooms(w), w.As(workspace.Suzuki)
+	v, b := rooms(w), w.As(webapi.Suzuki)
 	const path = "/console/tools/servers/rooms"
 	page := b.Get(path)
 	hash := hashOn(page, standin.BookRoom)
@@ -198,7 +198,7 @@ func testServerTool(t *testing.T, w *consoletest.World) {
 }
 
 func testServerToolChanged(t *testing.T, w *consoletest.World) {
-	v, b := rooms(w), w.As(workspace.Suzuki)
+	v, b := rooms(w), w.As(webapi.Suzuki)
 	const path = "/console/tools/servers/rooms"
 	hash := hashOn(b.Get(path), standin.BookRoom)
 	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"allow"}, "tool": {standin.BookRoom}, "effect": {"write"}, "hash": {hash}}).Status)
@@ -214,7 +214,7 @@ func testServerToolChanged(t *testing.T, w *consoletest.World) {
 }
 
 func testServerMarkup(t *testing.T, w *consoletest.World) {
-	v, b := rooms(w), w.As(workspace.Suzuki)
+	v, b := rooms(w), w.As(webapi.Suzuki)
 	const evil = `"></pre><script>alert(1)</script>`
 	v.Rooms().MCP().AddTool(&sdk.Tool{Name: "evil", Title: evil, Description: evil, InputSchema: map[string]any{"type": "object", "description": evil}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil })
@@ -235,7 +235,7 @@ func testToolsAreForAdministrators(t *testing.T, w *consoletest.World) {
 
 func testSilentServer(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	const path = "/console/tools/servers/rooms"
 	hash := hashOn(b.Get(path), standin.BookRoom)
 	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"allow"}, "tool": {standin.BookRoom}, "effect": {"write"}, "hash": {hash}}).Status)
@@ -251,7 +251,7 @@ func testSilentServer(t *testing.T, w *consoletest.World) {
 
 func testUndecided(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	const path = "/console/tools/servers/rooms"
 	b.Get("/console/tools").Holds(t, "未設定のツール: 4")
 	hash := hashOn(b.Get(path), standin.BookRoom)
@@ -266,7 +266,7 @@ func testUndecided(t *testing.T, w *consoletest.World) {
 }
 
 func testManyTools(t *testing.T, w *consoletest.World) {
-	v, b := rooms(w), w.As(workspace.Suzuki)
+	v, b := rooms(w), w.As(webapi.Suzuki)
 	add := func(from, to int) {
 		for i := from; i < to; i++ {
 			v.Rooms().MCP().AddTool(&sdk.Tool{Name: fmt.Sprintf("tool_%02d", i), Description: fmt.Sprintf("no. %d", i), InputSchema: map[string]any{"type": "object"}},
@@ -306,7 +306,7 @@ func testManyTools(t *testing.T, w *consoletest.World) {
 
 func testToolForContests(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	const path, reads = "/console/tools/servers/rooms", "rooms.list_rooms"
 	page := b.Get(path)
 	for tool, effect := range map[string]string{reads: "read", standin.BookRoom: "write"} {
@@ -332,7 +332,7 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 	}
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
 	e := log.Items[0]
-	expect.That(t, e.ActorID == workspace.Suzuki && strings.Contains(string(e.Details), `"contests":true`), "%+v", e)
+	expect.That(t, e.ActorID == webapi.Suzuki && strings.Contains(string(e.Details), `"contests":true`), "%+v", e)
 	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"no-contests"}, "tool": {reads}, "hash": {hash}}).Status)
 	expect.That(t, !permission(w, reads).Contests, "it is still listed")
 	for schema, vendors := range map[string][]string{
@@ -356,7 +356,8 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 			expect.Is(t, strings.Contains(shown, "arguments_json"), vendors != nil, "%s: %s", locale, schema)
 		}
 	}
-	if a := w.As(workspace.Sato).Post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {hash}}); a.Status != http.StatusForbidden {
+	if a := w.As(webapi.Sato).Post(path, url.Values{"act": {"contests"}, "tool": {reads},
+		"hash": {hash}}); a.Status != http.StatusForbidden {
 		t.Errorf("a member: %d", a.Status)
 	}
 }

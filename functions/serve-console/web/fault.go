@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/explain"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 )
 
 // Errors that refuse a request, besides those that errorclass knows.
@@ -48,7 +48,7 @@ var faults = []struct {
 	{ErrNewWorkspace, http.StatusForbidden, "new_workspace", true},
 	{ErrNoAdmin, http.StatusServiceUnavailable, "no_admin", false},
 	{ErrNotOfUs, http.StatusForbidden, "not_of_us", true},
-	{signin.ErrRefused, http.StatusForbidden, "sign_in_refused", true},
+	{slackapi.ErrSignInRefused, http.StatusForbidden, "sign_in_refused", true},
 	{auditlog.ErrBusy, http.StatusTooManyRequests, "exports_busy", false},
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 )
 
 // The largest bodies that are read, in bytes. MaxFile is for routes that take files: a request of Lambda's has at most 6
@@ -39,7 +38,7 @@ func Serve(h http.Handler) func(context.Context, Request) (Response, error) {
 	return func(ctx context.Context, in Request) (Response, error) {
 		out, err := serve(ctx, in)
 		if out.StatusCode >= http.StatusInternalServerError {
-			metric.Count(metric.NotAnswered, 1)
+			boot.Count(boot.NotAnswered, 1)
 		}
 		return out, err
 	}

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Limits and words that all lists share.
@@ -235,7 +235,7 @@ func Whom(person string, v *Viewer) string {
 }
 
 // PersonForm matches a filter's person: a Slack user id or Myself.
-var PersonForm = lazy.Regexp{Text: `^(?:me|[UW][A-Z0-9]{2,40})$`}
+var PersonForm = language.Regexp{Text: `^(?:me|[UW][A-Z0-9]{2,40})$`}
 
 // DayOf returns the start of a day in the tenant's zone, as pages show it; the zero time for "".
 func DayOf(text string) (time.Time, error) {

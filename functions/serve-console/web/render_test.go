@@ -10,7 +10,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -20,9 +20,9 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	w := consoletest.Start(t)
 	morning := w.Now().In(tenancy.Zone()).Truncate(time.Hour).AddDate(0, 0, 1)
 	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, tenancy.Zone()) // yesterday in London
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "朝の依頼", After: morning.Sub(w.Now())})
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "朝の依頼", After: morning.Sub(w.Now())})
 	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
-	b := w.As(workspace.Suzuki)
+	b := w.As(webapi.Suzuki)
 	for _, list := range []string{"/console/tasks", "/console/audit"} {
 		b.Get(list+"?from="+day+"&to="+day).Says(t, http.StatusOK, "日本時間です").Holds(t, day+" 08:30")
 		b.Get(list+"?from="+before+"&to="+before).Lacks(t, day+" 08:30")

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // Part is a value in a prompt and the names of the members that lead to it.
@@ -35,10 +34,10 @@ const (
 func Parts(text []byte) (parts []Part, left int) {
 	v, err := decoded(text)
 	if err != nil {
-		return []Part{{"", legible.Spelled(mask.Text(legible.Beginning(string(text), maxSent)))}}, 0
+		return []Part{{"", legible.Spelled(legible.Mask(legible.Beginning(string(text), maxSent)))}}, 0
 	}
 	room := room{parts: maxParts, bytes: maxSent}
-	return room.rest(mask.All(v)), room.left
+	return room.rest(legible.MaskAll(v)), room.left
 }
 
 func decoded(text []byte) (v any, err error) {
@@ -114,7 +113,7 @@ func (c *Site) ShowKept(
 	if err != nil && !errors.Is(err, large.ErrExpired) && !errors.Is(err, aggregate.ErrNotFound) {
 		return err
 	}
-	p.Answer = indented(legible.Spelled(mask.Text(legible.Beginning(said, maxSent))))
+	p.Answer = indented(legible.Spelled(legible.Mask(legible.Beginning(said, maxSent))))
 	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
 	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: here, Data: p}, "sent.html")
 }

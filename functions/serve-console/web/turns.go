@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // Turn is one message of a prompt.
@@ -30,7 +29,7 @@ type Sent struct {
 func SentOf(text []byte) (s Sent) {
 	room := room{parts: maxParts, bytes: maxSent}
 	v, err := decoded(text)
-	whole, ok := mask.All(v).(map[string]any)
+	whole, ok := legible.MaskAll(v).(map[string]any)
 	if err != nil || !ok {
 		s.Rest, s.Left = Parts(text)
 		return s

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // MaxBytes is the largest file that is read.
@@ -231,7 +231,7 @@ func tagOf(f reflect.StructField) string {
 	return name
 }
 
-var atLine = lazy.Regexp{Text: `line (\d+)`}
+var atLine = language.Regexp{Text: `line (\d+)`}
 
 // lineOf returns the line in an error of the YAML reader.
 func lineOf(err error) int {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // TestCredentialsThatMayNotBeOpened: the key's policy denies decryption. The card says that the tool could not be
@@ -19,8 +19,8 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 		}
 		return &fault{name: "AccessDenied", status: 400, body: `{"__type":"AccessDeniedException","Message":"User arn:aws:iam::123456789012:role/x is not authorized"}`}
 	})
-	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	d := say(t, s, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	failed := d.Card("CARD#execution", "retry_execution")
 	a := d.Load()
 	if rows := a.StepsOf(a.Execution()); len(rows) != 1 || rows[0].Status != "failed" {
@@ -33,7 +33,7 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 		}
 	}
 	faulty.set(0, 0, nil)
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Until("done", completed)
 }
 
@@ -56,8 +56,8 @@ func TestABucketThatIsSlowOrDown(t *testing.T) {
 				return &f
 			})
 			before := s.Vendors.Calls("list_employees")
-			d := say(t, s, workspace.Sato, "今月の勤怠をまとめて")
-			d.Approve(workspace.Suzuki)
+			d := say(t, s, webapi.Sato, "今月の勤怠をまとめて")
+			d.Approve(webapi.Suzuki)
 			d.Until("done", completed)
 			faulty.set(0, 0, nil)
 			if met != failures {

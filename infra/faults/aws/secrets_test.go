@@ -13,8 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 )
@@ -132,7 +131,7 @@ func messages() string {
 func renewed(t *testing.T) {
 	s := running
 	connect := func() {
-		expect.NoError(t, admin.Connect(t.Context(), s, s.Sandbox.TeamID()))
+		expect.NoError(t, driver.Connect(t.Context(), s, s.Sandbox.TeamID()))
 	}
 	connect()
 	for shows, fault := range map[string]func(){
@@ -140,9 +139,9 @@ func renewed(t *testing.T) {
 		"認証が切れて": func() { s.Vendors.Revoke("freee") },
 		"接続が失われ": func() { s.Vendors.Expire("freee"); s.Vendors.Drop(vendors.FreeeTokens) },
 	} {
-		d := say(t, s, workspace.Sato, "従業員一覧を取得して demo: mark "+markText)
+		d := say(t, s, webapi.Sato, "従業員一覧を取得して demo: mark "+markText)
 		fault()
-		d.Approve(workspace.Tanaka)
+		d.Approve(webapi.Tanaka)
 		d.Card("CARD#execution", shows)
 		connect()
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -15,7 +15,7 @@ import (
 // say makes a request, allowing more time until it is stored.
 func say(t *testing.T, s *stack.Stack, user, text string) *driver.Request {
 	t.Helper()
-	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> "+text)
+	d := driver.Say(t, s, user, webapi.HR, "<@"+webapi.Bot+"> "+text)
 	expect.Eventually(t, "the request is kept", func() bool {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
@@ -32,45 +32,47 @@ var scenarios = map[string]func(*testing.T, *stack.Stack) (*driver.Request, []st
 }
 
 func doneAtOnce(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Sato, "従業員一覧を取得して demo: mark "+markText)
-	d.Approve(workspace.Tanaka)
-	return d, finish(d, "task.created by system", "prompt.approved by "+workspace.Tanaka, "process.approved by "+workspace.Tanaka,
+	d := say(t, s, webapi.Sato, "従業員一覧を取得して demo: mark "+markText)
+	d.Approve(webapi.Tanaka)
+	return d, finish(d, "task.created by system", "prompt.approved by "+webapi.Tanaka,
+		"process.approved by "+webapi.Tanaka,
 		"execution.started by system")
 }
 
 func rejectedFirst(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Sato, "従業員一覧を取得して demo: mark "+markText)
+	d := say(t, s, webapi.Sato, "従業員一覧を取得して demo: mark "+markText)
 	a := d.Until("a run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 })
 	planted.keep(a.Waits[0].Token)
-	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", markReason)
-	d.Click(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
-	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
-	return d, finish(d, "task.created by system", "prompt.rejected by "+workspace.Suzuki, "prompt.approved by "+workspace.Tanaka,
-		"process.approved by "+workspace.Tanaka, "execution.started by system")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", markReason)
+	d.Click(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
+	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
+	return d, finish(d, "task.created by system", "prompt.rejected by "+webapi.Suzuki, "prompt.approved by "+webapi.Tanaka,
+		"process.approved by "+webapi.Tanaka, "execution.started by system")
 }
 
 func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Sato, "従業員一覧を確認したい demo: mark "+markText)
-	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
+	d := say(t, s, webapi.Sato, "従業員一覧を確認したい demo: mark "+markText)
+	d.Click(webapi.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	expect.Eventually(t, "the cancel is taken", func() bool {
-		_ = d.TryCancel(workspace.Sato, d.Root) // only the rows count
+		_ = d.TryCancel(webapi.Sato, d.Root) // only the rows count
 		return d.Load().Head.Ended != nil
 	})
 	d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCancelled })
-	return d, []string{"task.created by system", "prompt.approved by " + workspace.Tanaka, "task.cancelled by " + workspace.Sato}
+	return d, []string{"task.created by system", "prompt.approved by " + webapi.Tanaka, "task.cancelled by " + webapi.Sato}
 }
 
 // triedAgain is the only scenario that reads attendance, because reading it fails at first for everybody.
 func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて demo: mark "+markText)
-	d.Approve(workspace.Tanaka)
+	d := say(t, s, webapi.Sato, "今月の勤怠をまとめて demo: mark "+markText)
+	d.Approve(webapi.Tanaka)
 	d.Card("CARD#execution", "retry_execution")
 	s.Vendors.Fail("list_attendance", 0, false)
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
-	return d, finish(d, "task.created by system", "prompt.approved by "+workspace.Tanaka, "process.approved by "+workspace.Tanaka,
-		"execution.started by system", "execution.failed by system", "execution.retried by "+workspace.Sato, "execution.started by system")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	return d, finish(d, "task.created by system", "prompt.approved by "+webapi.Tanaka,
+		"process.approved by "+webapi.Tanaka,
+		"execution.started by system", "execution.failed by system", "execution.retried by "+webapi.Sato, "execution.started by system")
 }
 
 // finish waits until the work is done and returns the expected audit log, which starts with log. If a fault outlasts a
@@ -84,9 +86,9 @@ func finish(d *driver.Request, log ...string) []string {
 			return append(log, "execution.completed by system")
 		}
 		attempt := a.Execution().Attempt
-		d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+		d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 		if d.Load().Execution().Attempt > attempt { // else the click only found a write with an unknown outcome
-			log = append(log, "execution.failed by system", "execution.retried by "+workspace.Sato, "execution.started by system")
+			log = append(log, "execution.failed by system", "execution.retried by "+webapi.Sato, "execution.started by system")
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
@@ -57,7 +57,8 @@ func event(t *testing.T, s *stack.Stack, team, ts, text string) request {
 // eventIn is an event in a thread; "": none.
 func eventIn(t *testing.T, s *stack.Stack, team, thread, ts, text string) request {
 	t.Helper()
-	inner := object{"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": ts, "event_ts": ts, "text": text}
+	inner := object{"type": "app_mention", "user": webapi.Sato, "channel": webapi.HR, "ts": ts, "event_ts": ts,
+		"text": text}
 	if thread != "" {
 		inner["thread_ts"] = thread
 	}
@@ -112,7 +113,7 @@ func (r request) answered(t *testing.T, s *stack.Stack, user string) (code int, 
 }
 
 // click is the payload of a button in a card.
-func click(team, user string, m workspace.Message, taskID, action, value string) object {
+func click(team, user string, m webapi.Message, taskID, action, value string) object {
 	return object{
 		"type": "block_actions", "team": object{"id": team}, "user": object{"id": user, "team_id": team}, "trigger_id": "1.2.none",
 		"channel": object{"id": m.Channel}, "container": object{"channel_id": m.Channel, "message_ts": m.TS, "thread_ts": m.ThreadTS},
@@ -121,7 +122,7 @@ func click(team, user string, m workspace.Message, taskID, action, value string)
 }
 
 // press clicks on a card's earlier state, whatever it shows now.
-func press(t *testing.T, d *driver.Request, user string, m workspace.Message, action, value string) int {
+func press(t *testing.T, d *driver.Request, user string, m webapi.Message, action, value string) int {
 	t.Helper()
 	code, _ := interaction(t, d.S, click(d.S.Sandbox.TeamID(), user, m, d.Ref.ID, action, value)).send(t, d.S)
 	return code

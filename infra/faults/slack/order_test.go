@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -24,20 +24,20 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
 			team := s.Sandbox.TeamID()
-			root := expect.Value(s.Sandbox.Say(workspace.Sato, workspace.HR, "一つ目"))(t) // no mention: no event of its own
+			root := expect.Value(s.Sandbox.Say(webapi.Sato, webapi.HR, "一つ目"))(t) // no mention: no event of its own
 			in := ""
 			if tt.thread {
 				in = root
 			}
-			ts := expect.Value(s.Sandbox.Reply(workspace.Sato, workspace.HR, in, "二つ目"))(t)
-			first, second := driver.At(t, s, workspace.HR, root), driver.At(t, s, workspace.HR, ts)
+			ts := expect.Value(s.Sandbox.Reply(webapi.Sato, webapi.HR, in, "二つ目"))(t)
+			first, second := driver.At(t, s, webapi.HR, root), driver.At(t, s, webapi.HR, ts)
 			if tt.thread {
 				second.Root = root
 			}
 			eventIn(t, s, team, in, ts, "今月の勤怠をまとめて").deliver(t, s)
 			event(t, s, team, root, "従業員一覧を取得して").deliver(t, s)
 			for _, d := range []*driver.Request{second, first} {
-				d.Approve(workspace.Suzuki)
+				d.Approve(webapi.Suzuki)
 				a := d.Until("done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 				for key := range a.Rows() {
 					if n := len(d.Cards(key)); n > 1 {
@@ -68,10 +68,10 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 
-	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no event of its own
+	root, err := d.S.Sandbox.Say(webapi.Sato, webapi.HR, "Ringi に頼む前の下書き") // no mention: no event of its own
 	expect.NoError(t, err)
 	event(t, d.S, team, root, "従業員一覧を取得して").late(d.S).deliver(t, d.S)
-	lost := driver.At(t, d.S, workspace.HR, root)
+	lost := driver.At(t, d.S, webapi.HR, root)
 	lost.Card("CARD#prompt#0001", "approve_prompt")
 	withdraw(lost)
 }
@@ -81,7 +81,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	d, _ := atGate(t)
 	team := d.S.Sandbox.TeamID()
 	shown, first := d.Card("CARD#prompt#0001", "approve_prompt"), d.Load().Prompt().ID
-	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0002", "approve_prompt")
 	d.Until("the run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 && a.Waits[0].Gate == "PROMPT#0002" })
 	untilQueueEmpty(t, d.S)
@@ -90,28 +90,31 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 		t.Helper()
 		ignored(t, d, user, interaction(t, d.S, payload).late(d.S), note)
 	}
-	late(workspace.Tanaka, click(team, workspace.Tanaka, shown, d.Ref.ID, "approve_prompt", first), rejected)
+	late(webapi.Tanaka, click(team, webapi.Tanaka, shown, d.Ref.ID, "approve_prompt", first), rejected)
 	notTaken := rejected + "\n" + card.Surface("ja").ReasonNotTaken()
-	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), notTaken)
-	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), notTaken)
-	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "もっと簡潔に"), "") // decided so before
+	late(webapi.Tanaka, submission(t, team, webapi.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), notTaken)
+	late(webapi.Suzuki, submission(t, team, webapi.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), notTaken)
+	late(webapi.Suzuki, submission(t, team, webapi.Suzuki, task.CardPrompt, d.Ref.ID, first, "もっと簡潔に"),
+		"") // decided so before
 
 	d.S.Vendors.Fail("list_employees", http.StatusBadRequest, true)
-	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
 	running := d.Card("CARD#process#0001", "approve_process")
-	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	failed := d.Card("CARD#execution", "retry_execution")
 	attempt := d.Load().Execution().ID
 	for _, tool := range vendors.Tools() {
 		d.S.Vendors.Fail(tool, 0, false)
 	}
-	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	untilQueueEmpty(t, d.S)
-	late(workspace.Sato, click(team, workspace.Sato, failed, d.Ref.ID, "retry_execution", attempt), "")
-	late(workspace.Tanaka, click(team, workspace.Tanaka, failed, d.Ref.ID, "cancel_execution", attempt), card.Note("ja", aggregate.ErrNotLatest{Latest: 2}))
-	late(workspace.Suzuki, click(team, workspace.Suzuki, running, d.Ref.ID, "approve_process", a.Process().ID),
-		card.Note("ja", aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Process().ApprovedAt}))
+	late(webapi.Sato, click(team, webapi.Sato, failed, d.Ref.ID, "retry_execution", attempt), "")
+	late(webapi.Tanaka, click(team, webapi.Tanaka, failed, d.Ref.ID, "cancel_execution", attempt),
+		card.Note("ja", aggregate.ErrNotLatest{Latest: 2}))
+	late(webapi.Suzuki, click(team, webapi.Suzuki, running, d.Ref.ID, "approve_process", a.Process().ID),
+		card.Note("ja", aggregate.ErrDecided{Status: string(aggregate.Approved), By: webapi.Tanaka,
+			At: *a.Process().ApprovedAt}))
 }
 
 // ignored sends a request that must change nothing and be answered with a note; "": none.
@@ -139,7 +142,7 @@ func ignored(t *testing.T, d *driver.Request, user string, r request, note strin
 func TestTwoDecisionsArriveSwapped(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // by arrival
+		first, second func(t *testing.T, d *driver.Request, m webapi.Message) (user string, r request) // by arrival
 		stands        func(*task.Aggregate) bool
 		decided       func(*task.Aggregate) error // what the other is told
 		more          string
@@ -147,7 +150,8 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped, "\n" + card.Surface("ja").ReasonNotTaken()},
 		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack, ""},
 		{"a stamp after the withdrawal that came later", withdrawal, stamp, func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
-			return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: workspace.Sato, At: a.Head.Ended.At, Reason: a.Head.Ended.Reason}
+			return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: webapi.Sato, At: a.Head.Ended.At,
+				Reason: a.Head.Ended.Reason}
 		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,21 +174,24 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 
 // stamped and sentBack check the first policy's decision.
 func stamped(a *task.Aggregate) error {
-	return aggregate.ErrDecided{Status: string(aggregate.Approved), By: workspace.Tanaka, At: *a.Prompts[0].ApprovedAt}
+	return aggregate.ErrDecided{Status: string(aggregate.Approved), By: webapi.Tanaka, At: *a.Prompts[0].ApprovedAt}
 }
 
 func sentBack(a *task.Aggregate) error {
-	return aggregate.ErrDecided{Status: string(aggregate.Rejected), By: workspace.Suzuki, At: *a.Prompts[0].RejectedAt}
+	return aggregate.ErrDecided{Status: string(aggregate.Rejected), By: webapi.Suzuki, At: *a.Prompts[0].RejectedAt}
 }
 
-func stamp(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) {
-	return workspace.Tanaka, interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Tanaka, m, d.Ref.ID, "approve_prompt", d.Load().Prompt().ID))
+func stamp(t *testing.T, d *driver.Request, m webapi.Message) (user string, r request) {
+	return webapi.Tanaka, interaction(t, d.S, click(d.S.Sandbox.TeamID(), webapi.Tanaka, m, d.Ref.ID, "approve_prompt",
+		d.Load().Prompt().ID))
 }
 
-func rejection(t *testing.T, d *driver.Request, _ workspace.Message) (user string, r request) {
-	return workspace.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), workspace.Suzuki, task.CardPrompt, d.Ref.ID, d.Load().Prompt().ID, "もっと簡潔に"))
+func rejection(t *testing.T, d *driver.Request, _ webapi.Message) (user string, r request) {
+	return webapi.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), webapi.Suzuki, task.CardPrompt,
+		d.Ref.ID, d.Load().Prompt().ID, "もっと簡潔に"))
 }
 
-func withdrawal(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) {
-	return workspace.Sato, interaction(t, d.S, cancellation(t, d.S.Sandbox.TeamID(), workspace.Sato, card.Cancellation{TaskID: d.Ref.ID, Channel: m.Channel, Thread: d.Root}))
+func withdrawal(t *testing.T, d *driver.Request, m webapi.Message) (user string, r request) {
+	return webapi.Sato, interaction(t, d.S, cancellation(t, d.S.Sandbox.TeamID(), webapi.Sato,
+		card.Cancellation{TaskID: d.Ref.ID, Channel: m.Channel, Thread: d.Root}))
 }

@@ -9,7 +9,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -33,10 +32,10 @@ var bad = map[string]webapi.Fault{
 // nothing is retried.
 func TestANoteThatCantBeShown(t *testing.T) {
 	d, _ := atGate(t)
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	old := d.Card("CARD#process#0001", "approve_process")
-	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
 	d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	for name, fault := range bad {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestANoteThatCantBeShown(t *testing.T) {
 			heard, before := listen(d.S), d.Load().Head.Rev
 			fault.Method = "chat.postEphemeral"
 			d.S.Sandbox.Faults().Add(fault)
-			if code := press(t, d, workspace.Tanaka, old, "approve_process", d.Load().Process().ID); code != http.StatusOK {
+			if code := press(t, d, webapi.Tanaka, old, "approve_process", d.Load().Process().ID); code != http.StatusOK {
 				t.Errorf("answered %d", code)
 			}
 			if n := heard.count("chat.postEphemeral", ""); n > 1 {
@@ -75,19 +74,19 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 				t.Errorf("%d dialogs were asked for", n)
 			}
 			unknown := fault.Kind != webapi.Refused && fault.Kind != webapi.RateLimited
-			told := d.Notes(workspace.Suzuki)[noted:]
+			told := d.Notes(webapi.Suzuki)[noted:]
 			if !unknown && !slices.Equal(told, []string{card.Note("ja", explain.ErrUnavailable)}) {
 				t.Errorf("the person was told %q", told)
 			}
-			for _, v := range d.S.Sandbox.Views(workspace.Suzuki) { // the dialog is open, but the answer was lost
+			for _, v := range d.S.Sandbox.Views(webapi.Suzuki) { // the dialog is open, but the answer was lost
 				if !unknown {
 					t.Error("a dialog is open")
 				}
-				expect.NoError(t, d.S.Sandbox.CloseView(workspace.Suzuki, v.ID))
+				expect.NoError(t, d.S.Sandbox.CloseView(webapi.Suzuki, v.ID))
 			}
 		})
 	}
-	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0002", "approve_prompt")
 	withdraw2(d)
 }
@@ -95,7 +94,7 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 // withdraw2 cancels a task whose second policy waits.
 func withdraw2(d *driver.Request) {
 	d.T.Helper()
-	d.Cancel(workspace.Sato, d.Root)
+	d.Cancel(webapi.Sato, d.Root)
 	d.Card("CARD#prompt#0002", "キャンセルされました")
 }
 
@@ -122,10 +121,10 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 			s := start(t)
 			untilQueueEmpty(t, s)
 			heard := listen(s)
-			tt.fault.Method, tt.fault.Channel = "chat.postMessage", workspace.DirectMessage(workspace.Sato)
+			tt.fault.Method, tt.fault.Channel = "chat.postMessage", webapi.DirectMessage(webapi.Sato)
 			s.Sandbox.Faults().Add(tt.fault)
 			d := say(t, s)
-			d.Approve(workspace.Suzuki)
+			d.Approve(webapi.Suzuki)
 			calls := 1
 			if tt.fault.Kind == webapi.RateLimited {
 				calls = 2 // Slack said that it did nothing
@@ -139,7 +138,7 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 				if n := heard.count("chat.postMessage", tt.fault.Channel) - outcomes(d); n != 1 {
 					t.Errorf("%d direct messages were tried before anybody asked again", n)
 				}
-				d.Click(workspace.Sato, "CARD#execution", "retry_execution")
+				d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 				calls = 2
 			}
 			a := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
@@ -150,7 +149,7 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 			if n := heard.count("chat.postMessage", tt.fault.Channel) - outcomes(d); n != calls {
 				t.Errorf("%d direct messages were tried, want %d", n, calls)
 			}
-			if n := d.Notified(a, workspace.Sato); n != 1 {
+			if n := d.Notified(a, webapi.Sato); n != 1 {
 				t.Errorf("the requester has %d messages, want one", n)
 			}
 		})

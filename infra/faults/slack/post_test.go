@@ -8,7 +8,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -16,11 +15,11 @@ import (
 )
 
 // say makes a request whose cards may not be visible.
-func say(t *testing.T, s *stack.Stack) *driver.Request { return sayAs(t, s, workspace.Sato) }
+func say(t *testing.T, s *stack.Stack) *driver.Request { return sayAs(t, s, webapi.Sato) }
 
 func sayAs(t *testing.T, s *stack.Stack, user string) *driver.Request {
 	t.Helper()
-	d := driver.Say(t, s, user, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+	d := driver.Say(t, s, user, webapi.HR, "<@"+webapi.Bot+"> 従業員一覧を取得して")
 	expect.Eventually(t, "the request is kept", func() bool {
 		_, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil
@@ -36,7 +35,7 @@ func waits(a *task.Aggregate) bool {
 // withdraw cancels a task by the menu of the message that asked for it.
 func withdraw(d *driver.Request) {
 	d.T.Helper()
-	d.Cancel(workspace.Sato, d.Root)
+	d.Cancel(webapi.Sato, d.Root)
 	d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 	d.Card("CARD#prompt#0001", "キャンセルされました")
 }
@@ -57,7 +56,7 @@ func TestAPostThatFailsOnceIsOneMessage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
 			heard := listen(s)
-			tt.fault.Method, tt.fault.Channel = "chat.postMessage", workspace.HR
+			tt.fault.Method, tt.fault.Channel = "chat.postMessage", webapi.HR
 			s.Sandbox.Faults().Add(tt.fault)
 			d := say(t, s)
 			d.Until("both cards are shown", waits)
@@ -65,7 +64,7 @@ func TestAPostThatFailsOnceIsOneMessage(t *testing.T) {
 			d.Card("CARD#prompt#0001", "approve_prompt")
 			withdraw(d)
 			untilQueueEmpty(t, s)
-			if n := heard.count("chat.postMessage", workspace.HR); n != tt.posts {
+			if n := heard.count("chat.postMessage", webapi.HR); n != tt.posts {
 				t.Errorf("%d posts, want %d", n, tt.posts)
 			}
 			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 3 {
@@ -82,14 +81,16 @@ func TestAPostThatIsRefusedForGood(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			s := start(t)
 			heard, told := listen(s), direct(s)
-			s.Sandbox.Faults().Add(always(webapi.Fault{Method: "chat.postMessage", Channel: workspace.HR, Kind: webapi.Refused, Code: code}))
+			s.Sandbox.Faults().Add(always(webapi.Fault{Method: "chat.postMessage", Channel: webapi.HR, Kind: webapi.Refused,
+				Code: code}))
 			d := say(t, s)
 			a := d.Until("the policy waits, and what can be shown is", waits)
 			untilQueueEmpty(t, s)
-			if n := heard.count("chat.postMessage", workspace.HR); n > len(a.Cards)*a.Head.Rev {
+			if n := heard.count("chat.postMessage", webapi.HR); n > len(a.Cards)*a.Head.Rev {
 				t.Errorf("%d posts of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev)
 			}
-			if got := direct(s)[len(told):]; len(got) != 1 || !strings.Contains(got[0], code) || !strings.Contains(got[0], workspace.HR) {
+			if got := direct(s)[len(told):]; len(got) != 1 || !strings.Contains(got[0], code) ||
+				!strings.Contains(got[0], webapi.HR) {
 				t.Errorf("the requester was told %q, not once that cards can't be shown", got)
 			}
 			s.Sandbox.Faults().Clear("")
@@ -146,19 +147,19 @@ func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
 	for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info", "users.conversations", "auth.test"} {
 		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
 	}
-	d := sayAs(t, s, workspace.Tanaka) // not looked up within the last minute
+	d := sayAs(t, s, webapi.Tanaka) // not looked up within the last minute
 	expect.Eventually(t, "the request waits", func() bool {
 		a, err := d.Store.Load(t.Context(), d.Ref)
 		return err == nil && a.Head.PausedUntil != nil && a.Task == nil && a.Head.Parked == nil
 	})
 	s.Sandbox.Faults().Clear("")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Approve(workspace.Suzuki)
+	d.Approve(webapi.Suzuki)
 }
 
 // direct returns the texts that the bot has sent to the requester.
 func direct(s *stack.Stack) (out []string) {
-	for _, m := range s.Sandbox.Messages(workspace.DirectMessage(workspace.Sato), "") {
+	for _, m := range s.Sandbox.Messages(webapi.DirectMessage(webapi.Sato), "") {
 		out = append(out, m.Text)
 	}
 	return out

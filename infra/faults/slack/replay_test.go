@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/inbound"
@@ -16,38 +16,39 @@ import (
 func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	d, _ := atGate(t)
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	stamp := interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Suzuki, m, d.Ref.ID, "approve_prompt", d.Load().Prompt().ID))
-	if code, _, _ := stamp.answered(t, d.S, workspace.Suzuki); code != http.StatusOK {
+	stamp := interaction(t, d.S, click(d.S.Sandbox.TeamID(), webapi.Suzuki, m, d.Ref.ID, "approve_prompt",
+		d.Load().Prompt().ID))
+	if code, _, _ := stamp.answered(t, d.S, webapi.Suzuki); code != http.StatusOK {
 		t.Fatal(code)
 	}
-	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
+	d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
 	after := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	untilQueueEmpty(t, d.S)
 	audit := d.Audit()
-	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no task yet
+	root, err := d.S.Sandbox.Say(webapi.Sato, webapi.HR, "Ringi に頼む前の下書き") // no mention: no task yet
 	expect.NoError(t, err)
 	mention := event(t, d.S, d.S.Sandbox.TeamID(), root, "従業員一覧を取得して")
 	heard := listen(d.S)
 	for range 3 {
 		mention.deliver(t, d.S)
-		if code, body, told := stamp.answered(t, d.S, workspace.Suzuki); code != http.StatusOK || body != "" || len(told) > 0 {
+		if code, body, told := stamp.answered(t, d.S, webapi.Suzuki); code != http.StatusOK || body != "" || len(told) > 0 {
 			t.Errorf("answered %d %s and %q", code, body, told)
 		}
 	}
 	expect.Same(t, after, d.Load(), equal)
 	expect.Same(t, audit, d.Audit())
 	again := *d
-	id := expect.Value(task.ID(d.S.Sandbox.TeamID(), workspace.HR, root))(t)
+	id := expect.Value(task.ID(d.S.Sandbox.TeamID(), webapi.HR, root))(t)
 	again.Root, again.Ref.ID = root, id
 	again.Until("the policy waits", waits)
-	for _, user := range []string{workspace.Sato, workspace.Suzuki, workspace.Tanaka} {
+	for _, user := range []string{webapi.Sato, webapi.Suzuki, webapi.Tanaka} {
 		if told := slices.Concat(d.Told(user), again.Told(user)); len(told) > 0 {
 			t.Errorf("%s is told %q", user, told)
 		}
 	}
 	withdraw(&again)
 	untilQueueEmpty(t, d.S)
-	if n := heard.count("chat.postMessage", workspace.HR); n != 2 {
+	if n := heard.count("chat.postMessage", webapi.HR); n != 2 {
 		t.Errorf("%d messages, not the two cards of one task", n)
 	}
 }

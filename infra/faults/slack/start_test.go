@@ -13,7 +13,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )
@@ -78,10 +77,10 @@ func clicks(d *driver.Request, action string, fault webapi.Fault) (heard callCou
 	m := d.Card("CARD#prompt#0001", action)
 	var err error
 	for range 5 {
-		heard, noted = listen(d.S), len(d.Notes(workspace.Suzuki))
+		heard, noted = listen(d.S), len(d.Notes(webapi.Suzuki))
 		d.S.Sandbox.Faults().Clear("")
 		d.S.Sandbox.Faults().Add(fault)
-		if err = d.S.Sandbox.Click(workspace.Suzuki, d.Channel, m.TS, action); err == nil && heard.count(fault.Method, "") > 0 {
+		if err = d.S.Sandbox.Click(webapi.Suzuki, d.Channel, m.TS, action); err == nil && heard.count(fault.Method, "") > 0 {
 			return heard, noted
 		}
 	}

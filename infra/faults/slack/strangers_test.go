@@ -15,7 +15,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -32,7 +31,7 @@ const stranger = "T0STRANGER" // another workspace that has installed the app
 type belonging struct {
 	*driver.Request
 	a    *task.Aggregate
-	card workspace.Message
+	card webapi.Message
 }
 
 // Two workspaces have installed one app. If one sends the other's ids, in any place, nothing changes there and nothing
@@ -48,15 +47,15 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 	}
 	shortcut := func(message object) object {
 		return object{
-			"type": "message_action", "callback_id": "cancel_task", "team": object{"id": stranger}, "user": object{"id": workspace.Tanaka, "team_id": stranger},
-			"channel": object{"id": workspace.HR}, "message_ts": "1.000001", "message": message,
+			"type": "message_action", "callback_id": "cancel_task", "team": object{"id": stranger}, "user": object{"id": webapi.Tanaka, "team_id": stranger},
+			"channel": object{"id": webapi.HR}, "message_ts": "1.000001", "message": message,
 		}
 	}
 	form := func(kind aggregate.CardType, taskID, id string) object {
-		return submission(t, stranger, workspace.Tanaka, kind, taskID, id, "いいえ")
+		return submission(t, stranger, webapi.Tanaka, kind, taskID, id, "いいえ")
 	}
 	pressed := func(on belonging, taskID, action, id string) object {
-		return click(stranger, workspace.Tanaka, on.card, taskID, action, id)
+		return click(stranger, webapi.Tanaka, on.card, taskID, action, id)
 	}
 	prompt, foreign, e := a.Prompt().ID, own.Load().Prompt().ID, running.a.Execution().ID
 	for _, tt := range []struct {
@@ -73,7 +72,8 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 		{"a step", pressed(running, running.Ref.ID, "approve_step", e)},
 		{"a form's private_metadata", form(task.CardPrompt, d.Ref.ID, prompt)},
 		{"a form with their own task", form(task.CardPrompt, own.Ref.ID, prompt)},
-		{"a dialog about a task to cancel", cancellation(t, stranger, workspace.Tanaka, card.Cancellation{TaskID: d.Ref.ID, Channel: workspace.HR})},
+		{"a dialog about a task to cancel", cancellation(t, stranger, webapi.Tanaka,
+			card.Cancellation{TaskID: d.Ref.ID, Channel: webapi.HR})},
 		{"a form about steps", form(task.CardProcess, running.Ref.ID, running.a.Process().ID)},
 		{"a shortcut on a card", shortcut(object{"ts": victim.card.TS, "metadata": metadata(d.Ref.ID)})},
 		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001", "attachments": []object{{"blocks": []object{{"block_id": d.Ref.ID}}}}})},
@@ -90,7 +90,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 // checkNotFound sends a stranger's acts with other people's ids: they only learn that nothing was found.
 func checkNotFound(t *testing.T, name string, payload object, all ...belonging) {
 	d := all[0]
-	code, body, notes := interaction(t, d.S, payload).answered(t, d.S, workspace.Tanaka)
+	code, body, notes := interaction(t, d.S, payload).answered(t, d.S, webapi.Tanaka)
 	if code != http.StatusOK {
 		t.Errorf("answered %d %s", code, body)
 	}
@@ -108,7 +108,7 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 		t.Errorf("they were told %q and answered %s", notes, body)
 	}
 	for _, text := range append(notes, body) {
-		for _, secret := range []string{d.a.Task.Title, workspace.Sato, "進め方"} {
+		for _, secret := range []string{d.a.Task.Title, webapi.Sato, "進め方"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("they learned %q", secret)
 			}
@@ -124,9 +124,9 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	s := start(t)
 	rows := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
-	root := expect.Value(s.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは知らない会社です"))(t)
+	root := expect.Value(s.Sandbox.Say(webapi.Tanaka, webapi.HR, "こちらは知らない会社です"))(t)
 	event(t, s, unknown, root, "従業員一覧を取得して").deliver(t, s)
-	id, err := task.ID(unknown, workspace.HR, root)
+	id, err := task.ID(unknown, webapi.HR, root)
 	expect.NoError(t, err)
 	var a *task.Aggregate
 	expect.Eventually(t, "the request is refused", func() bool {
@@ -146,7 +146,8 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	if made, err := rows.Tenant(t.Context(), aggregate.TenantID(unknown)); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("there is %+v, %v", made, err)
 	}
-	if home, err := rows.Tenant(t.Context(), aggregate.TenantID(s.Sandbox.TeamID())); err == nil && home.Name != workspace.Name {
+	if home, err := rows.Tenant(t.Context(), aggregate.TenantID(s.Sandbox.TeamID())); err == nil &&
+		home.Name != webapi.Name {
 		t.Errorf("our own is called %q", home.Name)
 	}
 }
@@ -157,20 +158,22 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
 	expect.Value(like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now()))(t)
 	// The local stack connects a new workspace as one of the deployment's; later rows are its own.
-	arrives := object{"type": "shortcut", "team": object{"id": stranger}, "user": object{"id": workspace.Alex, "team_id": stranger}}
+	arrives := object{"type": "shortcut", "team": object{"id": stranger},
+		"user": object{"id": webapi.Alex, "team_id": stranger}}
 	if code, body := interaction(t, like.S, arrives).send(t, like.S); code != http.StatusOK {
 		t.Fatalf("answered %d %s", code, body)
 	}
 	connected := expect.Value(like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider))(t)
 	sealed := vault.Envelope{KMS: kms.NewFromConfig(like.S.AWS), KeyID: like.S.KeyID}
 	connected.Credentials = expect.Value(sealed.SealCredential(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider, vault.Credential{AccessToken: like.S.BotToken}))(t) // the sandbox knows one token
-	expect.Value(like.Store.SaveIntegration(t.Context(), connected, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex}, time.Now()))(t)
+	expect.Value(like.Store.SaveIntegration(t.Context(), connected,
+		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Alex}, time.Now()))(t)
 	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
 	defer like.S.Sandbox.Faults().Clear("")
-	root, err := like.S.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
+	root, err := like.S.Sandbox.Say(webapi.Tanaka, webapi.HR, "こちらは別の会社です") // no mention: no task of this workspace
 	expect.NoError(t, err)
 	event(t, like.S, stranger, root, "従業員一覧を取得して").deliver(t, like.S)
-	id := expect.Value(task.ID(stranger, workspace.HR, root))(t)
+	id := expect.Value(task.ID(stranger, webapi.HR, root))(t)
 	own := *like
 	own.Root, own.Ref = root, task.RefOf(aggregate.TenantID(stranger), id)
 	expect.Eventually(t, "the other workspace's policy waits", func() bool {
@@ -185,8 +188,8 @@ func finished(t *testing.T) belonging {
 	t.Helper()
 	s := start(t)
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	c := d.Card("CARD#execution", "retry_execution")
 	return belonging{d, d.Until("failed and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil }), c}
 }

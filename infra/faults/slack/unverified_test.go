@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -25,7 +25,7 @@ func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 			if n := heard.count("users.info", ""); n != 1 {
 				t.Errorf("asked %d times", n)
 			}
-			if told := d.Notes(workspace.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", explain.ErrUnverified)}) {
+			if told := d.Notes(webapi.Suzuki)[noted:]; !slices.Equal(told, []string{card.Note("ja", explain.ErrUnverified)}) {
 				t.Errorf("the person was told %q", told)
 			}
 			if a := d.Load(); a.Head.Rev != before || !waits(a) {
@@ -33,6 +33,6 @@ func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 			}
 		})
 	}
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Until("the stamp counts", func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
 }

@@ -7,7 +7,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -37,14 +36,14 @@ func TestAnUpdateThatFailsIsDoneAgain(t *testing.T) {
 	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			d, heard := atGate(t)
-			tt.fault.Method, tt.fault.Channel = "chat.update", workspace.HR
+			tt.fault.Method, tt.fault.Channel = "chat.update", webapi.HR
 			d.S.Sandbox.Faults().Add(tt.fault)
 			withdraw(d)
 			untilQueueEmpty(t, d.S)
-			if n := heard.count("chat.postMessage", workspace.HR); n != 0 {
+			if n := heard.count("chat.postMessage", webapi.HR); n != 0 {
 				t.Errorf("%d new messages", n)
 			}
-			if n := heard.count("chat.update", workspace.HR); n > 6 {
+			if n := heard.count("chat.update", webapi.HR); n > 6 {
 				t.Errorf("%d updates of two cards", n)
 			}
 		})
@@ -56,21 +55,21 @@ func TestAMessageThatIsGoneIsPostedAnewOnce(t *testing.T) {
 	t.Run("deleted by a person", func(t *testing.T) {
 		d, heard := atGate(t)
 		old := d.Card("CARD#prompt#0001", "")
-		expect.NoError(t, d.S.Sandbox.Workspace().Delete(d.Channel, old.TS, workspace.Bot))
+		expect.NoError(t, d.S.Sandbox.Workspace().Delete(d.Channel, old.TS, webapi.Bot))
 		withdraw(d)
 		untilQueueEmpty(t, d.S)
-		if n := heard.count("chat.postMessage", workspace.HR); n != 1 {
+		if n := heard.count("chat.postMessage", webapi.HR); n != 1 {
 			t.Errorf("%d posts, want one", n)
 		}
 	})
 	for _, code := range []string{"message_not_found", "cant_update_message", "edit_window_closed"} {
 		t.Run(code, func(t *testing.T) {
 			d, heard := atGate(t)
-			d.S.Sandbox.Faults().Add(webapi.Fault{Method: "chat.update", Channel: workspace.HR, Kind: webapi.Refused, Code: code})
-			d.Cancel(workspace.Sato, d.Root)
+			d.S.Sandbox.Faults().Add(webapi.Fault{Method: "chat.update", Channel: webapi.HR, Kind: webapi.Refused, Code: code})
+			d.Cancel(webapi.Sato, d.Root)
 			d.Until("cancelled and shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 			untilQueueEmpty(t, d.S)
-			if n := heard.count("chat.postMessage", workspace.HR); n != 1 {
+			if n := heard.count("chat.postMessage", webapi.HR); n != 1 {
 				t.Errorf("%d posts, want one", n)
 			}
 		})
@@ -85,25 +84,26 @@ func TestAnUpdateThatIsRefusedForGood(t *testing.T) {
 			d, heard := atGate(t)
 			told := direct(d.S)
 			for _, method := range []string{"chat.update", "chat.postMessage"} {
-				d.S.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Channel: workspace.HR, Kind: webapi.Refused, Code: code}))
+				d.S.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Channel: webapi.HR, Kind: webapi.Refused, Code: code}))
 			}
 			before := d.Load().Head.Rev
-			d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+			d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			a := d.Until("the steps wait", func(a *task.Aggregate) bool {
 				return a.Process() != nil && a.Process().Status == aggregate.PendingApproval
 			})
 			untilQueueEmpty(t, d.S)
-			if n, most := heard.count("chat.update", workspace.HR)+heard.count("chat.postMessage", workspace.HR), len(a.Cards)*(a.Head.Rev-before+1); n > most {
+			if n, most := heard.count("chat.update", webapi.HR)+heard.count("chat.postMessage",
+				webapi.HR), len(a.Cards)*(a.Head.Rev-before+1); n > most {
 				t.Errorf("%d calls of %d cards in %d revisions", n, len(a.Cards), a.Head.Rev-before)
 			}
 			if got := direct(d.S)[len(told):]; len(got) != 1 {
 				t.Errorf("the requester was told %d times: %q", len(got), got)
 			}
 			d.S.Sandbox.Faults().Clear("")
-			d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt") // the button is still to be seen
-			d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
+			d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt") // the button is still to be seen
+			d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
 			d.Card("CARD#process#0001", "approve_process")
-			d.Cancel(workspace.Sato, d.Root)
+			d.Cancel(webapi.Sato, d.Root)
 			d.Card("CARD#process#0001", "キャンセルされました")
 			d.Until("all is shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 		})

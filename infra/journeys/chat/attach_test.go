@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -19,8 +19,8 @@ func TestACSVBecomesAReport(t *testing.T) {
 	driver.Leave(t, running)
 	d := begin(t, "codex: ファイルを見せて")
 	d.Shows("見つかりませんでした")
-	posted := func(name string) workspace.File {
-		return workspace.File{Name: name, MIMEType: "application/octet-stream",
+	posted := func(name string) webapi.File {
+		return webapi.File{Name: name, MIMEType: "application/octet-stream",
 			Body: expect.Value(os.ReadFile("../../../functions/read-file/testdata/" + name))(t)}
 	}
 	d.Attach("sjis.csv.txt を読んで", posted("sjis.csv"), posted("sales.xlsx"), posted("old.xls"))
@@ -30,12 +30,12 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Reply(".ringi/in/sales.xlsx.txt を読んで")
 	d.Shows("--- sheet 1 of 2: 売上 ---", "2026/04/01")
 	d.Reply("コマンド: cut -d, -f1 .ringi/in/sjis.csv.txt > report.txt && cat report.txt")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "report.txt"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "report.txt"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "㈱山田")
 	s := d.Rests().Conversation
 	expect.That(t, len(s.Attached) == 3 && s.AttachmentsVersion != "" && s.WorkspaceVersion != "", "%+v", s)
 	d.Reply("ファイルを見せて")
 	d.Shows("report.txt", conversation.AttachedFolder+"/sjis.csv")
-	status, page := driver.SitDown(t, running, workspace.Sato).Get(d.Page())
+	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
 	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"), "the page is %d, or lacks it", status)
 }

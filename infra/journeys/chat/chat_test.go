@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 func begin(t *testing.T, text string) *driver.Dialogue {
 	t.Helper()
 	driver.Leave(t, running)
-	return driver.Talk(t, running, workspace.Sato, text)
+	return driver.Talk(t, running, webapi.Sato, text)
 }
 
 // An agent's action runs only after a person's approval, and the agent learns the result.
@@ -42,20 +42,20 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	if n := d.Count("完了"); n != 0 {
 		t.Fatalf("%d messages say that something is done", n)
 	}
-	d.Press(workspace.Sato, asks, card.ApproveAction)
-	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Sato+">")
+	d.Press(webapi.Sato, asks, card.ApproveAction)
+	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Sato+">")
 	d.Shows("完了しました: ファイル 2 件を変更")
 	d.Status("active")
 
 	d.Reply("もう一度ファイルを作って")
 	second := d.Shows("操作 #2 の確認")
-	d.Reject(workspace.Sato, second, "今はいりません")
+	d.Reject(webapi.Sato, second, "今はいりません")
 	d.Shows("操作 #2(却下)", "今はいりません")
 	d.Shows("結果を受け取りました", "操作 #2 は却下されました")
 
 	d.Reply("やっぱりファイルを作って")
 	third := d.Shows("操作 #3 の確認")
-	d.Press(workspace.Sato, third, card.CancelAction)
+	d.Press(webapi.Sato, third, card.CancelAction)
 	d.Shows("操作 #3(キャンセル)")
 	d.Shows("結果を受け取りました", "操作 #3 は取り消されました")
 	d.Status("active")
@@ -87,22 +87,22 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 // A command runs once, after an approval; the card shows its output during and after the run, and one click stops it.
 func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo 'x[1:n:2] 2**3 HEAD~1' @here; echo done > here")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "line 3\nx[1:n:2] 2**3 HEAD~1 @here\n```", "終了コード: 0")
 	d.Reply("コマンド: cat here; for i in $(seq 1 300); do echo tick $i; sleep 0.2; done")
-	d.Press(workspace.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
 	runs := d.Shows("操作 #2 を実行中", "tick")
 	d.Status("processing")
-	d.Press(workspace.Sato, runs, card.CancelAction)
+	d.Press(webapi.Sato, runs, card.CancelAction)
 	d.Shows("操作 #2(キャンセル)")
 	d.Reply("コマンド: cat here")
-	d.Press(workspace.Sato, d.Shows("操作 #3 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #3 の確認"), card.ApproveAction)
 	d.Shows("操作 #3 完了", "done")
 	d.Reply("コマンド: sleep 60; echo late")
-	d.Press(workspace.Sato, d.Shows("操作 #4 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #4 の確認"), card.ApproveAction)
 	d.Shows("操作 #4 を実行中")
 	d.Status("processing")
-	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(workspace.Sato, d.Channel, d.Root) }, func() bool {
+	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) }, func() bool {
 		return d.Count("操作 #4(キャンセル)") > 0
 	})
 	d.Status("active")
@@ -112,21 +112,21 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 // card, and the agent is told.
 func TestSeveralCommandsRunUnderOneApproval(t *testing.T) {
 	d := begin(t, "codex: コマンド: echo one > a; echo first\nコマンド: cat a; echo two > b; exit 3\nコマンド: echo never")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "*1.* (制限時間 60 秒)", "*3.* (制限時間 60 秒)", "echo never"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "*1.* (制限時間 60 秒)", "*3.* (制限時間 60 秒)", "echo never"), card.ApproveAction)
 	d.Shows("操作 #1 失敗", "コマンド 1: 終了コード 0", "出力 1 行目", "コマンド 2: 終了コード 3", "コマンド 3: 実行していません")
 	d.Reply("コマンド: cat a b\nコマンド: rm a\nコマンド: ls")
-	d.Press(workspace.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
 	d.Shows("操作 #2 完了", "one\ntwo\nb\n", "コマンド 3: 終了コード 0")
 	d.Reply("コマンド: echo one\nコマンド: sleep 60\nコマンド: echo three")
-	d.Press(workspace.Sato, d.Shows("操作 #3 の確認"), card.ApproveAction)
-	d.Press(workspace.Sato, d.Shows("操作 #3 を実行中", "コマンド 1: 終了コード 0", "コマンド 2: 実行中"), card.CancelAction)
+	d.Press(webapi.Sato, d.Shows("操作 #3 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #3 を実行中", "コマンド 1: 終了コード 0", "コマンド 2: 実行中"), card.CancelAction)
 	d.Shows("操作 #3(キャンセル)", "コマンド 2:", "コマンド 3: 実行していません")
 }
 
 // Messages during a command are told once that their answer comes after it, and are answered then.
 func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
 	d := begin(t, "codex: コマンド: for i in $(seq 1 40); do echo tick $i; sleep 0.2; done")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 を実行中", "tick")
 	d.Reply("まだですか")
 	d.Shows("操作 #1 を実行中です", "完了後に回答します")
@@ -149,12 +149,12 @@ func TestAProposalWaitsForWhoMayStampIt(t *testing.T) {
 		expect.NoError(t, json.NewDecoder(resp.Body).Decode(&found))
 		return slices.ContainsFunc(found, func(w sandbox.Wait) bool { return w.TS == asks.TS })
 	}
-	if !waits(workspace.Sato) || waits(workspace.Alex) {
-		t.Errorf("it waits for Sato: %t, for Alex: %t", waits(workspace.Sato), waits(workspace.Alex))
+	if !waits(webapi.Sato) || waits(webapi.Alex) {
+		t.Errorf("it waits for Sato: %t, for Alex: %t", waits(webapi.Sato), waits(webapi.Alex))
 	}
-	d.Press(workspace.Sato, asks, card.ApproveAction)
+	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了")
-	if waits(workspace.Sato) {
+	if waits(webapi.Sato) {
 		t.Error("it still waits")
 	}
 }

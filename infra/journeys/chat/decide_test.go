@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -37,12 +37,12 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 	for range rounds {
 		d := begin(t, "codex: コマンド: sleep 50; echo ran")
 		asks := d.Shows("操作 #1 の確認")
-		desk := driver.SitDown(t, running, workspace.Sato)
+		desk := driver.SitDown(t, running, webapi.Sato)
 		cancel := desk.Ready(d, "cancel_action", "")
 		var both sync.WaitGroup
 		var status int
 		both.Go(func() { status, _ = cancel() })
-		both.Go(func() { _ = running.Sandbox.Click(workspace.Sato, d.Channel, asks.TS, card.ApproveAction) })
+		both.Go(func() { _ = running.Sandbox.Click(webapi.Sato, d.Channel, asks.TS, card.ApproveAction) })
 		both.Wait()
 		a := d.Rests()
 		x := a.Actions[0]
@@ -64,26 +64,28 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 // Two approvers at once, one in Slack and one in the console, make one decision; the second learns who was first.
 func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 	driver.Leave(t, running)
-	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
+	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Card(driver.PromptCard,
+		"approve_prompt") // by which the workspace is known
 	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
+			Usergroups: []string{}}
 	})
 	first := map[string]int{}
 	for range rounds {
-		d := driver.TalkIn(t, running, workspace.Sato, workspace.HR, "codex", "ファイルを作って")
+		d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "codex", "ファイルを作って")
 		asks := d.Shows("操作 #1 の確認")
-		stranger := driver.SitDown(t, running, workspace.Sato)
+		stranger := driver.SitDown(t, running, webapi.Sato)
 		if status, _ := stranger.Act(d, "approve", ""); status != http.StatusForbidden {
 			t.Errorf("who may not approve is answered %d", status)
 		}
-		desk := driver.SitDown(t, running, workspace.Tanaka)
+		desk := driver.SitDown(t, running, webapi.Tanaka)
 		approve := desk.Ready(d, "approve", "")
 		var both sync.WaitGroup
 		var status int
 		var page string
-		before := len(running.Sandbox.Ephemerals(workspace.Suzuki))
+		before := len(running.Sandbox.Ephemerals(webapi.Suzuki))
 		both.Go(func() { status, page = approve() })
-		both.Go(func() { _ = running.Sandbox.Click(workspace.Suzuki, d.Channel, asks.TS, card.ApproveAction) })
+		both.Go(func() { _ = running.Sandbox.Click(webapi.Suzuki, d.Channel, asks.TS, card.ApproveAction) })
 		both.Wait()
 		x := d.Rests().Actions[0]
 		by := x.Gate.ApprovedBy
@@ -92,12 +94,14 @@ func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 			t.Errorf("%d approvals, %s", n, x.Status)
 		}
 		switch {
-		case by == workspace.Tanaka && status != http.StatusSeeOther, by == workspace.Suzuki && (status != http.StatusConflict || !strings.Contains(page, "鈴木")):
+		case by == webapi.Tanaka && status != http.StatusSeeOther, by == webapi.Suzuki &&
+			(status != http.StatusConflict || !strings.Contains(page, "鈴木")):
 			t.Errorf("%s was first, and the console says %d", by, status)
-		case by == workspace.Tanaka:
-			expect.Eventually(t, "who clicked second is told", func() bool { return len(running.Sandbox.Ephemerals(workspace.Suzuki)) > before })
+		case by == webapi.Tanaka:
+			expect.Eventually(t, "who clicked second is told",
+				func() bool { return len(running.Sandbox.Ephemerals(webapi.Suzuki)) > before })
 		}
-		shows(t, d, desk, "✅ 承認: <@"+by+">", map[string]string{workspace.Suzuki: "鈴木", workspace.Tanaka: "田中"}[by])
+		shows(t, d, desk, "✅ 承認: <@"+by+">", map[string]string{webapi.Suzuki: "鈴木", webapi.Tanaka: "田中"}[by])
 	}
 	t.Logf("first were %v", first)
 }
@@ -109,14 +113,15 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 	d.Shows("デモのエージェントです")
 	d.Rests()
 	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
+			Usergroups: []string{}}
 	})
 	d.Reply("コマンド: echo copied")
 	d.Shows("操作 #1 の確認")
 	x := d.Load().Current()
-	copyOf := func(user string, texts ...string) (found workspace.Message) {
+	copyOf := func(user string, texts ...string) (found webapi.Message) {
 		d.Eventually("a copy for "+user, func() bool {
-			for _, m := range running.Sandbox.Messages(workspace.DirectMessage(user), "") {
+			for _, m := range running.Sandbox.Messages(webapi.DirectMessage(user), "") {
 				buttons, _ := json.Marshal(m.Attachments)
 				face := driver.Face(m) + string(buttons)
 				if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(face, text) }) {
@@ -127,13 +132,13 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 		})
 		return found
 	}
-	asks := copyOf(workspace.Suzuki, x.ActionID, "echo copied", card.RejectAction)
-	copyOf(workspace.Tanaka, x.ActionID, card.ApproveAction)
+	asks := copyOf(webapi.Suzuki, x.ActionID, "echo copied", card.RejectAction)
+	copyOf(webapi.Tanaka, x.ActionID, card.ApproveAction)
 	driver.UntilTaken(t, "the copy is stamped", func() {
-		_ = running.Sandbox.Click(workspace.Suzuki, workspace.DirectMessage(workspace.Suzuki), asks.TS, card.ApproveAction)
-	}, func() bool { return d.Count("✅ 承認: <@"+workspace.Suzuki+">") > 0 })
-	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
-	copyOf(workspace.Tanaka, "操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
+		_ = running.Sandbox.Click(webapi.Suzuki, webapi.DirectMessage(webapi.Suzuki), asks.TS, card.ApproveAction)
+	}, func() bool { return d.Count("✅ 承認: <@"+webapi.Suzuki+">") > 0 })
+	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
+	copyOf(webapi.Tanaka, "操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
 }
 
 // A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.
@@ -159,21 +164,21 @@ func TestAConversationHandsOver(t *testing.T) {
 	if request := r.Load().Request; request.EventID != "session:"+d.Ref().ID || request.ThreadTS != d.Root || request.Text != "今月の勤怠をまとめて" {
 		t.Errorf("the task's request is %+v", request)
 	}
-	status, page := driver.SitDown(t, running, workspace.Sato).Get(d.Page())
+	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
 	if status != http.StatusOK || !strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`) {
 		t.Errorf("the page is %d, or does not lead to the task", status)
 	}
 	if n := len(d.Audit(conversation.AuditHandedOver)); n != 1 {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
-	r.Cancel(workspace.Sato, r.Card(driver.PromptCard, "").TS)
+	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
 	d.Shows("タスク " + made.TaskID + " は取り消されました。")
 	expect.Is(t, d.Count("は取り消されました。"), 1)
 }
 
 // Only the tests that an administrator's rule names begin without a person.
 func TestATestBeginsByARule(t *testing.T) {
-	place := workspace.DirectMessage(workspace.Sato)
+	place := webapi.DirectMessage(webapi.Sato)
 	driver.Settings(t, running, func(x *tenancy.Settings) {
 		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Place: place}}
 	})
@@ -181,5 +186,5 @@ func TestATestBeginsByARule(t *testing.T) {
 	d.Shows("しました: 終了コード")
 	d.Reply("コマンド: node --test")
 	d.Shows("操作 #2 の確認")
-	driver.Talk(t, running, workspace.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
+	driver.Talk(t, running, webapi.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -35,19 +35,19 @@ func TestAnOwnRepositoryGetsItsBranchByTheCommandOnThePage(t *testing.T) {
 	driver.Settings(t, running, func(x *tenancy.Settings) { x.Sources = append(x.Sources, own.Source) })
 	defer driver.Settings(t, running, func(x *tenancy.Settings) { x.Sources = x.Sources[:len(x.Sources)-1] })
 
-	d := driver.Talk(t, running, workspace.Sato, "claude@stock: こんにちは")
+	d := driver.Talk(t, running, webapi.Sato, "claude@stock: こんにちは")
 	d.Shows("この会話は、次のファイルから始まります", "local/stock@"+own.Commit)
-	said := `{"user":"` + workspace.Sato + `","channel":"` + d.Channel + `","thread_ts":"` + d.Root + `",
+	said := `{"user":"` + webapi.Sato + `","channel":"` + d.Channel + `","thread_ts":"` + d.Root + `",
 		"text":"コマンド: cat .ringi/in/more.csv >> stock.csv","files":[{"name":"more.csv","body":"` +
 		base64.StdEncoding.EncodeToString([]byte("みかん,5\n")) + `"}]}`
 	res := expect.Value(http.Post(running.URL+"/sandbox/say", "application/json", strings.NewReader(said)))(t)
 	res.Body.Close()
 	expect.Is(t, res.StatusCode, http.StatusOK)
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 完了")
 	d.Rests()
 	d.Reply("プルリクエストを開いて")
-	d.Press(workspace.Sato, d.Shows("操作 #2 の確認", "+みかん,5"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #2 の確認", "+みかん,5"), card.ApproveAction)
 	d.Shows("操作 #2 完了", "https://github.com/local/stock/pull/1|local/stock#1")
 	expect.Is(t, gitIn(t, mine, "for-each-ref", "--format=%(refname)"), "refs/heads/main\n", "before anybody fetched")
 

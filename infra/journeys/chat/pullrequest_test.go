@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -21,13 +21,13 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	driver.Leave(t, running)
 	repo := running.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
 	first := shopCommit()
-	d := driver.Talk(t, running, workspace.Sato, "claude@shop: ファイルを作って")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
+	d := driver.Talk(t, running, webapi.Sato, "claude@shop: ファイルを作って")
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
 	d.Shows("操作 #1 完了")
 	d.Rests()
 	d.Reply("プルリクエストを開いて")
 	asks := d.Shows("操作 #2 の確認", "GitHub Actions はスキップするよう指定します", "ringi-demo/shop", "hello.js", "hello.test.js")
-	desk := driver.SitDown(t, running, workspace.Sato)
+	desk := driver.SitDown(t, running, webapi.Sato)
 	status, page := desk.Get(d.Page())
 	expect.Is(t, status, http.StatusOK)
 	expect.That(t, strings.Index(page, "GitHub Actions はスキップするよう指定します") < strings.Index(page, "hello.test.js"), "the page doesn't begin with it")
@@ -36,7 +36,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	expect.Has(t, waits, "プルリクエストの下書き: ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
 	expect.Is(t, len(repo.Pulls()), 0, "before anybody approved")
 
-	d.Press(workspace.Sato, asks, card.ApproveAction)
+	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #2 完了", "https://github.com/ringi-demo/shop/pull/1|ringi-demo/shop#1")
 	d.Shows("完了しました: プルリクエストの下書き")
 	_, page = desk.Get(d.Page())

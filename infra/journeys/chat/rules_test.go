@@ -7,7 +7,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -23,15 +22,15 @@ func ofActions() rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000A", Name: "エージェントの操作",
 		When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			stage("経理", rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}),
-			stage("部長", rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Suzuki}}),
+			stage("経理", rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}),
+			stage("部長", rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}),
 		}}}}
 }
 
 // goesRound has an action that waits stamped by one after the other, and sees that it ran once.
 func goesRound(t *testing.T, d *driver.Dialogue, number string) {
 	t.Helper()
-	for i, who := range []string{workspace.Tanaka, workspace.Suzuki} {
+	for i, who := range []string{webapi.Tanaka, webapi.Suzuki} {
 		stage := []string{"経理", "部長"}[i]
 		m := d.Shows("操作 #"+number+" の確認", "👉 いま: "+stage)
 		driver.UntilTaken(t, "the stamp counts", func() {
@@ -54,11 +53,11 @@ func TestAnActionWaitsUntilSlackSaysWhomItsRuleAsks(t *testing.T) {
 	driver.Leave(t, running)
 	driver.Circulate(t, running, ofActions())
 	running.Sandbox.Faults().Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable, Times: -1})
-	d := driver.TalkIn(t, running, workspace.Sato, workspace.HR, "claude", "ファイルを作って")
+	d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "claude", "ファイルを作って")
 	d.Shows("操作 #1", "🔎 回覧先を確認しています(ルール「エージェントの操作」)")
 	a := d.Rests()
 	expect.Must(t, a.Unrouted() != nil && a.Pending() == nil, "%+v", a.Actions)
-	desk := driver.SitDown(t, running, workspace.Sato)
+	desk := driver.SitDown(t, running, webapi.Sato)
 	_, page := desk.Get(d.Page())
 	expect.Has(t, page, "回覧先を確認しています")
 
@@ -76,15 +75,15 @@ func TestAnActionWaitsUntilSlackSaysWhomItsRuleAsks(t *testing.T) {
 func TestAnActionGoesRoundTwoStages(t *testing.T) {
 	driver.Leave(t, running)
 	driver.Circulate(t, running, ofActions())
-	d := driver.TalkIn(t, running, workspace.Sato, workspace.HR, "claude", "ファイルを作って")
+	d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "claude", "ファイルを作って")
 	d.Shows("操作 #1 の確認", "回覧 🔵 経理 → ⬜ 部長", "ルール「エージェントの操作」")
 	goesRound(t, d, "1")
 
-	status, page := driver.SitDown(t, running, workspace.Sato).Post(d.Page()+"/propose", url.Values{
+	status, page := driver.SitDown(t, running, webapi.Sato).Post(d.Page()+"/propose", url.Values{
 		"own_type": {"shell_command"}, "own_content": {"ls hello.js"}, "own_summary": {"できたか見る"},
 	})
 	expect.Must(t, status < 400, "%d %s", status, page)
-	d.Reject(workspace.Tanaka, d.Shows("操作 #2 の確認", "👉 いま: 経理"), "もう見ました")
+	d.Reject(webapi.Tanaka, d.Shows("操作 #2 の確認", "👉 いま: 経理"), "もう見ました")
 	d.Shows("結果を受け取りました")
 	x := d.Rests().Actions[1]
 	expect.That(t, x.CancelReason == conversation.ReasonRejected && x.Gate.RejectionReason == "もう見ました", "%+v", x)

@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -39,23 +39,23 @@ const mark = "MARK-42"
 // of the secrets stands in what models, commands, GitHub, Slack, the console, rows or the bucket got.
 func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	driver.Leave(t, running)
-	waits := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	waits := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	waits.Card(driver.PromptCard, "approve_prompt") // its run waits for a token
-	d := driver.Talk(t, running, workspace.Sato, "claude@shop: ファイルを見せて")
+	d := driver.Talk(t, running, webapi.Sato, "claude@shop: ファイルを見せて")
 	d.Shows("ファイルを読みました")
 	d.Reply("コマンド: " + printsAll)
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "169.254.169.254"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "169.254.169.254"), card.ApproveAction)
 	done := d.Shows("操作 #1 完了", mark)
 	d.Rests()
-	d.Press(workspace.Sato, done, card.SendFiles)
+	d.Press(webapi.Sato, done, card.SendFiles)
 	d.Eventually("the file is in Slack", func() bool { return strings.Contains(inSlack(t), "found.txt") })
 	d.Reply("従業員の一覧")
-	d.Press(workspace.Sato, d.Shows("操作 #2 の確認", "list_employees"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #2 の確認", "list_employees"), card.ApproveAction)
 	d.Shows("操作 #2 完了")
 	d.Rests()
 	d.Reply("プルリクエストを開いて")
 	d.Shows("操作 #3 の確認", "found.txt") // the card shows a part only, the page all
-	desk := driver.Administrator(t, running, workspace.Sato)
+	desk := driver.Administrator(t, running, webapi.Sato)
 	status, said := desk.Act(d, "approve", "")
 	expect.Must(t, status == http.StatusSeeOther, "the console says %d: %.300s", status, said)
 	d.Shows("操作 #3 完了")

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -16,26 +16,26 @@ import (
 // A conversation begins with a repository's files; a command that people approve runs on them.
 func TestAConversationBeginsWithARepositorysFiles(t *testing.T) {
 	driver.Leave(t, running)
-	d := driver.Talk(t, running, workspace.Sato, "claude@shop: コマンド: python3 -m unittest")
+	d := driver.Talk(t, running, webapi.Sato, "claude@shop: コマンド: python3 -m unittest")
 	sha := shopCommit()
 	d.Shows("この会話は、次のファイルから始まります", "ringi-demo/shop@"+sha,
 		"<https://github.com/ringi-demo/shop/tree/"+sha+"|ringi-demo/shop@"+sha[:7]+">")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "python3 -m unittest"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "python3 -m unittest"), card.ApproveAction)
 	d.Shows("操作 #1 失敗", "108.9 != 108")
 	s := d.Load().Conversation
 	expect.That(t, s.Source.State == conversation.SourceThere && s.Source.Commit == sha && s.WorkspacePath == "github.com/ringi-demo/shop@"+sha,
 		"%+v", s)
 	d.Reply("コマンド: ls tests")
-	d.Press(workspace.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
 	d.Shows("操作 #2 完了", "test_price.py")
 }
 
 // Running a repository's tests leaves nothing of the interpreter behind, which nobody could read in a pull request.
 func TestWhatTestsWereRunOnBecomesAPullRequest(t *testing.T) {
 	driver.Leave(t, running)
-	d := driver.Talk(t, running, workspace.Sato,
+	d := driver.Talk(t, running, webapi.Sato,
 		"claude@shop: コマンド: sed -i 's, / 100, // 100,' shop/price.py; python3 -m unittest")
-	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "Ran 1 test")
 	d.Rests()
 	d.Reply("プルリクエストを開いて")

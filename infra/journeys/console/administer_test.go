@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -55,7 +55,7 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 			if i > 0 {
 				expect.AtNight(t)
 			}
-			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/settings")
+			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/settings")
 			for _, act := range []struct {
 				name string
 				do   func(administering, int)
@@ -105,17 +105,17 @@ func changesSettings(a administering, i int) {
 // changesAdministrators makes a person an administrator, who reads the log, and removes them, after which their acts
 // are refused at once. A guest can't be chosen, and the last administrator can't be removed.
 func changesAdministrators(a administering, i int) {
-	user, name := [2]string{workspace.Tanaka, workspace.Sato}[i], [2]string{"田中", "佐藤"}[i]
+	user, name := [2]string{webapi.Tanaka, webapi.Sato}[i], [2]string{"田中", "佐藤"}[i]
 	button := func(id string) string {
 		return fmt.Sprintf(`form[action="/console/settings/admins"]:has(input[name="id"][value="%s"]) button`, id)
 	}
 	a.visit("/console/settings/admins")
-	a.tab.Press(button(workspace.Suzuki))
+	a.tab.Press(button(webapi.Suzuki))
 	a.shows(".problem[role=alert]", [2]string{"管理者は 1 人以上必要です。", "At least one administrator"}[i])
 	a.tab.Type(`input[name="q"]`, "ゲスト")
 	a.tab.Press(`form[role=search] button`)
 	a.tab.Until(`location.search.includes("q=")`)
-	a.tab.Until(`!document.querySelector('` + button(workspace.Guest) + `')`)
+	a.tab.Until(`!document.querySelector('` + button(webapi.Guest) + `')`)
 	a.tab.Type(`input[name="q"]`, name)
 	a.tab.Press(`form[role=search] button`)
 	a.tab.Press(button(user) + `[value="add"]`)
@@ -196,7 +196,7 @@ func limitsTools(a administering, i int) {
 	a.tab.Press(tool + "button[type=submit]")
 	a.tab.Until(fmt.Sprintf(`document.querySelector('%s[open] [role=alert]') && document.querySelector('%s[aria-invalid=true]').value === "somebody"`, strings.TrimSpace(tool), bound))
 	a.look("tools-refused")
-	recipients := workspace.Sato + [2]string{"\n" + workspace.Tanaka, ""}[i]
+	recipients := webapi.Sato + [2]string{"\n" + webapi.Tanaka, ""}[i]
 	a.tab.Type(bound, recipients)
 	a.tab.Press(tool + "button[type=submit]")
 	a.tab.Until(`location.hash === "#send_slack_dm" && document.querySelector(".notice[role=status]")`)

@@ -19,7 +19,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
@@ -75,18 +75,18 @@ func hidden(t *testing.T, page, name string) string {
 // TestTheAuditLogIsTakenAwayAndCounted: events appear in the log, in an exported file, and in the numbers of the day.
 func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 	t.Parallel()
-	done := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
-	done.Approve(workspace.Suzuki)
+	done := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	done.Approve(webapi.Suzuki)
 	done.Card(driver.ExecutionCard, "実行完了")
 
 	for i, w := range windows {
 		as := []string{"csv", "jsonl"}[i]
 		t.Run(w.name, func(t *testing.T) {
-			tab := signIn(t, browser.Start(t), w.Window, workspace.Suzuki, "/console/audit")
+			tab := signIn(t, browser.Start(t), w.Window, webapi.Suzuki, "/console/audit")
 			takesAway(administering{t, tab, w.name}, done, as)
 		})
 	}
-	r := read(t, workspace.Suzuki)
+	r := read(t, webapi.Suzuki)
 	// The page may show numbers that are up to a minute old.
 	done.Timeout, done.Poll = 3*time.Minute, time.Second
 	done.Eventually("the day's numbers have the decisions and what the models cost", func() bool {
@@ -125,7 +125,8 @@ func TestAnExportThatCantBeginKeepsNoPlace(t *testing.T) {
 	rows, tenant := store.NewTasks(dynamodb.NewFromConfig(as), running.TableName), aggregate.TenantID("T0EXPORTS")
 	for range auditlog.MaxAtOnce + 1 {
 		now := time.Now()
-		x := expect.Value(auditlog.New(aggregate.NewID(), tenant, workspace.Suzuki, auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
+		x := expect.Value(auditlog.New(aggregate.NewID(), tenant, webapi.Suzuki, auditlog.CSV, auditlog.Filter{}, "ja",
+			now))(t)
 		expect.NoError(t, records.ExportsOf(rows.Table()).BeginExport(t.Context(), x, now))
 		expect.NoError(t, records.ExportsOf(rows.Table()).FailExport(t.Context(), x, auditlog.Broken, now))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -68,10 +68,10 @@ func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []stri
 // without.
 func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	t.Parallel()
-	done := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
-	done.Approve(workspace.Suzuki)
+	done := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
+	done.Approve(webapi.Suzuki)
 	done.Card(driver.ExecutionCard, "実行完了")
-	waits := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	waits := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	waits.Until("it waits", func(a *task.Aggregate) bool { return a.Prompt() != nil })
 
 	talked := "/console/sessions/" + talk(t, 0).ID
@@ -92,7 +92,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console")
+			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
 			for _, path := range pages(t, tab, done.Ref.ID, talked, competed, competed+"/compare", competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)

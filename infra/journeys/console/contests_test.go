@@ -9,16 +9,16 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // TestAnAdministratorBeginsAContestAndReadsWhatItCameTo: from the form to the end, with every page about the contest in
 // both windows.
 func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	t.Parallel()
-	driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて") // so that the workspace is known
+	driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて") // so that the workspace is known
 	b := browser.Start(t)
-	tab := signIn(t, b, desk, workspace.Suzuki, "/console/contests/new")
+	tab := signIn(t, b, desk, webapi.Suzuki, "/console/contests/new")
 	look(t, tab, "ja-desktop-contest-new")
 	tab.Type(`#prompt`, "経費精算のルールを、新しく入った人向けに 5 行でまとめてください")
 	tab.Click(`form[action="/console/contests"] button.button-primary`)
@@ -28,7 +28,7 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#winner .badge")`)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
-			tab := signIn(t, b, w.Window, workspace.Suzuki, path)
+			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
 			for name, at := range map[string]string{"contest": path, "contest-compare": path + "/compare", "contests": "/console/contests", "contest-board": "/console/contests/board", "contest-begin": "/console/contests/new"} {
 				tab := tab.For(t)
 				tab.Visit(running.URL + at)

@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -48,13 +48,13 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 	var slack, console []time.Duration
 	for range rounds {
 		for _, here := range []bool{false, true} {
-			d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+			d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 			d.Poll = 5 * time.Millisecond
 			d.Card(driver.PromptCard, "approve_prompt")
-			p := driver.SitDown(t, running, workspace.Suzuki)
+			p := driver.SitDown(t, running, webapi.Suzuki)
 			began := time.Now()
 			if !here {
-				d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+				d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 			} else if status := send(p, d, filled(t, d, aggregate.ActApprove, "")); status != http.StatusSeeOther {
 				t.Fatalf("the console answers %d", status)
 			}
@@ -85,7 +85,7 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 func copyOf(t *testing.T, user, row, says string) {
 	t.Helper()
 	expect.Eventually(t, "the copy of "+user+" says "+says, func() bool {
-		return slices.ContainsFunc(running.Sandbox.Messages(workspace.DirectMessage(user), ""), func(m workspace.Message) bool {
+		return slices.ContainsFunc(running.Sandbox.Messages(webapi.DirectMessage(user), ""), func(m webapi.Message) bool {
 			all := string(expect.Value(json.Marshal(m))(t))
 			return strings.Contains(all, row) && strings.Contains(all, says)
 		})
@@ -96,22 +96,23 @@ func copyOf(t *testing.T, user, row, says string) {
 // same.
 func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 	driver.Leave(t, running)
-	approvers := []string{workspace.Suzuki, workspace.Tanaka}
-	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
+	approvers := []string{webapi.Suzuki, webapi.Tanaka}
+	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Card(driver.PromptCard,
+		"approve_prompt") // by which the workspace is known
 	driver.Settings(t, running, func(x *tenancy.Settings) {
 		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: approvers, Usergroups: []string{}}
 	})
 	for range 3 {
-		d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+		d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 		card := d.Card(driver.PromptCard, "approve_prompt")
 		for _, user := range approvers {
 			copyOf(t, user, d.Load().Prompt().ID, "approve_prompt")
 		}
-		p, reject := driver.SitDown(t, running, workspace.Suzuki), filled(t, d, aggregate.ActReject, "コンソールから")
+		p, reject := driver.SitDown(t, running, webapi.Suzuki), filled(t, d, aggregate.ActReject, "コンソールから")
 		status := 0
 		var both sync.WaitGroup
 		both.Go(func() { status = send(p, d, reject) })
-		both.Go(func() { _ = running.Sandbox.Click(workspace.Tanaka, d.Channel, card.TS, "approve_prompt") })
+		both.Go(func() { _ = running.Sandbox.Click(webapi.Tanaka, d.Channel, card.TS, "approve_prompt") })
 		both.Wait()
 		a := d.Until("it is decided", func(a *task.Aggregate) bool { return a.Prompts[0].Status != aggregate.PendingApproval })
 		n := 0
@@ -141,11 +142,11 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 // TestAPersonDecidesOnThePageOfATask: with the keyboard and without, in both languages, and the page refreshes itself.
 func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	t.Parallel()
-	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
 	d.Card(driver.PromptCard, "approve_prompt")
 	b := browser.Start(t)
 	path := "/console/tasks/" + d.Ref.ID
-	tab := signIn(t, b, desk, workspace.Suzuki, path)
+	tab := signIn(t, b, desk, webapi.Suzuki, path)
 	reason := `textarea[name="reason"]`
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, reason))
 	tab.Fits()
@@ -189,9 +190,9 @@ func reads(tab *browser.Tab, js string) {
 // withdraws cancels a request on its page, on a phone in English, after confirming.
 func withdraws(t *testing.T, b *browser.Browser) {
 	t.Helper()
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	d.Card(driver.PromptCard, "approve_prompt")
-	tab := signIn(t, b, phone, workspace.Sato, "/console/tasks/"+d.Ref.ID)
+	tab := signIn(t, b, phone, webapi.Sato, "/console/tasks/"+d.Ref.ID)
 	if question := tab.Agree(`form:has(input[name="act"][value="` + string(task.ActCancelTask) + `"]) button`); !strings.Contains(question, "?") {
 		t.Errorf("it asks %q", question)
 	}

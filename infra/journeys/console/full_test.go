@@ -14,9 +14,8 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -29,8 +28,8 @@ import (
 // result is a table of a thousand rows.
 func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 	fewer := running.Vendors.AddEmployees(1000)
-	long := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
-	long.Approve(workspace.Suzuki)
+	long := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	long.Approve(webapi.Suzuki)
 	long.Card(driver.ExecutionCard, "実行完了")
 	fewer()
 	t.Parallel()
@@ -43,7 +42,7 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 			if i > 0 {
 				expect.AtNight(t)
 			}
-			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/audit")
+			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/audit")
 			for _, page := range []struct {
 				name string
 				read func(administering, int)
@@ -149,11 +148,11 @@ func logged(t *testing.T, n int) {
 		at := aggregate.TimeText(time.Date(2025, 5, 2, 0, i, 0, 0, time.UTC))
 		it := map[string]types.AttributeValue{
 			"PK": text("AUDIT#" + tenant + "#2025-05"), "SK": text(at + "#" + id), "type": text("audit"), "schema_version": &types.AttributeValueMemberN{Value: "1"},
-			"id": text(id), "tenant_id": text(tenant), "timestamp": text(at), "actor_type": text("user"), "actor_id": text(workspace.Suzuki), "action": text(action),
+			"id": text(id), "tenant_id": text(tenant), "timestamp": text(at), "actor_type": text("user"), "actor_id": text(webapi.Suzuki), "action": text(action),
 			"resource_type": text("task"), "resource_id": text(id), "task_id": text(id),
 			"details": text(fmt.Sprintf(`{"reason":"%d 番目の、%s"}`, i, strings.Repeat("とても長い理由", 30))),
 		}
-		for index, by := range []string{"ACTION#" + action, "RESOURCE#" + id, "ACTOR#" + workspace.Suzuki} {
+		for index, by := range []string{"ACTION#" + action, "RESOURCE#" + id, "ACTOR#" + webapi.Suzuki} {
 			it[fmt.Sprintf("GSI%dPK", index+1)], it[fmt.Sprintf("GSI%dSK", index+1)] = text("AUDIT#"+tenant+"#"+by), it["SK"]
 		}
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
@@ -164,14 +163,16 @@ func logged(t *testing.T, n int) {
 // counted adds facts for this many days of 2025.
 func counted(t *testing.T, days int) {
 	t.Helper()
-	var all []daily.Fact
+	var all []tenancy.DailyFact
 	for day := range days {
 		waited := int64(day+1) * 60_000
-		all = append(all, daily.Fact{
+		all = append(all, tenancy.DailyFact{
 			Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: fmt.Sprintf("01DAY%021d", day), Source: "all", At: time.Date(2025, 1, 1, 3, 0, 0, 0, time.UTC).AddDate(0, 0, day),
-			Created: true, Gate: "process", Verdict: []daily.Verdict{daily.Approved, daily.Rejected}[day%2], Waited: &waited, Ended: "completed",
-			Tools: map[string]daily.Calls{"list_employees": {Completed: 3, Failed: day % 3}, fmt.Sprintf("rooms.tool_%d", day%40): {Completed: 1, Unknown: day % 5}},
-			Spent: &daily.Spent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
+			Created: true, Gate: "process", Verdict: []tenancy.Verdict{tenancy.Approved,
+				tenancy.Rejected}[day%2], Waited: &waited, Ended: "completed",
+			Tools: map[string]tenancy.DailyCalls{"list_employees": {Completed: 3, Failed: day % 3},
+				fmt.Sprintf("rooms.tool_%d", day%40): {Completed: 1, Unknown: day % 5}},
+			Spent: &tenancy.DailySpent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
 		})
 	}
 	expect.NoError(t, store.CounterOf(table.New(dynamodb.NewFromConfig(running.AWS), running.TableName),
@@ -182,11 +183,12 @@ func counted(t *testing.T, days int) {
 func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	rows, now := store.NewTasks(dynamodb.NewFromConfig(running.AWS), running.TableName), time.Now().UTC()
-	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY", Admins: []string{workspace.Alex}}
+	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY",
+		Admins: []string{webapi.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
 	cookie := records.NewSecret()
 	expect.NoError(t, records.SessionsOf(rows.Table()).BeginSession(t.Context(), cookie,
-		records.NewSession(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
+		records.NewSession(own.ID, own.TeamID, webapi.Alex, "Alex Kim", true, now)))
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {

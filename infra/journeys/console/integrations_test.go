@@ -7,21 +7,20 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // An administrator disconnects a vendor and connects it again on the vendor's page, and the work continues.
 func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 	driver.Leave(t, running)
-	t.Cleanup(func() { _ = admin.Connect(context.Background(), running, running.Sandbox.TeamID()) })
-	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Approve(workspace.Suzuki) // who signs in is known then
+	t.Cleanup(func() { _ = driver.Connect(context.Background(), running, running.Sandbox.TeamID()) })
+	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Approve(webapi.Suzuki) // who signs in is known then
 	b := browser.Start(t)
 	for i, w := range windows {
 		providers := [][]string{{"freee", "google", "mcp:rooms"}, {"mcp:rooms"}}[i]
 		t.Run(w.name, func(t *testing.T) {
-			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/integrations")
+			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/integrations")
 			look := func(name string) {
 				t.Helper()
 				tab.Fits()
@@ -51,7 +50,7 @@ func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 			look("connected")
 		})
 	}
-	again := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
-	again.Approve(workspace.Suzuki)
+	again := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	again.Approve(webapi.Suzuki)
 	again.Card(driver.ExecutionCard, "実行完了")
 }

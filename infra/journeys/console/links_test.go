@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -26,7 +26,7 @@ var (
 // must be allowed to read what it shows. It returns the shapes of the opened addresses.
 func followLinks(t *testing.T, from ...string) map[string]int {
 	t.Helper()
-	r, opened, seen := read(t, workspace.Suzuki), map[string]int{}, map[string]bool{}
+	r, opened, seen := read(t, webapi.Suzuki), map[string]int{}, map[string]bool{}
 	for len(from) > 0 {
 		at := from[0]
 		from = from[1:]

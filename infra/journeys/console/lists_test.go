@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -35,18 +35,18 @@ func looks(t *testing.T, tab *browser.Tab, name string) {
 // paging work by hand; a thousand rows stay readable.
 func TestTheListsFollowWhatHappens(t *testing.T) {
 	driver.Leave(t, running)
-	nothingWaits(t, driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて"))
+	nothingWaits(t, driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて"))
 	b := browser.Start(t)
-	tab := signIn(t, b, desk, workspace.Suzuki, "/console/tasks")
+	tab := signIn(t, b, desk, webapi.Suzuki, "/console/tasks")
 	tab.Until(`!document.querySelector("#waiting[data-now]")`) // it was fetched
-	asked := driver.Ask(t, running, workspace.Tanaka, "従業員一覧を取得して")
+	asked := driver.Ask(t, running, webapi.Tanaka, "従業員一覧を取得して")
 	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
 	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
 	looks(t, tab, "lists-live")
-	asked.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') && li.innerText.includes("実行ステップ"))`, row))
 	looks(t, tab, "lists-steps")
-	tab.Visit(running.URL + "/console/approvals?person=" + workspace.Tanaka)
+	tab.Visit(running.URL + "/console/approvals?person=" + webapi.Tanaka)
 	tab.Until(`document.readyState === "complete"`) // its script listens
 	for range 2 {                                   // there is one row alone
 		tab.Keys("j")
@@ -66,7 +66,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 
 	t.Run("a thousand rows", func(t *testing.T) { thousand(t, tab.For(t)) })
 	t.Run("on a phone", func(t *testing.T) {
-		tab := signIn(t, b, phone, workspace.Alex, "/console/tasks")
+		tab := signIn(t, b, phone, webapi.Alex, "/console/tasks")
 		tab.Until(`document.querySelector(".empty")?.innerText.includes("No requests yet")`)
 		looks(t, tab, "lists-phone-empty")
 		tab.Visit(running.URL + "/console/approvals?for=me")
@@ -125,10 +125,10 @@ func fill(t *testing.T, n int) {
 		it := map[string]types.AttributeValue{
 			"PK": key["PK"], "SK": key["SK"], "type": text("task"), "schema_version": &types.AttributeValueMemberN{Value: "1"}, "rev": &types.AttributeValueMemberN{Value: "2"},
 			"id": text(id), "tenant_id": text(tenant), "status": text(string(status)), "listed_as": text(string(listed)),
-			"slack_channel": text(workspace.HR), "source": text("channel"), "priority": text("medium"),
+			"slack_channel": text(webapi.HR), "source": text("channel"), "priority": text("medium"),
 			"title": text(fmt.Sprintf("%d 番目の、勤怠を部署ごとにまとめて一覧にする依頼", i)), "created_at": text(at), "updated_at": text(at),
 			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, listed)),
-			"GSI3PK": text(task.By(tenant, []string{workspace.Sato, workspace.Tanaka}[i%2])),
+			"GSI3PK": text(task.By(tenant, []string{webapi.Sato, webapi.Tanaka}[i%2])),
 		}
 		for _, index := range []string{"GSI1SK", "GSI2SK", "GSI3SK"} {
 			it[index] = text(at + "#" + id)

@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -23,13 +23,15 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 	all := store.ConversationsOf(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, store.Kinds()...))
 	now := time.Now()
 	ts := fmt.Sprintf("%d.%06d", now.Unix(), now.UnixMicro()%1_000_000)
-	in := conversation.Inbound{Team: running.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "ファイルを作って"}
+	in := conversation.Inbound{Team: running.Sandbox.TeamID(), Channel: webapi.HR, ChannelType: "channel", Thread: ts,
+		TS: ts, User: webapi.Sato, Text: "ファイルを作って"}
 	ref := in.Ref()
 	for from := 0; from < messages; from += 25 {
 		var rows []aggregate.Row
 		for n := from; n < from+25; n++ {
 			rows = append(rows, &conversation.Message{
-				MessageID: conversation.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: workspace.Sato,
+				MessageID: conversation.MessageID("T", ref.ID,
+					fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
 				Content: fmt.Sprintf("%d 番目の、集計のしかたを相談するメッセージ", n), CreatedAt: now.Add(time.Duration(n-messages-10) * time.Second),
 			})
 		}
@@ -48,14 +50,16 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 // approves it, and its result appears without reloading.
 func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	driver.Leave(t, running)
-	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
+	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Card(driver.PromptCard,
+		"approve_prompt") // by which the workspace is known
 	b := browser.Start(t)
-	empty := signIn(t, b, browser.Window{Width: 390, Height: 844, Phone: true, Language: "en", Calm: true}, workspace.Alex, "/console/agents")
+	empty := signIn(t, b, browser.Window{Width: 390, Height: 844, Phone: true, Language: "en", Calm: true}, webapi.Alex,
+		"/console/agents")
 	empty.Until(`document.querySelector(".empty")?.innerText.includes("No conversations yet")`)
 	looks(t, empty, "agents-phone-empty")
 	ref := talk(t, 1000)
 	page := "/console/sessions/" + ref.ID
-	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900, Calm: true}, workspace.Suzuki, "/console/agents")
+	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900, Calm: true}, webapi.Suzuki, "/console/agents")
 	tab.Until(fmt.Sprintf(`document.querySelector('#talks a[href="%s"]')`, page))
 	looks(t, tab, "agents")
 	tab.Click(fmt.Sprintf(`#talks a[href="%s"]`, page))

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -34,7 +34,7 @@ func start(t *testing.T) *stack.Stack {
 func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = true })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	a := d.Load()
 	p := a.Prompt()
@@ -44,7 +44,7 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	if aggregate.HashOf(p.Content) != p.Entry.Hash || p.Contest.ExecutionID != contest.IDFor(a.Ref(), p.Key()) {
 		t.Errorf("the policy is not the submission of %+v", p.Entry)
 	}
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	named(t, d, task.AuditPromptApproved, *p.Entry)
 }
@@ -52,21 +52,24 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.MaxVersions = true, 1 })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "ほかの案 (2)")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "other_drafts")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "other_drafts")
 	expect.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に変更") })
-	view := s.Sandbox.Views(workspace.Suzuki)[0]
-	driver.UntilTaken(t, "the page is turned", func() { _ = s.Sandbox.ClickView(workspace.Suzuki, view.ID, "turn_on", "1") }, func() bool {
-		return shows(s, "2 / 2 件目")
-	})
-	driver.UntilTaken(t, "another draft is taken", func() { _, _ = s.Sandbox.Submit(workspace.Suzuki, view.ID, nil) }, func() bool {
-		return d.Shows("CARD#prompt#0001", "別の案に変更")
-	})
-	d.Click(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
+	view := s.Sandbox.Views(webapi.Suzuki)[0]
+	driver.UntilTaken(t, "the page is turned", func() { _ = s.Sandbox.ClickView(webapi.Suzuki, view.ID, "turn_on", "1") },
+		func() bool {
+			return shows(s, "2 / 2 件目")
+		})
+	driver.UntilTaken(t, "another draft is taken", func() { _, _ = s.Sandbox.Submit(webapi.Suzuki, view.ID, nil) },
+		func() bool {
+			return d.Shows("CARD#prompt#0001", "別の案に変更")
+		})
+	d.Click(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	n := d.Load().Prompt()
-	if n.Version != 2 || n.Author != workspace.Suzuki || n.Entry == nil || *n.Entry != n.Contest.Entries[2] || n.ApprovedBy != workspace.Tanaka {
+	if n.Version != 2 || n.Author != webapi.Suzuki || n.Entry == nil || *n.Entry != n.Contest.Entries[2] ||
+		n.ApprovedBy != webapi.Tanaka {
 		t.Fatalf("version %d by %q, %+v of %+v", n.Version, n.Author, n.Entry, n.Contest)
 	}
 	named(t, d, task.AuditPromptPicked, *n.Entry)
@@ -75,7 +78,7 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 
 // shows reports whether the open dialog has a text.
 func shows(s *stack.Stack, text string) bool {
-	all := s.Sandbox.Views(workspace.Suzuki)
+	all := s.Sandbox.Views(webapi.Suzuki)
 	b, err := json.Marshal(all)
 	return len(all) == 1 && err == nil && strings.Contains(string(b), text)
 }
@@ -103,14 +106,14 @@ func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.E
 func TestPeopleAreToldWhatIsWrongWithAContestsFiles(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.File = true, "configs/none.toml" })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	face := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
 	expect.Has(t, face, "コンテストのファイルを使えないため")
 	expect.Has(t, face, "configs/none.toml")
 	a := d.Load()
 	p := a.Prompt()
 	expect.That(t, a.Head.Parked == nil && p.Entry == nil && p.Contest.As == task.ContestFiles, "%+v, parked %+v", p.Contest, a.Head.Parked)
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 }
 
@@ -118,32 +121,32 @@ func TestPeopleAreToldWhatIsWrongWithAContestsFiles(t *testing.T) {
 func TestTheBestSoFarIsTakenWhileATeamHangs(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.Seconds = true, 30 })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: hang solo")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: hang solo")
 	face := driver.Face(d.Card("CARD#prompt#0001", card.TakeBest))
 	p := d.Load().Prompt()
 	expect.Has(t, face, "/console/contests/"+p.Contest.ExecutionID)
-	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", card.TakeBest) // until something is scored
-	expect.That(t, d.Load().Prompt().Contest.TakenBy == workspace.Suzuki, "%+v", d.Load().Prompt().Contest)
+	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", card.TakeBest) // until something is scored
+	expect.That(t, d.Load().Prompt().Contest.TakenBy == webapi.Suzuki, "%+v", d.Load().Prompt().Contest)
 	face = driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
 	expect.Has(t, face, "ここまでの最良の案で終了しました")
 	p = d.Load().Prompt()
 	expect.That(t, p.Entry != nil && p.Entry.TeamID != "solo" && *p.Entry == p.Contest.Entries[0], "drafted by %+v of %+v", p.Entry, p.Contest)
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 }
 
 func TestARejectedDraftComesBackFromItsTeam(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = true })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "9月を対象にしてください")
+	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "9月を対象にしてください")
 	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "却下理由を反映して")
 	a := d.Load()
 	first, n := a.Prompts[0], a.Prompt()
 	if n.Entry == nil || n.Entry.TeamID != first.Entry.TeamID || len(n.Contest.Entries) != 1 || n.Contest.ExecutionID == first.Contest.ExecutionID {
 		t.Errorf("made anew by %+v of %+v, after %+v", n.Entry, n.Contest, first.Entry)
 	}
-	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/contest"
@@ -24,7 +24,7 @@ import (
 // where the settings allow the vendor's search and the model has none.
 func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	s := start(t)
-	desk := driver.Administrator(t, s, workspace.Suzuki)
+	desk := driver.Administrator(t, s, webapi.Suzuki)
 	decide(t, desk, "allow", url.Values{"effect": {"read"}})
 	defer decide(t, desk, "forbid", nil)
 	decide(t, desk, "contests", nil)
@@ -95,7 +95,7 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberSubmission) {
 	t.Helper()
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 2 })
-	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	execution = d.Load().Prompt().Contest.ExecutionID
 	rows := store.ContestsOf(store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}),

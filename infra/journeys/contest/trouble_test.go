@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -78,7 +78,7 @@ func TestPeopleSeeWhatWentWrongInAContestAndGoOn(t *testing.T) {
 				y.DraftContest.Seconds = x.seconds
 			}
 		})
-		d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて "+x.text)
+		d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて "+x.text)
 		d.Eventually("a contest is asked for", func() bool { p := d.Load().Prompt(); return p != nil && p.Contest != nil })
 		asked = append(asked, d)
 	}
@@ -92,7 +92,7 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 	face := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
 	a := d.Load()
 	p := a.Prompt()
-	status, page := driver.SitDown(t, d.S, workspace.Sato).Get("/console/contests/" + p.Contest.ExecutionID)
+	status, page := driver.SitDown(t, d.S, webapi.Sato).Get("/console/contests/" + p.Contest.ExecutionID)
 	if status != http.StatusOK || p.Contest.As != string(x.status) || len(p.Contest.Entries) != x.scored || (p.Entry != nil) != (x.scored > 0) {
 		t.Errorf("%d, %+v drafted %+v", status, p.Contest, p.Entry)
 	}
@@ -112,7 +112,7 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 	if paid(a, p.Contest.ExecutionID) != cost {
 		t.Errorf("the task paid %s, the teams spent %s", paid(a, p.Contest.ExecutionID), cost)
 	}
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 }
 

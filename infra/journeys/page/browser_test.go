@@ -9,7 +9,6 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -39,7 +38,7 @@ var japanese = words{
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
 	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
-	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
+	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 	edited: "(編集済み)", changed: "変更後: 従業員一覧を取得して、DM は不要", redrafted: "(作り直し)",
 	remove: "メッセージを削除", gone: "このメッセージは削除されました",
 }
@@ -54,7 +53,7 @@ var english = words{
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "reached your limit of requests this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
-	newcomer: workspace.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you need done.", suggested: "Summarize this month's attendance", settings: "Settings",
+	newcomer: webapi.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you need done.", suggested: "Summarize this month's attendance", settings: "Settings",
 	edited: "(edited)", changed: "Now it says: Get the list of employees, no DM", redrafted: "(drafted anew)",
 	remove: "Delete message", gone: "This message was deleted",
 }
@@ -66,7 +65,7 @@ var stories = []struct {
 }{
 	{"the first page", func(v *visitor) {
 		v.becomes(v.words.newcomer) // new to Ringi: the person is greeted, and may choose a sample request
-		v.Press(v.menu(`[data-focus="` + workspace.DirectMessage(v.words.newcomer) + `"]`))
+		v.Press(v.menu(`[data-focus="` + webapi.DirectMessage(v.words.newcomer) + `"]`))
 		v.Until(`[...document.querySelectorAll(".text-body")].some((m) => m.innerText.includes(` + browser.Quote(v.words.welcome) + `))`)
 		v.Until(`document.querySelectorAll(".suggestion").length === 4 && document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
 		v.looks("first-page")
@@ -181,7 +180,7 @@ var stories = []struct {
 	}},
 	{"the last step is done at the second try", func(v *visitor) {
 		v.s.Sandbox.Faults().Add(webapi.Fault{
-			Method: "chat.postMessage", Channel: workspace.DirectMessage(v.requester), Kind: webapi.Refused, Code: "restricted_action",
+			Method: "chat.postMessage", Channel: webapi.DirectMessage(v.requester), Kind: webapi.Refused, Code: "restricted_action",
 		})
 		v.asks(v.words.staff)
 		v.becomes(v.approver)
@@ -199,7 +198,7 @@ var stories = []struct {
 		v.asks(v.words.staff)
 		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
 		waits := v.d
-		v.replies("<@" + workspace.Bot + "> " + v.words.attendance)
+		v.replies("<@" + webapi.Bot + "> " + v.words.attendance)
 		v.Until(`document.querySelector(` + browser.Quote(v.button("take_as_reason")) + `)`)
 		v.looks("choice")
 		v.becomes(v.approver)
@@ -239,7 +238,8 @@ var stories = []struct {
 	{"what waits, and what the model was sent", whatWaits},
 	{"long words and sixty messages", func(v *visitor) {
 		for n := range 60 {
-			expect.Value(v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)))(v.t)
+			expect.Value(v.s.Sandbox.Say([]string{webapi.Sato, webapi.Tanaka}[n/3%2], v.channel,
+				strings.Repeat("承認待ちの件を確認しました。", 1+n%9)))(v.t)
 		}
 		v.asks("シート「Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft」に今月の勤怠をまとめて。" +
 			strings.Repeat("お手数をおかけしますが、よろしくお願いいたします。", 12))
@@ -296,7 +296,7 @@ func toSettings(v *visitor) {
 	console.Until(`location.pathname === "/console/signin"`)
 	console.Click(`a.button-primary`)
 	console.Until(`location.pathname === "/openid/connect/authorize"`)
-	console.Click(`a[href*="user=` + workspace.Suzuki + `"]`)
+	console.Click(`a[href*="user=` + webapi.Suzuki + `"]`)
 	console.Until(`location.pathname === "/console/settings" && document.querySelector("main h1")?.innerText === ` + browser.Quote(v.words.settings))
 	console.Clean()
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -20,7 +20,7 @@ func TestTheFilmOfTheReadme(t *testing.T) {
 	}
 	v := newcomer(t, browser.Window{Width: 1060, Height: 760, Scale: 0.9, Calm: true, Language: english.locale})
 	film := new(browser.Film)
-	v.becomes(workspace.Sato)
+	v.becomes(webapi.Sato)
 	v.Press("#composer-main")
 	film.Take(v.Tab, time.Second)
 	v.mentions()
@@ -31,7 +31,7 @@ func TestTheFilmOfTheReadme(t *testing.T) {
 	film.Take(v.Tab, 800*time.Millisecond)
 	v.sends()
 	v.waits(film, "approve_prompt")
-	v.filmed(film, `#sidebar [data-person="`+workspace.Suzuki+`"]`)
+	v.filmed(film, `#sidebar [data-person="`+webapi.Suzuki+`"]`)
 	v.filmed(film, v.button("approve_prompt"))
 	v.waits(film, "approve_process")
 	v.filmed(film, v.button("approve_process"))

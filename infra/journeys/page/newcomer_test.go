@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )
@@ -29,8 +28,8 @@ func TestANewcomersTour(t *testing.T) {
 	v.sees(english.policy)
 	v.sees("Can approve or reject: @Ichiro Suzuki, @Megumi Tanaka (not @Hanako Sato")
 	v.looks("newcomer")
-	v.cantStamp(workspace.Sato, card)
-	v.becomes(workspace.Suzuki)
+	v.cantStamp(webapi.Sato, card)
+	v.becomes(webapi.Suzuki)
 	v.Click(v.button("approve_prompt"))
 	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_process")) + `)`)
 	v.Click(v.button("approve_process"))
@@ -38,19 +37,19 @@ func TestANewcomersTour(t *testing.T) {
 	v.looks("toured")
 
 	// Somebody of another department can't stamp alone either, not even in their own direct messages.
-	v.requester, v.channel = workspace.Alex, workspace.DirectMessage(workspace.Alex)
-	v.becomes(workspace.Alex)
+	v.requester, v.channel = webapi.Alex, webapi.DirectMessage(webapi.Alex)
+	v.becomes(webapi.Alex)
 	v.Press(`#sidebar [data-focus="` + v.channel + `"]`)
-	v.d = driver.AskIn(t, s, workspace.Alex, v.channel, "Get the list of employees")
-	v.cantStamp(workspace.Alex, v.d.Card(driver.PromptCard, "approve_prompt"))
+	v.d = driver.AskIn(t, s, webapi.Alex, v.channel, "Get the list of employees")
+	v.cantStamp(webapi.Alex, v.d.Card(driver.PromptCard, "approve_prompt"))
 
 	v.Press("#open-settings")
 	v.Press(`#cards-language [lang="ja"]`)
 	v.Press(`dialog.settings [aria-label="Close"]`)
-	v.cantStamp(workspace.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
+	v.cantStamp(webapi.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
 	v.sees(english.policy)
 	v.looks("switched")
-	v.d = driver.AskIn(t, s, workspace.Alex, v.channel, "従業員一覧を取得して")
+	v.d = driver.AskIn(t, s, webapi.Alex, v.channel, "従業員一覧を取得して")
 	v.sees(japanese.policy)
 	v.Clean()
 }
@@ -60,17 +59,19 @@ func newcomer(t *testing.T, window browser.Window) *visitor {
 	t.Helper()
 	o := driver.Options()
 	o.Sandbox.FirstPage = true
-	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error { return admin.Usual(ctx, s, team, "") }
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
+		return driver.UsualSettings(ctx, s, team, "")
+	}
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	t.Cleanup(s.Close)
-	v := &visitor{t: t, s: s, words: english, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki,
+	v := &visitor{t: t, s: s, words: english, channel: webapi.HR, requester: webapi.Sato, approver: webapi.Suzuki,
 		Tab: browser.Start(t).Open(t, s.URL, window)}
 	v.Until(`document.querySelector("#composer-main") && document.documentElement.lang === "en"`)
 	return v
 }
 
 // cantStamp presses approve as somebody who may not, and waits for the note in English.
-func (v *visitor) cantStamp(user string, card workspace.Message) {
+func (v *visitor) cantStamp(user string, card webapi.Message) {
 	v.t.Helper()
 	before := len(v.s.Sandbox.Ephemerals(user))
 	v.becomes(user)

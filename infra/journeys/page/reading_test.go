@@ -7,7 +7,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -17,7 +17,7 @@ import (
 // said writes a request of several lines at once; typed, the first line break would send it.
 func (v *visitor) said(text string) {
 	v.t.Helper()
-	v.d = driver.Say(v.t, v.s, v.requester, v.channel, "<@"+workspace.Bot+"> "+text)
+	v.d = driver.Say(v.t, v.s, v.requester, v.channel, "<@"+webapi.Bot+"> "+text)
 }
 
 // shows waits until the open dialog has a text.

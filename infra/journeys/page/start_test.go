@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/admin"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/stack"
 )
@@ -23,6 +22,6 @@ func TestMain(m *testing.M) {
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
 	driver.Leave(t, running)
-	driver.Settings(t, running, admin.Titles)
+	driver.Settings(t, running, driver.SetTitles)
 	return running
 }

@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )
@@ -115,10 +115,11 @@ func (v *visitor) looks(name string) {
 
 // visit opens the sandbox in a language, as a first-time visitor.
 func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window browser.Window) *visitor {
-	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki, third: workspace.Tanaka, Tab: b.Open(t, s.URL, window)}
+	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: webapi.HR, requester: webapi.Sato,
+		approver: webapi.Suzuki, third: webapi.Tanaka, Tab: b.Open(t, s.URL, window)}
 	name := w.locale + "-desktop-"
 	if v.phone { // its own channel, so that nobody else scrolls it
-		v.channel, v.requester, v.approver, v.third, name = workspace.General, workspace.Alex, workspace.Tanaka, workspace.Suzuki, w.locale+"-phone-"
+		v.channel, v.requester, v.approver, v.third, name = webapi.General, webapi.Alex, webapi.Tanaka, webapi.Suzuki, w.locale+"-phone-"
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
 	}
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {

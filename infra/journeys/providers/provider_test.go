@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/task"
@@ -59,11 +59,11 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 		driver.Leave(t, running)
 		setModel(t, "claude-sonnet-4-6")
 		before := vendors.Calls("anthropic")
-		d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+		d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
 		d.Card("CARD#task", "API キーが登録されていない")
 		d.Card("CARD#task", "anthropic")
 		putKey(t)
-		d.Click(workspace.Sato, "CARD#task", "retry_generation")
+		d.Click(webapi.Sato, "CARD#task", "retry_generation")
 		finish(t, d, "anthropic", before)
 	})
 	for name, model := range map[string]struct{ vendor, name string }{
@@ -74,7 +74,7 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 			driver.Leave(t, running)
 			setModel(t, model.name)
 			before := vendors.Calls(model.vendor)
-			d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+			d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
 			finish(t, d, model.vendor, before)
 			d.RanOnce()
 		})
@@ -84,7 +84,7 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 // finish stamps everything and checks that the work was done with four calls of this vendor since before.
 func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 	t.Helper()
-	d.Approve(workspace.Suzuki)
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "42 行を書き込みました")
 	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	if n := vendors.Calls(vendor) - before; n != 4 {
@@ -97,7 +97,7 @@ func TestABusyVendorIsWaitedFor(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
 	vendors.Fail(models.Failure{Status: 429, RetryAfter: "6"})
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	d.Card("CARD#task", "⏳")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 }
@@ -116,9 +116,9 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 			driver.Leave(t, running)
 			setModel(t, "gpt-5.4")
 			vendors.Fail(test.failure)
-			d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+			d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 			d.Card("CARD#task", test.says)
-			d.Click(workspace.Sato, "CARD#task", "retry_generation")
+			d.Click(webapi.Sato, "CARD#task", "retry_generation")
 			d.Card("CARD#prompt#0001", "approve_prompt")
 		})
 	}
@@ -128,13 +128,13 @@ func TestWhatTheCardSaysOfAVendorsRefusal(t *testing.T) {
 func TestAThreadGoesWithTheRequest(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
-	root := expect.Value(running.Sandbox.Say(workspace.Suzuki, workspace.HR, "営業部の有給の残りが合わないようです"))(t)
-	for _, text := range []string{"<@" + workspace.Bot + "> 従業員一覧を取得して", "<@" + workspace.Bot + "> もう一度、従業員一覧をお願い"} {
-		ts := expect.Value(running.Sandbox.Reply(workspace.Sato, workspace.HR, root, text))(t)
-		d := driver.At(t, running, workspace.HR, ts)
+	root := expect.Value(running.Sandbox.Say(webapi.Suzuki, webapi.HR, "営業部の有給の残りが合わないようです"))(t)
+	for _, text := range []string{"<@" + webapi.Bot + "> 従業員一覧を取得して", "<@" + webapi.Bot + "> もう一度、従業員一覧をお願い"} {
+		ts := expect.Value(running.Sandbox.Reply(webapi.Sato, webapi.HR, root, text))(t)
+		d := driver.At(t, running, webapi.HR, ts)
 		d.Root = root
 		d.Card("CARD#prompt#0001", "approve_prompt")
-		d.Cancel(workspace.Sato, ts) // while it waits, the next mention would ask what it is meant to be
+		d.Cancel(webapi.Sato, ts) // while it waits, the next mention would ask what it is meant to be
 	}
 	if !vendors.Heard(`"text": "営業部の有給の残りが合わないようです"`) || !vendors.Heard("従業員一覧を取得して\"\n  }\n ],") {
 		t.Error("the vendor did not hear what was said before")

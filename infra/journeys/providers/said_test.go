@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 )
 
@@ -36,24 +36,24 @@ func in(purpose, old, new string) func(purpose, answer string) string {
 }
 
 func TestAPlanThatSendsElsewhereIsShownFirst(t *testing.T) {
-	obey(t, in("plan", `"recipient":"`+workspace.Sato+`"`, `"recipient":"`+workspace.Alex+`"`))
-	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	obey(t, in("plan", `"recipient":"`+webapi.Sato+`"`, `"recipient":"`+webapi.Alex+`"`))
+	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	const gate = "CARD#step#0001#001#05"
-	if c := d.Card(gate, "approve_step"); !strings.Contains(driver.Face(c), workspace.Alex) {
+	if c := d.Card(gate, "approve_step"); !strings.Contains(driver.Face(c), webapi.Alex) {
 		t.Errorf("the card does not show who would be written to: %s", driver.Face(c))
 	}
-	d.Reject(workspace.Suzuki, gate, "reject_step", "宛先が違います")
+	d.Reject(webapi.Suzuki, gate, "reject_step", "宛先が違います")
 	a := d.Until("cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
-	if n := d.Notified(a, workspace.Alex); n != 0 || a.Task.Status != task.TaskCancelled {
+	if n := d.Notified(a, webapi.Alex); n != 0 || a.Task.Status != task.TaskCancelled {
 		t.Errorf("the task is %s, and %d messages went to whom nobody approved", a.Task.Status, n)
 	}
 }
 
 func TestAPlanWithAToolThatIsNoneIsNotShown(t *testing.T) {
 	obey(t, in("plan", `"tool":"list_employees"`, `"tool":"approve_process"`))
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	c := d.Card("CARD#process#0001", "回答を読み取れませんでした")
 	if a := d.Load(); strings.Contains(driver.Face(c), "approve_process") || a.Execution() != nil {
 		t.Errorf("there is something to approve: %s", driver.Face(c))
@@ -81,7 +81,7 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 		}
 		return string(b)
 	})
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して demo: mark \""+forged+"\"")
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して demo: mark \""+forged+"\"")
 	waits := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
 	for _, key := range []string{"CARD#task", "CARD#prompt#0001"} {
 		harmless(t, driver.Face(d.Card(key, "")))
@@ -89,13 +89,13 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 	if strings.Contains(waits, "✅ 承認:") || slices.ContainsFunc(d.Audit(), func(s string) bool { return strings.Contains(s, "approved") }) {
 		t.Errorf("somebody has approved: %v, %s", d.Audit(), waits)
 	}
-	d.Approve(workspace.Tanaka)
+	d.Approve(webapi.Tanaka)
 	done := driver.Face(d.Card("CARD#execution", "✅ 実行完了"))
 	harmless(t, done)
 	if n := strings.Count(done, "✅ "); n != 1+len(d.Load().Process().Steps) {
 		t.Errorf("%d marks for the header and the steps: %s", n, done)
 	}
-	d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Tanaka+">")
+	d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Tanaka+">")
 	if text := logged.String(); strings.Contains(text, "evil.example") || strings.Contains(text, "SYSTEM: approved") {
 		t.Error("the logs hold what was said")
 	}
@@ -103,7 +103,7 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 
 func harmless(t *testing.T, face string) {
 	t.Helper()
-	for _, bad := range []string{"<!channel>", "<https://evil", "\u202e", "✅ 承認: <@" + workspace.Suzuki} {
+	for _, bad := range []string{"<!channel>", "<https://evil", "\u202e", "✅ 承認: <@" + webapi.Suzuki} {
 		if strings.Contains(face, bad) {
 			t.Errorf("a card shows %q: %s", bad, face)
 		}
@@ -118,8 +118,8 @@ func TestASummaryDoesNotHideAFailure(t *testing.T) {
 		return answer
 	})
 	running.Vendors.Fail("list_attendance", 400, true)
-	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	c := driver.Face(d.Card("CARD#execution", "❌ 実行失敗"))
 	if !strings.Contains(c, "❌ 2. *勤怠データ取得*") || strings.Contains(c, "成功しました") {
 		t.Errorf("the card: %s", c)

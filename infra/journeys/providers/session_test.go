@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -52,8 +52,8 @@ func newest(t *testing.T, d *driver.Request) *models.Session {
 
 func TestTheHappyPathThroughAManagedSession(t *testing.T) {
 	setManaged(t, "claude-sonnet-4-6")
-	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "すべてのステップを実行しました。")
 	a := d.Until("completed, and its session closed", func(a *task.Aggregate) bool {
 		return a.Task != nil && a.Task.Status == task.TaskCompleted && a.Execution().SessionClosed
@@ -78,10 +78,10 @@ func TestACancelStopsTheSession(t *testing.T) {
 	setManaged(t, "claude-sonnet-4-6")
 	sessions.Script = func(told []models.Step) []models.Act { return nil } // it thinks for ever
 	t.Cleanup(func() { sessions.Script = nil })
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	d.Approve(webapi.Suzuki)
 	d.Until("a session", func(a *task.Aggregate) bool { return a.Execution() != nil && a.Execution().SessionID != "" })
-	d.Click(workspace.Sato, "CARD#execution", "cancel_execution")
+	d.Click(webapi.Sato, "CARD#execution", "cancel_execution")
 	d.Until("its session closed", func(a *task.Aggregate) bool { return a.Execution().SessionClosed })
 	if n := newest(t, d).Interrupts; n == 0 {
 		t.Error("the session was not told to stop")
@@ -90,8 +90,8 @@ func TestACancelStopsTheSession(t *testing.T) {
 
 func TestAManagedSessionNeedsAModelOfAnthropics(t *testing.T) {
 	setManaged(t, "gpt-5.4")
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
-	d.Approve(workspace.Suzuki)
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "Anthropic のモデルが必要です (gpt-5.4)")
 	if err := d.Load().Execution().Error; err != task.ReasonSessionModel {
 		t.Errorf("it failed for %s", err)

@@ -9,7 +9,6 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )
@@ -33,7 +32,7 @@ func TestCardsThatWaitForSlackAreNotSentAroundUntilLambdaStopsThem(t *testing.T)
 	}
 	all := make([]*driver.Request, requests)
 	for i := range all {
-		all[i] = driver.Say(t, running, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> 従業員一覧を取得して")
+		all[i] = driver.Say(t, running, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> 従業員一覧を取得して")
 		all[i].Timeout = 8 * time.Minute // all of them take five, in whatever order
 	}
 	for _, r := range all {

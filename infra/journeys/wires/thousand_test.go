@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -25,7 +25,8 @@ func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 		for n := from; n < min(from+25, messages); n++ {
 			text := fmt.Sprintf("%d 番目の相談です。", n)
 			rows = append(rows, &conversation.Message{
-				MessageID: conversation.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: workspace.Sato,
+				MessageID: conversation.MessageID("T", ref.ID,
+					fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
 				Content: text + strings.Repeat("x", max(0, bytes-len(text))), CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second),
 			})
 		}
@@ -61,7 +62,7 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 					t.Errorf("%d calls, the last of %d bytes", len(asked), len(last))
 				}
 			}
-			desk, began := driver.SitDown(t, running, workspace.Sato), time.Now()
+			desk, began := driver.SitDown(t, running, webapi.Sato), time.Now()
 			status, page := desk.Get(d.Page())
 			t.Logf("the page: %s, %d bytes", time.Since(began).Round(time.Millisecond), len(page))
 			if status != http.StatusOK || !strings.Contains(page, "ここまでの要約です") || !strings.Contains(page, "三つ目の答え") || strings.Count(page, "番目の相談です") > 100 {

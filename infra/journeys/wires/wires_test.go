@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/conversation"
@@ -59,7 +59,7 @@ func eachWire(t *testing.T, test func(t *testing.T, agent, vendor string)) {
 
 func begin(t *testing.T, agent, text string) *driver.Dialogue {
 	t.Helper()
-	return driver.Talk(t, running, workspace.Sato, agent+": "+text)
+	return driver.Talk(t, running, webapi.Sato, agent+": "+text)
 }
 
 // call returns a tool call split into pieces, one of which ends inside an escaped character.
@@ -90,12 +90,13 @@ func TestAConversationOnEachWire(t *testing.T) {
 		asks := d.Shows("操作 #1 の確認", "echo '出力 &lt;b&gt;' &amp;&amp; echo $((6*7))")
 		d.Shows("コマンドを提案します。")
 		pending := d.Load().Current()
-		d.Press(workspace.Sato, asks, card.ApproveAction)
+		d.Press(webapi.Sato, asks, card.ApproveAction)
 		d.Shows("操作 #1 完了", "出力 &lt;b&gt;", "42")
 		d.Shows("答えは 42 でした。")
 		a := d.Rests()
 		x := a.Actions[0]
-		if x.Status != conversation.ActionSucceeded || x.Gate.ApprovedBy != workspace.Sato || x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
+		if x.Status != conversation.ActionSucceeded || x.Gate.ApprovedBy != webapi.Sato ||
+			x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
 			t.Errorf("%+v", x)
 		}
 		approved := d.Audit(conversation.AuditApproved)
@@ -103,7 +104,8 @@ func TestAConversationOnEachWire(t *testing.T) {
 		if len(approved) != 1 || len(asked) != 2 || a.Conversation.Usage.Cost == 0 || a.Conversation.Usage.Output != 60 {
 			t.Fatalf("%+v, %d requests, %+v", approved, len(asked), a.Conversation.Usage)
 		}
-		if e := approved[0]; !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != workspace.Sato || e.ResourceID != x.ActionID {
+		if e := approved[0]; !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != webapi.Sato ||
+			e.ResourceID != x.ActionID {
 			t.Errorf("%+v", e)
 		}
 		first, then := asked[0], asked[1]
@@ -191,7 +193,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	if a := d.Rests(); a.Conversation.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がなく") != 1 {
 		t.Errorf("%+v", a.Conversation)
 	}
-	desk := driver.SitDown(t, running, workspace.Sato)
+	desk := driver.SitDown(t, running, webapi.Sato)
 	if status, page := desk.Get(d.Page()); status != 200 || !strings.Contains(page, "AI モデルから応答がなく") {
 		t.Errorf("the page is %d, and does not say that the model does not answer", status)
 	}
@@ -219,10 +221,10 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		vendors.Scripted(propose("全部消します。", "rm -rf ."), propose("一覧だけにします。", "ls -la"),
 			models.Script{Texts: []string{"分かりました。何もしません。"}})
 		d := begin(t, agent, "フォルダーを片付けて")
-		d.Reject(workspace.Sato, d.Shows("操作 #1 の確認", "rm -rf ."), "消さないでください")
+		d.Reject(webapi.Sato, d.Shows("操作 #1 の確認", "rm -rf ."), "消さないでください")
 		d.Shows("操作 #1(却下)", "消さないでください")
 		d.Shows("操作 #2 の確認", "ls -la")
-		desk := driver.SitDown(t, running, workspace.Sato)
+		desk := driver.SitDown(t, running, webapi.Sato)
 		if status, page := desk.Get(d.Page()); status != http.StatusOK || !strings.Contains(page, "消さないでください") || !strings.Contains(page, "ls -la") {
 			t.Errorf("the page is %d, or lacks what was rejected or what waits", status)
 		}

@@ -8,7 +8,6 @@ import (
 	"maps"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // InteractionError means that the app did not answer an interaction properly, and that the person sees a warning.
@@ -33,10 +32,10 @@ func (s *Sandbox) Click(user, channel, ts, actionID string) error {
 
 // Choose uses any interactive element of a message. value is the choice of a select or picker.
 func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
-	return s.choose(workspace.Hand{User: user}, channel, ts, actionID, value)
+	return s.choose(webapi.Hand{User: user}, channel, ts, actionID, value)
 }
 
-func (s *Sandbox) choose(by workspace.Hand, channel, ts, actionID string, value any) error {
+func (s *Sandbox) choose(by webapi.Hand, channel, ts, actionID string, value any) error {
 	m, err := s.ws.Message(channel, ts, by.User)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
@@ -70,7 +69,7 @@ func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 }
 
 // actIn uses an element of a modal or of the Home tab.
-func (s *Sandbox) actIn(by workspace.Hand, v workspace.View, found placed, value any) error {
+func (s *Sandbox) actIn(by webapi.Hand, v webapi.View, found placed, value any) error {
 	_, err := s.interact("block_actions", by, "", "", map[string]any{
 		"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found, value)},
 	})
@@ -79,10 +78,10 @@ func (s *Sandbox) actIn(by workspace.Hand, v workspace.View, found placed, value
 
 // Shortcut chooses an entry of a message's ⋯ menu.
 func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
-	return s.shortcut(workspace.Hand{User: user}, channel, ts, callbackID)
+	return s.shortcut(webapi.Hand{User: user}, channel, ts, callbackID)
 }
 
-func (s *Sandbox) shortcut(by workspace.Hand, channel, ts, callbackID string) error {
+func (s *Sandbox) shortcut(by webapi.Hand, channel, ts, callbackID string) error {
 	m, err := s.ws.Message(channel, ts, by.User)
 	if err != nil {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
@@ -111,7 +110,7 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 }
 
 // answered carries out the app's answer to a form.
-func (s *Sandbox) answered(by workspace.Hand, v workspace.View, body []byte) (map[string]string, error) {
+func (s *Sandbox) answered(by webapi.Hand, v webapi.View, body []byte) (map[string]string, error) {
 	var answer struct {
 		Action string            `json:"response_action"`
 		Errors map[string]string `json:"errors"`
@@ -173,17 +172,17 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 }
 
 // openView returns the topmost modal of a window, and the person and window that it belongs to.
-func (s *Sandbox) openView(user, viewID string) (workspace.Hand, workspace.View, error) {
+func (s *Sandbox) openView(user, viewID string) (webapi.Hand, webapi.View, error) {
 	by, v, err := s.ws.HandOf(viewID)
 	if err != nil || by.User != user {
-		return by, v, fmt.Errorf("modal %s of %s: %w", viewID, user, workspace.ViewNotFound)
+		return by, v, fmt.Errorf("modal %s of %s: %w", viewID, user, webapi.ViewNotFound)
 	}
 	return by, v, nil
 }
 
 // interact sends an interaction with the fields of its kind, and returns the app's answer or an InteractionError.
 // channel is empty for modals.
-func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, says map[string]any) ([]byte, error) {
+func (s *Sandbox) interact(kind string, by webapi.Hand, channel, ts string, says map[string]any) ([]byte, error) {
 	payload, err := s.payload(kind, by, channel)
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", kind, ts, err)

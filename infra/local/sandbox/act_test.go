@@ -12,7 +12,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -31,24 +31,28 @@ func modal() slack.ModalViewRequest {
 
 func (w *world) card(t *testing.T) string {
 	t.Helper()
-	root := expect.Value(w.Say(workspace.Sato, workspace.HR, "x"))(t)
-	ts := w.post(t, workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false), card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, "x"))(t)
+	ts := w.post(t, webapi.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false),
+		card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
 	return ts
 }
 
 func TestClickCarriesTheWholeMessage(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
-	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"))
+	expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt"))
 	got := w.app.actions()[0].body
-	want := map[string]any{"type": "message_attachment", "message_ts": ts, "attachment_id": 1.0, "channel_id": workspace.HR, "is_ephemeral": false, "is_app_unfurl": false, "thread_ts": at(got, "message", "thread_ts")}
+	want := map[string]any{"type": "message_attachment", "message_ts": ts, "attachment_id": 1.0, "channel_id": webapi.HR,
+		"is_ephemeral": false, "is_app_unfurl": false, "thread_ts": at(got, "message", "thread_ts")}
 	expect.Same(t, want, got["container"])
 	for _, tt := range []struct {
 		path []any
 		want any
 	}{
-		{[]any{"type"}, "block_actions"}, {[]any{"user", "id"}, workspace.Suzuki}, {[]any{"user", "team_id"}, "T0SANDRING"}, {[]any{"team", "id"}, "T0SANDRING"},
-		{[]any{"channel", "id"}, workspace.HR}, {[]any{"actions", 0, "action_id"}, "approve_prompt"}, {[]any{"actions", 0, "value"}, "01P"},
+		{[]any{"type"}, "block_actions"}, {[]any{"user", "id"}, webapi.Suzuki}, {[]any{"user", "team_id"},
+			"T0SANDRING"}, {[]any{"team", "id"}, "T0SANDRING"},
+		{[]any{"channel", "id"}, webapi.HR}, {[]any{"actions", 0, "action_id"},
+			"approve_prompt"}, {[]any{"actions", 0, "value"}, "01P"},
 		{[]any{"actions", 0, "block_id"}, "01JTASK"}, {[]any{"actions", 0, "type"}, "button"}, {[]any{"message", "ts"}, ts},
 		{[]any{"message", "attachments", 0, "blocks", 2, "block_id"}, "01JTASK"},
 	} {
@@ -56,11 +60,11 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 			t.Errorf("%v = %v, want %v", tt.path, at(got, tt.path...), tt.want)
 		}
 	}
-	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "no_such"); err == nil {
+	if err := w.Click(webapi.Suzuki, webapi.HR, ts, "no_such"); err == nil {
 		t.Error("a button that isn't there was clicked")
 	}
-	status, answer := w.send(t, http.MethodPost, "act", "application/json", `{"user":"`+workspace.Suzuki+`","channel":"`+
-		workspace.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
+	status, answer := w.send(t, http.MethodPost, "act", "application/json", `{"user":"`+webapi.Suzuki+`","channel":"`+
+		webapi.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
 	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
 	var cb slack.InteractionCallback
 	if err := cb.UnmarshalJSON(raw(t, got)); err != nil || cb.ActionCallback.BlockActions[0].Value != "01P" || cb.Container.ThreadTs == "" {
@@ -93,10 +97,11 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			}
 			expect.NoError(t, w.SetToggles(tt.toggle))
 			var trouble sandbox.InteractionError
-			if err := w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"); !errors.As(err, &trouble) || trouble.Reason != tt.reason {
+			if err := w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt"); !errors.As(err, &trouble) ||
+				trouble.Reason != tt.reason {
 				t.Fatalf("click = %v, want trouble %s", err, tt.reason)
 			}
-			m, ok := w.Mark(workspace.HR, ts)
+			m, ok := w.Mark(webapi.HR, ts)
 			expect.That(t, ok && m.Reason == tt.reason, "mark = %+v, %v", m, ok)
 			n := len(w.app.actions())
 			expect.That(t, n <= 1, "%d deliveries: interactions are never retried", n)
@@ -122,23 +127,24 @@ func TestModalFromClickToSubmission(t *testing.T) {
 			}
 		}
 	}
-	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"); err != nil || opened != nil {
+	if err := w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"); err != nil || opened != nil {
 		t.Fatalf("click %v, views.open %v", err, opened)
 	}
-	expect.Must(t, len(w.Views(workspace.Tanaka)) == 0 && len(w.Views(workspace.Suzuki)) == 1,
+	expect.Must(t, len(w.Views(webapi.Tanaka)) == 0 && len(w.Views(webapi.Suzuki)) == 1,
 		"want the modal with 鈴木 alone")
-	v := w.Views(workspace.Suzuki)[0]
+	v := w.Views(webapi.Suzuki)[0]
 	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" || v.RootViewID != v.ID {
 		t.Errorf("view = %+v", v)
 	}
-	refused := expect.Value(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
+	refused := expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
 	diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused)
-	expect.Must(t, diff == "" && len(w.Views(workspace.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
-	if refused := expect.Value(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
+	expect.Must(t, diff == "" && len(w.Views(webapi.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
+	if refused := expect.Value(w.Submit(webapi.Suzuki, v.ID,
+		map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
 		t.Fatalf("refused: %v", refused)
 	}
-	expect.That(t, len(w.Views(workspace.Suzuki)) == 0, "the modal stayed open")
-	if _, err := w.Submit(workspace.Suzuki, v.ID, nil); !errors.Is(err, workspace.ViewNotFound) {
+	expect.That(t, len(w.Views(webapi.Suzuki)) == 0, "the modal stayed open")
+	if _, err := w.Submit(webapi.Suzuki, v.ID, nil); !errors.Is(err, webapi.ViewNotFound) {
 		t.Errorf("submitting a closed modal = %v", err)
 	}
 }
@@ -149,7 +155,7 @@ func TestTriggerExpires(t *testing.T) {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
 	})
 	ts := w.card(t)
-	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
+	expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
 	skew.Store(int64(3100 * time.Millisecond))
 	_, err := w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal())
 	expect.That(t, err != nil && err.Error() == "expired_trigger_id", "views.open after 3.1 s = %v", err)
@@ -182,11 +188,11 @@ func TestAnswersToForms(t *testing.T) {
 				_, err := w.slack.OpenView(body["trigger_id"].(string), modal())
 				expect.That(t, err == nil, "%v", err)
 			}
-			expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
-			_, err := w.Submit(workspace.Suzuki, w.Views(workspace.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
+			expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
+			_, err := w.Submit(webapi.Suzuki, w.Views(webapi.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
 			var trouble sandbox.InteractionError
-			if errors.As(err, &trouble) != tt.trouble || len(w.Views(workspace.Suzuki)) != tt.open {
-				t.Errorf("trouble %v, open %d; want %v, %d", err, len(w.Views(workspace.Suzuki)), tt.trouble, tt.open)
+			if errors.As(err, &trouble) != tt.trouble || len(w.Views(webapi.Suzuki)) != tt.open {
+				t.Errorf("trouble %v, open %d; want %v, %d", err, len(w.Views(webapi.Suzuki)), tt.trouble, tt.open)
 			}
 		})
 	}
@@ -195,11 +201,11 @@ func TestAnswersToForms(t *testing.T) {
 func TestClosingTellsTheApp(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
-	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
+	expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
 	v := expect.Value(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
 	_, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID)
 	expect.That(t, err != nil && err.Error() == "hash_conflict", "views.update with another hash = %v", err)
-	expect.NoError(t, w.CloseView(workspace.Suzuki, v.View.ID))
+	expect.NoError(t, w.CloseView(webapi.Suzuki, v.View.ID))
 	a := w.app.actions()
 	if last := a[len(a)-1].body; last["type"] != "view_closed" || at(last, "view", "id") != v.View.ID || last["is_cleared"] != false {
 		t.Errorf("the app heard %v", last)
@@ -209,17 +215,17 @@ func TestClosingTellsTheApp(t *testing.T) {
 func TestShortcutAndResponseURL(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
-	expect.NoError(t, w.Shortcut(workspace.Sato, workspace.HR, ts, "cancel_task"))
+	expect.NoError(t, w.Shortcut(webapi.Sato, webapi.HR, ts, "cancel_task"))
 	got := w.app.actions()[0].body
 	if got["type"] != "message_action" || got["callback_id"] != "cancel_task" || got["message_ts"] != ts || at(got, "message", "attachments", 0, "color") != "2196f3" {
 		t.Errorf("payload = %v", got)
 	}
 	hook := got["response_url"].(string)
 	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "できません", ResponseType: "ephemeral"}))
-	e := w.Ephemerals(workspace.Sato)
-	expect.That(t, len(e) == 1 && e[0].Text == "できません" && len(w.Ephemerals(workspace.Suzuki)) == 0, "ephemerals = %+v", e)
+	e := w.Ephemerals(webapi.Sato)
+	expect.That(t, len(e) == 1 && e[0].Text == "できません" && len(w.Ephemerals(webapi.Suzuki)) == 0, "ephemerals = %+v", e)
 	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "変わりました", ReplaceOriginal: true}))
-	m, err := w.Workspace().Message(workspace.HR, ts, "")
+	m, err := w.Workspace().Message(webapi.HR, ts, "")
 	expect.That(t, err == nil && m.Text == "変わりました" && m.Attachments == nil, "replaced message = %+v, %v", m, err)
 	for range 3 {
 		expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}))

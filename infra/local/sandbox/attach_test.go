@@ -11,13 +11,13 @@ import (
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
 // sent is what the page sends to attach files.
 func sent(t *testing.T, channel, text string, files ...map[string]any) string {
-	return string(raw(t, map[string]any{"user": workspace.Sato, "channel": channel, "text": text, "files": files}))
+	return string(raw(t, map[string]any{"user": webapi.Sato, "channel": channel, "text": text, "files": files}))
 }
 
 func file(name, body string) map[string]any {
@@ -26,7 +26,7 @@ func file(name, body string) map[string]any {
 
 func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
 	w := newWorld(t)
-	dm := workspace.DirectMessage(workspace.Sato)
+	dm := webapi.DirectMessage(webapi.Sato)
 	status, answer := w.send(t, http.MethodPost, "say", "application/json",
 		sent(t, dm, "claude: read them", file("売上.csv", "a,b\n1,2\n"), file("note", "plain"), file("x.bin", "\xff\x00")))
 	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
@@ -50,8 +50,8 @@ func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
 // Slack tells of a mention with files twice: as app_mention without the subtype that the message's own event has.
 func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
 	w := newWorld(t)
-	ts := expect.Value(w.Attach(workspace.Sato, workspace.HR, "", sandbox.Mention("集計して"),
-		workspace.File{Name: "a.csv", Body: []byte("1\n")}))(t)
+	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", sandbox.Mention("集計して"),
+		webapi.File{Name: "a.csv", Body: []byte("1\n")}))(t)
 	expect.Eventually(t, "both events", func() bool {
 		return len(w.app.events()) == 1 &&
 			len(w.app.requests(inChannels)) == 1
@@ -68,7 +68,7 @@ func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
 // A message may be files alone, as in Slack.
 func TestAMessageMayBeFilesAlone(t *testing.T) {
 	w := newWorld(t)
-	dm := workspace.DirectMessage(workspace.Sato)
+	dm := webapi.DirectMessage(webapi.Sato)
 	status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, dm, " ", file("a.csv", "1\n")))
 	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
 	all := w.Messages(dm, "")
@@ -89,19 +89,20 @@ func TestFilesThatCannotBeAttachedAreRefused(t *testing.T) {
 		"files[0]: its name has 1 to 255 characters, not 256":     {file(strings.Repeat("あ", 256), "1")},
 		"files[1]: with b.bin the files have over 32 MB together": {file("a.bin", half), file("b.bin", half)},
 	} {
-		status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, workspace.HR, "x", files...))
+		status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, webapi.HR, "x", files...))
 		expect.That(t, status == http.StatusUnprocessableEntity && answer["error"] == want, "status %d: %v, want %s", status, answer["error"], want)
 	}
-	status, _ := w.send(t, http.MethodPost, "say", "text/plain", sent(t, workspace.HR, "x", file("a", "1")))
+	status, _ := w.send(t, http.MethodPost, "say", "text/plain", sent(t, webapi.HR, "x", file("a", "1")))
 	expect.Is(t, status, http.StatusUnsupportedMediaType, "another site's form")
-	expect.Is(t, len(w.Messages(workspace.HR, "")), 0, "messages")
+	expect.Is(t, len(w.Messages(webapi.HR, "")), 0, "messages")
 }
 
 // What the app or a person shared can be saved. It is never shown as a page of the sandbox's.
 func TestSharedFilesCanBeSaved(t *testing.T) {
 	w := newWorld(t)
-	ts := expect.Value(w.Attach(workspace.Sato, workspace.HR, "", "x", workspace.File{Name: "表 1.html", Body: []byte("<script>")}))(t)
-	m := expect.Value(w.Workspace().Message(workspace.HR, ts, ""))(t)
+	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", "x",
+		webapi.File{Name: "表 1.html", Body: []byte("<script>")}))(t)
+	m := expect.Value(w.Workspace().Message(webapi.HR, ts, ""))(t)
 	res := expect.Value(http.Get(w.url + "/sandbox/files/" + m.Files[0].ID))(t)
 	defer res.Body.Close()
 	expect.Is(t, string(expect.Value(io.ReadAll(res.Body))(t)), "<script>")
@@ -162,7 +163,7 @@ func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
 		p.Until(`document.querySelector("dialog.forward h2").textContent === "転送" && document.activeElement.matches("dialog.forward *")`)
 		p.Fits()
 		p.Accessible(t)
-		dm := workspace.DirectMessage(workspace.Sato)
+		dm := webapi.DirectMessage(webapi.Sato)
 		p.Eval(`document.querySelector("#forward-to").value = "` + dm + `"`)
 		p.Eval(`document.querySelector("dialog.forward textarea").focus()`)
 		p.Keys("これをお願いします")

@@ -13,7 +13,7 @@ import (
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -24,7 +24,7 @@ func cardApp(t *testing.T, w *world) {
 	cancel := button("cancel_execution", "01E").WithConfirm(confirm).WithStyle(slack.StyleDanger)
 	w.app.onEvent = func(_ http.ResponseWriter, _ int, body map[string]any) {
 		ts, _ := at(body, "event", "ts").(string)
-		if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(ts), slack.MsgOptionText("確認をお願いします", false),
+		if _, _, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionTS(ts), slack.MsgOptionText("確認をお願いします", false),
 			card("#2196f3", "📝 実行方針 <b>&amp;</b>", button("approve_prompt", "01P"), button("reject_prompt", "01P"), cancel),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"}})); err != nil {
 			t.Errorf("app: post card: %v", err)
@@ -38,7 +38,7 @@ func cardApp(t *testing.T, w *world) {
 			_, err = w.slack.OpenView(body["trigger_id"].(string), modal())
 		case "approve_prompt":
 			ts, _ := at(body, "message", "thread_ts").(string)
-			_, err = w.slack.PostEphemeral(workspace.HR, user, slack.MsgOptionTS(ts), slack.MsgOptionText("承認できません", false))
+			_, err = w.slack.PostEphemeral(webapi.HR, user, slack.MsgOptionTS(ts), slack.MsgOptionText("承認できません", false))
 		}
 		expect.That(t, err == nil, "app: answer: %v", err)
 		if body["type"] == "view_submission" && at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == "  " {
@@ -100,12 +100,12 @@ func TestHomeIsOfWhoeverLooks(t *testing.T) {
 	w := newWorld(t)
 	p := browser.Open(t, w.url, 1280, 800)
 	p.Until(`document.querySelector('[data-focus="home-tab"]')`)
-	as(p, workspace.Tanaka)
+	as(p, webapi.Tanaka)
 	p.Click(`[data-focus="home-tab"]`)
 	p.Until(`document.querySelector('[data-focus="home-tab"]').classList.contains("here") && failures.length === 0`)
 	expect.Eventually(t, "the app hears whose Home is open", func() bool {
 		seen := w.app.events()
-		return len(seen) > 0 && at(seen[len(seen)-1].body, "event", "user") == workspace.Tanaka
+		return len(seen) > 0 && at(seen[len(seen)-1].body, "event", "user") == webapi.Tanaka
 	})
 }
 
@@ -123,18 +123,18 @@ func mention(t *testing.T, w *world, p *browser.Tab) {
 	p.Keys("従業員一覧を取得して")
 	p.Keys(kb.Enter)
 	p.Until(`document.querySelectorAll(".card").length === 2`)
-	all := w.Messages(workspace.HR, "")
+	all := w.Messages(webapi.HR, "")
 	got := all[len(all)-1].Text
-	expect.That(t, strings.HasPrefix(got, "<@"+workspace.Bot+"> ") && strings.HasSuffix(got, "従業員一覧を取得して"), "sent %q", got)
+	expect.That(t, strings.HasPrefix(got, "<@"+webapi.Bot+"> ") && strings.HasSuffix(got, "従業員一覧を取得して"), "sent %q", got)
 }
 
 // refusal lets a person click who may not approve. Only that person may see the app's note.
 func refusal(_ *testing.T, _ *world, p *browser.Tab) {
-	p.Click(`[data-person="` + workspace.Guest + `"]`)
-	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Guest + `"`)
+	p.Click(`[data-person="` + webapi.Guest + `"]`)
+	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + webapi.Guest + `"`)
 	p.Click(`[data-action="approve_prompt"]`)
 	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
-	p.Click(`[data-person="` + workspace.Suzuki + `"]`)
+	p.Click(`[data-person="` + webapi.Suzuki + `"]`)
 	p.Until(`!document.querySelector(".whisper") && document.querySelector(".card")`)
 }
 
@@ -172,9 +172,9 @@ func question(t *testing.T, w *world, p *browser.Tab) {
 // markup in an app's texts must not become HTML of the page.
 func markup(t *testing.T, w *world, p *browser.Tab) {
 	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
-	w.post(t, workspace.HR, slack.MsgOptionText(hostile, false))
+	w.post(t, webapi.HR, slack.MsgOptionText(hostile, false))
 	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
-	w.post(t, workspace.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> <https://github.com/local/apple/pull/1|other>", false))
+	w.post(t, webapi.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> <https://github.com/local/apple/pull/1|other>", false))
 	p.Until(`[...document.querySelectorAll(".text-body a, .text a")].slice(-2).map((a) => a.href).join() === "http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
 	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 }

@@ -7,11 +7,10 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"ringi/infra/local/sandbox/webapi"
 	"strings"
 	"sync"
 	"time"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // ClientID is the OAuth client id of the app.
@@ -26,7 +25,7 @@ type consent struct {
 	sandbox *Sandbox
 	ja, en  consentWords
 	lacks   func(url.Values) string                // Slack's message for an invalid request, or ""
-	may     func(workspace.User) bool              // whether the page offers this person
+	may     func(webapi.User) bool                 // whether the page offers this person
 	answer  func(user string, q url.Values) object // the app's answer in exchange for the code
 
 	mu    sync.Mutex
@@ -95,7 +94,7 @@ func (c *consent) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
 	if strings.HasPrefix(r.Header.Get("Accept-Language"), "en") {
 		words = c.en
 	}
-	var people []workspace.User
+	var people []webapi.User
 	for _, u := range c.sandbox.ws.Users() {
 		if !c.may(u) {
 			continue

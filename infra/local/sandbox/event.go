@@ -4,13 +4,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"ringi/infra/local/sandbox/webapi"
 	"strings"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Mention returns a text that mentions the bot.
-func Mention(text string) string { return "<@" + workspace.Bot + "> " + text }
+func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 
 // emit wraps an event in Slack's envelope and delivers it. about is the timestamp by which Redeliver finds the event
 // again.
@@ -20,7 +19,7 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner, "type": "event_callback",
 		"event_id": id, "event_time": s.opts.Now().Unix(), "is_ext_shared_channel": s.external(channel),
 		"authorizations": []any{map[string]any{
-			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": workspace.Bot, "is_bot": true, "is_enterprise_install": false,
+			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": webapi.Bot, "is_bot": true, "is_enterprise_install": false,
 		}},
 		"event_context": "4-" + strings.ToLower(id),
 	})
@@ -75,7 +74,7 @@ func (s *Sandbox) ChangeChannelID(channel string) (string, error) {
 // echo sends the events that Slack sends about messages where the app is: every message and its changes, and app_mention
 // for those that mention the app's bot user, again after each edit. The app's own come in direct messages alone, so that
 // a channel's cards don't keep the app busy.
-func (s *Sandbox) echo(c workspace.Change) {
+func (s *Sandbox) echo(c webapi.Change) {
 	if c.Kind != "message" && c.Kind != "deleted" {
 		return
 	}
@@ -90,10 +89,11 @@ func (s *Sandbox) echo(c workspace.Change) {
 	case strings.HasPrefix(c.Channel, "G"):
 		kind = "group"
 	}
-	if kind != "im" && author.User == workspace.Bot {
+	if kind != "im" && author.User == webapi.Bot {
 		return
 	}
-	if c.Kind == "message" && kind != "im" && strings.Contains(c.Message.Text, "<@"+workspace.Bot+">") && (c.Previous == nil || c.Message.Text != c.Previous.Text) {
+	if c.Kind == "message" && kind != "im" && strings.Contains(c.Message.Text, "<@"+webapi.Bot+">") &&
+		(c.Previous == nil || c.Message.Text != c.Previous.Text) {
 		s.emit(c.Message.User, c.Channel, c.TS, s.mentioned(*c.Message))
 	}
 	if c.Kind == "message" && c.Previous == nil {
@@ -116,7 +116,7 @@ func (s *Sandbox) echo(c workspace.Change) {
 
 // mentioned returns a message as app_mention has it: with its files, and without a subtype
 // (https://github.com/seratch/seratch-slack-types/issues/8).
-func (s *Sandbox) mentioned(m workspace.Message) map[string]any {
+func (s *Sandbox) mentioned(m webapi.Message) map[string]any {
 	inner := s.event("app_mention", m)
 	delete(inner, "subtype")
 	if len(m.Files) > 0 {
@@ -126,7 +126,7 @@ func (s *Sandbox) mentioned(m workspace.Message) map[string]any {
 }
 
 // event returns a message as an event of this type has it.
-func (s *Sandbox) event(kind string, m workspace.Message) map[string]any {
+func (s *Sandbox) event(kind string, m webapi.Message) map[string]any {
 	inner := decoded(m)
 	inner["type"], inner["channel"], inner["event_ts"] = kind, m.Channel, m.TS
 	if m.Team != s.ws.TeamID() {

@@ -11,22 +11,24 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
 func TestMentionArrivesOnceAndWhole(t *testing.T) {
 	w := newWorld(t)
-	ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("A &amp; B")))(t)
+	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("A &amp; B")))(t)
 	expect.Eventually(t, "one event", func() bool { return len(w.app.events()) == 1 })
 	got := w.app.events()[0].body
-	want := map[string]any{"type": "app_mention", "user": workspace.Sato, "text": "<@" + workspace.Bot + "> A &amp; B", "ts": ts, "channel": workspace.HR, "event_ts": ts, "team": "T0SANDRING"}
+	want := map[string]any{"type": "app_mention", "user": webapi.Sato, "text": "<@" + webapi.Bot + "> A &amp; B",
+		"ts": ts, "channel": webapi.HR, "event_ts": ts, "team": "T0SANDRING"}
 	for k, v := range want {
 		if at(got, "event", k) != v {
 			t.Errorf("event.%s = %v, want %v", k, at(got, "event", k), v)
 		}
 	}
-	if got["type"] != "event_callback" || got["team_id"] != "T0SANDRING" || at(got, "authorizations", 0, "user_id") != workspace.Bot {
+	if got["type"] != "event_callback" || got["team_id"] != "T0SANDRING" ||
+		at(got, "authorizations", 0, "user_id") != webapi.Bot {
 		t.Errorf("envelope = %v", got)
 	}
 	if at(got, "event", "blocks", 0, "elements", 0, "elements", 1, "text") != " A & B" {
@@ -36,9 +38,9 @@ func TestMentionArrivesOnceAndWhole(t *testing.T) {
 
 func TestWhatIsNotSent(t *testing.T) {
 	w := newWorld(t)
-	expect.Value(w.Say(workspace.Sato, workspace.HR, "a word among people"))(t)
-	w.post(t, workspace.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false))
-	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "a word among people"))(t)
+	w.post(t, webapi.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false))
+	expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("the last")))(t)
 	expect.Eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
 	expect.Is(t, len(w.app.events()), 1, "events")
 }
@@ -47,11 +49,11 @@ func TestWhatIsNotSent(t *testing.T) {
 // too. What is typed as code is code in the blocks.
 func TestAChannelsMessagesAreSent(t *testing.T) {
 	w := newWorld(t)
-	ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("`営業部`")))(t)
-	expect.NoError(t, w.Edit(workspace.Sato, workspace.HR, ts, sandbox.Mention("~人事部~")))
-	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.BotID+"> hi"))(t)
-	w.post(t, workspace.HR, slack.MsgOptionText("a card", false))
-	expect.NoError(t, w.Remove(workspace.Sato, workspace.HR, ts))
+	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("`営業部`")))(t)
+	expect.NoError(t, w.Edit(webapi.Sato, webapi.HR, ts, sandbox.Mention("~人事部~")))
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.BotID+"> hi"))(t)
+	w.post(t, webapi.HR, slack.MsgOptionText("a card", false))
+	expect.NoError(t, w.Remove(webapi.Sato, webapi.HR, ts))
 	expect.Eventually(t, "all events", func() bool {
 		return len(w.app.events()) == 2 && len(w.app.requests(inChannels)) == 4
 	})
@@ -59,7 +61,7 @@ func TestAChannelsMessagesAreSent(t *testing.T) {
 		edited := at(e.body, "event", "edited", "user")
 		style, want := "code", any(nil)
 		if at(e.body, "event", "text") != sandbox.Mention("`営業部`") {
-			style, want = "strike", workspace.Sato
+			style, want = "strike", webapi.Sato
 		}
 		expect.That(t, at(e.body, "event", "type") == "app_mention" && at(e.body, "event", "ts") == ts && edited == want &&
 			at(e.body, "event", "blocks", 0, "elements", 0, "elements", 2, "style", style) == true, "%v", e.body)
@@ -78,36 +80,36 @@ func TestAChannelsMessagesAreSent(t *testing.T) {
 // People edit and delete their own messages on the page, with what they typed, and the app gets Slack's events.
 func TestThePageEditsAndDeletesOnesOwnMessages(t *testing.T) {
 	w := newWorld(t)
-	ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠")))(t)
-	card := w.post(t, workspace.HR, slack.MsgOptionText("確認", false))
+	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠")))(t)
+	card := w.post(t, webapi.HR, slack.MsgOptionText("確認", false))
 	act := func(name, user, ts, text string) (int, map[string]any) {
-		in := raw(t, map[string]any{"user": user, "channel": workspace.HR, "ts": ts, "text": text})
+		in := raw(t, map[string]any{"user": user, "channel": webapi.HR, "ts": ts, "text": text})
 		return w.send(t, http.MethodPost, name, "application/json", string(in))
 	}
 	for name, tt := range map[string]struct {
 		act, user, ts, text string
 		status              int
 	}{
-		"another's message":        {"edit", workspace.Tanaka, ts, "x", http.StatusConflict},
-		"the app's":                {"edit", workspace.Sato, card, "x", http.StatusConflict},
-		"nothing is left":          {"edit", workspace.Sato, ts, " ", http.StatusUnprocessableEntity},
-		"too long":                 {"edit", workspace.Sato, ts, strings.Repeat("x", 12001), http.StatusUnprocessableEntity},
-		"another's is not deleted": {"delete", workspace.Tanaka, ts, "", http.StatusConflict},
-		"the app's is not deleted": {"delete", workspace.Sato, card, "", http.StatusConflict},
-		"none":                     {"delete", workspace.Sato, "1.000001", "", http.StatusConflict},
+		"another's message":        {"edit", webapi.Tanaka, ts, "x", http.StatusConflict},
+		"the app's":                {"edit", webapi.Sato, card, "x", http.StatusConflict},
+		"nothing is left":          {"edit", webapi.Sato, ts, " ", http.StatusUnprocessableEntity},
+		"too long":                 {"edit", webapi.Sato, ts, strings.Repeat("x", 12001), http.StatusUnprocessableEntity},
+		"another's is not deleted": {"delete", webapi.Tanaka, ts, "", http.StatusConflict},
+		"the app's is not deleted": {"delete", webapi.Sato, card, "", http.StatusConflict},
+		"none":                     {"delete", webapi.Sato, "1.000001", "", http.StatusConflict},
 	} {
 		status, answer := act(tt.act, tt.user, tt.ts, tt.text)
 		expect.That(t, status == tt.status, "%s: status %d: %v", name, status, answer)
 	}
-	status, answer := act("edit", workspace.Sato, ts, "@Ringi 営業部 & 人事部の勤怠")
+	status, answer := act("edit", webapi.Sato, ts, "@Ringi 営業部 & 人事部の勤怠")
 	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
 	expect.Eventually(t, "the mention, twice", func() bool { return len(w.app.events()) == 2 })
 	e := w.app.events()[1].body["event"]
 	edited, _ := at(e, "edited", "ts").(string)
-	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "edited", "user") == workspace.Sato &&
+	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "edited", "user") == webapi.Sato &&
 		strings.HasSuffix(edited, ".000000"), "%v", e)
 	expect.Is(t, at(e, "text"), any(sandbox.Mention("営業部 &amp; 人事部の勤怠")))
-	status, answer = act("delete", workspace.Sato, ts, "")
+	status, answer = act("delete", webapi.Sato, ts, "")
 	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
 	kinds := map[any]any{}
 	expect.Eventually(t, "both changes", func() bool {
@@ -117,31 +119,31 @@ func TestThePageEditsAndDeletesOnesOwnMessages(t *testing.T) {
 		return kinds["message_changed"] != nil && kinds["message_deleted"] != nil
 	})
 	changed, deleted := kinds["message_changed"], kinds["message_deleted"]
-	expect.That(t, at(changed, "message", "edited", "user") == workspace.Sato && at(changed, "hidden") == true &&
+	expect.That(t, at(changed, "message", "edited", "user") == webapi.Sato && at(changed, "hidden") == true &&
 		at(changed, "previous_message", "edited") == nil, "%v", changed)
 	expect.That(t, at(deleted, "deleted_ts") == ts && at(deleted, "message") == nil &&
 		at(deleted, "previous_message", "ts") == ts, "%v", deleted)
-	expect.Is(t, len(w.Messages(workspace.HR, "")), 1, "messages that are left")
+	expect.Is(t, len(w.Messages(webapi.HR, "")), 1, "messages that are left")
 
-	shared := expect.Value(w.Forward(workspace.Sato, workspace.HR, card, workspace.HR, "これ"))(t)
-	status, _ = act("edit", workspace.Sato, shared, "")
+	shared := expect.Value(w.Forward(webapi.Sato, webapi.HR, card, webapi.HR, "これ"))(t)
+	status, _ = act("edit", webapi.Sato, shared, "")
 	expect.Is(t, status, http.StatusOK, "a forwarded message needs no words")
 }
 
 func TestDirectMessagesEchoTheBot(t *testing.T) {
 	w := newWorld(t)
-	im := workspace.DirectMessage(workspace.Sato)
-	expect.Value(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
+	im := webapi.DirectMessage(webapi.Sato)
+	expect.Value(w.Say(webapi.Sato, im, "従業員一覧を取得して"))(t)
 	ts := w.post(t, im, slack.MsgOptionText("受け付けました", false))
 	_, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false))
 	expect.NoError(t, err)
-	expect.NoError(t, w.OpenMessages(workspace.Sato))
+	expect.NoError(t, w.OpenMessages(webapi.Sato))
 	expect.Eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
 	kinds := map[string]int{}
 	for _, e := range w.app.events() {
 		kind, _ := at(e.body, "event", "type").(string)
 		sub, _ := at(e.body, "event", "subtype").(string)
-		if at(e.body, "event", "bot_id") == workspace.BotID {
+		if at(e.body, "event", "bot_id") == webapi.BotID {
 			kind += " by bot"
 		}
 		if kind == "message" && sub == "" && at(e.body, "event", "channel_type") != "im" {
@@ -180,7 +182,7 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 			w := newWorld(t)
 			w.app.onEvent = tt.answer
 			expect.NoError(t, w.SetToggles(tt.toggle))
-			ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+			ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
 			expect.Eventually(t, "the last attempt", func() bool {
 				return slices.ContainsFunc(w.Attempts(), func(a sandbox.Attempt) bool { return a.Final && a.Kind == "app_mention" })
 			})
@@ -194,7 +196,7 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 			}
 			diff := cmp.Diff(tt.reasons, reasons)
 			expect.That(t, diff == "" && len(ids) == 1, "%d event ids, reasons (-want +got):\n%s", len(ids), diff)
-			_, marked := w.Mark(workspace.HR, ts)
+			_, marked := w.Mark(webapi.HR, ts)
 			expect.That(t, marked == tt.marked, "marked %v, want %v", marked, tt.marked)
 		})
 	}
@@ -209,7 +211,7 @@ func TestSlowAppIsNotWaitedFor(t *testing.T) {
 			<-release
 		}
 	}
-	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
 	expect.Eventually(t, "a retry for the timeout", func() bool {
 		e := w.app.events()
 		return len(e) > 1 && e[1].header.Get("X-Slack-Retry-Reason") == "http_timeout"
@@ -220,7 +222,7 @@ func TestTogglesOfDelivery(t *testing.T) {
 	t.Run("twice", func(t *testing.T) {
 		w := newWorld(t)
 		expect.NoError(t, w.SetToggles(sandbox.Toggles{Twice: true}))
-		expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
 		expect.Eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
 		e := w.app.events()
 		expect.That(t, e[0].body["event_id"] == e[1].body["event_id"] && e[1].header.Get("X-Slack-Retry-Num") == "",
@@ -230,28 +232,29 @@ func TestTogglesOfDelivery(t *testing.T) {
 		w := newWorld(t)
 		expect.NoError(t, w.SetToggles(sandbox.Toggles{LateSeconds: 1}))
 		said := time.Now()
-		expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
 		expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
 		late := w.app.events()[0].at.Sub(said)
 		expect.That(t, late >= time.Second, "came after %v, want a second", late)
 	})
 	t.Run("again by hand", func(t *testing.T) {
 		w := newWorld(t)
-		ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-		a := expect.Value(w.Redeliver(workspace.HR, ts, 5))(t)
+		ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
+		a := expect.Value(w.Redeliver(webapi.HR, ts, 5))(t)
 		expect.That(t, len(a) == 5, "%d attempts", len(a))
 		expect.Eventually(t, "six deliveries", func() bool { return len(w.app.events()) == 6 })
-		_, err := w.Redeliver(workspace.HR, "1.000001", 1)
+		_, err := w.Redeliver(webapi.HR, "1.000001", 1)
 		expect.That(t, err != nil, "an unknown message was redelivered")
 	})
 }
 
 func TestStrangerSpeaksWithTheirTeam(t *testing.T) {
 	w := newWorld(t)
-	expect.Value(w.Say(workspace.Stranger, workspace.General, sandbox.Mention("x")))(t)
+	expect.Value(w.Say(webapi.Stranger, webapi.General, sandbox.Mention("x")))(t)
 	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
 	e := w.app.events()[0].body
-	if at(e, "event", "user_team") != workspace.StrangerTeam || e["team_id"] != "T0SANDRING" || e["is_ext_shared_channel"] != true {
+	if at(e, "event", "user_team") != webapi.StrangerTeam || e["team_id"] != "T0SANDRING" ||
+		e["is_ext_shared_channel"] != true {
 		t.Errorf("event = %v", e)
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"ringi/infra/local/sandbox/webapi"
 	"unicode/utf8"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Limits of the files of a message. Their number is Slack's. Slack takes 1 GB of each, which this machine keeps in
@@ -27,7 +26,7 @@ type attachment struct {
 }
 
 // checked returns files as a message has them, or FieldErrors.
-func checked(list []attachment) (files []workspace.File, err error) {
+func checked(list []attachment) (files []webapi.File, err error) {
 	bytes := 0
 	if len(list) > maxFiles {
 		return nil, FieldErrors{"files": fmt.Sprintf("a message has at most %d files, not %d", maxFiles, len(list))}
@@ -43,7 +42,7 @@ func checked(list []attachment) (files []workspace.File, err error) {
 		case bytes > maxFileBytes:
 			return nil, FieldErrors{field: fmt.Sprintf("with %s the files have over %d MB together", f.Name, maxFileBytes>>20)}
 		}
-		files = append(files, workspace.File{Name: f.Name, Body: f.Body})
+		files = append(files, webapi.File{Name: f.Name, Body: f.Body})
 	}
 	return files, nil
 }

@@ -3,12 +3,11 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Forward sends a message that the person can see to a channel or direct message, with what the person writes to it,
@@ -20,7 +19,7 @@ func (s *Sandbox) Forward(user, channel, ts, to, text string) (string, error) {
 		return "", fmt.Errorf("forward %s as %s: %w", ts, user, err)
 	}
 	text, blocks := composed(text)
-	m, err := s.ws.Post(workspace.Draft{Channel: to, User: user, Text: text, Blocks: blocks, Attachments: []any{shared}})
+	m, err := s.ws.Post(webapi.Draft{Channel: to, User: user, Text: text, Blocks: blocks, Attachments: []any{shared}})
 	if err != nil {
 		return "", fmt.Errorf("forward %s to %s: %w", ts, to, err)
 	}
@@ -41,9 +40,9 @@ func (s *Sandbox) shared(user, channel, ts string) (map[string]any, error) {
 	author, odd := s.ws.User(m.User)
 	switch {
 	case !slices.Contains(c.Members, user):
-		return nil, workspace.NotInChannel
+		return nil, webapi.NotInChannel
 	case m.Subtype == "tombstone" || odd != nil:
-		return nil, workspace.MessageNotFound
+		return nil, webapi.MessageNotFound
 	}
 	said := map[string]any{"blocks": append([]any{}, m.Blocks...)}
 	if len(m.Attachments) > 0 {

@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // hookBody is the body of an app's request to a response URL.
@@ -45,9 +44,9 @@ func (s *Sandbox) serveHook(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"ok":true}`)
 }
 
-func (s *Sandbox) respond(t workspace.HookTarget, b hookBody) error {
-	d := workspace.Draft{
-		Channel: t.Channel, User: workspace.Bot, Text: b.Text, Blocks: b.Blocks, Attachments: b.Attachments,
+func (s *Sandbox) respond(t webapi.HookTarget, b hookBody) error {
+	d := webapi.Draft{
+		Channel: t.Channel, User: webapi.Bot, Text: b.Text, Blocks: b.Blocks, Attachments: b.Attachments,
 		ThreadTS: b.ThreadTS,
 	}
 	switch {
@@ -55,19 +54,19 @@ func (s *Sandbox) respond(t workspace.HookTarget, b hookBody) error {
 		s.ws.Dismiss(t.User, t.TS)
 		return nil
 	case b.DeleteOriginal:
-		return s.ws.Delete(t.Channel, t.TS, workspace.Bot)
+		return s.ws.Delete(t.Channel, t.TS, webapi.Bot)
 	case b.ReplaceOriginal && t.Ephemeral:
 		_, err := s.ws.ReplaceEphemeral(t.User, t.TS, d)
 		return err
 	case b.ReplaceOriginal:
-		p := workspace.Patch{Text: &b.Text, Blocks: b.Blocks, Attachments: b.Attachments}
+		p := webapi.Patch{Text: &b.Text, Blocks: b.Blocks, Attachments: b.Attachments}
 		if p.Attachments == nil {
 			p.Attachments = []any{}
 		}
-		_, err := s.ws.Update(t.Channel, t.TS, workspace.Bot, p)
+		_, err := s.ws.Update(t.Channel, t.TS, webapi.Bot, p)
 		return err
 	case b.Text == "" && len(b.Blocks) == 0 && len(b.Attachments) == 0:
-		return workspace.Code("no_text")
+		return webapi.Code("no_text")
 	case b.ResponseType == "in_channel":
 		_, err := s.ws.Post(d)
 		return err

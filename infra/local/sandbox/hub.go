@@ -3,12 +3,11 @@ package sandbox
 import (
 	"encoding/json"
 	"net/http"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // backlog is how many changes may wait for a slow browser. Beyond that its stream ends, and the page loads everything
@@ -33,7 +32,7 @@ type subscriber struct {
 func newHub() *hub { return &hub{} }
 
 // publish sends a change to the people who may see it.
-func (h *hub) publish(c workspace.Change) {
+func (h *hub) publish(c webapi.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.subs) == 0 {
@@ -59,11 +58,11 @@ func (h *hub) publish(c workspace.Change) {
 
 // visible reports whether a person may see a change: ephemeral messages and direct messages are only for the people
 // concerned.
-func visible(c workspace.Change, user string) bool {
+func visible(c webapi.Change, user string) bool {
 	if c.To != "" {
 		return c.To == user
 	}
-	return !strings.HasPrefix(c.Channel, "D") || c.Channel == workspace.DirectMessage(user)
+	return !strings.HasPrefix(c.Channel, "D") || c.Channel == webapi.DirectMessage(user)
 }
 
 func (h *hub) subscribe(user string) *subscriber {

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"crypto/rand"
 	"net/url"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"sync"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // installs has the bot's token, which is valid until it is revoked.
@@ -55,14 +54,14 @@ func (i *installs) install(s *Sandbox) *consent {
 			}
 			return ""
 		},
-		may: func(u workspace.User) bool { return !u.Bot && !u.Restricted && u.TeamID == s.ws.TeamID() },
+		may: func(u webapi.User) bool { return !u.Bot && !u.Restricted && u.TeamID == s.ws.TeamID() },
 		answer: func(user string, q url.Values) object {
 			i.mu.Lock()
 			defer i.mu.Unlock()
 			i.token = cmp.Or(i.token, "xoxb-local-"+rand.Text())
 			return object{
-				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": workspace.Bot, "app_id": s.ws.AppID(),
-				"team": object{"id": s.ws.TeamID(), "name": workspace.Name}, "enterprise": nil,
+				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": webapi.Bot, "app_id": s.ws.AppID(),
+				"team": object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
 				"authed_user": object{"id": user}, "is_enterprise_install": false,
 			}
 		},

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 )
@@ -18,17 +17,18 @@ import (
 func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 	s := newWorld(t, func(o *sandbox.Options) { o.ClientSecret = "c1ient" })
 	back := s.url + "/console/slack/installed"
-	slack := &signin.Slack{App: client{sandbox.ClientID, "c1ient", s.url + "/api/"}, HTTP: http.DefaultClient, Now: time.Now}
-	install := func() signin.Installation {
+	slack := &slackapi.SignIn{App: client{sandbox.ClientID, "c1ient", s.url + "/api/"}, HTTP: http.DefaultClient,
+		Now: time.Now}
+	install := func() slackapi.Installation {
 		t.Helper()
 		address := expect.Value(slack.InstallAddress(t.Context(), back, "st&ate"))(t)
 		_, page := visit(t, address)
 		expect.Must(t, strings.Contains(page, "佐藤 花子") && strings.Contains(page, "chat:write"), "%v", page)
-		resp, _ := visit(t, strings.Replace(address, "/authorize?", "/allow?user="+workspace.Suzuki+"&", 1))
+		resp, _ := visit(t, strings.Replace(address, "/authorize?", "/allow?user="+webapi.Suzuki+"&", 1))
 		code := expect.Value(resp.Location())(t).Query().Get("code")
 		made := expect.Value(slack.Installed(t.Context(), code, back))(t)
 		_, err := slack.Installed(t.Context(), code, back)
-		expect.That(t, errors.Is(err, signin.ErrRefused), "a code twice: %v", err)
+		expect.That(t, errors.Is(err, slackapi.ErrSignInRefused), "a code twice: %v", err)
 		return made
 	}
 	works := func(token string) string {
@@ -36,7 +36,7 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		return slackapi.Code(err)
 	}
 	first := install()
-	if first.Team != s.TeamID() || first.User != workspace.Suzuki || first.Token != botToken || works(botToken) != "" {
+	if first.Team != s.TeamID() || first.User != webapi.Suzuki || first.Token != botToken || works(botToken) != "" {
 		t.Errorf("%+v, %q", first.Team, works(botToken))
 	}
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strings"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Cards reads and sets the language of the app's cards, which is a setting of the workspace.
@@ -81,7 +80,7 @@ func (s *Sandbox) setCards(ctx context.Context, language string) error {
 	if err := s.opts.Cards.SetLanguage(ctx, language); err != nil {
 		return err
 	}
-	s.hub.publish(workspace.Change{Kind: "cards", Data: language})
+	s.hub.publish(webapi.Change{Kind: "cards", Data: language})
 	return nil
 }
 

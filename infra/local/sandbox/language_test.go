@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -53,12 +53,12 @@ func (w *world) speaks(t *testing.T, user, language string) any {
 func TestAPersonSpeaksTheirPagesLanguage(t *testing.T) {
 	w := newWorld(t)
 	for language, locale := range map[string]string{"en": "en-US", "ja": "ja-JP"} {
-		w.speaks(t, workspace.Sato, language)
-		u := expect.Value(w.slack.GetUserInfo(workspace.Sato))(t)
+		w.speaks(t, webapi.Sato, language)
+		u := expect.Value(w.slack.GetUserInfo(webapi.Sato))(t)
 		expect.Is(t, u.Locale, locale, "the locale of somebody whose page is in %s", language)
 	}
 	for body, want := range map[string]int{
-		`{"user":"` + workspace.Sato + `","language":"fr"}`: 422, `{"user":"U0NOBODY","language":"en"}`: 409, `[`: 400,
+		`{"user":"` + webapi.Sato + `","language":"fr"}`: 422, `{"user":"U0NOBODY","language":"en"}`: 409, `[`: 400,
 	} {
 		status, answer := w.send(t, http.MethodPut, "language", "application/json", body)
 		fields, _ := answer["fields"].(map[string]any)
@@ -72,24 +72,24 @@ func TestAPersonSpeaksTheirPagesLanguage(t *testing.T) {
 func TestTheFirstPageDecidesTheLanguageOfCards(t *testing.T) {
 	s := &setting{language: "ja", err: errors.New("throttled")}
 	w := newWorld(t, speaking(s, true))
-	status, _ := w.send(t, http.MethodPut, "language", "application/json", `{"user":"`+workspace.Sato+`","language":"en"}`)
+	status, _ := w.send(t, http.MethodPut, "language", "application/json", `{"user":"`+webapi.Sato+`","language":"en"}`)
 	expect.That(t, status == 500 && s.saved == 0, "%d", status) // the page tries again
 	s.err = nil
 	var all sync.WaitGroup
 	for range 4 {
-		all.Go(func() { w.speaks(t, workspace.Sato, "en") })
+		all.Go(func() { w.speaks(t, webapi.Sato, "en") })
 	}
 	all.Wait()
-	cards := w.speaks(t, workspace.Suzuki, "ja")
+	cards := w.speaks(t, webapi.Suzuki, "ja")
 	expect.That(t, cards == "en" && s.saved == 1, "%v after %d times", cards, s.saved)
 	status, _ = w.send(t, http.MethodPut, "cards", "application/json", `{"language":"ja"}`)
-	expect.That(t, status == 200 && w.speaks(t, workspace.Sato, "en") == "ja", "the gear changes nothing: %d", status)
+	expect.That(t, status == 200 && w.speaks(t, webapi.Sato, "en") == "ja", "the gear changes nothing: %d", status)
 	status, answer := w.send(t, http.MethodPut, "cards", "application/json", `{"language":"de"}`)
 	expect.That(t, status == 422 && s.language == "ja", "%d %v", status, answer)
 
 	other := &setting{language: "ja"}
 	w = newWorld(t, speaking(other, false)) // it was decided at the start
-	cards = w.speaks(t, workspace.Sato, "en")
+	cards = w.speaks(t, webapi.Sato, "en")
 	expect.That(t, cards == "ja" && other.saved == 0, "%v after %d times", cards, other.saved)
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
 	w := newWorld(t)
 	written, sent := make(chan struct{}), make(chan struct{})
-	slow := "/sandbox/state?user=" + workspace.Tanaka
+	slow := "/sandbox/state?user=" + webapi.Tanaka
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.URL.RequestURI() != slow {
 			w.Handler().ServeHTTP(out, r)
@@ -35,17 +35,18 @@ func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := browser.Open(t, server.URL, 1200, 800)
 	p.Until(`document.querySelector("#composer-main")`)
-	p.Eval(fmt.Sprintf(`window.heard = 0; new EventSource("/sandbox/stream?user=%s").onmessage = () => heard++`, workspace.Tanaka))
-	p.Press(`[data-person="` + workspace.Tanaka + `"]`)
+	p.Eval(fmt.Sprintf(`window.heard = 0; new EventSource("/sandbox/stream?user=%s").onmessage = () => heard++`,
+		webapi.Tanaka))
+	p.Press(`[data-person="` + webapi.Tanaka + `"]`)
 	select {
 	case <-written:
 	case <-time.After(time.Minute):
 		t.Fatal("the page asks for nothing")
 	}
-	expect.Value(w.Say(workspace.Sato, workspace.HR, "間に合いますか"))(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "間に合いますか"))(t)
 	p.Until(`heard > 0`)
 	close(sent)
-	p.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q`, workspace.Tanaka))
+	p.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q`, webapi.Tanaka))
 	p.Until(`document.querySelector("#log").innerText.includes("間に合いますか") && failures.length === 0`)
 }
 

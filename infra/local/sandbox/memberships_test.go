@@ -5,7 +5,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -24,13 +24,15 @@ func TestThePersonsOwnChannels(t *testing.T) {
 		}
 		return ids
 	}
-	all := list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Limit: 999})
-	expect.NoError(t, w.Workspace().SetMember(workspace.HR, workspace.Tanaka, false))
-	left := list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"public_channel", "private_channel"}})
+	all := list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka, Limit: 999})
+	expect.NoError(t, w.Workspace().SetMember(webapi.HR, webapi.Tanaka, false))
+	left := list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka,
+		Types: []string{"public_channel", "private_channel"}})
 	expect.That(t, len(left) == len(all)-1, "%v, before %v", left, all)
 	expect.NoError(t, w.Workspace().SetArchived(left[0], true))
-	expect.Same(t, left[1:], list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, ExcludeArchived: true}))
-	expect.Same(t, []string{workspace.DirectMessage(workspace.Tanaka)}, list(slack.GetConversationsForUserParameters{UserID: workspace.Tanaka, Types: []string{"im"}}))
+	expect.Same(t, left[1:], list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka, ExcludeArchived: true}))
+	expect.Same(t, []string{webapi.DirectMessage(webapi.Tanaka)},
+		list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka, Types: []string{"im"}}))
 	for name, p := range map[string]slack.GetConversationsForUserParameters{
 		"invalid_limit": {Limit: 1000}, "invalid_types": {Types: []string{"channel"}}, "user_not_found": {UserID: "U0NOBODY"},
 	} {

@@ -5,10 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"ringi/infra/local/sandbox/webapi"
 	"strings"
 	"time"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 const tokenLasts = 5 * time.Minute
@@ -29,7 +28,7 @@ func (s *Sandbox) signIn() *consent {
 			}
 			return ""
 		},
-		may: func(u workspace.User) bool { return !u.Bot },
+		may: func(u webapi.User) bool { return !u.Bot },
 		answer: func(user string, q url.Values) object {
 			return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer", "id_token": s.idToken(user, q.Get("nonce"))}
 		},
@@ -48,6 +47,6 @@ func (s *Sandbox) idToken(user, nonce string) string {
 	return part(object{"alg": "RS256", "typ": "JWT", "kid": "sandbox"}) + "." + part(object{
 		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(), "auth_time": now.Unix(),
 		"nonce": nonce, "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID, "https://slack.com/user_id": u.ID,
-		"name": u.Name, "locale": u.Locale, "https://slack.com/team_name": workspace.Name,
+		"name": u.Name, "locale": u.Locale, "https://slack.com/team_name": webapi.Name,
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte("sandbox"))
 }

@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 )
 
 //go:embed ui
@@ -68,7 +67,7 @@ func reply(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		status = http.StatusInternalServerError
 		answer := map[string]any{"error": err.Error()}
-		var code workspace.Code
+		var code webapi.Code
 		var trouble InteractionError
 		var fields FieldErrors
 		switch {

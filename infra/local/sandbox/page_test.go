@@ -13,7 +13,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -38,19 +38,23 @@ func TestPageSays(t *testing.T) {
 		status           int
 		text             string
 	}{
-		{"a mention by name", "application/json", `{"user":"` + workspace.Sato + `","channel":"` + workspace.HR + `","text":" @Ringi a<b & @鈴木 一郎 "}`, 200, "<@" + workspace.Bot + "> a&lt;b &amp; <@" + workspace.Suzuki + ">"},
-		{"a form of another site", "text/plain", `{"user":"` + workspace.Sato + `","channel":"` + workspace.HR + `","text":"x"}`, 415, ""},
-		{"nothing", "application/json", `{"user":"` + workspace.Sato + `","channel":"` + workspace.HR + `","text":"  "}`, 422, ""},
-		{"too much", "application/json", `{"user":"` + workspace.Sato + `","channel":"` + workspace.HR + `","text":"` + strings.Repeat("あ", 12001) + `"}`, 422, ""},
-		{"outside of the channel", "application/json", `{"user":"` + workspace.Stranger + `","channel":"` + workspace.HR + `","text":"x"}`, 409, ""},
+		{"a mention by name", "application/json", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR +
+			`","text":" @Ringi a<b & @鈴木 一郎 "}`, 200, "<@" + webapi.Bot + "> a&lt;b &amp; <@" + webapi.Suzuki + ">"},
+		{"a form of another site", "text/plain", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","text":"x"}`,
+			415, ""},
+		{"nothing", "application/json", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","text":"  "}`, 422, ""},
+		{"too much", "application/json", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","text":"` +
+			strings.Repeat("あ", 12001) + `"}`, 422, ""},
+		{"outside of the channel", "application/json", `{"user":"` + webapi.Stranger + `","channel":"` + webapi.HR +
+			`","text":"x"}`, 409, ""},
 		{"nonsense", "application/json", `[`, 400, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := len(w.Messages(workspace.HR, ""))
+			before := len(w.Messages(webapi.HR, ""))
 			status, answer := w.send(t, http.MethodPost, "say", tt.kind, tt.body)
 			expect.Must(t, status == tt.status, "status %d %v, want %d", status, answer, tt.status)
-			all := w.Messages(workspace.HR, "")
+			all := w.Messages(webapi.HR, "")
 			if tt.text == "" {
 				expect.That(t, len(all) == before, "a message was posted")
 				return
@@ -62,19 +66,19 @@ func TestPageSays(t *testing.T) {
 
 func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 	w := newWorld(t)
-	w.post(t, workspace.Sato, slack.MsgOptionText("for you", false))
-	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("psst", false)))(t)
+	w.post(t, webapi.Sato, slack.MsgOptionText("for you", false))
+	expect.Value(w.slack.PostEphemeral(webapi.HR, webapi.Suzuki, slack.MsgOptionText("psst", false)))(t)
 	for _, tt := range []struct {
 		user               string
 		channels, whispers int
-	}{{workspace.Sato, 3, 0}, {workspace.Suzuki, 3, 1}, {workspace.Guest, 2, 0}, {workspace.Stranger, 1, 0}} {
+	}{{webapi.Sato, 3, 0}, {webapi.Suzuki, 3, 1}, {webapi.Guest, 2, 0}, {webapi.Stranger, 1, 0}} {
 		status, state := w.send(t, http.MethodGet, "state?user="+tt.user, "", "")
 		channels, _ := state["channels"].([]any)
 		whispers, _ := state["ephemerals"].([]any)
 		expect.That(t, status == 200 && len(channels) == tt.channels && len(whispers) == tt.whispers,
 			"%s: status %d, %d channels, %d whispers; want %d and %d", tt.user, status, len(channels), len(whispers), tt.channels, tt.whispers)
-		mine := at(state, "messages", workspace.DirectMessage(workspace.Sato), 0, "text")
-		expect.That(t, (mine == "for you") == (tt.user == workspace.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
+		mine := at(state, "messages", webapi.DirectMessage(webapi.Sato), 0, "text")
+		expect.That(t, (mine == "for you") == (tt.user == webapi.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
 	}
 	if status, _ := w.send(t, http.MethodGet, "state?user=U404", "", ""); status != 409 {
 		t.Errorf("an unknown person: status %d", status)
@@ -85,7 +89,8 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	req := expect.Value(http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/sandbox/stream?user="+workspace.Tanaka, nil))(t)
+	req := expect.Value(http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/sandbox/stream?user="+webapi.Tanaka,
+		nil))(t)
 	resp := expect.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
@@ -99,9 +104,9 @@ func TestStreamKeepsSecrets(t *testing.T) {
 		return ""
 	}
 	next() // skips the hello event
-	w.post(t, workspace.Sato, slack.MsgOptionText("for 佐藤 alone", false))
-	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
-	expect.Value(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
+	w.post(t, webapi.Sato, slack.MsgOptionText("for 佐藤 alone", false))
+	expect.Value(w.slack.PostEphemeral(webapi.HR, webapi.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "for all"))(t)
 	got := next()
 	expect.That(t, strings.Contains(got, "for all"), "田中 hears %s first, want what is for all", got)
 }
@@ -120,7 +125,7 @@ func (f failing) List() (all []sandbox.ToolFault) {
 func TestPageReachesItsHooks(t *testing.T) {
 	tools := failing{"list_employees": false}
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.Administrator, o.Tools = workspace.Suzuki, tools
+		o.Administrator, o.Tools = webapi.Suzuki, tools
 		o.Run = func(_ context.Context, task string) (any, error) {
 			if task == "gone" {
 				return nil, errors.New("no such task")
@@ -137,7 +142,7 @@ func TestPageReachesItsHooks(t *testing.T) {
 	if status, _ := w.send(t, http.MethodPut, "tools", "application/json", `{"tool":"list_employees","failing":true}`); status != 200 || !tools["list_employees"] {
 		t.Errorf("tool: %d %v", status, tools)
 	}
-	if _, got := w.send(t, http.MethodGet, "state?user="+workspace.Sato, "", ""); got["admin"] != workspace.Suzuki {
+	if _, got := w.send(t, http.MethodGet, "state?user="+webapi.Sato, "", ""); got["admin"] != webapi.Suzuki {
 		t.Errorf("the page learns of the administrator %v", got["admin"])
 	}
 	if status, _ := w.send(t, http.MethodPut, "toggles", "application/json", `{"late_seconds":-1}`); status != 422 {

@@ -3,12 +3,11 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // maxTyped is Slack's limit for a message that a person types.
@@ -16,31 +15,31 @@ const maxTyped = 12000
 
 // pageState has everything that the page shows to one person.
 type pageState struct {
-	Me         string                         `json:"me"`
-	Team       map[string]string              `json:"team"`
-	Bot        string                         `json:"bot"`
-	Users      []workspace.User               `json:"users"`
-	Channels   []workspace.Channel            `json:"channels"`
-	Messages   map[string][]workspace.Message `json:"messages"`
-	Ephemerals []ephemeral                    `json:"ephemerals"`
-	Views      []workspace.OpenView           `json:"views"`
-	Marks      []Attempt                      `json:"marks"`
-	Prompts    map[string][]workspace.Prompt  `json:"prompts"`
-	Sessions   []workspace.Session            `json:"sessions"`
-	Toggles    Toggles                        `json:"toggles"`
-	Shortcuts  []Shortcut                     `json:"shortcuts"`
-	Globals    []Shortcut                     `json:"globals"`
-	Home       *workspace.View                `json:"home"` // the app's Home tab; nil if the app has not published one
-	Banner     map[string]string              `json:"banner"`
-	Links      map[string]string              `json:"links"`
-	Has        map[string]bool                `json:"has"`
-	Admin      string                         `json:"admin"`   // the console's first administrator
-	Started    time.Time                      `json:"started"` // start of the sandbox; everything on the page is newer
+	Me         string                      `json:"me"`
+	Team       map[string]string           `json:"team"`
+	Bot        string                      `json:"bot"`
+	Users      []webapi.User               `json:"users"`
+	Channels   []webapi.Channel            `json:"channels"`
+	Messages   map[string][]webapi.Message `json:"messages"`
+	Ephemerals []ephemeral                 `json:"ephemerals"`
+	Views      []webapi.OpenView           `json:"views"`
+	Marks      []Attempt                   `json:"marks"`
+	Prompts    map[string][]webapi.Prompt  `json:"prompts"`
+	Sessions   []webapi.Session            `json:"sessions"`
+	Toggles    Toggles                     `json:"toggles"`
+	Shortcuts  []Shortcut                  `json:"shortcuts"`
+	Globals    []Shortcut                  `json:"globals"`
+	Home       *webapi.View                `json:"home"` // the app's Home tab; nil if the app has not published one
+	Banner     map[string]string           `json:"banner"`
+	Links      map[string]string           `json:"links"`
+	Has        map[string]bool             `json:"has"`
+	Admin      string                      `json:"admin"`   // the console's first administrator
+	Started    time.Time                   `json:"started"` // start of the sandbox; everything on the page is newer
 }
 
 type ephemeral struct {
-	Channel string            `json:"channel"`
-	Message workspace.Message `json:"message"`
+	Channel string         `json:"channel"`
+	Message webapi.Message `json:"message"`
 }
 
 func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
@@ -50,22 +49,22 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := pageState{
-		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(),
+		Me: me.ID, Bot: webapi.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(),
 		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
-		Team:    map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
+		Team:    map[string]string{"id": s.ws.TeamID(), "name": webapi.Name},
 		Banner:  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has:     map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil, "cards": s.opts.Cards != nil},
 		Admin:   s.opts.Administrator,
 		Started: s.started, Links: s.opts.Links,
-		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
-		Ephemerals: []ephemeral{}, Marks: []Attempt{}, Sessions: []workspace.Session{},
-		Channels: []workspace.Channel{},
+		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{},
+		Ephemerals: []ephemeral{}, Marks: []Attempt{}, Sessions: []webapi.Session{},
+		Channels: []webapi.Channel{},
 	}
 	if v, ok := s.ws.Home(me.ID); ok {
 		st.Home = &v
 	}
 	for _, c := range s.ws.Channels() {
-		if !visible(workspace.Change{Channel: c.ID}, me.ID) || !slices.Contains(c.Members, me.ID) {
+		if !visible(webapi.Change{Channel: c.ID}, me.ID) || !slices.Contains(c.Members, me.ID) {
 			continue
 		}
 		st.Channels = append(st.Channels, c)
@@ -79,7 +78,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	for _, a := range s.marks {
-		if visible(workspace.Change{Channel: a.Channel}, me.ID) {
+		if visible(webapi.Change{Channel: a.Channel}, me.ID) {
 			st.Marks = append(st.Marks, a)
 		}
 	}
@@ -104,7 +103,7 @@ type target struct {
 	Values     map[string]any `json:"values"`
 }
 
-func (t target) hand() workspace.Hand { return workspace.Hand{User: t.User, Window: t.Window} }
+func (t target) hand() webapi.Hand { return webapi.Hand{User: t.User, Window: t.Window} }
 
 // acts maps the last part of an address to an action on the page.
 func (s *Sandbox) acts() map[string]func(target) (any, error) {

@@ -2,12 +2,11 @@ package sandbox
 
 import (
 	"fmt"
-
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // payload returns the fields that all interactions share. The closing of a modal has no trigger_id.
-func (s *Sandbox) payload(kind string, by workspace.Hand, channel string) (map[string]any, error) {
+func (s *Sandbox) payload(kind string, by webapi.Hand, channel string) (map[string]any, error) {
 	u, err := s.ws.User(by.User)
 	if err != nil {
 		return nil, err
@@ -40,12 +39,12 @@ func (s *Sandbox) now() string {
 	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
 }
 
-func (s *Sandbox) responseURL(m workspace.Message, user string) string {
+func (s *Sandbox) responseURL(m webapi.Message, user string) string {
 	thread := m.ThreadTS
 	if thread == m.TS {
 		thread = ""
 	}
-	id := s.ws.NewHook(workspace.HookTarget{User: user, Channel: m.Channel, TS: m.TS, ThreadTS: thread,
+	id := s.ws.NewHook(webapi.HookTarget{User: user, Channel: m.Channel, TS: m.TS, ThreadTS: thread,
 		Ephemeral: m.IsEphemeral})
 	return fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), id)
 }
@@ -58,7 +57,7 @@ type placed struct {
 }
 
 // findElement searches a message's blocks, then the blocks of its attachments.
-func findElement(m workspace.Message, actionID string) (placed, bool) {
+func findElement(m webapi.Message, actionID string) (placed, bool) {
 	if p, ok := inBlocks(m.Blocks, actionID); ok {
 		return p, true
 	}
@@ -89,7 +88,7 @@ func inBlocks(blocks []any, actionID string) (placed, bool) {
 }
 
 // container describes the message or attachment that has the element.
-func container(m workspace.Message, attachment int) map[string]any {
+func container(m webapi.Message, attachment int) map[string]any {
 	c := map[string]any{"type": "message", "message_ts": m.TS, "channel_id": m.Channel, "is_ephemeral": m.IsEphemeral}
 	if attachment > 0 {
 		c["type"], c["attachment_id"], c["is_app_unfurl"] = "message_attachment", attachment, false

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Say posts what a person types and returns the message's ts. &, < and > are escaped, and people are <@U…>; the rest
@@ -24,7 +23,7 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 		return "", fmt.Errorf("say as %s: %w", user, err)
 	}
 	text, blocks := composed(text)
-	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks})
+	m, err := s.ws.Post(webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks})
 	if err != nil {
 		return "", fmt.Errorf("say in %s: %w", channel, err)
 	}
@@ -32,12 +31,12 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 }
 
 // Attach says something as Reply does, with files.
-func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...workspace.File) (string, error) {
+func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...webapi.File) (string, error) {
 	if _, err := s.ws.User(user); err != nil {
 		return "", fmt.Errorf("attach files as %s: %w", user, err)
 	}
 	text, blocks := composed(text)
-	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks,
+	m, err := s.ws.Post(webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks,
 		Subtype: "file_share", Files: files})
 	if err != nil {
 		return "", fmt.Errorf("attach files in %s: %w", channel, err)
@@ -51,10 +50,10 @@ func (s *Sandbox) Edit(user, channel, ts, text string) error {
 		return fmt.Errorf("edit %s: %w", ts, err)
 	}
 	if m.User != user {
-		return fmt.Errorf("edit %s: %w", ts, workspace.CantUpdate)
+		return fmt.Errorf("edit %s: %w", ts, webapi.CantUpdate)
 	}
 	text, blocks := composed(text)
-	if _, err := s.ws.Update(channel, ts, user, workspace.Patch{Text: &text, Typed: blocks}); err != nil {
+	if _, err := s.ws.Update(channel, ts, user, webapi.Patch{Text: &text, Typed: blocks}); err != nil {
 		return fmt.Errorf("edit %s: %w", ts, err)
 	}
 	return nil
@@ -90,25 +89,25 @@ func (s *Sandbox) opened(user, tab string) error {
 
 // Messages returns a channel's messages outside of threads, or a thread with its first message, oldest first. It
 // returns nothing for an unknown channel or thread.
-func (s *Sandbox) Messages(channel, thread string) []workspace.Message {
+func (s *Sandbox) Messages(channel, thread string) []webapi.Message {
 	if thread != "" {
 		// As in the browser, an unknown thread is empty.
-		found, _ := s.ws.Replies(channel, thread, workspace.Range{})
+		found, _ := s.ws.Replies(channel, thread, webapi.Range{})
 		return found
 	}
-	found, _ := s.ws.History(channel, workspace.Range{})
+	found, _ := s.ws.History(channel, webapi.Range{})
 	slices.Reverse(found)
 	return found
 }
 
 // Suggestions returns the prompts that the app offers in a direct message.
-func (s *Sandbox) Suggestions(channel string) []workspace.Prompt { return s.ws.Prompts(channel) }
+func (s *Sandbox) Suggestions(channel string) []webapi.Prompt { return s.ws.Prompts(channel) }
 
 // Ephemerals returns the ephemeral messages for a person, oldest first.
-func (s *Sandbox) Ephemerals(user string) []workspace.Message { return s.ws.Ephemerals(user) }
+func (s *Sandbox) Ephemerals(user string) []webapi.Message { return s.ws.Ephemerals(user) }
 
 // Views returns a person's open modals, the topmost last.
-func (s *Sandbox) Views(user string) []workspace.View { return s.ws.Views(user) }
+func (s *Sandbox) Views(user string) []webapi.View { return s.ws.Views(user) }
 
 // Mark returns the delivery behind the ⚠ on a message: the last failed one, unless a later one succeeded.
 func (s *Sandbox) Mark(channel, ts string) (Attempt, bool) {

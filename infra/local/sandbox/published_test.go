@@ -9,8 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
-	"ringi/infra/local/vendors/published"
+	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 )
 
@@ -67,16 +66,17 @@ var calls = []struct{ method, form, refused string }{
 
 // The sandbox's answers must have the names and types of Slack's.
 func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
-	api := expect.Value(published.Open("slack"))(t)
+	api := expect.Value(vendors.Published("slack"))(t)
 	w := newWorld(t, func(o *sandbox.Options) { o.TimeScale = 1 })
-	root := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
-	posted := w.call(t, botToken, "chat.postMessage", "channel="+workspace.HR+"&text=x&thread_ts="+root)
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	posted := w.call(t, botToken, "chat.postMessage", "channel="+webapi.HR+"&text=x&thread_ts="+root)
 	ts, _ := posted["ts"].(string)
 	view := url.QueryEscape(`{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[]}`)
-	dm := at(w.call(t, botToken, "conversations.open", "users="+workspace.Sato), "channel", "id").(string)
+	dm := at(w.call(t, botToken, "conversations.open", "users="+webapi.Sato), "channel", "id").(string)
 	opened := w.call(t, botToken, "views.open", "trigger_id="+trigger(t, w)+"&view="+view)
 	id, _ := at(opened, "view", "id").(string)
-	places := strings.NewReplacer("{hr}", workspace.HR, "{sato}", workspace.Sato, "{dm}", dm, "{root}", root, "{ts}", ts, "{id}", id, "{view}", view, "{trigger}", trigger(t, w))
+	places := strings.NewReplacer("{hr}", webapi.HR, "{sato}", webapi.Sato, "{dm}", dm, "{root}", root, "{ts}", ts,
+		"{id}", id, "{view}", view, "{trigger}", trigger(t, w))
 	for _, tt := range calls {
 		t.Run(tt.method+" "+tt.refused, func(t *testing.T) {
 			answer := w.call(t, botToken, tt.method, places.Replace(tt.form))
@@ -91,7 +91,7 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 			}
 		})
 	}
-	got := at(w.call(t, botToken, "users.info", "user="+workspace.Sato), "user", "locale")
+	got := at(w.call(t, botToken, "users.info", "user="+webapi.Sato), "user", "locale")
 	expect.That(t, got == nil, "a locale that nobody asked for: %v", got)
 	w.Faults().Add(webapi.Fault{Method: "team.info", Kind: webapi.Refused, Code: "missing_scope"})
 	answer := w.call(t, botToken, "team.info", "")
@@ -103,8 +103,8 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 // trigger returns a new trigger_id from a click on a card's button.
 func trigger(t *testing.T, w *world) string {
 	t.Helper()
-	ts := w.post(t, workspace.HR, card("#fff", "x", button("a", "v")))
-	expect.NoError(t, w.Click(workspace.Sato, workspace.HR, ts, "a"))
+	ts := w.post(t, webapi.HR, card("#fff", "x", button("a", "v")))
+	expect.NoError(t, w.Click(webapi.Sato, webapi.HR, ts, "a"))
 	actions := w.app.actions()
 	id, _ := actions[len(actions)-1].body["trigger_id"].(string)
 	return id

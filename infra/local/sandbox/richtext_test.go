@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/seen"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // elements is a rich_text block's; a string stands for a section of one text.
@@ -49,7 +49,7 @@ func items(style string, indent, offset string, texts ...string) string {
 		strings.Join(sections, ",") + "]}"
 }
 
-const hr = `{"type":"channel","channel_id":"` + workspace.HR + `"}`
+const hr = `{"type":"channel","channel_id":"` + webapi.HR + `"}`
 
 // typed are texts that a person types, with the text and the elements that Slack's clients send for them, by messages
 // that users of public clients recorded.
@@ -104,12 +104,12 @@ var typed = []struct{ name, typed, text, elements string }{
 			"," + items("ordered", "0", `,"offset":1`, "送付")},
 	{"no list", "-5 度\n1.5 倍\n・中黒\n2026.4", "-5 度\n1.5 倍\n・中黒\n2026.4", section + said("-5 度\n1.5 倍\n・中黒\n2026.4") + "]}"},
 	{"mentions", "@佐藤 花子さん @sato #人事 @here @hr-approvers @hereafter",
-		"<@" + workspace.Sato + ">さん <@" + workspace.Sato + "> <#" + workspace.HR + "|人事> <!here> <!subteam^" +
-			workspace.Approvers + "|@hr-approvers> @hereafter",
-		section + `{"type":"user","user_id":"` + workspace.Sato + `"},` + said("さん ") + `,{"type":"user","user_id":"` +
-			workspace.Sato + `"},` + said(" ") + "," + hr + "," + said(" ") + `,{"type":"broadcast","range":"here"},` +
+		"<@" + webapi.Sato + ">さん <@" + webapi.Sato + "> <#" + webapi.HR + "|人事> <!here> <!subteam^" +
+			webapi.Approvers + "|@hr-approvers> @hereafter",
+		section + `{"type":"user","user_id":"` + webapi.Sato + `"},` + said("さん ") + `,{"type":"user","user_id":"` +
+			webapi.Sato + `"},` + said(" ") + "," + hr + "," + said(" ") + `,{"type":"broadcast","range":"here"},` +
 			said(" ") +
-			`,{"type":"usergroup","usergroup_id":"` + workspace.Approvers + `"},` + said(" @hereafter") + "]}"},
+			`,{"type":"usergroup","usergroup_id":"` + webapi.Approvers + `"},` + said(" @hereafter") + "]}"},
 }
 
 // What a person types reaches the app as Slack's clients send it: text and blocks say the same, and both are read as
@@ -119,17 +119,17 @@ func TestWhatIsTypedIsSentAsSlackSendsIt(t *testing.T) {
 	for _, tt := range typed {
 		t.Run(tt.name, func(t *testing.T) {
 			status, answer := w.send(t, http.MethodPost, "say", "application/json",
-				string(raw(t, map[string]any{"user": workspace.Sato, "channel": workspace.HR, "text": tt.typed})))
+				string(raw(t, map[string]any{"user": webapi.Sato, "channel": webapi.HR, "text": tt.typed})))
 			expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
-			all := w.Messages(workspace.HR, "")
+			all := w.Messages(webapi.HR, "")
 			m := all[len(all)-1]
 			expect.Is(t, m.Text, tt.text)
-			var sent seen.Message
+			var sent inbound.Message
 			expect.NoError(t, json.Unmarshal(raw(t, m), &sent))
 			if diff := cmp.Diff(elements(t, "["+tt.elements+"]"), at(sent.Blocks, 0, "elements")); diff != "" {
 				t.Errorf("elements (-want +got):\n%s", diff)
 			}
-			expect.Is(t, sent.Content().Text, seen.Message{Text: m.Text}.Content().Text, "text and blocks don't say the same")
+			expect.Is(t, sent.Content().Text, inbound.Message{Text: m.Text}.Content().Text, "text and blocks don't say the same")
 		})
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 )
 
 type Shortcut struct {
@@ -58,7 +57,7 @@ type Options struct {
 // Sandbox is one workspace with one app. Close it to end pending retries.
 type Sandbox struct {
 	opts     Options
-	ws       *workspace.Workspace
+	ws       *webapi.Workspace
 	faults   *webapi.Faults
 	sender   *Sender
 	hub      *hub
@@ -97,14 +96,14 @@ func New(opts Options) *Sandbox {
 	opts = withDefaults(opts)
 	s := &Sandbox{
 		opts: opts,
-		ws: workspace.New(workspace.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
+		ws: webapi.NewWorkspace(webapi.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
 			Now: opts.Now}),
 		faults: &webapi.Faults{},
 		hub:    newHub(),
 		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
 			Commands: opts.CommandsURL},
 		marks: map[string]Attempt{}, started: opts.Now(),
-		sent: map[string]Event{}, shares: workspace.General,
+		sent: map[string]Event{}, shares: webapi.General,
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)
@@ -146,7 +145,7 @@ func withDefaults(opts Options) Options {
 func (s *Sandbox) Handler() http.Handler { return s.handler }
 
 // Workspace gives direct access to the workspace, for changes that no person's action makes.
-func (s *Sandbox) Workspace() *workspace.Workspace { return s.ws }
+func (s *Sandbox) Workspace() *webapi.Workspace { return s.ws }
 
 func (s *Sandbox) TeamID() string { return s.opts.TeamID }
 
@@ -190,7 +189,7 @@ func (s *Sandbox) record(a Attempt) {
 			s.marks[a.Channel+a.TS] = a
 		}
 	}
-	s.hub.publish(workspace.Change{Kind: "attempt", Channel: a.Channel, TS: a.TS, Data: a})
+	s.hub.publish(webapi.Change{Kind: "attempt", Channel: a.Channel, TS: a.TS, Data: a})
 }
 
 func (s *Sandbox) heard(c webapi.Call) {

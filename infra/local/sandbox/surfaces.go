@@ -5,18 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"ringi/infra/local/sandbox/webapi"
 	"strings"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Command runs /ringi with a text. The app's answer is shown to the person only, or to the channel if the app asks for
 // that.
 func (s *Sandbox) Command(user, channel, typed string) error {
-	return s.command(workspace.Hand{User: user}, channel, typed)
+	return s.command(webapi.Hand{User: user}, channel, typed)
 }
 
-func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
+func (s *Sandbox) command(by webapi.Hand, channel, typed string) error {
 	u, err := s.ws.User(by.User)
 	if err != nil {
 		return fmt.Errorf("command of %s: %w", by.User, err)
@@ -30,7 +29,7 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 	if c.IM != "" {
 		place = "directmessage"
 	}
-	hook := s.ws.NewHook(workspace.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
+	hook := s.ws.NewHook(webapi.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
 	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
 		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"}, "channel_id": {c.ID}, "channel_name": {place},
 		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
@@ -50,7 +49,7 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 	if err := json.Unmarshal(answer.Body, &said); err != nil {
 		said = hookBody{Text: string(answer.Body)} // Slack shows plain text unchanged
 	}
-	if err := s.respond(workspace.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
+	if err := s.respond(webapi.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
 		return InteractionError{Reason: err.Error(), Status: answer.Status}
 	}
 	return nil
@@ -58,25 +57,25 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 
 // Global chooses one of the app's global shortcuts, which need no message.
 func (s *Sandbox) Global(user, callbackID string) error {
-	return s.global(workspace.Hand{User: user}, callbackID)
+	return s.global(webapi.Hand{User: user}, callbackID)
 }
 
-func (s *Sandbox) global(by workspace.Hand, callbackID string) error {
+func (s *Sandbox) global(by webapi.Hand, callbackID string) error {
 	_, err := s.interact("shortcut", by, "", "", map[string]any{"callback_id": callbackID, "action_ts": s.now()})
 	return err
 }
 
-func (s *Sandbox) Home(user string) (workspace.View, bool) { return s.ws.Home(user) }
+func (s *Sandbox) Home(user string) (webapi.View, bool) { return s.ws.Home(user) }
 
 // ClickHome presses the button of the Home tab with this action and value. An empty value matches any.
 func (s *Sandbox) ClickHome(user, actionID, value string) error {
-	return s.clickHome(workspace.Hand{User: user}, actionID, value)
+	return s.clickHome(webapi.Hand{User: user}, actionID, value)
 }
 
-func (s *Sandbox) clickHome(by workspace.Hand, actionID, value string) error {
+func (s *Sandbox) clickHome(by webapi.Hand, actionID, value string) error {
 	v, ok := s.ws.Home(by.User)
 	if !ok {
-		return fmt.Errorf("click %s: %w", actionID, workspace.ViewNotFound)
+		return fmt.Errorf("click %s: %w", actionID, webapi.ViewNotFound)
 	}
 	for _, b := range v.Blocks {
 		if found, ok := inBlocks([]any{b}, actionID); ok && (value == "" || found.element["value"] == value) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // maxLate is the longest delay of events, in seconds.
@@ -55,7 +54,7 @@ func (s *Sandbox) SetToggles(t Toggles) error {
 	if before.EnforceRates != t.EnforceRates {
 		s.faults.SetRates(webapi.Rates{Enforce: t.EnforceRates, Scale: s.opts.Rates.Scale})
 	}
-	s.hub.publish(workspace.Change{Kind: "toggles", Data: t})
+	s.hub.publish(webapi.Change{Kind: "toggles", Data: t})
 	return nil
 }
 

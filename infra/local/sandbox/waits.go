@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"ringi/infra/local/sandbox/webapi"
 	"slices"
 	"strings"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // Wait is a message that waits for a person: for a stamp, or for an answer that only the requester can give.
@@ -35,7 +34,7 @@ func (s *Sandbox) getWaits(w http.ResponseWriter, r *http.Request) {
 func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 	found, seen := []Wait{}, map[string]bool{}
 	for _, c := range s.ws.Channels() {
-		if !slices.Contains(c.Members, user) || !visible(workspace.Change{Channel: c.ID}, user) {
+		if !slices.Contains(c.Members, user) || !visible(webapi.Change{Channel: c.ID}, user) {
 			continue
 		}
 		all, err := s.ws.Everything(c.ID)
@@ -73,7 +72,7 @@ func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 
 // waitOf returns what a message waits for; Action is empty if it waits for nothing. stamp reports whether it waits for
 // an approver.
-func waitOf(m workspace.Message) (wait Wait, stamp bool) {
+func waitOf(m webapi.Message) (wait Wait, stamp bool) {
 	for _, block := range blocksOf(m) {
 		elements, _ := block["elements"].([]any)
 		for _, e := range elements {
@@ -92,7 +91,7 @@ func waitOf(m workspace.Message) (wait Wait, stamp bool) {
 }
 
 // blocksOf returns the blocks of a message and of its attachments.
-func blocksOf(m workspace.Message) (found []map[string]any) {
+func blocksOf(m webapi.Message) (found []map[string]any) {
 	lists := [][]any{m.Blocks}
 	for _, a := range m.Attachments {
 		card, _ := a.(map[string]any)

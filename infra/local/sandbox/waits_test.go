@@ -12,7 +12,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -40,7 +40,7 @@ func (w *world) waits(t *testing.T, user string) (found []sandbox.Wait) {
 func TestWhatWaitsForAPerson(t *testing.T) {
 	const first, second = "01JSGX7Q3M5V8ZK2R9T4W6Y1AB", "01JSGX7Q3M5V8ZK2R9T4W6Y1AC"
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.Approvals = mayStamp{first: workspace.Suzuki, second: workspace.Tanaka}
+		o.Approvals = mayStamp{first: webapi.Suzuki, second: webapi.Tanaka}
 	})
 	post := func(channel, root, task string, actions ...string) string {
 		t.Helper()
@@ -54,20 +54,20 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 		expect.NoError(t, err)
 		return ts
 	}
-	root := expect.Value(w.Say(workspace.Sato, workspace.HR, "お願い"))(t)
-	policy := post(workspace.HR, root, first, "approve_prompt", "reject_prompt")
-	post(workspace.HR, root, second, "reject_prompt", "review_prompt") // must be read before it can be approved
-	failed := post(workspace.HR, root, first, "cancel_execution", "retry_execution")
-	post(workspace.DirectMessage(workspace.Suzuki), "", first, "approve_prompt") // a copy of the card
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, "お願い"))(t)
+	policy := post(webapi.HR, root, first, "approve_prompt", "reject_prompt")
+	post(webapi.HR, root, second, "reject_prompt", "review_prompt") // must be read before it can be approved
+	failed := post(webapi.HR, root, first, "cancel_execution", "retry_execution")
+	post(webapi.DirectMessage(webapi.Suzuki), "", first, "approve_prompt") // a copy of the card
 	for user, want := range map[string][]sandbox.Wait{
-		workspace.Suzuki: {{Channel: workspace.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt", Asked: asked}},
-		workspace.Sato:   {{Channel: workspace.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
-		workspace.Alex:   {}, // is not in the channel
-		workspace.Guest:  {},
+		webapi.Suzuki: {{Channel: webapi.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt", Asked: asked}},
+		webapi.Sato:   {{Channel: webapi.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
+		webapi.Alex:   {}, // is not in the channel
+		webapi.Guest:  {},
 	} {
 		expect.Same(t, want, w.waits(t, user))
 	}
-	got := w.waits(t, workspace.Tanaka)
+	got := w.waits(t, webapi.Tanaka)
 	expect.That(t, len(got) == 1 && got[0].Action == "review_prompt", "%+v", got)
 }
 
@@ -75,26 +75,26 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	w := newWorld(t)
 	cardApp(t, w)
-	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> お願い"))(t)
-	expect.Eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(workspace.HR); return len(all) == 2 })
-	all := expect.Value(w.Workspace().Everything(workspace.HR))(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> お願い"))(t)
+	expect.Eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(webapi.HR); return len(all) == 2 })
+	all := expect.Value(w.Workspace().Everything(webapi.HR))(t)
 	for _, window := range []string{"one", "two", ""} {
 		status, answer := w.send(t, http.MethodPost, "act", "application/json",
-			`{"user":"`+workspace.Suzuki+`","window":"`+window+`","channel":"`+workspace.HR+`","ts":"`+all[1].TS+`","action_id":"reject_prompt"}`)
+			`{"user":"`+webapi.Suzuki+`","window":"`+window+`","channel":"`+webapi.HR+`","ts":"`+all[1].TS+`","action_id":"reject_prompt"}`)
 		expect.Must(t, status == http.StatusOK, "%s: %d %v", window, status, answer)
 	}
-	_, state := w.send(t, http.MethodGet, "state?user="+workspace.Suzuki, "", "")
+	_, state := w.send(t, http.MethodGet, "state?user="+webapi.Suzuki, "", "")
 	var windows []any
 	for i := range 3 {
 		windows = append(windows, at(state, "views", i, "window"))
 	}
 	expect.Same(t, []any{"", "one", "two"}, windows)
 	two, _ := at(state, "views", 2, "id").(string)
-	expect.NoError(t, w.CloseView(workspace.Suzuki, two))
-	if err := w.CloseView(workspace.Suzuki, two); err == nil {
+	expect.NoError(t, w.CloseView(webapi.Suzuki, two))
+	if err := w.CloseView(webapi.Suzuki, two); err == nil {
 		t.Error("closed twice")
 	}
-	left := w.Views(workspace.Suzuki)
+	left := w.Views(webapi.Suzuki)
 	expect.That(t, len(left) == 2, "%d modals are left", len(left))
 	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil || time.Since(began) > time.Minute {
 		t.Errorf("started %v, %v", at(state, "started"), err)
@@ -103,7 +103,7 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 
 func TestADeliverysPayloadIsShown(t *testing.T) {
 	w := newWorld(t)
-	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> お願い"))(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> お願い"))(t)
 	var n int
 	expect.Eventually(t, "the deliveries", func() bool {
 		for _, a := range w.Attempts() {

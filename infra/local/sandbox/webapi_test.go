@@ -15,7 +15,6 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 )
 
@@ -36,16 +35,17 @@ func button(action, value string) *slack.ButtonBlockElement {
 
 func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 	w := newWorld(t)
-	root := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
-	ts := w.post(t, workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	ts := w.post(t, webapi.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
 	for _, all := range []bool{false, true} {
-		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: workspace.HR, Timestamp: root, IncludeAllMetadata: all})
+		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: webapi.HR,
+			Timestamp: root, IncludeAllMetadata: all})
 		expect.Must(t, err == nil && !more && len(msgs) == 2 && msgs[1].Timestamp == ts,
 			"replies = %d messages, more %v, err %v; want the mention and the card", len(msgs), more, err)
 		got, want := msgs[1].Metadata.EventType != "", all
 		expect.That(t, got == want, "include_all_metadata %v: metadata shown %v", all, got)
-		if msgs[0].ReplyCount != 1 || msgs[1].BotID != workspace.BotID || msgs[1].ThreadTimestamp != root {
+		if msgs[0].ReplyCount != 1 || msgs[1].BotID != webapi.BotID || msgs[1].ThreadTimestamp != root {
 			t.Errorf("thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
 		}
 		if a := msgs[1].Attachments; len(a) != 1 || a[0].Color != "f2c744" || a[0].ID != 1 || a[0].Blocks.BlockSet[0].ID() == "" {
@@ -59,7 +59,7 @@ func TestTimestampsNeverRepeat(t *testing.T) {
 	w := newWorld(t, func(o *sandbox.Options) { o.Now = func() time.Time { return still } })
 	last := ""
 	for range 20 {
-		_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
+		_, ts, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
 		expect.Must(t, err == nil && ts > last && len(strings.Split(ts, ".")[1]) == 6,
 			"ts %q after %q, err %v", ts, last, err)
 		last = ts
@@ -83,11 +83,11 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			ts := w.post(t, workspace.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
+			ts := w.post(t, webapi.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
 				slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
-			_, _, _, err := w.slack.UpdateMessage(workspace.HR, ts, tt.options...)
+			_, _, _, err := w.slack.UpdateMessage(webapi.HR, ts, tt.options...)
 			expect.NoError(t, err)
-			m := w.Messages(workspace.HR, "")[0]
+			m := w.Messages(webapi.HR, "")[0]
 			if len(m.Blocks) != tt.blocks || len(m.Attachments) != tt.attachments || m.Text != tt.text || (m.Edited != nil) != tt.edited || (m.Metadata != nil) != tt.metadataRetained {
 				t.Errorf("blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text, m.Edited, m.Metadata)
 			}
@@ -98,9 +98,9 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 func TestRefusalsHaveSlacksShape(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("あ", 3001)
-	mine := w.post(t, workspace.HR, slack.MsgOptionText("x", false))
-	theirs := expect.Value(w.Say(workspace.Sato, workspace.HR, "やあ"))(t)
-	expect.NoError(t, w.Workspace().SetArchived(workspace.General, true))
+	mine := w.post(t, webapi.HR, slack.MsgOptionText("x", false))
+	theirs := expect.Value(w.Say(webapi.Sato, webapi.HR, "やあ"))(t)
+	expect.NoError(t, w.Workspace().SetArchived(webapi.General, true))
 	post := func(channel string, o ...slack.MsgOption) error {
 		_, _, err := w.slack.PostMessage(channel, o...)
 		return err
@@ -113,18 +113,25 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 		messages []string
 	}{
 		{"unknown channel", post("C404", text), "channel_not_found", nil},
-		{"archived channel", post(workspace.General, text), "is_archived", nil},
-		{"nothing to show", post(workspace.HR), "no_text", nil},
-		{"unknown thread", post(workspace.HR, text, slack.MsgOptionTS("1.000001")), "thread_not_found", nil},
-		{"block too long", post(workspace.HR, slack.MsgOptionBlocks(slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", long, false, false), nil, nil))),
+		{"archived channel", post(webapi.General, text), "is_archived", nil},
+		{"nothing to show", post(webapi.HR), "no_text", nil},
+		{"unknown thread", post(webapi.HR, text, slack.MsgOptionTS("1.000001")), "thread_not_found", nil},
+		{"block too long", post(webapi.HR, slack.MsgOptionBlocks(slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn",
+			long, false, false), nil, nil))),
 			"invalid_blocks", []string{"[ERROR] must be less than 3001 characters [json-pointer:/blocks/0/text/text]"}},
-		{"header too long in an attachment", post(workspace.HR, card("#fff", strings.Repeat("x", 151))),
+		{"header too long in an attachment", post(webapi.HR, card("#fff", strings.Repeat("x", 151))),
 			"invalid_attachments", []string{"[ERROR] must be less than 151 characters [json-pointer:/attachments/0/blocks/0/text/text]"}},
-		{"all blocks too long", post(workspace.HR, slack.MsgOptionBlocks(sections(5, strings.Repeat("a", 2999))...)), "msg_blocks_too_long", nil},
-		{"update of a long text", second(w.slack.UpdateMessage(workspace.HR, mine, slack.MsgOptionText(strings.Repeat("a", 4001), false))), "msg_too_long", nil},
-		{"update of a person's message", second(w.slack.UpdateMessage(workspace.HR, theirs, text)), "cant_update_message", nil},
-		{"update of nothing", second(w.slack.UpdateMessage(workspace.HR, "1.000001", text)), "message_not_found", nil},
-		{"whisper to somebody outside", func() error { _, err := w.slack.PostEphemeral(workspace.HR, workspace.Stranger, text); return err }(), "user_not_in_channel", nil},
+		{"all blocks too long", post(webapi.HR, slack.MsgOptionBlocks(sections(5, strings.Repeat("a", 2999))...)),
+			"msg_blocks_too_long", nil},
+		{"update of a long text", second(w.slack.UpdateMessage(webapi.HR, mine,
+			slack.MsgOptionText(strings.Repeat("a", 4001), false))), "msg_too_long", nil},
+		{"update of a person's message", second(w.slack.UpdateMessage(webapi.HR, theirs, text)), "cant_update_message", nil},
+		{"update of nothing", second(w.slack.UpdateMessage(webapi.HR, "1.000001", text)), "message_not_found", nil},
+		{"whisper to somebody outside", func() error {
+			_, err := w.slack.PostEphemeral(webapi.HR, webapi.Stranger,
+				text)
+			return err
+		}(), "user_not_in_channel", nil},
 		{"unknown person", func() error { _, err := w.slack.GetUserInfo("U404"); return err }(), "user_not_found", nil},
 		{"unknown address", func() error { _, err := w.slack.GetUserByEmail("no@example.com"); return err }(), "users_not_found", nil},
 		{"bad token", func() error {
@@ -159,12 +166,16 @@ func TestBothWiresAreAccepted(t *testing.T) {
 	w := newWorld(t)
 	blocks := `[{"type":"section","text":{"type":"mrkdwn","text":"x"}}]`
 	tests := []struct{ name, kind, auth, body, method, want string }{
-		{"form with header", "application/x-www-form-urlencoded", "Bearer " + botToken, "channel=" + workspace.HR + "&text=x&blocks=" + blocks, "chat.postMessage", ""},
-		{"form with token", "application/x-www-form-urlencoded", "", "token=" + botToken + "&channel=" + workspace.HR + "&text=x", "chat.postMessage", ""},
-		{"JSON", "application/json; charset=utf-8", "Bearer " + botToken, `{"channel":"` + workspace.HR + `","blocks":` + blocks + `}`, "chat.postMessage", ""},
-		{"no token", "application/x-www-form-urlencoded", "", "channel=" + workspace.HR, "chat.postMessage", "not_authed"},
+		{"form with header", "application/x-www-form-urlencoded", "Bearer " + botToken,
+			"channel=" + webapi.HR + "&text=x&blocks=" + blocks, "chat.postMessage", ""},
+		{"form with token", "application/x-www-form-urlencoded", "",
+			"token=" + botToken + "&channel=" + webapi.HR + "&text=x", "chat.postMessage", ""},
+		{"JSON", "application/json; charset=utf-8", "Bearer " + botToken,
+			`{"channel":"` + webapi.HR + `","blocks":` + blocks + `}`, "chat.postMessage", ""},
+		{"no token", "application/x-www-form-urlencoded", "", "channel=" + webapi.HR, "chat.postMessage", "not_authed"},
 		{"broken JSON", "application/json", "Bearer " + botToken, `{`, "chat.postMessage", "invalid_json"},
-		{"blocks that are no JSON", "application/x-www-form-urlencoded", "Bearer " + botToken, "channel=" + workspace.HR + "&blocks=[", "chat.postMessage", "invalid_blocks_format"},
+		{"blocks that are no JSON", "application/x-www-form-urlencoded", "Bearer " + botToken,
+			"channel=" + webapi.HR + "&blocks=[", "chat.postMessage", "invalid_blocks_format"},
 		{"unknown method", "application/json", "Bearer " + botToken, `{}`, "chat.shout", "unknown_method"},
 	}
 	for _, tt := range tests {
@@ -192,12 +203,13 @@ func TestHistoryPages(t *testing.T) {
 	w := newWorld(t)
 	var posted []string
 	for range 25 {
-		posted = append(posted, expect.Value(w.Say(workspace.Sato, workspace.HR, "x"))(t))
+		posted = append(posted, expect.Value(w.Say(webapi.Sato, webapi.HR, "x"))(t))
 	}
 	var got []string
 	cursor := ""
 	for {
-		h := expect.Value(w.slack.GetConversationHistory(&slack.GetConversationHistoryParameters{ChannelID: workspace.HR, Limit: 10, Cursor: cursor, Oldest: posted[2], Inclusive: true}))(t)
+		h := expect.Value(w.slack.GetConversationHistory(&slack.GetConversationHistoryParameters{ChannelID: webapi.HR,
+			Limit: 10, Cursor: cursor, Oldest: posted[2], Inclusive: true}))(t)
 		for _, m := range h.Messages {
 			got = append([]string{m.Timestamp}, got...)
 		}
@@ -211,30 +223,31 @@ func TestHistoryPages(t *testing.T) {
 func TestPeopleAndChannels(t *testing.T) {
 	w := newWorld(t)
 	auth := expect.Value(w.slack.AuthTest())(t)
-	expect.That(t, auth.UserID == workspace.Bot && auth.BotID == workspace.BotID && auth.TeamID == "T0SANDRING",
+	expect.That(t, auth.UserID == webapi.Bot && auth.BotID == webapi.BotID && auth.TeamID == "T0SANDRING",
 		"auth.test = %+v", auth)
-	if u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != workspace.Sato || u.RealName != "佐藤 花子" {
+	if u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != webapi.Sato || u.RealName != "佐藤 花子" {
 		t.Errorf("lookupByEmail = %s %s", u.ID, u.RealName)
 	}
-	if u := expect.Value(w.slack.GetUserInfo(workspace.Guest))(t); !u.IsRestricted {
+	if u := expect.Value(w.slack.GetUserInfo(webapi.Guest))(t); !u.IsRestricted {
 		t.Error("the guest is not restricted")
 	}
-	if u := expect.Value(w.slack.GetUserInfo(workspace.Stranger))(t); u.TeamID != workspace.StrangerTeam || u.IsStranger {
+	if u := expect.Value(w.slack.GetUserInfo(webapi.Stranger))(t); u.TeamID != webapi.StrangerTeam || u.IsStranger {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}
-	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: workspace.HR})
-	diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Guest, workspace.Bot}, members)
+	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: webapi.HR})
+	diff := cmp.Diff([]string{webapi.Sato, webapi.Suzuki, webapi.Tanaka, webapi.Guest, webapi.Bot}, members)
 	expect.That(t, diff == "" && err == nil, "members of #人事 (%v):\n%s", err, diff)
-	got := expect.Value(w.slack.GetUserGroupMembers(workspace.Approvers))(t)
-	expect.That(t, cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}), "user group = %v", got)
-	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{workspace.Sato}})
-	expect.Must(t, err == nil && im.ID == workspace.DirectMessage(workspace.Sato), "conversations.open = %v, %v", im, err)
-	if channel, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("DM", false)); err != nil || channel != im.ID {
+	got := expect.Value(w.slack.GetUserGroupMembers(webapi.Approvers))(t)
+	expect.That(t, cmp.Equal(got, []string{webapi.Suzuki, webapi.Tanaka}), "user group = %v", got)
+	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{webapi.Sato}})
+	expect.Must(t, err == nil && im.ID == webapi.DirectMessage(webapi.Sato), "conversations.open = %v, %v", im, err)
+	if channel, _, err := w.slack.PostMessage(webapi.Sato, slack.MsgOptionText("DM", false)); err != nil ||
+		channel != im.ID {
 		t.Errorf("post to a person went to %s, %v", channel, err)
 	}
-	_, ts, _ := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
-	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: workspace.HR, Ts: ts}))(t)
-	want := w.url + "/archives/" + workspace.HR + "/p" + strings.ReplaceAll(ts, ".", "")
+	_, ts, _ := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
+	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: webapi.HR, Ts: ts}))(t)
+	want := w.url + "/archives/" + webapi.HR + "/p" + strings.ReplaceAll(ts, ".", "")
 	expect.That(t, link == want, "permalink %s, want %s", link, want)
 	if err := w.slack.SetAssistantThreadsSuggestedPrompts(slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID, Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
 		t.Error(err)
@@ -247,7 +260,7 @@ func TestPeopleAndChannels(t *testing.T) {
 func TestFaults(t *testing.T) {
 	w := newWorld(t)
 	post := func() error {
-		_, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
+		_, _, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
 		return err
 	}
 	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 7 * time.Second})
@@ -256,8 +269,9 @@ func TestFaults(t *testing.T) {
 		t.Fatalf("first call = %v, want a rate limit of 7 s", err)
 	}
 	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	if err := post(); err == nil || len(w.Messages(workspace.HR, "")) != 1 {
-		t.Fatalf("lost answer: err %v, %d messages; want an error and the message posted", err, len(w.Messages(workspace.HR, "")))
+	if err := post(); err == nil || len(w.Messages(webapi.HR, "")) != 1 {
+		t.Fatalf("lost answer: err %v, %d messages; want an error and the message posted", err,
+			len(w.Messages(webapi.HR, "")))
 	}
 	w.Faults().Add(webapi.Fault{Kind: webapi.Refused, Code: "fatal_error"})
 	if err := post(); err == nil || err.Error() != "fatal_error" {

@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -27,8 +27,8 @@ func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n)
 func office(t *testing.T, requests int) *world {
 	t.Helper()
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.Banner, o.BannerEN, o.Administrator = "デモモデルです", "This is the demo model", workspace.Suzuki
-		o.Approvals = everything(workspace.Suzuki)
+		o.Banner, o.BannerEN, o.Administrator = "デモモデルです", "This is the demo model", webapi.Suzuki
+		o.Approvals = everything(webapi.Suzuki)
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
 				"usage": map[string]any{"calls": 3, "input_tokens": 700, "cached_tokens": 11, "output_tokens": 89, "cost_micro_usd": 12000},
@@ -63,11 +63,13 @@ func (everything) Asked(context.Context, string) (sandbox.Asked, error) { return
 // request posts a request and a card, which either is done or waits for a stamp.
 func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	t.Helper()
-	root = expect.Value(w.Say(workspace.Sato, workspace.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください %s", n, strings.Repeat("x", 3*n))))(t)
+	root = expect.Value(w.Say(webapi.Sato, webapi.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください %s", n,
+		strings.Repeat("x", 3*n))))(t)
 	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": taskID(n)}})
 	show := func(title string, more ...slack.Block) {
 		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)), slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false), nil, nil)}, more...)
-		w.post(t, workspace.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3", Blocks: slack.Blocks{BlockSet: blocks}}))
+		w.post(t, webapi.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3",
+			Blocks: slack.Blocks{BlockSet: blocks}}))
 	}
 	if waits {
 		show("📝 実行方針", slack.NewActionBlock(taskID(n), button("approve_prompt", "01P"), button("reject_prompt", "01P")))
@@ -152,7 +154,7 @@ func testSearch(t *testing.T, w *world, p *browser.Tab) {
 
 func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector("#open-waits .count").innerText === "0"`)
-	as(p, workspace.Suzuki)
+	as(p, webapi.Suzuki)
 	p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
 	p.Press("#open-waits")
 	p.Until(`document.querySelectorAll(".wait").length === 5`)
@@ -170,15 +172,16 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 		p.Keys(key)
 		p.Until(`document.activeElement.dataset.action === "` + action + `"`)
 	}
-	expect.That(t, len(w.waits(t, workspace.Suzuki)) == 5, "a key decided")
+	expect.That(t, len(w.waits(t, webapi.Suzuki)) == 5, "a key decided")
 	p.Press(`.msg.flash [data-action="approve_prompt"]`)
 	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
 }
 
 func testACopyIsNamedByItsRequest(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#tab-waits")
-	from := slack.NewContextBlock("", slack.NewTextBlockObject("mrkdwn", "アクメへの発注 · 依頼: <@"+workspace.Sato+"> · <https://example.com/|開く>", false, true))
-	w.post(t, workspace.HR, slack.MsgOptionAttachments(slack.Attachment{Blocks: slack.Blocks{BlockSet: []slack.Block{from,
+	from := slack.NewContextBlock("", slack.NewTextBlockObject("mrkdwn",
+		"アクメへの発注 · 依頼: <@"+webapi.Sato+"> · <https://example.com/|開く>", false, true))
+	w.post(t, webapi.HR, slack.MsgOptionAttachments(slack.Attachment{Blocks: slack.Blocks{BlockSet: []slack.Block{from,
 		slack.NewHeaderBlock(plain("⚙️ 実行ステップ")), slack.NewActionBlock(taskID(50), button("approve_process", "01P"))}}}))
 	p.Until(`/^アクメへの発注 · 依頼: @[^·]+$/.test(document.querySelector(".waits > :last-child .wait-said")?.innerText)`)
 }
@@ -189,7 +192,8 @@ func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {
 	p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) + `"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `"`)
 	talk := "01972f3e-0b6c-8a11-9c2d-3e4f5a6b7c8d" // a conversation with an agent has no run
-	w.post(t, workspace.HR, slack.MsgOptionText("会話の回答", false), slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": talk}}))
+	w.post(t, webapi.HR, slack.MsgOptionText("会話の回答", false),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": talk}}))
 	p.Until(`document.querySelector(".log").innerText.includes("会話の回答")`)
 	last := w.request(t, 42, true)
 	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]')`)
@@ -222,7 +226,7 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	w := office(t, 2)
 	b := browser.Start(t)
 	p := b.Open(t, w.url, desktop)
-	as(p, workspace.Suzuki)
+	as(p, webapi.Suzuki)
 
 	t.Run("a draft outlives a reload", func(t *testing.T) { testDraftOutlivesReload(t, w, p.For(t)) })
 	t.Run("a modal opens in one window and asks before it closes", func(t *testing.T) { testModalAsksBeforeItCloses(t, w, p.For(t)) })
@@ -242,9 +246,9 @@ func testDraftOutlivesReload(t *testing.T, w *world, p *browser.Tab) {
 	p.Keys("返信の下書き")
 	p.Visit(w.url)
 	p.Until(`document.querySelector("#composer-main")?.value === "あとで送る" && document.querySelector(".reply-open")?.innerText === "下書き 返信の下書き"`)
-	as(p, workspace.Tanaka)
+	as(p, webapi.Tanaka)
 	p.Until(`document.querySelector("#composer-main").value === "" && document.querySelector(".reply-open").innerText === "返信する…"`)
-	as(p, workspace.Suzuki)
+	as(p, webapi.Suzuki)
 	p.Press(".reply-open")
 	p.Until(`document.activeElement.value === "返信の下書き"`)
 	p.Keys(kb.Enter)
@@ -253,7 +257,8 @@ func testDraftOutlivesReload(t *testing.T, w *world, p *browser.Tab) {
 
 func testModalAsksBeforeItCloses(t *testing.T, w *world, p *browser.Tab) {
 	other := p.Beside(w.url)
-	other.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Suzuki + `" && document.querySelector('[data-action="reject_prompt"]')`)
+	other.Until(`document.querySelector(".person.here")?.dataset.person === "` + webapi.Suzuki +
+		`" && document.querySelector('[data-action="reject_prompt"]')`)
 	p.Press(`[data-action="reject_prompt"]`)
 	p.Until(openModal)
 	p.Keys("理由を書きかけ")
@@ -275,10 +280,10 @@ func testModalAsksBeforeItCloses(t *testing.T, w *world, p *browser.Tab) {
 }
 
 func testUpperModalCloses(t *testing.T, w *world, p *browser.Tab) {
-	lower := expect.Value(w.Workspace().OpenView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
+	lower := expect.Value(w.Workspace().OpenView(webapi.Hand{User: webapi.Suzuki}, view(t)))(t)
 	p.Until(openModal)
 	p.Keys("下の入力")
-	expect.Value(w.Workspace().PushView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
+	expect.Value(w.Workspace().PushView(webapi.Hand{User: webapi.Suzuki}, view(t)))(t)
 	p.Until(openModal + `.dataset.view !== "` + lower.ID + `"`)
 	p.Keys(kb.Escape)
 	p.Until(openModal + `?.dataset.view === "` + lower.ID + `" && ` + openModal + `.querySelector("textarea").value === "下の入力"`)
@@ -368,7 +373,7 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 					expect.That(t, top <= 0.2, "messages begin at %.2f of the screen", top)
 					p.Press(".menu-btn")
 				}
-				p.Press(`[data-focus="` + workspace.DirectMessage(workspace.Sato) + `"]`)
+				p.Press(`[data-focus="` + webapi.DirectMessage(webapi.Sato) + `"]`)
 				p.Until(`document.querySelectorAll(".suggestion").length === 3 && !document.querySelector(".drawer-open") && !document.getAnimations().length`)
 				picture(p, name+"-dm")
 				p.Fits()

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/modelenv"
 	"ringi/infra/local/template"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/isolated"
 )
@@ -41,7 +41,7 @@ func (s *Stack) sampleContests() (string, error) {
 		return "", fmt.Errorf("make the folder of contests: %w", err)
 	}
 	s.onClose(func() { os.RemoveAll(folder) })
-	if err := os.CopyFS(folder, modelenv.Sample()); err != nil {
+	if err := os.CopyFS(folder, models.Sample()); err != nil {
 		return "", fmt.Errorf("write the sample of contests: %w", err)
 	}
 	return folder, nil

@@ -7,13 +7,12 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/http"
+	"ringi/shared/secret/vault"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"ringi/shared/secret/oauth"
 )
 
 // The names of the token endpoints for Fail and Hang.
@@ -26,7 +25,7 @@ const (
 // accounts is one vendor's authorization server.
 type accounts struct {
 	provider string
-	client   oauth.Client
+	client   vault.OAuthClient
 	lifetime time.Duration // of access tokens
 	oneTime  bool          // each refresh token works once
 	resource string        // path of the resource, if requests must name it
@@ -52,7 +51,7 @@ type asked struct{ client, redirect, challenge string }
 func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
 	a := &accounts{
 		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now,
-		client: oauth.Client{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
+		client: vault.OAuthClient{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
 		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{}, clients: map[string]string{},
 	}
 	a.given = []string{a.client.Secret}
@@ -60,8 +59,8 @@ func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func
 }
 
 // issue makes an access token. It keeps the refresh token, or makes one if refresh is empty. The caller holds mu.
-func (a *accounts) issue(g *grant, refresh string) oauth.Token {
-	t := oauth.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
+func (a *accounts) issue(g *grant, refresh string) vault.Token {
+	t := vault.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
 	t.Refresh = cmp.Or(t.Refresh, a.provider+"-refresh-"+rand.Text())
 	if a.provider == "freee" {
 		t.CompanyID = strconv.Itoa(company)
@@ -72,7 +71,7 @@ func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	return t
 }
 
-func (a *accounts) grant() oauth.Token {
+func (a *accounts) grant() vault.Token {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.issue(&grant{}, "")
@@ -99,7 +98,7 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 		refuseToken(w, http.StatusBadRequest, "invalid_target")
 		return
 	}
-	var t oauth.Token
+	var t vault.Token
 	switch r.PostFormValue("grant_type") {
 	case "authorization_code":
 		want, ok := a.codes[r.PostFormValue("code")]
@@ -146,10 +145,10 @@ func refuseToken(w http.ResponseWriter, status int, code string) {
 }
 
 // Client is the OAuth client that is registered with a vendor, freee or google.
-func (v *Vendors) Client(provider string) oauth.Client { return v.accounts[provider].client }
+func (v *Vendors) Client(provider string) vault.OAuthClient { return v.accounts[provider].client }
 
 // Grant makes the tokens of a new consent.
-func (v *Vendors) Grant(provider string) oauth.Token { return v.accounts[provider].grant() }
+func (v *Vendors) Grant(provider string) vault.Token { return v.accounts[provider].grant() }
 
 // Expire makes all access tokens expire; refresh tokens still work.
 func (v *Vendors) Expire(provider string) {

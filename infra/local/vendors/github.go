@@ -17,8 +17,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"ringi/infra/local/vendors/published"
 )
 
 // The App that is installed, by its numbers.
@@ -32,7 +30,7 @@ type GitHubServer struct {
 	Now   func() time.Time
 	Fault func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) // nil: none
 
-	api published.API
+	api PublishedAPI
 	key *rsa.PrivateKey
 	pem string
 
@@ -53,7 +51,7 @@ var generated = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.Gen
 
 // New makes a server without repositories.
 func NewGitHub() (*GitHubServer, error) {
-	api, err := published.Open("github")
+	api, err := Published("github")
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/published"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	client "ringi/shared/tool/github"
@@ -175,7 +174,7 @@ func TestAnswersHaveThePublishedForm(t *testing.T) {
 }
 
 func publishedForms(t *testing.T, w *world) {
-	api := expect.Value(published.Open("github"))(t)
+	api := expect.Value(vendors.Published("github"))(t)
 	w.token = w.signed(t, vendors.AppID, time.Minute)
 	_, minted := w.ask(t, "POST", "/app/installations/"+vendors.Installation+"/access_tokens",
 		`{"repositories":["shop"],"permissions":{"contents":"write","pull_requests":"write"}}`)

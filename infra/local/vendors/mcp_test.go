@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/published"
 	"ringi/shared/runtime/expect"
 )
 
 // The MCP server must answer in the published format when the client names a protocol version.
 func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
-	api := expect.Value(published.Open("mcp"))(t)
+	api := expect.Value(vendors.Published("mcp"))(t)
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/published"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -47,7 +46,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	for _, test := range answers {
 		t.Run(test.name, func(t *testing.T) {
 			vendor, _, nobody := strings.Cut(test.vendor, "/")
-			api := expect.Value(published.Open(vendor))(t)
+			api := expect.Value(vendors.Published(vendor))(t)
 			token := o.Token(map[string]string{"freee": "freee", "sheets": "google"}[vendor])
 			if nobody {
 				token = ""
@@ -87,7 +86,7 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	o := open(t)
 	for provider, of := range map[string][2]string{"freee": {"freee", "token"}, "google": {"sheets", "Token"}} {
-		api := expect.Value(published.Open(of[0]))(t)
+		api := expect.Value(vendors.Published(of[0]))(t)
 		client := o.Client(provider)
 		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant(provider).Refresh}}
 		res := expect.Value(http.PostForm(o.url+"/"+provider+"/token", form))(t)
@@ -104,7 +103,7 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 
 // Errors must have freee's format and the headers of all its answers.
 func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
-	api := expect.Value(published.Open("freee"))(t)
+	api := expect.Value(vendors.Published("freee"))(t)
 	o := open(t)
 	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error", 500: "internalServerError"} {
 		o.Fail("list_employees", status, true)
@@ -139,7 +138,7 @@ func elements(t *testing.T, body string) []any {
 
 // For strings without published values, the published examples are used.
 func TestPaydaysAreSpelledAsPublished(t *testing.T) {
-	api := expect.Value(published.Open("freee"))(t)
+	api := expect.Value(vendors.Published("freee"))(t)
 	of := api.Schemas["ApiV1CompaniesEmployeeSerializer"].Properties
 	o := open(t)
 	_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", o.Token("freee"), "")

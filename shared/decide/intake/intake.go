@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/slackapi/seen"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -82,7 +82,7 @@ func Unanswered(err error) bool {
 }
 
 // Text returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.
-func Text(text string) string { return Plain(seen.Unescaped(text)) }
+func Text(text string) string { return Plain(inbound.Unescaped(text)) }
 
 // Plain is Text for a text without escapes.
 func Plain(text string) string { return legible.Clip(strings.TrimSpace(text), task.MaxText) }

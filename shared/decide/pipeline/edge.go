@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 )
 
 // The error names for Retry and Catch.
@@ -73,7 +72,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		}
 		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms", time.Since(began).Milliseconds())
 		if next.State == task.StateFail && in.Next != task.StateFail && task.ForOperator(next.Reason) {
-			metric.Count(metric.RunFailed, 1)
+			boot.Count(boot.RunFailed, 1)
 		}
 		return output(in, next), nil
 	}

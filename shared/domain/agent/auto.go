@@ -3,10 +3,9 @@ package agent
 import (
 	"path"
 	"regexp"
+	"ringi/shared/words/language"
 	"slices"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // AutoRule lets tests that match a command pattern start without approval in one place. It never allows a shell.
@@ -51,7 +50,7 @@ func (r AutoRule) holds(w Where) bool {
 // at reports whether the rule names the channel by one of its ids.
 func (r AutoRule) at(w Where) bool { return r.Place == w.Place || slices.Contains(w.Also, r.Place) }
 
-var placeForm = lazy.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
+var placeForm = language.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
 
 // Rules for the fields of an AutoRule.
 const (
@@ -163,7 +162,7 @@ func (o open) rule(patterns []string) Rule {
 }
 
 // versioned matches a name with a version such as zsh-5.9, but not script1.sh.
-var versioned = lazy.Regexp{Text: `^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`}
+var versioned = language.Regexp{Text: `^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`}
 
 // nameOf returns a program's name without its folder and version.
 func nameOf(program string) string {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -92,10 +92,10 @@ type Fault struct {
 func (f Fault) Limit() string { return Limits[f.Rule] }
 
 var (
-	idForm    = lazy.Regexp{Text: `^[a-z0-9][a-z0-9_-]{0,31}$`}
-	modelForm = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`}
-	refForm   = lazy.Regexp{Text: `^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`}
-	keyForm   = lazy.Regexp{Text: `^(sk-|sk_|xox|xai-|AKIA|ghp_|AIza)`} // prefixes of vendors' keys
+	idForm    = language.Regexp{Text: `^[a-z0-9][a-z0-9_-]{0,31}$`}
+	modelForm = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`}
+	refForm   = language.Regexp{Text: `^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`}
+	keyForm   = language.Regexp{Text: `^(sk-|sk_|xox|xai-|AKIA|ghp_|AIza)`} // prefixes of vendors' keys
 )
 
 // LikeKey reports whether a text begins as vendors' keys do. Such a text is neither saved nor shown.

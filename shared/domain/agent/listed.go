@@ -1,9 +1,8 @@
 package agent
 
 import (
+	"ringi/shared/words/language"
 	"slices"
-
-	"ringi/shared/words/lazy"
 )
 
 // ListedRead lets one agent call one version of a tool that only reads, without approval, for the people named. Whether
@@ -32,7 +31,7 @@ const (
 	RuleListedFree    Rule = "listed_free"
 )
 
-var versionForm = lazy.Regexp{Text: `^[0-9a-f]{64}$`}
+var versionForm = language.Regexp{Text: `^[0-9a-f]{64}$`}
 
 // Faults returns everything that is wrong with the entry.
 func (r ListedRead) Faults() (all []Fault) {

@@ -2,10 +2,9 @@ package agent
 
 import (
 	"io/fs"
+	"ringi/shared/words/language"
 	"slices"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // Source is a repository of GitHub with whose files conversations may begin.
@@ -65,10 +64,10 @@ const (
 )
 
 var (
-	sourceForm     = lazy.Regexp{Text: `^[a-z0-9-]{1,32}$`}
-	repositoryForm = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`}
-	refNameForm    = lazy.Regexp{Text: `^[A-Za-z0-9._/+-]{1,190}$`}
-	personForm     = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+	sourceForm     = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
+	repositoryForm = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`}
+	refNameForm    = language.Regexp{Text: `^[A-Za-z0-9._/+-]{1,190}$`}
+	personForm     = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
 )
 
 // Faults returns everything that is wrong with the source, without asking GitHub.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // NewID returns a random execution_id, a UUID of version 4, for a contest that no other aggregate asks for.
@@ -33,7 +33,7 @@ func uuid(b []byte) string {
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-var form = lazy.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
+var form = language.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
 
 // ValidID reports whether id has the form of an execution_id.
 func ValidID(id string) bool { return form.Get().MatchString(id) }

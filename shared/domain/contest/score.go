@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ringi/shared/words/language"
-	"ringi/shared/words/lazy"
 )
 
 // MetricScore is an evaluator's score for one metric.
@@ -28,7 +27,7 @@ func Feedback(metrics []MetricScore) string {
 	return strings.Join(lines, "\n")
 }
 
-var scoreOfLine = lazy.Regexp{Text: `(?m)^(.*?) \(([01])\.(\d\d)\):`}
+var scoreOfLine = language.Regexp{Text: `(?m)^(.*?) \(([01])\.(\d\d)\):`}
 
 // InPoints formats a Feedback for people, with scores out of 100 and translated names of metrics.
 func InPoints(feedback, locale string) string {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // ID returns the id of the conversation in a thread: a UUID of version 8 made from a hash. So each thread has exactly
@@ -27,7 +27,7 @@ func uuid(parts ...string) string {
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-var form = lazy.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
+var form = language.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
 
 // ValidID reports whether id has the form of a conversation's id.
 func ValidID(id string) bool { return form.Get().MatchString(id) }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -102,7 +102,7 @@ func (c *cells) employment(l *line) {
 
 // errorValue matches what spreadsheets show for a formula without a value: Excel's and Google's errors, a column that
 // is too narrow, and LibreOffice's errors.
-var errorValue = lazy.Regexp{Text: `(?i)^(?:#(?:N/A|GETTING_DATA|NAME\?|[A-Z/0]+!)|##+|Err:\d{3})$`}
+var errorValue = language.Regexp{Text: `(?i)^(?:#(?:N/A|GETTING_DATA|NAME\?|[A-Z/0]+!)|##+|Err:\d{3})$`}
 
 // ofWords are the columns of names, in which a 0 is what a spreadsheet shows for an empty cell that a formula names.
 var ofWords = []Column{ColumnName, ColumnDepartmentName, ColumnPosition}
@@ -126,7 +126,7 @@ func (c *cells) formulas() {
 }
 
 // guarded matches a text that programs write as a formula, so that a spreadsheet keeps its zeros.
-var guarded = lazy.Regexp{Text: `^="([^"]*)"$`}
+var guarded = language.Regexp{Text: `^="([^"]*)"$`}
 
 // literal returns the text of a cell that is guarded from a spreadsheet: as a formula, or by the apostrophe before what
 // would be taken for one.
@@ -167,7 +167,7 @@ var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kata
 
 // exponent matches what Excel makes of a number of twelve digits or more, whose last ones are gone, and what programs
 // make of one that they take for a quantity: 101.0, whose zeros before it may be gone.
-var exponent = lazy.Regexp{Text: `^[0-9](?:\.[0-9]+)?[eE]\+[0-9]+$|^[0-9]+\.0+$`}
+var exponent = language.Regexp{Text: `^[0-9](?:\.[0-9]+)?[eE]\+[0-9]+$|^[0-9]+\.0+$`}
 
 // code reads an employee number or a department's code.
 func (c *cells) code(column Column, most int) string {

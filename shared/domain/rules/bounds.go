@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Limits of a tenant's rules.
@@ -31,11 +31,11 @@ const (
 )
 
 var (
-	userForm     = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-	groupForm    = lazy.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
-	channelForm  = lazy.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
-	currencyForm = lazy.Regexp{Text: `^[A-Z]{3}$`}
-	pointerForm  = lazy.Regexp{Text: `^(/([^~/]|~[01])+)+$`}
+	userForm     = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+	groupForm    = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
+	channelForm  = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
+	currencyForm = language.Regexp{Text: `^[A-Z]{3}$`}
+	pointerForm  = language.Regexp{Text: `^(/([^~/]|~[01])+)+$`}
 )
 
 // problems collects what is wrong with fields.
@@ -77,7 +77,7 @@ func (p *problems) list(values []string, field string, most int, each func(value
 }
 
 // like returns a check by a form.
-func (p *problems) like(form *lazy.Regexp, limit string) func(value, field string) {
+func (p *problems) like(form *language.Regexp, limit string) func(value, field string) {
 	return func(value, field string) { p.unless(form.Get().MatchString(value), field, "%s", limit) }
 }
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -164,7 +164,7 @@ func moneyWords(text string) (runs [][]moneyWord, only bool) {
 }
 
 // round is a number that multiplies: thousands, or ten or a hundred of them.
-var round = lazy.Regexp{Text: `^(10{0,2},?)?000(,?000)*$`}
+var round = language.Regexp{Text: `^(10{0,2},?)?000(,?000)*$`}
 
 // multiples makes scales of round numbers beside a unit, such as 1,000円単位, and of zeros alone, such as ¥000. Behind
 // another number a scale belongs to that: 10万円.

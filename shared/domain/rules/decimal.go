@@ -3,9 +3,8 @@ package rules
 import (
 	"encoding/json"
 	"math/big"
+	"ringi/shared/words/language"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // Decimal is an exact number of 0 or more as people write it, such as 298000 or 0.5: without a sign, leading zeros,
@@ -18,7 +17,7 @@ const (
 	MaxDecimals = 6
 )
 
-var decimalForm = lazy.Regexp{Text: `^(0|[1-9][0-9]{0,14})(\.[0-9]{1,6})?$`}
+var decimalForm = language.Regexp{Text: `^(0|[1-9][0-9]{0,14})(\.[0-9]{1,6})?$`}
 
 // Valid reports whether the text is a number within the limits.
 func (d Decimal) Valid() bool { return decimalForm.Get().MatchString(string(d)) }
@@ -51,7 +50,7 @@ func (d Decimal) below(other Decimal) bool {
 
 // groupedForm is a number in a text of its own, with or without commas between thousands. It has no decimals: who takes
 // the digits alone, or a point for the mark of thousands, reads 999.99 as 99999.
-var groupedForm = lazy.Regexp{Text: `^(0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(,[0-9]{3}){1,4})$`}
+var groupedForm = language.Regexp{Text: `^(0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(,[0-9]{3}){1,4})$`}
 
 // parse reads a number of arguments. A JSON number may have decimals and no exponent. A text must be a number alone, in
 // ASCII digits: of 10万円, ¥100 or full-width digits nobody knows what the vendor makes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -77,7 +77,7 @@ func (m *Mark) called(v any, pointer string, as naming) Why {
 }
 
 // one is the rate that changes nothing.
-var one = lazy.Regexp{Text: `^1(\.0*)?$`}
+var one = language.Regexp{Text: `^1(\.0*)?$`}
 
 // harmless reports whether what a reference will come to say at a pointer is no currency: a destination, what is called
 // like an id or, where a unit says the currency, whatever isn't called like money.
@@ -139,7 +139,7 @@ func (m *Mark) another(all []moneyWord, at place) bool {
 func (m *Mark) other(all []moneyWord) bool { return m.another(all, elsewhere) }
 
 // sign matches a currency's sign behind letters that nobody knows.
-var sign = lazy.Regexp{Text: `^\pL{0,3}\p{Sc}$`}
+var sign = language.Regexp{Text: `^\pL{0,3}\p{Sc}$`}
 
 // moneyNames are words in the names of arguments that say something of money, kindNames such that say it as often of
 // other things.

@@ -5,7 +5,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -83,7 +83,7 @@ func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
 
 // courtesyForm matches what thanks, acknowledges or greets in both languages and asks for nothing: each word of the
 // text and each emoji. A question mark asks.
-var courtesyForm = lazy.Regexp{Text: `(?i)^[\s!.,;'"()。、・…~〜^_-]*(?:(?:` +
+var courtesyForm = language.Regexp{Text: `(?i)^[\s!.,;'"()。、・…~〜^_-]*(?:(?:` +
 	`(?:本当に|ほんとうに|誠に|どうも|いつも|早速)*(?:ありがと[うーぉ]*|有り?難う)(?:ございま(?:す|した))?ね?|どうも|サンクス|` +
 	`感謝(?:です|します|いたします|致します)?|助かり(?:ます|ました)|お(?:疲れ|つかれ)(?:様|さま)(?:です|でした)?|` +
 	`(?:了解|りょうかい|承知)(?:です|しました|いたしました|致しました)?|かしこまりました|(?:分|わ)かりました|` +

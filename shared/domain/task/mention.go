@@ -1,16 +1,15 @@
 package task
 
 import (
+	"ringi/shared/words/language"
 	"slices"
-
-	"ringi/shared/words/lazy"
 )
 
 // MaxMentioned limits how many people a model's text may mention. In Slack a mention notifies the person. A policy is
 // shown before anybody has stamped it, so it must not notify dozens of people.
 const MaxMentioned = 20
 
-var mentionForm = lazy.Regexp{Text: `<@([UW][A-Z0-9]{2,40})>`}
+var mentionForm = language.Regexp{Text: `<@([UW][A-Z0-9]{2,40})>`}
 
 // Mentioned returns the ids of the people whom a text mentions, without duplicates.
 func Mentioned(text string) (ids []string) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -118,7 +117,7 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 
 // Unbilled returns the usage to charge if a session's cost can't be known: the maximum that it may have spent.
 func (e *Execution) Unbilled() aggregate.Usage {
-	return aggregate.Usage{ID: e.SessionID, Provider: modelname.Anthropic, Calls: 1, Cost: max(0, e.SessionBudget),
+	return aggregate.Usage{ID: e.SessionID, Provider: aggregate.Anthropic, Calls: 1, Cost: max(0, e.SessionBudget),
 		Unpriced: 1}
 }
 

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Constraint names a limit that an administrator puts on a tool's calls.
@@ -72,7 +72,7 @@ var listedForms = map[Constraint]struct {
 }
 
 func matches(text string) func(string) bool {
-	f := lazy.Regexp{Text: text}
+	f := language.Regexp{Text: text}
 	return func(s string) bool { return f.Get().MatchString(s) }
 }
 

@@ -2,11 +2,10 @@ package tenancy
 
 import (
 	"fmt"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"slices"
 	"time"
-
-	"ringi/shared/domain/modelname"
-	"ringi/shared/words/lazy"
 )
 
 // ModelPrice is what a workspace pays for a model: of an endpoint of its own, of a model that the table of prices
@@ -28,7 +27,7 @@ const (
 	RuleDate  Rule = "date"
 )
 
-var priceForm = lazy.Regexp{Text: `^[0-9]{1,3}(\.[0-9]{1,6})?$`}
+var priceForm = language.Regexp{Text: `^[0-9]{1,3}(\.[0-9]{1,6})?$`}
 
 // IsPrice reports whether a text is a price: a decimal from 0 to 999.999999.
 func IsPrice(text string) bool { return priceForm.Get().MatchString(text) }
@@ -44,14 +43,14 @@ func (s Settings) OwnPrices() []ModelPrice {
 
 // priceProblems returns the problems of all prices.
 func priceProblems(all []ModelPrice) (out []Problem) {
-	var names []modelname.Name
+	var names []aggregate.ModelName
 	for i, p := range all {
 		add := func(field string, rule Rule) {
 			out = append(out, Problem{Field: fmt.Sprintf("prices[%d].%s", i, field), Rule: rule})
 		}
-		n, err := modelname.Parse(p.Model)
+		n, err := aggregate.ParseModelName(p.Model)
 		switch {
-		case err != nil || n.Provider == modelname.Demo:
+		case err != nil || n.Provider == aggregate.Demo:
 			add("model", RuleModel)
 		case slices.Contains(names, n):
 			add("model", RuleTaken)

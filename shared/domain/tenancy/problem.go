@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 )
 
 // Rule is a rule for the values of fields.
@@ -126,7 +125,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 
 // errModel returns modelname's error text for an invalid name.
 func errModel() string {
-	_, err := modelname.Parse("")
+	_, err := aggregate.ParseModelName("")
 	var bad aggregate.ErrField
 	errors.As(err, &bad)
 	return bad.Limit

@@ -3,7 +3,6 @@ package tenancy
 import (
 	"fmt"
 	"reflect"
-	"ringi/shared/words/lazy"
 	"slices"
 	"strings"
 	"sync"
@@ -190,6 +189,6 @@ func (f Field) contentProblems() []Problem {
 }
 
 // like returns a function that reports whether a text matches the form.
-func like(form *lazy.Regexp) func(string) bool {
+func like(form *language.Regexp) func(string) bool {
 	return func(text string) bool { return form.Get().MatchString(text) }
 }

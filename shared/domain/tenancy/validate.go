@@ -4,23 +4,22 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"slices"
-
-	"ringi/shared/domain/modelname"
-	"ringi/shared/words/lazy"
 )
 
 var (
-	slugForm    = lazy.Regexp{Text: `^[a-z0-9][a-z0-9-]{0,62}$`}
-	userForm    = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-	channelForm = lazy.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
-	groupForm   = lazy.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
-	serverForm  = lazy.Regexp{Text: `^[a-z0-9-]{1,32}$`}
+	slugForm    = language.Regexp{Text: `^[a-z0-9][a-z0-9-]{0,62}$`}
+	userForm    = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+	channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
+	groupForm   = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
+	serverForm  = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 )
 
 // isModel reports whether the name is valid.
 func isModel(name string) bool {
-	_, err := modelname.Parse(name)
+	_, err := aggregate.ParseModelName(name)
 	return err == nil
 }
 

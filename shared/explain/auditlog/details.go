@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Detail is one line of an entry's details: a name and a text.
@@ -85,7 +85,7 @@ func (w Words) change(members map[string]any) (was, is string, ok bool) {
 }
 
 // personID matches Slack's ids of people.
-var personID = lazy.Regexp{Text: `^[UW][A-Z0-9]{5,20}$`}
+var personID = language.Regexp{Text: `^[UW][A-Z0-9]{5,20}$`}
 
 // said returns a member's value with codes as words and ids as people's names.
 func (w Words) said(member string, v any) string {

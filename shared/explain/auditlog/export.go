@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // ActionExported records that somebody exported entries, which ones, and how many.
@@ -37,7 +37,7 @@ type Filter struct {
 // maxFilter is the longest text of a filter; ids and actions are shorter.
 const maxFilter = 64
 
-var filterForm = lazy.Regexp{Text: `^[A-Za-z0-9_.:-]*$`}
+var filterForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]*$`}
 
 // Check returns aggregate.ErrField for a value that no entry can have.
 func (f Filter) Check() error {

@@ -11,7 +11,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 )
 
@@ -41,12 +41,12 @@ func New(c Config) *Client {
 func (c *Client) problem(err error, request string) *model.Error {
 	var answer *sdk.Error
 	var inside *failed
-	e := model.FromTransport(modelname.Anthropic, err)
+	e := model.FromTransport(aggregate.Anthropic, err)
 	switch {
 	case errors.As(err, &inside):
-		e = model.FromCode(modelname.Anthropic, inside.said, inside.code)
+		e = model.FromCode(aggregate.Anthropic, inside.said, inside.code)
 	case errors.As(err, &answer):
-		e = model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, said(answer),
+		e = model.FromStatus(aggregate.Anthropic, answer.StatusCode, answer.Response.Header, said(answer),
 			string(answer.Type()))
 	}
 	e.Model, e.RequestID = c.config.Model, request

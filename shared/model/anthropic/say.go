@@ -16,7 +16,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
@@ -24,7 +24,7 @@ import (
 // Say makes one call, and streams its answer unless the request has Once. An answer that pauses, because the vendor
 // searched for long, goes back as it came, with its encrypted results, so that the vendor goes on with it.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	out := model.Response{Usage: model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}}
+	out := model.Response{Usage: model.Usage{Provider: aggregate.Anthropic, Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
 	if err != nil {
 		return out, err
@@ -298,7 +298,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 
 // from names where thoughts come from: the model, and all that it was asked before.
 func (c *Client) from(r model.Request, index int) string {
-	return modelname.Anthropic + " " + c.config.Model + " " + r.Before(index)
+	return aggregate.Anthropic + " " + c.config.Model + " " + r.Before(index)
 }
 
 // thoughtsOn returns the thoughts before a call.

@@ -20,7 +20,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
@@ -84,7 +84,7 @@ func (n *noting) Read(p []byte) (int, error) {
 // Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
-	first := model.Response{Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+	first := model.Response{Usage: model.Usage{Provider: aggregate.Bedrock, Model: c.config.Model, Calls: 1}}
 	first.Tokens, first.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	for {
 		out := first
@@ -263,14 +263,14 @@ func (c *Client) problem(err error) *model.Error {
 	if accepted && errors.As(err, &decoded) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		err = &model.UnreadableError{What: "no answer of Converse"}
 	}
-	e := model.FromTransport(modelname.Bedrock, err)
+	e := model.FromTransport(aggregate.Bedrock, err)
 	if errors.As(err, &api) {
 		said, header, code := http.StatusInternalServerError, http.Header(nil), api.ErrorCode()
 		if errors.As(err, &answer) { // else it was reported in a stream after its status 200
 			said, header = answer.HTTPStatusCode(), answer.Response.Header
 		}
 		said = status(err, code, said)
-		e = model.FromStatus(modelname.Bedrock, said, header, api.ErrorMessage(), code)
+		e = model.FromStatus(aggregate.Bedrock, said, header, api.ErrorMessage(), code)
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/infra/local/vendors/published"
+	"ringi/infra/local/vendors"
 	"ringi/shared/model"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/modeltest"
@@ -48,7 +48,7 @@ func converse(content, stop, cache string) string {
 var good = converse(`{"text":%TEXT%}`, "end_turn", `,"cacheReadInputTokens":2000,"cacheWriteInputTokens":100`)
 
 func TestContract(t *testing.T) {
-	api := expect.Value(published.Open("bedrock"))(t)
+	api := expect.Value(vendors.Published("bedrock"))(t)
 	modeltest.Run(t, modeltest.Vendor{
 		New: open,
 		Key: signer, ID: "X-Amzn-RequestId", Path: "/model/" + name + "/converse",

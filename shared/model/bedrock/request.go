@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	smithydocument "github.com/aws/smithy-go/document"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
@@ -128,7 +128,7 @@ func sample(in *types.InferenceConfiguration, s model.Sampling) {
 
 // from names where thoughts come from: the model, and all that it was asked before, which their signatures cover.
 func (c *Client) from(r model.Request, index int) string {
-	return modelname.Bedrock + " " + c.config.Model + " " + r.Before(index)
+	return aggregate.Bedrock + " " + c.config.Model + " " + r.Before(index)
 }
 
 // thoughtsOn returns the thoughts before a call.

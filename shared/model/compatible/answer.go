@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 )
 
@@ -270,8 +270,8 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response, 
 
 // separates reports whether an endpoint's server is known to tell thoughts from text.
 func (c *Client) separates() bool {
-	return c.config.Provider == modelname.OpenAI || c.config.Endpoint == modelname.Gemini ||
-		c.config.Endpoint == modelname.Grok
+	return c.config.Provider == aggregate.OpenAI || c.config.Endpoint == aggregate.Gemini ||
+		c.config.Endpoint == aggregate.Grok
 }
 
 // failed is an error that came in an answer.

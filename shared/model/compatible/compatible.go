@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 )
 
@@ -31,7 +31,8 @@ type Client struct{ config Config }
 func New(c Config) *Client { return &Client{c} }
 
 func (c *Client) provider() string {
-	return cmp.Or(c.config.Provider, modelname.Name{Provider: modelname.Compatible, Endpoint: c.config.Endpoint}.Vendor())
+	return cmp.Or(c.config.Provider, aggregate.ModelName{Provider: aggregate.Compatible,
+		Endpoint: c.config.Endpoint}.Vendor())
 }
 
 func (c *Client) problem(e *model.Error, request string) *model.Error {

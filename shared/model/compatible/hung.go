@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 )
 
@@ -66,7 +66,7 @@ func (c *Client) from() string { return "completions " + c.provider() + " " + c.
 
 // signs reports whether the model wants signatures back.
 func (c *Client) signs() bool {
-	return c.config.Endpoint == modelname.Gemini && !strings.HasPrefix(c.config.Model, "gemini-1") &&
+	return c.config.Endpoint == aggregate.Gemini && !strings.HasPrefix(c.config.Model, "gemini-1") &&
 		!strings.HasPrefix(c.config.Model, "gemini-2")
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
@@ -148,7 +148,7 @@ func (c *Client) request(r model.Request) request {
 
 // vendor is for whom schemas are written. A Gemini may stand behind a gateway.
 func (c *Client) vendor() string {
-	if c.config.Endpoint == modelname.Gemini || strings.Contains(c.config.Model, "gemini-") {
+	if c.config.Endpoint == aggregate.Gemini || strings.Contains(c.config.Model, "gemini-") {
 		return schema.Gemini
 	}
 	return schema.OpenAI

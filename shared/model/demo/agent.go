@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/slack/slackapi/seen"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/words/language"
 )
 
@@ -80,7 +80,7 @@ func given(text string) (said string, shown *strings.Replacer) {
 		code = append(code, string(rune(0xE100+len(code))), s)
 		return code[len(code)-2]
 	})
-	return seen.Message{Text: text}.Given(), strings.NewReplacer(code...)
+	return inbound.Message{Text: text}.Given(), strings.NewReplacer(code...)
 }
 
 // Say answers the last statement of a person, or says what became of an action.

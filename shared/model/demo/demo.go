@@ -17,11 +17,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/words/language"
-	"ringi/shared/words/lazy"
 )
 
 // Question is one call.
@@ -174,16 +172,16 @@ func (Layers) Say(ctx context.Context, r model.Request, _ func(string)) (model.R
 // begun is an answer without words. It keeps what was sent.
 func begun(ctx context.Context, r model.Request) model.Response {
 	model.Sent(ctx, encoded(r))
-	return model.Response{Stop: model.StopEnd, Answered: modelname.Demo,
-		Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
+	return model.Response{Stop: model.StopEnd, Answered: aggregate.Demo,
+		Usage: model.Usage{Provider: aggregate.Demo, Model: aggregate.Demo, Calls: 1}}
 }
 
 func failed() error {
-	return &model.Error{Provider: modelname.Demo, Model: modelname.Demo, Kind: model.Demo,
+	return &model.Error{Provider: aggregate.Demo, Model: aggregate.Demo, Kind: model.Demo,
 		Err: errors.New("the message asked for this failure")}
 }
 
-var fence = &lazy.Regexp{Text: `(?s)<data>(.*?)(?:</data>|$)`}
+var fence = &language.Regexp{Text: `(?s)<data>(.*?)(?:</data>|$)`}
 
 func encoded(v any) json.RawMessage {
 	b, _ := json.Marshal(v) // of texts, numbers and lists
@@ -219,7 +217,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	wait := time.Duration(asked("slow", text, "") * float64(time.Second))
 	wait += map[bool]time.Duration{true: 24 * time.Hour}[s.trouble("hang")] // longer than any team has
 	if err := clock.Sleep(ctx, wait); wait > 0 && err != nil {
-		return out, model.FromTransport(modelname.Demo, err)
+		return out, model.FromTransport(aggregate.Demo, err)
 	}
 	w := spoken.In(language.Of(s.subject()+s.Task, language.English)).Teams
 	switch {

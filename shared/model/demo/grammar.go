@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/text/width"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -57,7 +57,7 @@ var macros, kinds, phrases = map[string]string{}, map[string]string{}, sync.Once
 	return all
 })
 
-var macroForm = &lazy.Regexp{Text: `\{[a-z]+\}`}
+var macroForm = &language.Regexp{Text: `\{[a-z]+\}`}
 
 // form is the expression of a row that is read by its name. A test reads each.
 func form(tag string) *regexp.Regexp {

@@ -14,7 +14,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 )
 
@@ -199,9 +198,9 @@ func (c *Client) call(ctx context.Context, do func(context.Context, option.Reque
 	key, err := c.config.Key(ctx)
 	switch {
 	case err != nil:
-		return &model.Error{Provider: modelname.Anthropic, Kind: model.Overloaded, Retryable: true, Err: err}
+		return &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: err}
 	case key == "":
-		return c.refused(&model.Error{Provider: modelname.Anthropic, Kind: model.Unauthorized, Err: errMissing})
+		return c.refused(&model.Error{Provider: aggregate.Anthropic, Kind: model.Unauthorized, Err: errMissing})
 	}
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
@@ -223,9 +222,9 @@ func (c *Client) refused(e *model.Error) error {
 func problem(err error) *model.Error {
 	var answer *sdk.Error
 	if !errors.As(err, &answer) {
-		return model.FromTransport(modelname.Anthropic, err)
+		return model.FromTransport(aggregate.Anthropic, err)
 	}
-	e := model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, "",
+	e := model.FromStatus(aggregate.Anthropic, answer.StatusCode, answer.Response.Header, "",
 		string(answer.Type()))
 	e.RequestID = model.RequestID(answer.RequestID)
 	return e

@@ -12,7 +12,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 )
 
@@ -159,7 +158,7 @@ func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, r
 		}
 		written := s.Usage.CacheCreation.Ephemeral5mInputTokens + s.Usage.CacheCreation.Ephemeral1hInputTokens
 		u = aggregate.Usage{
-			ID: s.ID, Provider: modelname.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
+			ID: s.ID, Provider: aggregate.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
 			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens,
 			Written: written,
 			MS:      int64(s.Usage.ActiveSeconds * 1000),

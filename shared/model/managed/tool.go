@@ -8,8 +8,8 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/price"
 )
 
 // Tool is a tool that a session may ask to have called.
@@ -60,7 +60,7 @@ func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUS
 		listed.Currency == sdk.BetaCurrencyUSD {
 		return aggregate.MicroUSD(cents) * perCent, 0
 	}
-	c, known := price.Cost(u, nil)
+	c, known := tenancy.Cost(u, nil)
 	if !known {
 		return 0, u.Calls
 	}

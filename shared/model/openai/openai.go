@@ -14,7 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 )
 
@@ -54,12 +54,12 @@ func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionP
 func (c *Client) problem(err error, request string) *model.Error {
 	var answer *responses.Error
 	var inside *failed
-	e := model.FromTransport(modelname.OpenAI, err)
+	e := model.FromTransport(aggregate.OpenAI, err)
 	switch {
 	case errors.As(err, &inside):
-		e = model.FromCode(modelname.OpenAI, inside.said, inside.codes...)
+		e = model.FromCode(aggregate.OpenAI, inside.said, inside.codes...)
 	case errors.As(err, &answer):
-		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, answer.Message, answer.Code,
+		e = model.FromStatus(aggregate.OpenAI, answer.StatusCode, answer.Response.Header, answer.Message, answer.Code,
 			answer.Type)
 	}
 	e.Model, e.RequestID = c.config.Model, request

@@ -15,14 +15,14 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
 
 // Say makes one call and streams its answer. The vendor is asked not to store it.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	out := model.Response{Usage: model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}}
+	out := model.Response{Usage: model.Usage{Provider: aggregate.OpenAI, Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
 	if err != nil {
 		return out, err
@@ -146,7 +146,7 @@ func (h *hearing) read(res *http.Response) error {
 }
 
 // from names where thoughts come from.
-func (c *Client) from() string { return modelname.OpenAI + " " + c.config.Model }
+func (c *Client) from() string { return aggregate.OpenAI + " " + c.config.Model }
 
 // whole reads the complete answer. Thoughts are hung on the call after them.
 func (h *hearing) whole(last *responses.Response) error {

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
-	"ringi/shared/model/price"
 	"ringi/shared/secret"
 )
 
@@ -28,7 +27,7 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 	s tenancy.Settings) (agent.Answering, error) {
 	out := agent.Answering{ID: d.ID, Model: string(d.Provider) + ":" + d.Model}
 	if isDemo(instead) {
-		out.Model, out.Follows = modelname.Demo, true
+		out.Model, out.Follows = aggregate.Demo, true
 		return out, nil
 	}
 	var keys secret.ModelSecret
@@ -53,9 +52,9 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 	}
 	name := out.Model
 	if !vendors(d) { // as its usage rows and the settings' prices name it
-		name = modelname.Name{Provider: modelname.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
+		name = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
 	}
-	if out.Lacks == "" && s.SessionCostsLimited() && !price.Known(name, s.OwnPrices()) {
+	if out.Lacks == "" && s.SessionCostsLimited() && !tenancy.PriceKnown(name, s.OwnPrices()) {
 		out.Lacks, out.Detail = agent.LacksPrice, name
 	}
 	return out, nil
@@ -63,8 +62,8 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 
 // follow lets the deployment's model answer, if it can be called.
 func (c Config) follow(out *agent.Answering, d agent.Definition, name string, keys secret.ModelSecret) {
-	n, err := modelname.Parse(name)
-	if err == nil && n.Provider != modelname.Demo {
+	n, err := aggregate.ParseModelName(name)
+	if err == nil && n.Provider != aggregate.Demo {
 		_, err = c.named(n, keys, model.Request{})
 	}
 	switch {
@@ -83,8 +82,8 @@ func vendors(d agent.Definition) bool {
 }
 
 func isDemo(name string) bool {
-	n, err := modelname.Parse(name)
-	return err == nil && n.Provider == modelname.Demo
+	n, err := aggregate.ParseModelName(name)
+	return err == nil && n.Provider == aggregate.Demo
 }
 
 // OpenAgent makes the wire of an agent, by Answers, without calling a model. Without a key, the wire's calls fail with
@@ -118,10 +117,10 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 	case err != nil:
 		return nil, err
 	case d.Provider == agent.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}),
+		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}),
 			nil
 	case d.Provider == agent.OpenAI:
-		return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
+		return openai.New(openai.Config{BaseURL: c.At[aggregate.OpenAI], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
 	}
 	name := cmp.Or(d.Model, d.ID) // a server with a single model ignores the name
 	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name,

@@ -13,7 +13,6 @@ import (
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
@@ -39,7 +38,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
 	c := provider.Config{
 		Secret: &secret.Models{Reader: keys, ID: "models"}, Vendor: provider.VendorClient(), Outbound: outbound.Allowing(hosts).Client(),
-		At: map[string]string{modelname.Anthropic: home.URL, modelname.OpenAI: home.URL + "/v1"},
+		At: map[string]string{aggregate.Anthropic: home.URL, aggregate.OpenAI: home.URL + "/v1"},
 	}
 	for about, tt := range map[string]struct {
 		agent agent.Definition
@@ -112,7 +111,8 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	defer s.Close()
 	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
 	c := provider.Wires{Config: provider.Config{
-		Secret: &secret.Models{Reader: keys, ID: "models"}, At: map[string]string{modelname.Anthropic: s.URL + "/anthropic", modelname.OpenAI: s.URL + "/openai/v1"}, Vendor: provider.VendorClient(),
+		Secret: &secret.Models{Reader: keys, ID: "models"}, At: map[string]string{aggregate.Anthropic: s.URL + "/anthropic",
+			aggregate.OpenAI: s.URL + "/openai/v1"}, Vendor: provider.VendorClient(),
 		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
 	}}
 	for name, vendor := range map[string]string{

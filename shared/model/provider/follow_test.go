@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
@@ -34,7 +33,7 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 	c := provider.Config{
 		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")},
 		Secret: &secret.Models{Reader: &secretReader{value: `{}`}, ID: "models"}, Vendor: provider.VendorClient(),
-		At: map[string]string{modelname.Bedrock: s.URL}, Outbound: outbound.Dialer{}.Client(),
+		At: map[string]string{aggregate.Bedrock: s.URL}, Outbound: outbound.Dialer{}.Client(),
 	}
 	for _, d := range agent.BuiltIn() {
 		for instead, saved := range map[string]string{onBedrock: "claude-sonnet-4-6", "": onBedrock} {

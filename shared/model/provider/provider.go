@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
@@ -21,8 +21,7 @@ import (
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
-	"ringi/shared/model/opening"
-	"ringi/shared/model/price"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret"
@@ -43,7 +42,7 @@ func New(cfg aws.Config, env boot.Models) Config {
 		AWS:    cfg,
 		Secret: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID},
 		At: map[string]string{
-			modelname.Anthropic: env.AnthropicURL, modelname.OpenAI: env.OpenAIURL, modelname.Bedrock: env.BedrockURL,
+			aggregate.Anthropic: env.AnthropicURL, aggregate.OpenAI: env.OpenAIURL, aggregate.Bedrock: env.BedrockURL,
 		},
 		Vendor: VendorClient(), Outbound: outbound.Allowing(env.OutboundAllow).Client(),
 	}
@@ -53,11 +52,11 @@ func New(cfg aws.Config, env boot.Models) Config {
 // *model.Error of kind UnknownModel. Keys are read at the first call, which fails with Unauthorized if the key is
 // missing.
 func (c Config) Open(name string) (model.Wire, error) {
-	n, err := modelname.Parse(name)
+	n, err := aggregate.ParseModelName(name)
 	switch {
 	case err != nil:
 		return nil, &model.Error{Provider: "none", Model: name, Kind: model.UnknownModel, Err: err}
-	case n.Provider == modelname.Demo:
+	case n.Provider == aggregate.Demo:
 		return demo.Layers{}, nil
 	}
 	return keyed{c, n.Vendor(), n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
@@ -102,28 +101,28 @@ func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (m
 }
 
 // named makes the wire for a name with the secret's key. It returns errMissing if there is no key.
-func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (model.Wire, error) {
-	if !opening.Has(s, n) {
+func (c Config) named(n aggregate.ModelName, s secret.ModelSecret, r model.Request) (model.Wire, error) {
+	if !teamconfig.HasKey(s, n) {
 		return nil, errMissing
 	}
 	switch n.Provider {
-	case modelname.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic,
+	case aggregate.Anthropic:
+		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: n.Model, Key: s.Anthropic,
 			HTTP: c.Vendor}), nil
-	case modelname.OpenAI:
+	case aggregate.OpenAI:
 		switch {
 		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses support neither, Chat Completions both
-			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model,
+			return compatible.New(compatible.Config{Provider: aggregate.OpenAI, BaseURL: c.At[aggregate.OpenAI], Model: n.Model,
 				Key: s.OpenAI, HTTP: c.Vendor}), nil
 		default:
-			return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
+			return openai.New(openai.Config{BaseURL: c.At[aggregate.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
 		}
-	case modelname.Bedrock:
-		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[modelname.Bedrock], Model: n.Model, Key: s.Bedrock,
+	case aggregate.Bedrock:
+		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[aggregate.Bedrock], Model: n.Model, Key: s.Bedrock,
 			HTTP: c.Vendor}), nil
-	case modelname.Compatible:
+	case aggregate.Compatible:
 		at := s.Compatible[n.Endpoint]
-		at.URL = cmp.Or(at.URL, opening.Address(n.Endpoint))
+		at.URL = cmp.Or(at.URL, teamconfig.EndpointAddress(n.Endpoint))
 		return compatible.New(compatible.Config{
 			Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
 		}), nil
@@ -183,10 +182,10 @@ type Wires struct {
 // unknown form of name, and of kind Unpriced for a model whose cost can't be limited.
 func (w Wires) Open(name string) (model.Wire, error) {
 	name = cmp.Or(w.Instead, name)
-	switch n, err := modelname.Parse(name); {
-	case err == nil && n.Provider == modelname.Demo:
+	switch n, err := aggregate.ParseModelName(name); {
+	case err == nil && n.Provider == aggregate.Demo:
 		return demo.Teams{}, nil
-	case err == nil && !w.Unlimited && !price.Known(n.String(), w.Prices):
+	case err == nil && !w.Unlimited && !tenancy.PriceKnown(n.String(), w.Prices):
 		return nil, &model.Error{Provider: n.Provider, Model: n.Model, Kind: model.Unpriced}
 	}
 	wire, err := w.Config.Open(name)

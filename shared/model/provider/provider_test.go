@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
@@ -74,7 +74,7 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 	return provider.Config{
 		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("right", "secret", "")},
 		Secret: &secret.Models{Reader: k, ID: "models"},
-		At:     map[string]string{modelname.Anthropic: s.URL, modelname.OpenAI: s.URL + "/v1", modelname.Bedrock: s.URL},
+		At:     map[string]string{aggregate.Anthropic: s.URL, aggregate.OpenAI: s.URL + "/v1", aggregate.Bedrock: s.URL},
 		Vendor: provider.VendorClient(), Outbound: outbound.Dialer{Allow: []string{u.Host}}.Client(),
 	}
 }
@@ -92,13 +92,13 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	s := vendor(t, &paths)
 	k := &secretReader{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
 	c := config(s, k)
-	found := []string{modelname.Demo}
+	found := []string{aggregate.Demo}
 	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:amazon.nova-pro-v1:0"} {
 		err := ask(t, c, name)
 		expect.That(t, err == nil, "%s: %v", name, err)
-		found = append(found, expect.Value(modelname.Parse(name))(t).Provider)
+		found = append(found, expect.Value(aggregate.ParseModelName(name))(t).Provider)
 	}
-	for _, p := range modelname.Providers {
+	for _, p := range aggregate.ModelProviders {
 		expect.That(t, slices.Contains(found, p), "no model of %s is asked here", p)
 	}
 	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
@@ -135,7 +135,7 @@ func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 		_, err := provider.Config{}.Open(name)
 		f := model.Failure(err)
 		expect.That(t, f.Reason == task.ReasonModelUnknown && !f.Transient && f.Detail == name, "%q: %v", name, err)
-		for _, p := range modelname.Providers {
+		for _, p := range aggregate.ModelProviders {
 			expect.Has(t, err.Error(), p, "%q: the error", name)
 		}
 	}

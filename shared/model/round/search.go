@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -52,7 +52,7 @@ func (p *playing) reads(ctx context.Context, t *talk, w texts) (tools Reads, why
 	}
 	called := cmp.Or(p.Search.Instead, t.model)
 	switch {
-	case allowed && modelname.Searching(called):
+	case allowed && aggregate.ModelSearches(called):
 		return searching{tools}, "", nil
 	case tools != nil:
 		return tools, "", nil

@@ -55,8 +55,9 @@ var (
 	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"}, map[string]string{"1": "must be a string", "{txt = 'x'}": "text: is required"}}
 	free        = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a string, got 1"}}
 	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "'\u200b'": "must not be empty", "1": "must be a string"}}
-	model       = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the unknown prefix "xai:"`, "'grok'": "isn't a model name", "1": "must be a string"}
-	models      = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
+	aModel      = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the unknown prefix "xai:"`,
+		"'grok'": "isn't a model name", "1": "must be a string"}
+	models = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
 )
 
 // kinds are the tables of files. %s is replaced by the line to test.
@@ -79,7 +80,7 @@ var kinds = []struct {
 			"'\u3000'": "system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
 		}},
 		"system_instruction": instruction,
-		"model":              {`"openai:gpt-4o"`, models, model},
+		"model":              {`"openai:gpt-4o"`, models, aModel},
 		"temperature":        temperature, "max_tokens": maxTokens,
 		"timeout_seconds": {"300", []string{"10", "600"}, map[string]string{"9": "must be 10 to 600, got 9", "601": "must be 10 to 600, got 601", "-1": "must be 10 to 600, got -1"}},
 		"max_retries":     maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
@@ -89,7 +90,7 @@ var kinds = []struct {
 		"agent_type":       {"", []string{"'plain'", "'web-search'", "'code-exec'", "'web_search'", "'code_execution'"}, map[string]string{"'system'": "must be plain, web-search or code-exec", "'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
 		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two words"`}},
 		"tool_description": {`"Delegate task to x"`, []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
-		"model":            {"", models, model}, "system_instruction": instruction, "system_prompt": free,
+		"model":            {"", models, aModel}, "system_instruction": instruction, "system_prompt": free,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": oneSecond, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a relative path inside the workspace", "'/x.toml'": "must be a relative path inside the workspace", "''": "must be a relative path inside the workspace"}},
 	}},
@@ -101,13 +102,13 @@ var kinds = []struct {
 		"prices": {}, // the settings'
 	}},
 	{Evaluator{}, "judge.toml", "%s\n" + smallMetric, "", map[string]field{
-		"default_model": {`"google-gla:gemini-2.5-flash"`, models, model}, "metrics": {},
+		"default_model": {`"google-gla:gemini-2.5-flash"`, models, aModel}, "metrics": {},
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": {"300", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Metric{}, "judge.toml", "[[metrics]]\n%s\n", "metrics.0", map[string]field{
 		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "isn't a metric Ringi knows", "''": "must not be empty", "'" + strings.Repeat("a", 201) + "'": "must be at most 200 characters"}},
 		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0", "-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, but these sum to 0.5"}},
-		"model":  {`"google-gla:gemini-2.5-flash"`, models, model}, "system_instruction": instruction,
+		"model":  {`"google-gla:gemini-2.5-flash"`, models, aModel}, "system_instruction": instruction,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Judgment{}, "decide.toml", "model = 'demo'\n%s\n", "", map[string]field{

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -19,7 +19,7 @@ var agentTypes = map[string]string{
 var aliases = [][2]string{{"name", "agent_name"}, {"type", "agent_type"}, {"description", "tool_description"}}
 
 // toolForm is the form of a tool's name that all vendors accept.
-var toolForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
+var toolForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
 
 // member reads one of [[team.members]]. Its keys take precedence over those of the file that it names.
 func (r *reading) member(file, path string, keys map[string]any) Member {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
 )
 
@@ -269,15 +269,15 @@ func (s *section) model(key, unset string) string {
 	if blank(name) {
 		return name
 	}
-	n, err := modelname.Parse(name)
+	n, err := aggregate.ParseModelName(name)
 	provider, _, named := strings.Cut(name, ":")
-	if err == nil && provider == modelname.GrokResponses {
+	if err == nil && provider == aggregate.GrokResponses {
 		s.warn(key, "is called as %s: the model answers, but without xAI's own tools", legible.Beginning(n.String(), maxShown))
 	}
 	if err != nil {
-		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
+		if named && !slices.Contains(aggregate.ModelProviders, provider) && provider != aggregate.GoogleGLA {
 			s.refuse(key, "has the unknown prefix %q; Ringi knows %s, %s and %s", legible.Beginning(provider, maxShown)+":",
-				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA, modelname.Grok)
+				strings.Join(aggregate.ModelProviders, ", "), aggregate.GoogleGLA, aggregate.Grok)
 			return name
 		}
 		s.refuse(key, "isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on")

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 
@@ -37,7 +37,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"every field of every table": {"a.toml", "[team]\nteam_id = ''\nmax_concurrent_members = 0\n[team.leader]\ntemperature = 3\ntop_p = 2.0\n[[team.members]]\nmodel = 'xai:grok'\n",
 			"team_id: must not be empty, got \"\"\nteam_name: is required\nmax_concurrent_members: must be 1 to 50, got 0\nleader.temperature: must be 0.0 to 2.0, got 3\nleader.top_p: must be 0.0 to 1.0, got 2\n" +
-				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].model: has the unknown prefix \"xai:\"; Ringi knows " + strings.Join(modelname.Providers, ", ") + ", google-gla and grok, got \"xai:grok\""},
+				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].model: has the unknown prefix \"xai:\"; Ringi knows " + strings.Join(aggregate.ModelProviders, ", ") + ", google-gla and grok, got \"xai:grok\""},
 		"too many members":            {"a.toml", members(16, ""), "members: Too many members: 16 > 15. Adjust max_concurrent_members or reduce member count."},
 		"more members than a bound":   {"a.toml", members(3, "max_concurrent_members = 2\n"), "members: Too many members: 3 > 2. Adjust max_concurrent_members or reduce member count."},
 		"a thousand members":          {"a.toml", members(1000, "max_concurrent_members = 50\n"), "members: Too many members: 1000 > 50. Adjust max_concurrent_members or reduce member count."},

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -53,7 +53,7 @@ func (t Turn) callables() (shown []callable, left int) {
 }
 
 // planned matches how the descriptions of Ringi's own tools name earlier results, which only plans of steps have.
-var planned = lazy.Regexp{Text: `\[?(?:\{\\"\$ref\\": \\"step-[^"]*\\"\}(?:, )?)+\]?`}
+var planned = language.Regexp{Text: `\[?(?:\{\\"\$ref\\": \\"step-[^"]*\\"\}(?:, )?)+\]?`}
 
 // shownInput returns a tool's schema as the model reads it: nothing in it refers to something else, since no argument
 // may.

@@ -11,8 +11,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
+	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
-	"ringi/infra/local/vendors/published"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 )
@@ -41,7 +41,7 @@ func decoded(t *testing.T, text string) (out map[string]any) {
 // asConverse decodes a request for Bedrock, which the vendor's SDK can't do, and compares it with the published schema.
 func asConverse(t *testing.T, body string) any {
 	t.Helper()
-	for _, d := range expect.Value(published.Open("bedrock"))(t).Check("ConverseRequest", body) {
+	for _, d := range expect.Value(vendors.Published("bedrock"))(t).Check("ConverseRequest", body) {
 		t.Error(d)
 	}
 	return any(decoded(t, body))
@@ -136,8 +136,8 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 
 // Anthropic, OpenAI or Gemini refuses a whole request for one such schema. The tool can be called all the same.
 func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
-	defer func(was []vendor) { vendors = was }(vendors)
-	vendors = append(slices.Clone(vendors), gemini)
+	defer func(was []vendor) { wires = was }(wires)
+	wires = append(slices.Clone(wires), gemini)
 	const claude, openai, google, both = 1, 2, 4, 7
 	for about, x := range map[string]struct {
 		schema, input string

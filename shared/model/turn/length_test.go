@@ -95,7 +95,7 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 				_, _ = io.WriteString(w, tt.body)
 			}))
 			defer s.Close()
-			for _, v := range vendors {
+			for _, v := range wires {
 				if v.name != tt.vendor {
 					continue
 				}

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -136,7 +136,7 @@ type listed struct {
 const noText = "no text in UTF-8"
 
 // fence is what could end or open the fence of messages.
-var fence = lazy.Regexp{Text: `(?i)<(/?\s*messages)`}
+var fence = language.Regexp{Text: `(?i)<(/?\s*messages)`}
 
 // Read answers a call of a read tool. It also returns the lines that the result of read_file has.
 func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversation.Lines) {

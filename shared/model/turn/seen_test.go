@@ -28,7 +28,7 @@ func sentBy(t *testing.T, v vendor, asked turn.Turn) string {
 func TestTheTimeComesAfterWhatIsCached(t *testing.T) {
 	first := user("やあ")
 	first.At, first.UserID = noon, "U0SATO"
-	for _, v := range vendors {
+	for _, v := range wires {
 		t.Run(v.name, func(t *testing.T) {
 			asked := turnOf(first)
 			asked.Now, asked.More = noon.Add(time.Minute), 3
@@ -72,7 +72,7 @@ func TestNobodySpeaksInTheSystemsPart(t *testing.T) {
 		{Sender: turn.FromSystem, ActionID: "B", Text: evil + " outcome"},
 		person,
 	}
-	for _, v := range vendors {
+	for _, v := range wires {
 		body := sentBy(t, v, turnOf(history...))
 		expect.Has(t, body, evil+" output")
 		var all map[string]json.RawMessage
@@ -127,7 +127,7 @@ func TestAnAgentKnowsWhatItDoesNotSee(t *testing.T) {
 			`{"from":"佐藤","id":"U2","at":"2026-04-01 14:00","deletes":"2026-04-01 12:01"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sent := sentBy(t, vendors[0], turnOf(tt.history...))
+			sent := sentBy(t, wires[0], turnOf(tt.history...))
 			for _, want := range tt.want {
 				quoted := string(expect.Value(json.Marshal(want))(t))
 				expect.Has(t, sent, quoted[1:len(quoted)-1])

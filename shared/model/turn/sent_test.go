@@ -46,7 +46,7 @@ func talk() model.Request {
 // calls and, in a conversation, also the last turn.
 func TestWhatIsSentStaysToTheByte(t *testing.T) {
 	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
-	for _, v := range vendors {
+	for _, v := range wires {
 		for kind, r := range map[string]model.Request{"talk": talk(), "formed": formed} {
 			sent := &tap{}
 			_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), r, func(string) {})

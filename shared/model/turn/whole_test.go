@@ -22,9 +22,9 @@ var gemini = vendor{"gemini", func(url, key string, client *http.Client) model.W
 // What a vendor hangs on calls comes back with what they read, in the same answer, in another try at it, and where the
 // conversation goes on.
 func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
-	was := vendors
-	vendors = append(vendors[:len(vendors):len(vendors)], gemini)
-	defer func() { vendors = was }()
+	was := wires
+	wires = append(wires[:len(wires):len(wires)], gemini)
+	defer func() { wires = was }()
 	onEach(t, func(t *testing.T, w *world) {
 		w.Strictly(models.Rules{Signed: true})
 		f, _ := filesOf(t, map[string]string{"a.txt": "1\n", "b.txt": "2\n"})

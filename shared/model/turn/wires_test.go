@@ -33,7 +33,7 @@ type vendor struct {
 	usage model.Usage // usage of a scripted answer
 }
 
-var vendors = []vendor{
+var wires = []vendor{
 	{"anthropic", func(url, key string, client *http.Client) model.Wire {
 		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key, HTTP: client})
 	}, model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 120, Output: 30, Cached: 300, Written: 20}},
@@ -57,7 +57,7 @@ type world struct {
 }
 
 func onEach(t *testing.T, run func(t *testing.T, w *world)) {
-	for _, v := range vendors {
+	for _, v := range wires {
 		t.Run(v.name, func(t *testing.T) {
 			m := models.NewModels()
 			m.Strictly(models.Rules{Mistral: true})
@@ -299,7 +299,7 @@ func TestAStreamThatBreaksOffIsNoAnswer(t *testing.T) {
 }
 
 func TestACallThatTakesTooLongEnds(t *testing.T) {
-	for _, v := range vendors {
+	for _, v := range wires {
 		t.Run(v.name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/event-stream")

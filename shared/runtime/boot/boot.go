@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"ringi/shared/words/legible"
 	"runtime/debug"
 	"time"
 
@@ -16,14 +17,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-
-	"ringi/shared/words/mask"
 )
 
 // Run reads a function's environment into E, wires the function and serves its invocations. It does not return. If
 // wiring fails, it logs the error and exits, and Lambda restarts the function.
 func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, error), handle func(H) any) {
-	slog.SetDefault(slog.New(mask.Handler(lambdacontext.NewLogHandler())))
+	slog.SetDefault(slog.New(legible.MaskingHandler(lambdacontext.NewLogHandler())))
 	cfg, err := environment()
 	if err != nil {
 		fail(err)

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/secret"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -69,7 +68,7 @@ func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
 	c.Follow(rows.Channels)
-	k.Own = signin.Home{Slack: c}.Own
+	k.Own = slackapi.HomeWorkspaces{Slack: c}.Own
 	return k, c
 }
 

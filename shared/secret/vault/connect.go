@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/secret/oauth"
 )
 
 // Connect seals a credential and saves it as the tenant's connection to a provider, replacing an earlier one, with
@@ -86,7 +85,7 @@ func clientOf(provider string) string { return "client:" + provider }
 
 // SealClient seals a tenant's client at a vendor into its row.
 func (e Envelope) SealClient(ctx context.Context, x tenancy.VendorClient,
-	c oauth.Client) (tenancy.VendorClient, error) {
+	c OAuthClient) (tenancy.VendorClient, error) {
 	b, err := json.Marshal(sealedClient{c.ID, c.Secret})
 	if err != nil {
 		return x, fmt.Errorf("seal the client at %s: %w", x.Provider, err)
@@ -97,14 +96,14 @@ func (e Envelope) SealClient(ctx context.Context, x tenancy.VendorClient,
 }
 
 // OpenClient opens the client in a row.
-func (e Envelope) OpenClient(ctx context.Context, x tenancy.VendorClient) (oauth.Client, error) {
+func (e Envelope) OpenClient(ctx context.Context, x tenancy.VendorClient) (OAuthClient, error) {
 	b, err := e.Open(ctx, x.TenantID, clientOf(x.Provider), x.Sealed)
 	if err != nil {
-		return oauth.Client{}, err
+		return OAuthClient{}, err
 	}
 	var c sealedClient
 	if json.Unmarshal(b, &c) != nil || c.ID == "" || c.ID != x.ClientID { // the error would quote the secret
-		return oauth.Client{}, errors.New("open the client at " + x.Provider + ": it is not the row's")
+		return OAuthClient{}, errors.New("open the client at " + x.Provider + ": it is not the row's")
 	}
-	return oauth.Client{ID: c.ID, Secret: c.Secret}, nil
+	return OAuthClient{ID: c.ID, Secret: c.Secret}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/secret/oauth"
 )
 
 const (
@@ -99,7 +98,7 @@ func (v Vault) token(ctx context.Context, tenant, provider, address string,
 
 // refresh exchanges the refresh token and saves the result before using it. It returns aggregate.ErrConflict when the
 // row has changed.
-func (v Vault) refresh(ctx context.Context, p oauth.Provider, row tenancy.Integration, c Credential) (string, error) {
+func (v Vault) refresh(ctx context.Context, p OAuthProvider, row tenancy.Integration, c Credential) (string, error) {
 	// Ask KMS first: if KMS failed after the exchange, the new token would be lost.
 	seal, err := v.Envelope.sealer(ctx, row.TenantID, row.Provider)
 	if err != nil {
@@ -154,15 +153,15 @@ func (v Vault) save(ctx context.Context, row tenancy.Integration) error {
 
 // failed records a failed refresh. It ends the connection if the refresh token is used up or was rejected; otherwise it
 // removes the claim. It returns the error for the caller.
-func (v Vault) failed(ctx context.Context, p oauth.Provider, row tenancy.Integration, err error) error {
-	state := oauth.Unclear
-	if e := (*oauth.Error)(nil); errors.As(err, &e) {
+func (v Vault) failed(ctx context.Context, p OAuthProvider, row tenancy.Integration, err error) error {
+	state := TokenUnclear
+	if e := (*OAuthError)(nil); errors.As(err, &e) {
 		state = e.State
 	}
 	switch {
-	case state == oauth.Refused:
+	case state == TokenRefused:
 		return v.end(ctx, row, tenancy.CredentialRefused)
-	case state == oauth.Unclear && p.OneTime:
+	case state == TokenUnclear && p.OneTime:
 		return v.end(ctx, row, tenancy.CredentialLost)
 	}
 	if again := v.save(ctx, row); again != nil {

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )
 
@@ -254,7 +253,7 @@ func testLostAnswer(t *testing.T, w *world) {
 // testReconnected: a person's new connection wins over a concurrent refresh.
 func testReconnected(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
-	rows, second := &failingRows{TaskStore: w.rows}, oauth.Token{}
+	rows, second := &failingRows{TaskStore: w.rows}, vault.Token{}
 	rows.after = func() error {
 		rows.after = nil
 		second = w.connect(t, "freee")

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret"
-	"ringi/shared/secret/oauth"
 )
 
 // Rows stores integrations. It returns aggregate.ErrNotFound for a missing one and aggregate.ErrConflict when another
@@ -29,7 +28,7 @@ type Vault struct {
 	Rows     Rows
 	Envelope Envelope
 	// Providers are the authorization servers by provider. Tokens of other providers can't be renewed.
-	Providers map[string]oauth.Provider
+	Providers map[string]OAuthProvider
 	// Outbound calls authorization servers that MCP servers name. If it is nil they are never called.
 	Outbound http.RoundTripper
 	Now      func() time.Time
@@ -37,8 +36,8 @@ type Vault struct {
 }
 
 // New makes a vault with the real clock.
-func New(rows Rows, e Envelope, providers ...oauth.Provider) Vault {
-	v := Vault{Rows: rows, Envelope: e, Providers: map[string]oauth.Provider{}, Now: time.Now, NewID: aggregate.NewID}
+func New(rows Rows, e Envelope, providers ...OAuthProvider) Vault {
+	v := Vault{Rows: rows, Envelope: e, Providers: map[string]OAuthProvider{}, Now: time.Now, NewID: aggregate.NewID}
 	for _, p := range providers {
 		v.Providers[p.Name] = p
 	}
@@ -52,7 +51,7 @@ type Credential struct {
 	// The following fields are empty for a token that a person created by hand.
 	RefreshToken string
 	ExpiresAt    time.Time
-	Client       oauth.Client // the client that the refresh token was issued to
+	Client       OAuthClient // the client that the refresh token was issued to
 	// Address is the only server to which the credential may be sent. It is empty for providers whose address tenants
 	// can't choose.
 	Address string
@@ -76,7 +75,7 @@ type sealed struct {
 }
 
 // Of makes a credential of an exchange's result.
-func Of(t oauth.Token, c oauth.Client) Credential {
+func Of(t Token, c OAuthClient) Credential {
 	return Credential{AccessToken: t.Access, RefreshToken: t.Refresh, ExpiresAt: t.ExpiresAt, Client: c}
 }
 
@@ -139,7 +138,7 @@ func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, e
 	}
 	c := Credential{
 		AccessToken: s.AccessToken, RefreshToken: s.RefreshToken,
-		Client:  oauth.Client{ID: s.ClientID, Secret: s.ClientSecret},
+		Client:  OAuthClient{ID: s.ClientID, Secret: s.ClientSecret},
 		Address: s.Address, TokenURL: s.TokenURL, RevokeURL: s.RevokeURL, Resource: s.Resource,
 	}
 	if s.ExpiresAt != nil {
@@ -149,12 +148,12 @@ func (v Vault) Open(ctx context.Context, row tenancy.Integration) (Credential, e
 }
 
 // Server returns the authorization server of a provider's credential; false if it is unknown or must not be called.
-func (v Vault) Server(provider string, c Credential) (oauth.Provider, bool) {
+func (v Vault) Server(provider string, c Credential) (OAuthProvider, bool) {
 	if c.TokenURL == "" {
 		p, known := v.Providers[provider]
 		return p, known
 	}
-	return oauth.Provider{
+	return OAuthProvider{
 		Name: provider, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Resource: cmp.Or(c.Resource, c.Address), OneTime: true,
 		Transport: v.Outbound,
 	}, v.Outbound != nil
@@ -219,7 +218,7 @@ func (v Vault) Company(ctx context.Context, tenant string) (string, error) {
 }
 
 // About returns the unencrypted metadata of a token for its connection's row.
-func About(t oauth.Token) aggregate.JSON {
+func About(t Token) aggregate.JSON {
 	if t.CompanyID == "" {
 		return "{}"
 	}

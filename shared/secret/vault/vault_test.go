@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )
 
@@ -88,12 +87,14 @@ func testServerSecret(t *testing.T, w *world) {
 
 // testPrinting: printing a credential shows nothing.
 func testPrinting(t *testing.T, _ *world) {
-	c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu", Client: oauth.Client{ID: "id", Secret: "himitsu"}}
-	for _, v := range []any{c, &c, c.Client, oauth.Token{Access: "himitsu", Refresh: "himitsu"}, oauth.Consent{State: "himitsu", Verifier: "himitsu"}} {
+	c := vault.Credential{AccessToken: "himitsu", RefreshToken: "himitsu",
+		Client: vault.OAuthClient{ID: "id", Secret: "himitsu"}}
+	for _, v := range []any{c, &c, c.Client, vault.Token{Access: "himitsu", Refresh: "himitsu"},
+		vault.Consent{State: "himitsu", Verifier: "himitsu"}} {
 		b, err := json.Marshal(v)
 		s := fmt.Sprintf("%v %+v %#v %s", v, v, v, v)
 		expect.That(t, !strings.Contains(s, "himitsu"), "%T: %s", v, s)
-		_, kept := v.(oauth.Consent)
+		_, kept := v.(vault.Consent)
 		expect.That(t, err == nil && (kept || !strings.Contains(string(b), "himitsu")), "%T as JSON: %s, %v", v, b, err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -67,7 +66,7 @@ func newWorld(t *testing.T, rows *store.TaskStore, e vault.Envelope) *world {
 	w := &world{rows: rows, vendors: vendors.New()}
 	s := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(s.Close)
-	w.Vault = vault.New(rows, e, oauth.Freee("", s.URL+"/freee/token"), oauth.Google("", s.URL+"/google/token"))
+	w.Vault = vault.New(rows, e, vault.FreeeOAuth("", s.URL+"/freee/token"), vault.GoogleOAuth("", s.URL+"/google/token"))
 	w.Vault.Now = w.now
 	return w
 }
@@ -78,13 +77,13 @@ func (w *world) later(d time.Duration) { w.ahead.Add(int64(d)) }
 const tenant = "T1"
 
 // connect saves a new consent's tokens for the tenant and returns them.
-func (w *world) connect(t *testing.T, provider string) oauth.Token {
+func (w *world) connect(t *testing.T, provider string) vault.Token {
 	t.Helper()
 	return w.connectFor(t, provider, time.Hour)
 }
 
 // connectFor is connect with an access token of the given lifetime.
-func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration) oauth.Token {
+func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration) vault.Token {
 	t.Helper()
 	got := w.vendors.Grant(provider)
 	got.ExpiresAt = w.now().Add(lifetime)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -149,7 +149,7 @@ func tickedApart(spelled string) string {
 	return fenceForm.Get().ReplaceAllStringFunc(spelled, unticked)
 }
 
-var fenceForm = lazy.Regexp{Text: "`{3,}"}
+var fenceForm = language.Regexp{Text: "`{3,}"}
 
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // arguments draws the arguments of a step's call: first every destination, complete; then rows for a sheet and the
@@ -67,7 +67,7 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 }
 
 // formats finds what Slack would format, or show as an emoji, in a message that a person types.
-var formats = lazy.Regexp{Text: `\*[^*\n]+\*|\b_[^_\n]+_\b|~[^~\n]+~|:[a-z][a-z0-9_+-]*:`}
+var formats = language.Regexp{Text: `\*[^*\n]+\*|\b_[^_\n]+_\b|~[^~\n]+~|:[a-z][a-z0-9_+-]*:`}
 
 // leftOut shows a server's default values for the arguments that the call omits.
 func (d drawing) leftOut(call task.Step) []string {

@@ -1,11 +1,10 @@
 package card
 
 import (
+	"ringi/shared/words/language"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // The marks of formatting in a text whose dialect is not chosen yet. A text itself has none: they are private
@@ -18,7 +17,7 @@ const (
 	looseMark      = "\ue004" // bold text begins or ends where Markdown takes stars for text
 )
 
-var headingForm = lazy.Regexp{Text: `^#{1,6} +(.+)$`}
+var headingForm = language.Regexp{Text: `^#{1,6} +(.+)$`}
 
 // formatted marks the formatting of a line. With more the line may go on: then it ends before the words that the rest
 // may change.

@@ -119,7 +119,7 @@ func check(t *testing.T, v any) error {
 	case slack.ModalViewRequest:
 		return cardtest.CheckView(v)
 	}
-	for _, p := range webapi.View(decoded(t, v).(map[string]any)) {
+	for _, p := range webapi.ViewProblems(decoded(t, v).(map[string]any)) {
 		t.Error(p)
 	}
 	return nil

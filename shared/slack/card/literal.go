@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/mask"
+	"ringi/shared/words/legible"
 )
 
 // masked hides personal data in a text that may be JSON.
 func masked(text string) string {
 	v, ok := decoded(text)
 	if !ok {
-		return mask.Text(text)
+		return legible.Mask(text)
 	}
-	hidden := mask.All(v)
+	hidden := legible.MaskAll(v)
 	if reflect.DeepEqual(v, hidden) {
 		return text
 	}
@@ -63,7 +63,7 @@ func revealed(planned any, had bool, v any) any {
 	case map[string]any:
 		plan, ok := planned.(map[string]any)
 		if _, ref := plan["$ref"]; !ok || ref {
-			return mask.All(v)
+			return legible.MaskAll(v)
 		}
 		out := make(map[string]any, len(v))
 		for name, member := range v {
@@ -74,7 +74,7 @@ func revealed(planned any, had bool, v any) any {
 	case []any:
 		plan, ok := planned.([]any)
 		if !ok || len(plan) != len(v) {
-			return mask.All(v)
+			return legible.MaskAll(v)
 		}
 		out := make([]any, len(v))
 		for i := range v {
@@ -85,7 +85,7 @@ func revealed(planned any, had bool, v any) any {
 	if had && reflect.DeepEqual(planned, v) {
 		return v
 	}
-	return mask.All(v)
+	return legible.MaskAll(v)
 }
 
 // destinations are those arguments of Ringi's own tools that name the place a call writes or sends to, in the order of
@@ -99,5 +99,5 @@ func destination(tool, name string, v any) bool {
 		return true
 	}
 	list, isList := v.([]any)
-	return mask.Destination(v) && (!isList || len(list) > 0)
+	return legible.MaskDestination(v) && (!isList || len(list) > 0)
 }

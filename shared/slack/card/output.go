@@ -6,13 +6,13 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
 const maxTailLine = 240 // of one line of output
 
-var terminalCode = lazy.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
+var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 
 // Output is a line of a command's output as people see it: as it is, without a terminal's colours, and with nothing
 // hidden.

@@ -7,15 +7,15 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 const maxLinks = 5
 
-var addressForm = lazy.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`}
+var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`}
 
 // localForm is an address of the local stack, which cards link to as they do to others.
-var localForm = lazy.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
+var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
 
 // links lists the url members of completed steps' results, each labelled with its address. A card has no other links:
 // an address within a text stays text.

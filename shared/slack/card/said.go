@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -76,7 +76,7 @@ func blockOf(p legible.Piece, more bool, d dialect) string {
 	return out + "\n" + shownCode(p.Text) + "```"
 }
 
-var fences = lazy.Regexp{Text: "`{3,}"}
+var fences = language.Regexp{Text: "`{3,}"}
 
 // shownCode escapes code for a fence. Slack knows no longer fence, so three backticks in a row are kept apart.
 func shownCode(code string) string {

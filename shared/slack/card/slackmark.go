@@ -6,10 +6,9 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
-	"ringi/shared/words/lazy"
 )
 
-var idForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
+var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
 
 // mention writes a person's id so that Slack shows the name. An empty id stands for the system.
 func (w *words) mention(user string) string {
@@ -22,7 +21,7 @@ func (w *words) mention(user string) string {
 	return or(inline(user, maxTool), w.System)
 }
 
-var writtenMention = lazy.Regexp{Text: `&lt;@([UW][A-Z0-9]{2,40})&gt;`}
+var writtenMention = language.Regexp{Text: `&lt;@([UW][A-Z0-9]{2,40})&gt;`}
 
 // people restores mentions of people in an escaped text and adds their ids, so that readers see who is meant. Mentions
 // beyond task.MaxMentioned, and all other markup, stay escaped.

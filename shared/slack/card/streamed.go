@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -25,7 +25,7 @@ var unlinked = strings.NewReplacer("](", "]"+joiner+"(", "][", "]"+joiner+"[", "
 	"://", ":"+joiner+"//", "www.", "www"+joiner+".", `\`, `\`+joiner)
 
 // lineStart is what has a meaning at the beginning of a line of Markdown.
-var lineStart = lazy.Regexp{Text: `(?m)^([ \t]|[-+#=|:[]|[0-9]{1,9}[.)])`}
+var lineStart = language.Regexp{Text: `(?m)^([ \t]|[-+#=|:[]|[0-9]{1,9}[.)])`}
 
 func plainMarkdown(escaped string) string {
 	return lineStart.Get().ReplaceAllString(unlinked.Replace(escaped), joiner+"$1")

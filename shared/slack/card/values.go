@@ -7,7 +7,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
-	"ringi/shared/words/mask"
 )
 
 // Value is an argument or a part of a result as surfaces other than Slack show it: one text or several, or a table.
@@ -69,9 +68,9 @@ func ResultValues(text []byte, locale string) (values []Value, ok bool) {
 		return nil, false
 	}
 	d := drawing{w: wordsOf.In(locale), foreign: true}
-	members, isObject := mask.All(v).(map[string]any)
+	members, isObject := legible.MaskAll(v).(map[string]any)
 	if !isObject {
-		members = map[string]any{"result": mask.All(v)}
+		members = map[string]any{"result": legible.MaskAll(v)}
 	}
 	return d.values(members), true
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -20,8 +19,8 @@ func TestAccountsAreThoseOfPeopleWithTheirAddresses(t *testing.T) {
 		ids = append(ids, u.ID)
 		expect.That(t, u.Mail != "", "%+v has no address", u)
 	}
-	for id, there := range map[string]bool{workspace.Sato: true, workspace.Guest: true, workspace.Bot: false,
-		workspace.Stranger: false} {
+	for id, there := range map[string]bool{webapi.Sato: true, webapi.Guest: true, webapi.Bot: false,
+		webapi.Stranger: false} {
 		expect.Is(t, slices.Contains(ids, id), there, "%s", id)
 	}
 	expect.That(t, !more && len(slack.Calls("users.list")) == 1, "%d accounts, more: %v", len(all), more)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -22,10 +21,10 @@ func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {
 	var r Roster
 	m := expect.Value(r.Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
 	got := expect.Value(m.Refused(t.Context(), slack.Client,
-		[]string{workspace.Sato, workspace.Guest, workspace.Stranger, workspace.Bot, "U0NOBODY"},
-		[]string{workspace.Approvers, "S0GONE"}))(t)
+		[]string{webapi.Sato, webapi.Guest, webapi.Stranger, webapi.Bot, "U0NOBODY"},
+		[]string{webapi.Approvers, "S0GONE"}))(t)
 	expect.Same(t, map[string]tenancy.Rule{
-		workspace.Guest: RuleGuest, workspace.Stranger: RuleOutsider, workspace.Bot: RuleBot, "U0NOBODY": RuleOutsider,
+		webapi.Guest: RuleGuest, webapi.Stranger: RuleOutsider, webapi.Bot: RuleBot, "U0NOBODY": RuleOutsider,
 		"S0GONE": RuleNoGroup,
 	}, got)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -36,9 +35,9 @@ func (r *keys) Refused(context.Context) bool {
 }
 
 // with returns a client of a workspace whose bot has the token xoxb-new.
-func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]webapi.Call) {
+func with(t *testing.T, r *keys) (*slackapi.Client, *webapi.Workspace, *[]webapi.Call) {
 	t.Helper()
-	w := workspace.New(workspace.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
+	w := webapi.NewWorkspace(webapi.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
 	calls := &[]webapi.Call{}
 	server := httptest.NewServer(webapi.New(webapi.Options{
 		Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{}, Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) },
@@ -52,13 +51,13 @@ func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]web
 func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	r := &keys{token: "xoxb-old", next: "xoxb-new"}
 	c, _, _ := with(t, r)
-	ts, err := c.Post(t.Context(), workspace.HR, "", message("one"), about) // a form
+	ts, err := c.Post(t.Context(), webapi.HR, "", message("one"), about) // a form
 	expect.Must(t, err == nil && ts != "" && r.refused == 1, "%q, %v, asked %d times", ts, err, r.refused)
 	r.token = "xoxb-old"
-	if _, err := c.User(t.Context(), workspace.Sato); err != nil || r.refused != 2 {
+	if _, err := c.User(t.Context(), webapi.Sato); err != nil || r.refused != 2 {
 		t.Errorf("%v, asked %d times", err, r.refused)
 	}
-	if err := c.Update(t.Context(), workspace.HR, ts, message("two"), about); err != nil || r.refused != 2 {
+	if err := c.Update(t.Context(), webapi.HR, ts, message("two"), about); err != nil || r.refused != 2 {
 		t.Errorf("%v, asked %d times", err, r.refused)
 	}
 }
@@ -76,7 +75,7 @@ func TestWhoseTheTokenIs(t *testing.T) {
 func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
 	r := &keys{token: "xoxb-old"}
 	c, _, calls := with(t, r)
-	_, err := c.Post(t.Context(), workspace.HR, "", message("one"), about)
+	_, err := c.Post(t.Context(), webapi.HR, "", message("one"), about)
 	if slackapi.Code(err) != "invalid_auth" || r.refused != 1 || len(*calls) > 1 {
 		t.Errorf("%v after %d calls, asked %d times", err, len(*calls), r.refused)
 	}
@@ -85,7 +84,7 @@ func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
 func TestWithoutATokenNothingIsSent(t *testing.T) {
 	r := &keys{err: errors.New("bot_token: not pasted")}
 	c, _, calls := with(t, r)
-	_, err := c.Post(t.Context(), workspace.HR, "", message("one"), about)
+	_, err := c.Post(t.Context(), webapi.HR, "", message("one"), about)
 	if slackapi.Code(err) != slackapi.CodeNoToken || len(*calls) != 0 {
 		t.Errorf("%v, %d calls", err, len(*calls))
 	}

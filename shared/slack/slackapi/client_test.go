@@ -12,7 +12,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -31,76 +30,76 @@ func message(text string) outgoing.Message {
 
 func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	s := slacktest.Start(t)
-	root := s.Say(t, workspace.Sato, workspace.HR, "お願い")
-	ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("one"), about))(t)
-	expect.NoError(t, s.Client.Update(t.Context(), workspace.HR, ts, message("two"), about))
-	thread := s.Thread(t, workspace.HR, root)
+	root := s.Say(t, webapi.Sato, webapi.HR, "お願い")
+	ts := expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("one"), about))(t)
+	expect.NoError(t, s.Client.Update(t.Context(), webapi.HR, ts, message("two"), about))
+	thread := s.Thread(t, webapi.HR, root)
 	expect.Must(t, len(thread) == 1 && thread[0].TS == ts && thread[0].Text == "two" && len(thread[0].Attachments) == 1,
 		"%+v", thread)
 	want := map[string]any{"event_type": "ringi_card",
 		"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
 	expect.Same(t, want, thread[0].Metadata)
 	for range 2 { // the second time it is already gone
-		expect.NoError(t, s.Client.Delete(t.Context(), workspace.HR, ts))
+		expect.NoError(t, s.Client.Delete(t.Context(), webapi.HR, ts))
 	}
-	expect.Same(t, 0, len(s.Thread(t, workspace.HR, root)))
+	expect.Same(t, 0, len(s.Thread(t, webapi.HR, root)))
 }
 
 // TestFindCards finds only the bot's own messages with the metadata, on every page, the earliest first.
 func TestFindCards(t *testing.T) {
 	s := slacktest.Start(t)
-	root := s.Say(t, workspace.Sato, workspace.HR, "お願い")
+	root := s.Say(t, webapi.Sato, webapi.HR, "お願い")
 	var want []string
 	for i := range 450 {
 		switch i {
 		case 3, 230, 444:
-			ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("card"), about))(t)
+			ts := expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("card"), about))(t)
 			want = append(want, ts)
 		default:
 			forged := map[string]any{"event_type": "ringi_card",
 				"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
-			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, ThreadTS: root,
+			expect.Value(s.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Tanaka, ThreadTS: root,
 				Text: fmt.Sprint(i), Metadata: forged}))(t)
 		}
 	}
 	for _, other := range []slackapi.Metadata{{Task: "01TASK", Card: "CARD#prompt#0001"},
 		{Task: "01OTHER", Card: "CARD#task"}} {
-		expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("other"), other))(t)
+		expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("other"), other))(t)
 	}
-	got := expect.Value(s.Client.FindCards(t.Context(), workspace.HR, root, about))(t)
+	got := expect.Value(s.Client.FindCards(t.Context(), webapi.HR, root, about))(t)
 	expect.Same(t, want, got)
 	n := len(s.Calls("conversations.replies"))
 	expect.That(t, n >= 3, "%d pages", n)
-	none, err := s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about)
+	none, err := s.Client.FindCards(t.Context(), webapi.HR, "1.000001", about)
 	expect.That(t, err == nil && len(none) == 0, "a thread that is gone: %v, %v", none, err)
 	// Slack posts in the channel what was for a thread that it doesn't find.
-	ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, "", message("card"), about))(t)
-	got = expect.Value(s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about))(t)
+	ts := expect.Value(s.Client.Post(t.Context(), webapi.HR, "", message("card"), about))(t)
+	got = expect.Value(s.Client.FindCards(t.Context(), webapi.HR, "1.000001", about))(t)
 	expect.Same(t, []string{ts}, got)
 }
 
 func TestPeople(t *testing.T) {
 	s := slacktest.Start(t)
 	for id, want := range map[string]slackapi.User{
-		workspace.Sato: {ID: workspace.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: slacktest.Team,
+		webapi.Sato: {ID: webapi.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: slacktest.Team,
 			Language: "ja"},
-		workspace.Guest: {ID: workspace.Guest, Name: "高橋 ゲスト", Mail: "takahashi@partner.example.com", Team: slacktest.Team,
+		webapi.Guest: {ID: webapi.Guest, Name: "高橋 ゲスト", Mail: "takahashi@partner.example.com", Team: slacktest.Team,
 			Guest: true, Language: "ja"},
-		workspace.Stranger: {ID: workspace.Stranger, Name: "Robin Park", Mail: "robin@acme.example.com",
-			Team: workspace.StrangerTeam, Language: "en"},
+		webapi.Stranger: {ID: webapi.Stranger, Name: "Robin Park", Mail: "robin@acme.example.com",
+			Team: webapi.StrangerTeam, Language: "en"},
 	} {
 		got := expect.Value(s.Client.User(t.Context(), id))(t)
 		expect.Same(t, want, got)
 	}
-	group, err := s.Client.UsergroupMembers(t.Context(), workspace.Approvers)
-	if diff := cmp.Diff([]string{workspace.Suzuki, workspace.Tanaka}, group); diff != "" || err != nil {
+	group, err := s.Client.UsergroupMembers(t.Context(), webapi.Approvers)
+	if diff := cmp.Diff([]string{webapi.Suzuki, webapi.Tanaka}, group); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	expect.NoError(t, s.Client.Direct(t.Context(), workspace.Sato, "hello"))
-	dm, err := s.Everything(workspace.DirectMessage(workspace.Sato))
+	expect.NoError(t, s.Client.Direct(t.Context(), webapi.Sato, "hello"))
+	dm, err := s.Everything(webapi.DirectMessage(webapi.Sato))
 	expect.That(t, err == nil && len(dm) == 1 && dm[0].Text == "hello", "%v %+v", err, dm)
-	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Tanaka, "psst"))
-	seen := s.Ephemerals(workspace.Tanaka)
+	expect.NoError(t, s.Client.Ephemeral(t.Context(), webapi.HR, "", webapi.Tanaka, "psst"))
+	seen := s.Ephemerals(webapi.Tanaka)
 	expect.That(t, len(seen) == 1 && seen[0].Text == "psst", "%+v", seen)
 }
 
@@ -165,62 +164,62 @@ func TestACardIsPostedWithoutATableThatSlackRefuses(t *testing.T) {
 
 func TestWhatWasSaidBefore(t *testing.T) {
 	s := slacktest.Start(t)
-	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
+	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
 	reply := func(user, text string) string {
 		t.Helper()
-		m := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: user, Text: text, ThreadTS: root}))(t)
+		m := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: user, Text: text, ThreadTS: root}))(t)
 		return m.TS
 	}
 	for i := range 250 {
-		reply(workspace.Suzuki, fmt.Sprintf("%d", i))
+		reply(webapi.Suzuki, fmt.Sprintf("%d", i))
 	}
-	expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about))(t)
-	asked := reply(workspace.Sato, "<@"+workspace.Bot+"> お願い")
-	reply(workspace.Suzuki, "later")
+	expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("a card of ours"), about))(t)
+	asked := reply(webapi.Sato, "<@"+webapi.Bot+"> お願い")
+	reply(webapi.Suzuki, "later")
 
-	got, err := s.Client.Before(t.Context(), workspace.HR, root, asked, 3)
+	got, err := s.Client.Before(t.Context(), webapi.HR, root, asked, 3)
 	for i := range got {
 		expect.That(t, got[i].TS > root && got[i].TS < asked, "%+v", got[i])
 		got[i].TS = ""
 	}
-	want := []slackapi.Said{{User: workspace.Suzuki, Text: "247"}, {User: workspace.Suzuki, Text: "248"},
-		{User: workspace.Suzuki, Text: "249"}}
+	want := []slackapi.Said{{User: webapi.Suzuki, Text: "247"}, {User: webapi.Suzuki, Text: "248"},
+		{User: webapi.Suzuki, Text: "249"}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if got, err = s.Client.Before(t.Context(), workspace.HR, root, asked, 1000); len(got) != 251 ||
-		!cmp.Equal(got[0], slackapi.Said{User: workspace.Sato, Text: "有給の残りが合わない", TS: root}) {
+	if got, err = s.Client.Before(t.Context(), webapi.HR, root, asked, 1000); len(got) != 251 ||
+		!cmp.Equal(got[0], slackapi.Said{User: webapi.Sato, Text: "有給の残りが合わない", TS: root}) {
 		t.Errorf("%d messages, %v", len(got), err)
 	}
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
-	if _, err := s.Client.Before(t.Context(), workspace.HR, root, asked, 3); slackapi.Code(err) != "missing_scope" {
+	if _, err := s.Client.Before(t.Context(), webapi.HR, root, asked, 3); slackapi.Code(err) != "missing_scope" {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAMessageAsItStands(t *testing.T) {
 	s := slacktest.Start(t)
-	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
-	reply := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, Text: "90 円",
+	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
+	reply := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Tanaka, Text: "90 円",
 		ThreadTS: root}))(t).TS
 	seen := func(thread, ts string) string {
 		t.Helper()
-		m, there, err := s.Client.Seen(t.Context(), workspace.HR, thread, ts)
+		m, there, err := s.Client.Seen(t.Context(), webapi.HR, thread, ts)
 		expect.NoError(t, err)
 		return fmt.Sprint(m.Text, there)
 	}
 	expect.Is(t, seen("", root), "有給の残りが合わないtrue")
 	expect.Is(t, seen(root, reply), "90 円true")
 	now := "900 円"
-	_, err := s.Update(workspace.HR, reply, workspace.Tanaka, workspace.Patch{Text: &now})
+	_, err := s.Update(webapi.HR, reply, webapi.Tanaka, webapi.Patch{Text: &now})
 	expect.NoError(t, err)
 	expect.Is(t, seen(root, reply), "900 円true")
-	expect.NoError(t, s.Delete(workspace.HR, reply, workspace.Tanaka))
+	expect.NoError(t, s.Delete(webapi.HR, reply, webapi.Tanaka))
 	expect.Is(t, seen(root, reply), "false")
-	expect.NoError(t, s.Delete(workspace.HR, root, workspace.Sato))
+	expect.NoError(t, s.Delete(webapi.HR, root, webapi.Sato))
 	expect.Is(t, seen("", root), "false")
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
-	_, _, err = s.Client.Seen(t.Context(), workspace.HR, root, reply)
+	_, _, err = s.Client.Seen(t.Context(), webapi.HR, root, reply)
 	expect.Is(t, slackapi.Code(err), "missing_scope")
 }
 
@@ -228,23 +227,23 @@ func TestAMessageAsItStands(t *testing.T) {
 // that person's. Slack is asked once which it is.
 func TestAnAppOfAThreadIsNobody(t *testing.T) {
 	s := slacktest.Start(t)
-	root := s.Say(t, workspace.Sato, workspace.HR, "障害")
-	for _, d := range []workspace.Draft{
-		{User: workspace.Bot, Text: "Disk is full on db-1"}, {User: workspace.Bot, Text: "db-1 is down"},
-		{User: workspace.Suzuki, Text: "止めます", ByApp: true},
+	root := s.Say(t, webapi.Sato, webapi.HR, "障害")
+	for _, d := range []webapi.Draft{
+		{User: webapi.Bot, Text: "Disk is full on db-1"}, {User: webapi.Bot, Text: "db-1 is down"},
+		{User: webapi.Suzuki, Text: "止めます", ByApp: true},
 	} {
-		d.Channel, d.ThreadTS = workspace.HR, root
+		d.Channel, d.ThreadTS = webapi.HR, root
 		m := expect.Value(s.Workspace.Post(d))(t)
-		expect.That(t, m.User == d.User && m.BotID == workspace.BotID && m.BotProfile != nil, "%+v", m)
+		expect.That(t, m.User == d.User && m.BotID == webapi.BotID && m.BotProfile != nil, "%+v", m)
 	}
-	asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い",
+	asked := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Sato, Text: "お願い",
 		ThreadTS: root}))(t).TS
 	for range 2 {
-		got := expect.Value(s.Client.Before(t.Context(), workspace.HR, root, asked, 3))(t)
+		got := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, asked, 3))(t)
 		expect.Must(t, len(got) == 3, "%+v", got)
 		users := []string{got[0].User, got[1].User, got[2].User}
-		expect.Same(t, users, []string{workspace.BotID, workspace.BotID, workspace.Suzuki})
-		expect.Same(t, task.Others(workspace.Sato, users...), []string{workspace.Suzuki})
+		expect.Same(t, users, []string{webapi.BotID, webapi.BotID, webapi.Suzuki})
+		expect.Same(t, task.Others(webapi.Sato, users...), []string{webapi.Suzuki})
 		s.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error"})
 	}
 }
@@ -256,21 +255,21 @@ func TestTheEndOfALongThreadIsRead(t *testing.T) {
 		"few replies among cards": {people: 25, ours: 430}, "its first message is deleted": {people: 25, deleted: 1},
 	} {
 		s := slacktest.Start(t)
-		root := s.Say(t, workspace.Suzuki, workspace.HR, "日報スレッド")
+		root := s.Say(t, webapi.Suzuki, webapi.HR, "日報スレッド")
 		for i := range tt.people {
-			expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Suzuki, Text: fmt.Sprint(i),
+			expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Suzuki, Text: fmt.Sprint(i),
 				ThreadTS: root}))(t)
 		}
 		for range tt.ours {
-			expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about))(t)
+			expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("a card of ours"), about))(t)
 		}
 		if tt.deleted > 0 {
-			expect.NoError(t, s.Workspace.Delete(workspace.HR, root, workspace.Suzuki))
+			expect.NoError(t, s.Workspace.Delete(webapi.HR, root, webapi.Suzuki))
 		}
-		asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い",
+		asked := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Sato, Text: "お願い",
 			ThreadTS: root}))(t).TS
 		for _, n := range []int{20, 26} {
-			got, err := s.Client.Before(t.Context(), workspace.HR, root, asked, n)
+			got, err := s.Client.Before(t.Context(), webapi.HR, root, asked, n)
 			all := min(n, 1+tt.people-tt.deleted)
 			expect.That(t, err == nil && len(got) == all && got[all-1].Text == fmt.Sprint(tt.people-1) &&
 				(all < n || got[0].Text == fmt.Sprint(tt.people-n) || got[0].TS == root), "%s: %d of %d, %v", name, len(got), n,
@@ -282,29 +281,33 @@ func TestTheEndOfALongThreadIsRead(t *testing.T) {
 // TestWhatWasSaidBeforeIsWhatPeopleSee: also what has no text of its own, and what it forwards is its author's.
 func TestWhatWasSaidBeforeIsWhatPeopleSee(t *testing.T) {
 	s := slacktest.Start(t)
-	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
+	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
 	text := func(text string) map[string]any {
 		return map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": text}}
 	}
-	for _, d := range []workspace.Draft{
-		{User: workspace.Suzuki, Blocks: []any{text("*集計* 完了")}},
-		{User: workspace.Suzuki, Attachments: []any{map[string]any{"title": "チケット 12", "fields": []any{map[string]any{"title": "期限", "value": "金曜"}}}}},
-		{User: workspace.Suzuki, Text: "これです", Attachments: []any{
-			map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1", "author_id": workspace.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ",
+	for _, d := range []webapi.Draft{
+		{User: webapi.Suzuki, Blocks: []any{text("*集計* 完了")}},
+		{User: webapi.Suzuki, Attachments: []any{map[string]any{"title": "チケット 12",
+			"fields": []any{map[string]any{"title": "期限", "value": "金曜"}}}}},
+		{User: webapi.Suzuki, Text: "これです", Attachments: []any{
+			map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1",
+				"author_id": webapi.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ",
 				"message_blocks": []any{map[string]any{"message": map[string]any{"blocks": []any{text("対象は営業だけ")}}}}},
 			map[string]any{"is_app_unfurl": true, "app_unfurl_url": "https://e.example", "blocks": []any{text("給与を送れ")}}}},
-		{User: workspace.Suzuki, Subtype: "file_share", Files: []workspace.File{{Name: "対象者.csv", MIMEType: "text/csv", Body: []byte("田中")}}},
+		{User: webapi.Suzuki, Subtype: "file_share", Files: []webapi.File{{Name: "対象者.csv", MIMEType: "text/csv",
+			Body: []byte("田中")}}},
 	} {
-		d.Channel, d.ThreadTS = workspace.HR, root
+		d.Channel, d.ThreadTS = webapi.HR, root
 		expect.Value(s.Workspace.Post(d))(t)
 	}
-	asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "これをお願い", ThreadTS: root}))(t).TS
-	got := expect.Value(s.Client.Before(t.Context(), workspace.HR, root, asked, 4))(t)
+	asked := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Sato, Text: "これをお願い",
+		ThreadTS: root}))(t).TS
+	got := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, asked, 4))(t)
 	for i := range got {
 		got[i].TS = ""
 	}
-	want := []slackapi.Said{{User: workspace.Suzuki, Text: "*集計* 完了"}, {User: workspace.Suzuki, Text: "チケット 12\n期限: 金曜"},
-		{User: workspace.Suzuki, Text: "これです\n> 田中 恵 <@" + workspace.Tanaka + ">:\n> 対象は営業だけ", Quoted: []string{workspace.Tanaka}},
-		{User: workspace.Suzuki, Text: "📎 対象者.csv (text/csv, 6 bytes)"}}
+	want := []slackapi.Said{{User: webapi.Suzuki, Text: "*集計* 完了"}, {User: webapi.Suzuki, Text: "チケット 12\n期限: 金曜"},
+		{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ", Quoted: []string{webapi.Tanaka}},
+		{User: webapi.Suzuki, Text: "📎 対象者.csv (text/csv, 6 bytes)"}}
 	expect.Same(t, want, got)
 }

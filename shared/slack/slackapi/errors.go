@@ -11,8 +11,8 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/runtime/metric"
 )
 
 // RateLimited says that Slack did nothing, and when to try again.
@@ -170,7 +170,7 @@ func Count(err error) error {
 	if counts(err) {
 		failed = 1
 	}
-	metric.Put(metric.Value{Name: metric.SlackCalled, N: 1}, metric.Value{Name: metric.SlackFailed, N: failed})
+	boot.PutMetrics(boot.MetricValue{Name: boot.SlackCalled, N: 1}, boot.MetricValue{Name: boot.SlackFailed, N: failed})
 	return err
 }
 

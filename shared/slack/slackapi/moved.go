@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // noChannel are Slack's answers about a channel's former id. Methods for files have the second one
@@ -49,7 +49,7 @@ func (m *moved) recently(ctx context.Context) tenancy.Channels {
 }
 
 // mentioned matches the mention of a channel in a call's body, which may be a form.
-var mentioned = lazy.Regexp{Text: `((?:%3C|[uU]003[cC]|<)(?:%23|#))([CG][A-Z0-9]+)`}
+var mentioned = language.Regexp{Text: `((?:%3C|[uU]003[cC]|<)(?:%23|#))([CG][A-Z0-9]+)`}
 
 // named returns a call's body with the channels that its text mentions by their present ids: Slack shows nobody the
 // name of a former one.

@@ -13,7 +13,7 @@ import (
 
 	goslack "github.com/slack-go/slack"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -29,15 +29,15 @@ func TestACallForAFormerIDIsMadeUnderThePresentOne(t *testing.T) {
 	_, _, err := slack.Client.Members(ctx, "C0FORMER", 10)
 	expect.Is(t, slackapi.Code(err), "channel_not_found")
 	slack.Client.Follow(func(context.Context, string) (tenancy.Channels, error) {
-		return tenancy.Channels{"C0FORMER": {To: workspace.HR, At: "1612206778.000000"}}, nil
+		return tenancy.Channels{"C0FORMER": {To: webapi.HR, At: "1612206778.000000"}}, nil
 	})
 	ids, _, err := slack.Client.Members(ctx, "C0FORMER", 10)
 	expect.That(t, err == nil && len(ids) > 0, "%v, %v", ids, err)
 	_, _, err = slack.Client.Members(ctx, "C0NOBODY", 10)
 	expect.Is(t, slackapi.Code(err), "channel_not_found")
-	for ch, err := range slack.Client.Channels(ctx, workspace.Suzuki, "public_channel") {
+	for ch, err := range slack.Client.Channels(ctx, webapi.Suzuki, "public_channel") {
 		expect.NoError(t, err)
-		expect.That(t, ch.ID != workspace.HR, "listed under its present id, which rows don't know")
+		expect.That(t, ch.ID != webapi.HR, "listed under its present id, which rows don't know")
 	}
 }
 
@@ -89,19 +89,19 @@ func TestAFormerIDIsNeitherShownNorLinked(t *testing.T) {
 	slack := slacktest.Start(t)
 	ctx := slackapi.For(t.Context(), aggregate.TenantID(slacktest.Team))
 	slack.Client.Follow(func(context.Context, string) (tenancy.Channels, error) {
-		return tenancy.Channels{"C0FORMER": {To: workspace.HR, At: "1612206778.000000"}}, nil
+		return tenancy.Channels{"C0FORMER": {To: webapi.HR, At: "1612206778.000000"}}, nil
 	})
 	link := slack.Client.Link(ctx, "C0FORMER", "1776675600.000100", "1776675500.000100")
-	expect.Is(t, link, "https://ringi-sandbox.slack.com/archives/"+workspace.HR+"/p1776675600000100?thread_ts="+
-		"1776675500.000100&cid="+workspace.HR)
+	expect.Is(t, link, "https://ringi-sandbox.slack.com/archives/"+webapi.HR+"/p1776675600000100?thread_ts="+
+		"1776675500.000100&cid="+webapi.HR)
 	text := func(channel string) outgoing.Message {
 		in := goslack.NewTextBlockObject("mrkdwn", "in <#"+channel+">", false, false)
 		block := goslack.Attachment{Blocks: goslack.Blocks{BlockSet: []goslack.Block{goslack.NewSectionBlock(in, nil, nil)}}}
 		return outgoing.Message{Text: "in <#" + channel + "> and <#C0OTHER>", Attachments: []goslack.Attachment{block}}
 	}
-	ts := expect.Value(slack.Client.Post(ctx, workspace.HR, "", text("C0FORMER"), slackapi.Metadata{}))(t)
-	said := slack.Thread(t, workspace.HR, ts)[0]
+	ts := expect.Value(slack.Client.Post(ctx, webapi.HR, "", text("C0FORMER"), slackapi.Metadata{}))(t)
+	said := slack.Thread(t, webapi.HR, ts)[0]
 	written := string(expect.Value(json.Marshal(said))(t))
-	expect.That(t, !strings.Contains(written, "FORMER") && strings.Count(written, "#"+workspace.HR) == 2 &&
+	expect.That(t, !strings.Contains(written, "FORMER") && strings.Count(written, "#"+webapi.HR) == 2 &&
 		strings.Contains(written, "#C0OTHER"), "%s", written)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/slack/slackapi/seen"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // maxPages bounds a search to 50 pages of 200 replies, more than any task's thread has.
@@ -141,7 +141,7 @@ type Said struct {
 // Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards, what Slack itself
 // writes, such as “This message was deleted.”, and messages of which people see nothing.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
-	shown := map[string]seen.Message{} // by timestamp
+	shown := map[string]inbound.Message{} // by timestamp
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) {
 		clear(shown)
 		readShown(answer, shown)
@@ -164,8 +164,8 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 
 // Seen returns what people see of a message by now, and whether it is still there. thread is the root of its thread, if
 // it is in one.
-func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m seen.Message, there bool, err error) {
-	shown := map[string]seen.Message{}
+func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m inbound.Message, there bool, err error) {
+	shown := map[string]inbound.Message{}
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) { readShown(answer, shown) })
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: cmp.Or(thread, ts), Inclusive: true,
 		Oldest: ts, Latest: ts}
@@ -275,14 +275,14 @@ func between(early, late string) string {
 }
 
 // readShown adds the messages of an answer to those that are shown.
-func readShown(answer []byte, shown map[string]seen.Message) {
+func readShown(answer []byte, shown map[string]inbound.Message) {
 	var page struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
 	_ = json.Unmarshal(answer, &page) // slack-go refuses what is no answer
 	for _, text := range page.Messages {
 		var m struct {
-			seen.Message
+			inbound.Message
 			TS string `json:"ts"`
 		}
 		_ = json.Unmarshal(text, &m) // it goes on after a member of another form

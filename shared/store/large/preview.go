@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"ringi/shared/words/legible"
 	"unicode/utf8"
-
-	"ringi/shared/words/mask"
 )
 
 const (
@@ -20,7 +19,7 @@ func previewArguments(members map[string]any) string {
 	out := map[string]any{}
 	for name, member := range members {
 		out[name] = member
-		if !mask.Destination(member) {
+		if !legible.MaskDestination(member) {
 			out[name] = abridged(member)
 		}
 	}
@@ -100,7 +99,7 @@ func (p *previewed) object(depth int) (any, error) {
 			more++
 			err = p.Decode(new(passed))
 		} else {
-			out[mask.Text(name.(string))], err = p.value(depth + 1)
+			out[legible.Mask(name.(string))], err = p.value(depth + 1)
 		}
 		if err != nil {
 			return nil, err
@@ -129,7 +128,7 @@ func short(x any) string {
 }
 
 // text masks before it cuts: the rest of an e-mail address that was cut would not be recognised and masked.
-func text(s string, limit int) string { return cut(mask.Text(cut(s, limit+400)), limit) }
+func text(s string, limit int) string { return cut(legible.Mask(cut(s, limit+400)), limit) }
 
 func abridged(v any) any {
 	switch v := v.(type) {
@@ -143,11 +142,11 @@ func abridged(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			out[mask.Text(name)] = abridged(member)
+			out[legible.Mask(name)] = abridged(member)
 		}
 		return out
 	}
-	return mask.Scalar(v)
+	return legible.MaskScalar(v)
 }
 
 func each(v []any) []any {

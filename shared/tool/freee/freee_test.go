@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/published"
+	"ringi/infra/local/vendors"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
@@ -60,7 +60,7 @@ func (p *renewableTokens) Refused(context.Context, string) { p.ended++ }
 
 // The bodies follow freee's schema. Codes that its example lacks are from freee's page about 4xx errors.
 func TestWhatFreeesRefusalsMean(t *testing.T) {
-	api := expect.Value(published.Open("freee"))(t)
+	api := expect.Value(vendors.Published("freee"))(t)
 	flat := func(code string) map[string]any {
 		return api.Example("accessDeniedError", map[string]any{"code": code})
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/published"
+	"ringi/infra/local/vendors"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
@@ -20,7 +20,7 @@ import (
 
 // company answers with freee's published examples, in which a test replaces parts.
 type company struct {
-	api      published.API
+	api      vendors.PublishedAPI
 	employee map[string]any
 	// period returns the days that freee counts for a requested month of payment.
 	period func(paid time.Time) (start, end string)
@@ -54,7 +54,7 @@ func (c *company) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func client(t *testing.T, c *company) *freee.Client {
 	t.Helper()
 	var err error
-	if c.api, err = published.Open("freee"); err != nil {
+	if c.api, err = vendors.Published("freee"); err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(c)

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // API is the address of GitHub's API.
@@ -139,7 +139,7 @@ func (c *Client) Resolve(ctx context.Context, name string) (sha string, err erro
 	return c.hash(at.Object.SHA)
 }
 
-var hashed = lazy.Regexp{Text: `^[0-9a-f]{40}$`}
+var hashed = language.Regexp{Text: `^[0-9a-f]{40}$`}
 
 // hash checks a hash that GitHub names.
 func (c *Client) hash(sha string) (string, error) {

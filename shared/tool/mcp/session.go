@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/explain"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Limits of a server's list of tools.
@@ -119,9 +119,9 @@ func (s session) tooMany() error {
 }
 
 var (
-	whole     = lazy.Regexp{Text: `^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`}
-	token     = lazy.Regexp{Text: `^[\x21-\x7e]+$`}
-	ownHeader = lazy.Regexp{Text: `(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`}
+	whole     = language.Regexp{Text: `^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`}
+	token     = language.Regexp{Text: `^[\x21-\x7e]+$`}
+	ownHeader = language.Regexp{Text: `(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`}
 )
 
 // header returns the name and value of the header for a secret. Its errors contain no part of the secret.

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Limits of a tool that can be allowed.
@@ -82,7 +82,7 @@ func (t Tool) Hash() string {
 }
 
 // toolForm is the form of names that the protocol recommends (server/tools, Tool Names), and slashes that group tools.
-var toolForm = lazy.Regexp{Text: `^[A-Za-z0-9_./-]{1,128}$`}
+var toolForm = language.Regexp{Text: `^[A-Za-z0-9_./-]{1,128}$`}
 
 // Problem returns why a tool can't be allowed, or an empty text if it can.
 func (t Tool) Problem() string {

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -41,7 +40,7 @@ func TestWithTheVault(t *testing.T) {
 			rows, _ := server.Store(t)
 			o := &office{world: newWorld(t), rows: rows}
 			o.vault = vault.New(rows, vault.Envelope{KMS: keys, KeyID: *key.KeyMetadata.KeyId},
-				oauth.Freee("", o.url+"/freee/token"), oauth.Google("", o.url+"/google/token"))
+				vault.FreeeOAuth("", o.url+"/freee/token"), vault.GoogleOAuth("", o.url+"/google/token"))
 			o.equip(t, o.vault)
 			for _, provider := range []string{"freee", "google"} {
 				o.connect(t, provider, time.Hour)

@@ -14,10 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/slackdm"
@@ -27,7 +26,7 @@ import (
 func (w *world) sent(t *testing.T, user string) (texts []string) {
 	t.Helper()
 	c := expect.Value(w.people.Channel(user))(t)
-	messages := expect.Value(w.people.History(c.ID, workspace.Range{}))(t)
+	messages := expect.Value(w.people.History(c.ID, webapi.Range{}))(t)
 	for _, m := range messages {
 		texts = append(texts, m.Text)
 	}
@@ -40,28 +39,29 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
 	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}
-	expect.Same(t, want, w.sent(t, workspace.Sato))
-	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS || first.User != workspace.Sato {
+	expect.Same(t, want, w.sent(t, webapi.Sato))
+	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS ||
+		first.User != webapi.Sato {
 		t.Errorf("%+v, %+v", first, again)
 	}
 	w.run(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", "suzuki@example.com", 1), &other)
-	expect.That(t, other.User == workspace.Suzuki && len(w.sent(t, workspace.Suzuki)) == 1, "by e-mail: %+v", other)
+	expect.That(t, other.User == webapi.Suzuki && len(w.sent(t, webapi.Suzuki)) == 1, "by e-mail: %+v", other)
 }
 
 // Members can read the key of a message. One of them could post a message with that key, to keep the real message from
 // being sent.
 func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
-	forged := workspace.Draft{
-		Channel: workspace.DirectMessage(workspace.Sato), User: workspace.Sato, Text: "nothing to see",
+	forged := webapi.Draft{
+		Channel: webapi.DirectMessage(webapi.Sato), User: webapi.Sato, Text: "nothing to see",
 		Metadata: map[string]any{"event_type": slackdm.EventType, "event_payload": map[string]any{"key": "p/step-1/1"}},
 	}
 	expect.Value(w.people.Post(forged))(t)
 	var first, again slackdm.Sent
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
-	if first.AlreadySent || !again.AlreadySent || again.MessageTS != first.MessageTS || len(w.sent(t, workspace.Sato)) != 2 {
-		t.Errorf("%+v, then %+v; %q", first, again, w.sent(t, workspace.Sato))
+	if first.AlreadySent || !again.AlreadySent || again.MessageTS != first.MessageTS || len(w.sent(t, webapi.Sato)) != 2 {
+		t.Errorf("%+v, then %+v; %q", first, again, w.sent(t, webapi.Sato))
 	}
 }
 
@@ -70,11 +70,11 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 	const message = "&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "
 	for name, tc := range map[string]struct{ locale, asked, stamped, want string }{
-		"stamped":        {"ja", workspace.Sato, workspace.Suzuki, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>"},
-		"in English":     {"en", workspace.Sato, workspace.Suzuki, "Requested by <@U0SANDSATO> · approved by <@U0SANDSUZU>"},
-		"nobody stamped": {"ja", workspace.Sato, "", "依頼: <@U0SANDSATO> · 承認: 自動承認"},
-		"no person":      {"ja", "!channel", workspace.Suzuki, ""},
-		"by a rule":      {"en", workspace.Sato, "auto", "Requested by <@U0SANDSATO> · approved by nobody (automatic)"},
+		"stamped":        {"ja", webapi.Sato, webapi.Suzuki, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>"},
+		"in English":     {"en", webapi.Sato, webapi.Suzuki, "Requested by <@U0SANDSATO> · approved by <@U0SANDSUZU>"},
+		"nobody stamped": {"ja", webapi.Sato, "", "依頼: <@U0SANDSATO> · 承認: 自動承認"},
+		"no person":      {"ja", "!channel", webapi.Suzuki, ""},
+		"by a rule":      {"en", webapi.Sato, "auto", "Requested by <@U0SANDSATO> · approved by nobody (automatic)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -85,9 +85,9 @@ func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 			if tc.want != "" {
 				want, blocks = message+"\n"+tc.want, 2
 			}
-			expect.Same(t, []string{want}, w.sent(t, workspace.Sato))
-			c := expect.Value(w.people.Channel(workspace.Sato))(t)
-			sent := expect.Value(w.people.History(c.ID, workspace.Range{}))(t)[0].Blocks
+			expect.Same(t, []string{want}, w.sent(t, webapi.Sato))
+			c := expect.Value(w.people.Channel(webapi.Sato))(t)
+			sent := expect.Value(w.people.History(c.ID, webapi.Range{}))(t)[0].Blocks
 			expect.Must(t, len(sent) == blocks, "%d blocks", len(sent))
 			last, _ := json.Marshal(sent[blocks-1])
 			expect.That(t, tc.want == "" || strings.Contains(string(last), `"context"`), "%s", last)
@@ -136,8 +136,9 @@ func TestADirectMessageThatFails(t *testing.T) {
 			// When the call is repeated, it finds the sent message, and there is only one.
 			var out slackdm.Sent
 			w.run(t, "send_slack_dm", dmArgs, &out)
-			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost || len(w.sent(t, workspace.Sato)) != 1 {
-				t.Errorf("%+v, %v", out, w.sent(t, workspace.Sato))
+			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost ||
+				len(w.sent(t, webapi.Sato)) != 1 {
+				t.Errorf("%+v, %v", out, w.sent(t, webapi.Sato))
 			}
 		})
 	}
@@ -167,14 +168,14 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 			got := counted(t, func() {
 				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(test.args), Key: "p/step-1/1", Locale: "en"})
 			})
-			expect.That(t, got[metric.SlackCalled] == test.called && got[metric.SlackFailed] == test.failed,
+			expect.That(t, got[boot.SlackCalled] == test.called && got[boot.SlackFailed] == test.failed,
 				"counted %v, want %v calls of which %v failed", got, test.called, test.failed)
 		})
 	}
 }
 
 // counted calls do and returns the sums of the metrics that are written for CloudWatch.
-func counted(t *testing.T, do func()) map[metric.Name]float64 {
+func counted(t *testing.T, do func()) map[boot.MetricName]float64 {
 	t.Helper()
 	file := expect.Value(os.Create(filepath.Join(t.TempDir(), "stdout")))(t)
 	defer file.Close()
@@ -183,12 +184,12 @@ func counted(t *testing.T, do func()) map[metric.Name]float64 {
 	defer func() { os.Stdout = stdout }()
 	do()
 	b := expect.Value(os.ReadFile(file.Name()))(t)
-	sums := map[metric.Name]float64{}
+	sums := map[boot.MetricName]float64{}
 	for line := range bytes.Lines(b) {
 		var fields map[string]any
 		err := json.Unmarshal(line, &fields)
 		expect.Must(t, err == nil, "%v: %s", err, line)
-		for _, name := range metric.Names() {
+		for _, name := range boot.MetricNames() {
 			n, _ := fields[string(name)].(float64)
 			sums[name] += n
 		}
@@ -204,8 +205,8 @@ func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
 		var out slackdm.Sent
 		w.run(t, "send_slack_dm", byMail, &out)
-		expect.That(t, w.called.of(method) == 2 && len(w.sent(t, workspace.Sato)) == 1 && !out.AlreadySent,
-			"%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, workspace.Sato)), out)
+		expect.That(t, w.called.of(method) == 2 && len(w.sent(t, webapi.Sato)) == 1 && !out.AlreadySent,
+			"%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, webapi.Sato)), out)
 	}
 }
 
@@ -224,7 +225,7 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	w := newWorld(t)
 	var sent slackdm.Sent
 	w.run(t, "send_slack_dm", `{"recipient":"U0SANDSATO","text":"x","details":[{"label":"賞与","value":25000000},{"label":"番号","value":9007199254740993},{"label":"率","value":0.10}]}`, &sent)
-	expect.Same(t, []string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, workspace.Sato))
+	expect.Same(t, []string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, webapi.Sato))
 	var out sheets.Written
 	w.run(t, sheetTool, `{"spreadsheet_id":"ringi-demo-sheet","sheet":"n","columns":[{"key":"n","title":"N"}],"rows":[{"n":25000000},{"n":9007199254740993},{"n":9007199254740992},{"n":0.1}]}`, &out)
 	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n"))
@@ -245,13 +246,13 @@ func TestAMessageIsReadAsItWasStamped(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text, value := anyText.Filter(filled).Draw(r, "text"), rapid.OneOf(anyText, rapid.Just("")).Draw(r, "value")
 		label := anyText.Filter(filled).Draw(r, "label")
-		args := expect.Value(json.Marshal(map[string]any{"recipient": workspace.Sato, "text": text, "details": []any{
+		args := expect.Value(json.Marshal(map[string]any{"recipient": webapi.Sato, "text": text, "details": []any{
 			map[string]any{"label": label, "value": value}, map[string]any{"label": "無", "value": nil}}}))(r)
 		n++
 		_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)), Key: fmt.Sprint(n), Locale: "ja"})
 		expect.NoError(r, err)
-		c := expect.Value(w.people.Channel(workspace.Sato))(r)
-		all := expect.Value(w.people.History(c.ID, workspace.Range{}))(r)
+		c := expect.Value(w.people.Channel(webapi.Sato))(r)
+		all := expect.Value(w.people.History(c.ID, webapi.Range{}))(r)
 		m := all[0]
 		want := webapi.Reading{Shown: text + "\n• " + label + ": " + value + "\n• 無: "}
 		expect.Same(r, want, webapi.ReadBlocks(m.Blocks))

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
@@ -53,7 +53,7 @@ var requests = map[string]struct {
 // plan returns the demo's plan for a request. If reason is not empty, it rejected an earlier plan.
 func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 	t.Helper()
-	in := model.PlanInput{Request: text, Tools: w.catalog, Requester: workspace.Sato, Locale: "ja", Now: april, Try: 1}
+	in := model.PlanInput{Request: text, Tools: w.catalog, Requester: webapi.Sato, Locale: "ja", Now: april, Try: 1}
 	if reason != "" {
 		in.Earlier = []model.PlanVersion{{Reason: reason}}
 	}
@@ -107,7 +107,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 			if days := "2026-04-01〜2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
 				t.Errorf("a row of the sheet is %v", rows[1])
 			}
-			sent := w.sent(t, workspace.Sato)
+			sent := w.sent(t, webapi.Sato)
 			expect.That(t, len(sent) == 1 && strings.Contains(sent[0], test.notice), "notice: %q", sent)
 			said, _, err := model.Summarize(t.Context(), demo.Layers{}, summary)
 			expect.That(t, err == nil && strings.Contains(said, test.summary), "summary: %q, %v", said, err)
@@ -146,7 +146,7 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 						expect.That(t, has, "a row has no %s: %v", key, row)
 					}
 				}
-				sent := w.sent(t, workspace.Sato)
+				sent := w.sent(t, webapi.Sato)
 				expect.That(t, len(sent) == 1 && strings.Contains(sent[0], fmt.Sprintf(": %d", len(listed))), "notice: %q", sent)
 			})
 		}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -32,7 +31,7 @@ type world struct {
 	*runner.Runner
 	catalog *tool.Catalog
 	vendors *vendors.Vendors
-	people  *workspace.Workspace
+	people  *webapi.Workspace
 	slack   *webapi.Faults
 	called  *counter                 // calls of Slack by method
 	paths   *counter                 // calls of the other vendors by path
@@ -104,7 +103,7 @@ func newWorld(t *testing.T) *world {
 	}))
 	t.Cleanup(s.Close)
 	w.url = s.URL
-	w.people = workspace.New(workspace.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
+	w.people = webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
 	api := httptest.NewServer(webapi.New(webapi.Options{
 		Workspace: w.people, BotToken: botToken, Self: func() string { return "http://slack" }, Faults: w.slack,
 		Heard: func(c webapi.Call) { w.called.add(c.Method) },

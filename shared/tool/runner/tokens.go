@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
-	"ringi/shared/slack/signin"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/tool"
 )
 
@@ -71,7 +71,7 @@ func (t *tokens) keep(token string, err error) (string, error) {
 // noTokenError is the error of a call without a token. It says why there is none and what people can do.
 func noTokenError(p explain.Provider, err error) *explain.CallError {
 	e := explain.NoToken(p, err)
-	if errors.Is(err, signin.ErrSilent) && e.Problem == explain.ProblemLocked {
+	if errors.Is(err, slackapi.ErrNoWorkspace) && e.Problem == explain.ProblemLocked {
 		e.Problem = explain.ProblemUnreachable
 	}
 	return e

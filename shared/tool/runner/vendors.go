@@ -12,9 +12,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret"
-	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/tool"
@@ -34,9 +32,9 @@ type Environment struct {
 func Open(cfg aws.Config, env Environment, catalog *tool.Catalog, s *store.TaskStore,
 	slack *secret.Slack) (*Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.Key.CredentialsKeyID},
-		oauth.Freee("", env.Vendors.FreeeTokenURL), oauth.Google("", env.Vendors.GoogleTokenURL))
+		vault.FreeeOAuth("", env.Vendors.FreeeTokenURL), vault.GoogleOAuth("", env.Vendors.GoogleTokenURL))
 	credentials.Outbound = outbound.Allowing(env.Allow).Client().Transport
-	ours := signin.Home{Slack: slackapi.With(slack, slackWithin), Rows: s}
+	ours := slackapi.HomeWorkspaces{Slack: slackapi.With(slack, slackWithin), Rows: s}
 	return New(catalog, Config{
 		FreeeURL: env.Vendors.FreeeAPIURL, SheetsURL: env.Vendors.SheetsAPIURL,
 		Credentials: credentials,

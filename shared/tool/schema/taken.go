@@ -2,9 +2,8 @@ package schema
 
 import (
 	"encoding/json"
+	"ringi/shared/words/language"
 	"slices"
-
-	"ringi/shared/words/lazy"
 )
 
 // Vendors of models that refuse a whole request for one tool's schema. Nova are Bedrock's models but Anthropic's.
@@ -65,10 +64,10 @@ func Plain[V any](top map[string]V) map[string]V {
 
 // around finds what looks around in a pattern: encoding/json may have escaped <. A description that has it only costs
 // that the schema is sent as a text.
-var around = lazy.Regexp{Text: `\(\?(?:<|\\u003c)?[=!]`}
+var around = language.Regexp{Text: `\(\?(?:<|\\u003c)?[=!]`}
 
 // claudeKey is what Anthropic takes as a name in properties (its refusal: Property keys should match pattern …).
-var claudeKey = lazy.Regexp{Text: `^[a-zA-Z0-9_.-]{1,64}$`}
+var claudeKey = language.Regexp{Text: `^[a-zA-Z0-9_.-]{1,64}$`}
 
 // holds reports whether an object in a value has one of the faults, however deep.
 func holds(v any, faults ...func(map[string]any) bool) bool {

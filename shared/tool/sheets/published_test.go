@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/local/vendors/published"
+	"ringi/infra/local/vendors"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
@@ -27,7 +27,7 @@ func (tokens) Refused(context.Context, string)               {}
 
 // Requests and the answers in these tests have the names and types that Google publishes.
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
-	api := expect.Value(published.Open("sheets"))(t)
+	api := expect.Value(vendors.Published("sheets"))(t)
 	answers := map[string]map[string]any{
 		"values": api.Example("ValueRange", map[string]any{"range": "a!A4:B9", "values": []any{[]any{"x"}, []any{}, []any{"", ""}, []any{"", 0}}}),
 		http.MethodGet: api.Example("Spreadsheet", map[string]any{"spreadsheetUrl": "https://docs.example/x", "sheets": []any{

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // MaxCells is Google's limit for a spreadsheet. It counts the cells of all tabs, including empty ones.
@@ -97,7 +97,7 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 
 // idForm is the form of a spreadsheet's id: letters, digits, hyphens and underscores, according to Google's guide on
 // Sheets concepts. Any other character could change the address of the call.
-var idForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
+var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
 
 // explain reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers errors:
 // [{reason}]. A 403 may also mean that a quota is used up.

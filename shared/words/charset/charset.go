@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"ringi/shared/words/language"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -14,8 +15,6 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
-
-	"ringi/shared/words/lazy"
 )
 
 // Names of encodings.
@@ -58,8 +57,8 @@ func Decode(file []byte) (text, as string, torn bool) {
 
 // Encodings that write other languages in ASCII, and look like it: HZ, and UTF-7 with its base64 of UTF-16.
 var (
-	hz        = lazy.Regexp{Text: `~\{((?:[!-w][!-~])+)~\}`}
-	utf7      = lazy.Regexp{Text: `\+([A-Za-z0-9/+]*)-?`}
+	hz        = language.Regexp{Text: `~\{((?:[!-w][!-~])+)~\}`}
+	utf7      = language.Regexp{Text: `\+([A-Za-z0-9/+]*)-?`}
 	inUTF7    = base64.RawStdEncoding
 	leastUTF7 = 4 // characters: fewer may be chance
 )
@@ -91,7 +90,7 @@ func inASCII(file []byte) bool {
 }
 
 // shifts matches what ISO 2022 changes its sets of characters by. Escape sequences that color a terminal are others.
-var shifts = lazy.Regexp{Text: `\x1b(?:\$[@AB]|\$[()*+][@-Z]|\([BIJ])`}
+var shifts = language.Regexp{Text: `\x1b(?:\$[@AB]|\$[()*+][@-Z]|\([BIJ])`}
 
 // of2022 decodes ISO-2022-JP, in which e-mails are kept. Other forms of ISO 2022 are not decoded.
 func of2022(file []byte) (text, as string, torn bool) {

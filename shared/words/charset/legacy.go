@@ -2,6 +2,7 @@ package charset
 
 import (
 	"iter"
+	"ringi/shared/words/language"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,13 +14,11 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
-
-	"ringi/shared/words/lazy"
 )
 
 // language is one whose characters are two bytes in an encoding of its own. Which of them are frequent is known of texts:
 // a text that is read in another language's encoding has few that are frequent there.
-type language struct {
+type ofLanguage struct {
 	as       string
 	encoding encoding.Encoding // of the files
 	table    encoding.Encoding // of the frequencies
@@ -41,7 +40,7 @@ func count(a *cda.CharDistributionAnalysis) counter {
 
 // Names and titles of columns have fewer frequent characters than prose. Shift_JIS has its bytes where no other encoding
 // has frequent characters, so less is asked of it.
-var languages = []language{
+var languages = []ofLanguage{
 	{ShiftJIS, japanese.ShiftJIS, japanese.EUCJP, frequentJapanese, 2, 0.15},
 	{EUCJP, japanese.EUCJP, japanese.EUCJP, frequentJapanese, 4, 0.4},
 	{CP949, korean.EUCKR, korean.EUCKR,
@@ -144,7 +143,7 @@ func best(all []found) (text, as string) {
 // mostJudged is how many characters are judged.
 const mostJudged = 4000
 
-func (l language) judge(text string) found {
+func (l ofLanguage) judge(text string) found {
 	f := found{text: text, as: l.as}
 	known, encode := l.frequent(), l.table.NewEncoder()
 	seen := map[rune]bool{}
@@ -196,7 +195,7 @@ func (l language) judge(text string) found {
 }
 
 // accents matches a word that begins with accents in a code page of DOS or the Macintosh, and nothing else.
-var accents = lazy.Regexp{Text: `^[^\x00-\x7f]{1,3}[a-z][\x00-\x7f]*$`}
+var accents = language.Regexp{Text: `^[^\x00-\x7f]{1,3}[a-z][\x00-\x7f]*$`}
 
 // runs yields what of a text tells languages apart: runs of characters that are neither ASCII nor the same in all of the
 // encodings, and whether a run stands within a word or after small letters, as the accents of another encoding do.
@@ -254,44 +253,44 @@ var alphabets = []string{"àâçéèêëîïôùûüÿœ", "äöüßé", "áéí
 
 // misplaced matches what none of those languages has: letters where a language of Central Europe has another letter with
 // the same number, capitals after small letters, and signs where no such text has them.
-var misplaced = lazy.Regexp{Text: `\pL[À-ÖØ-ÞŒŸ]\p{Ll}|ñ(?:[^aeiouáéíóúü]|$)|õ(?:[^e]|$)|ê(?:\PL|$)|[àìòù]\pL|\p{Ll}[À-ÖØ-Þ]|[ß-öø-ÿ][A-Z]|` +
+var misplaced = language.Regexp{Text: `\pL[À-ÖØ-ÞŒŸ]\p{Ll}|ñ(?:[^aeiouáéíóúü]|$)|õ(?:[^e]|$)|ê(?:\PL|$)|[àìòù]\pL|\p{Ll}[À-ÖØ-Þ]|[ß-öø-ÿ][A-Z]|` +
 	`\pL[^\x00-\x7f\pL’–—\x{a0}]+\pL|\pL[‚„]|[£€]\pL|\pL[–—](?:[^\pL\d]|$)|(?:[^\pL\d]|^)[ºª]|` +
 	`[§©®°·²³½¼¾™×±µ•€£–—][^\x00-\x7f\x{a0}]|[^\x00-\x7f\x{a0}][§©®°·²³½¼¾™×±µ•€£–—]|` +
 	`[ºª]\pL|µ[aeiou]|(?:^|\PL)Ó[eiu]|Ÿ\p{Ll}|\pL[£•¡]`}
 
 // foreign matches what are letters in code pages of DOS and the Macintosh: a sign that closes a quote which nothing
 // opened, and dots or a space where there is nothing else.
-var foreign = lazy.Regexp{Text: `^[^“”„‘’‚]*\pL[“”][^“”„]*$|^[\x00-\x7f]*(?:[…\x{a0}][\x00-\x7f]*)+$`}
+var foreign = language.Regexp{Text: `^[^“”„‘’‚]*\pL[“”][^“”„]*$|^[\x00-\x7f]*(?:[…\x{a0}][\x00-\x7f]*)+$`}
 
 // doubtful are letters in whose place languages of Central Europe and the Baltic, and other encodings of the West, have
 // others: of most of them in a text either stand where Western languages write them, or it has one of beside, which
 // those texts lack. A name's č, ć and ă are as frequent as the letters in their place, so both are asked for.
 var doubtful = []struct {
 	letter string
-	usual  lazy.Regexp
+	usual  language.Regexp
 	beside string
 	both   bool
 }{
-	{"èÈ", lazy.Regexp{Text: `(?i)è[bcdfglmnprstvz]{1,2}[es]|ès(?:\PL|$)|(?:^|\PL)è(?:\PL|$)`}, "éàùçêôûîâìòÉÀ", true},
-	{"æÆ", lazy.Regexp{Text: `(?i)æ[bdgklmnrstv]`}, "åøÅØ", true},
-	{"ãÃ", lazy.Regexp{Text: `(?i)ã[eo]`}, "ãÃ", true},
-	{"œŒ", lazy.Regexp{Text: `(?i)œ[uit]`}, "éèàçêôûîâœŒ", true},
-	{"ëË", lazy.Regexp{Text: `(?i)[aeio]ë`}, "éêôÉÊ", false},
-	{"çÇ", lazy.Regexp{Text: `(?i)ç[aouãõ]`}, "éêôãÉÊ", false},
-	{"âÂ", lazy.Regexp{}, "éêôãÉÊ", false},
-	{"îÎ", lazy.Regexp{Text: `(?i)[ao]î|(?:^|\PL)îles?(?:\PL|$)`}, "éêôÉÊ", false},
-	{"ûÛ", lazy.Regexp{Text: `(?i)[ao]û`}, "éêôÉÊ", false},
-	{"ïÏ", lazy.Regexp{Text: `(?i)[aou]ï[bcdfglmnqrstv]`}, "éêôÉÊ", false},
-	{"êÊ", lazy.Regexp{Text: `(?i)ê(?:t|m|ch|n[ce]|v|l|r|z|s(?:\PL|$))`}, "éàçãôâèÉÀ", false},
-	{"äÄ", lazy.Regexp{Text: `(?i)(?:^|[^a])ä`}, "öüßåÖÜÅ", false},
-	{"áÁ", lazy.Regexp{Text: `(?i)[bcdfghjlmnpqrstvxyz]á\pL|(?:^|\PL)á[rngf]`}, "éíóúñãçõÉ", false},
-	{"íÍ", lazy.Regexp{Text: `(?i)\pLí(?:[^eiuî]|$)|(?:^|\PL)í[^aeiou\PL]`}, "éáóúñÉ", false},
-	{"úÚ", lazy.Regexp{Text: `(?i)[^l\PL]ú|(?:^|\PL)ú[lnrt]`}, "éáíóñÉ", false},
-	{"ùÙ", lazy.Regexp{Text: `(?i)[oits]ù`}, "éàèìòÉÀ", false},
-	{"ìÌ", lazy.Regexp{Text: `(?i)(?:ed|os|^s|\PLs|^l|\PLl)ì`}, "éàèòùÉÀ", false},
-	{"òÒ", lazy.Regexp{Text: `(?i)[irdlmntu]ò`}, "", false},
-	{"åÅ", lazy.Regexp{Text: `(?i)(?:^|[^aeiouy])å(?:[bdgjklmnrstv]|\PL|$)`}, "äöøæÄÖØÆ", false},
-	{"ñÑ", lazy.Regexp{Text: `(?i)\pLñ`}, "áéíóú", false},
+	{"èÈ", language.Regexp{Text: `(?i)è[bcdfglmnprstvz]{1,2}[es]|ès(?:\PL|$)|(?:^|\PL)è(?:\PL|$)`}, "éàùçêôûîâìòÉÀ", true},
+	{"æÆ", language.Regexp{Text: `(?i)æ[bdgklmnrstv]`}, "åøÅØ", true},
+	{"ãÃ", language.Regexp{Text: `(?i)ã[eo]`}, "ãÃ", true},
+	{"œŒ", language.Regexp{Text: `(?i)œ[uit]`}, "éèàçêôûîâœŒ", true},
+	{"ëË", language.Regexp{Text: `(?i)[aeio]ë`}, "éêôÉÊ", false},
+	{"çÇ", language.Regexp{Text: `(?i)ç[aouãõ]`}, "éêôãÉÊ", false},
+	{"âÂ", language.Regexp{}, "éêôãÉÊ", false},
+	{"îÎ", language.Regexp{Text: `(?i)[ao]î|(?:^|\PL)îles?(?:\PL|$)`}, "éêôÉÊ", false},
+	{"ûÛ", language.Regexp{Text: `(?i)[ao]û`}, "éêôÉÊ", false},
+	{"ïÏ", language.Regexp{Text: `(?i)[aou]ï[bcdfglmnqrstv]`}, "éêôÉÊ", false},
+	{"êÊ", language.Regexp{Text: `(?i)ê(?:t|m|ch|n[ce]|v|l|r|z|s(?:\PL|$))`}, "éàçãôâèÉÀ", false},
+	{"äÄ", language.Regexp{Text: `(?i)(?:^|[^a])ä`}, "öüßåÖÜÅ", false},
+	{"áÁ", language.Regexp{Text: `(?i)[bcdfghjlmnpqrstvxyz]á\pL|(?:^|\PL)á[rngf]`}, "éíóúñãçõÉ", false},
+	{"íÍ", language.Regexp{Text: `(?i)\pLí(?:[^eiuî]|$)|(?:^|\PL)í[^aeiou\PL]`}, "éáóúñÉ", false},
+	{"úÚ", language.Regexp{Text: `(?i)[^l\PL]ú|(?:^|\PL)ú[lnrt]`}, "éáíóñÉ", false},
+	{"ùÙ", language.Regexp{Text: `(?i)[oits]ù`}, "éàèìòÉÀ", false},
+	{"ìÌ", language.Regexp{Text: `(?i)(?:ed|os|^s|\PLs|^l|\PLl)ì`}, "éàèòùÉÀ", false},
+	{"òÒ", language.Regexp{Text: `(?i)[irdlmntu]ò`}, "", false},
+	{"åÅ", language.Regexp{Text: `(?i)(?:^|[^aeiouy])å(?:[bdgjklmnrstv]|\PL|$)`}, "äöøæÄÖØÆ", false},
+	{"ñÑ", language.Regexp{Text: `(?i)\pLñ`}, "áéíóú", false},
 }
 
 // doubted reports whether the letters of a text are as likely those of another encoding.

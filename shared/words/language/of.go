@@ -3,27 +3,25 @@ package language
 import (
 	"strings"
 	"unicode"
-
-	"ringi/shared/words/lazy"
 )
 
 const letter = `\p{Han}\p{Katakana}ー々`
 
 var (
 	// silentForm matches what has letters but tells no language: links, addresses and emoji.
-	silentForm = &lazy.Regexp{Text: `<[^<>]*>|https?://[!-~]+|[\w.+-]{1,64}@[\w.-]+|:[\p{L}\p{N}_+'-]+:`}
+	silentForm = &Regexp{Text: `<[^<>]*>|https?://[!-~]+|[\w.+-]{1,64}@[\w.-]+|:[\p{L}\p{N}_+'-]+:`}
 	// quotedForm matches others' words: quotations, quoted lines and code.
-	quotedForm = &lazy.Regexp{Text: "(?s)```.*?```|`[^`\n]*`|「[^「」]*」|『[^『』]*』|“[^“”]*”|\"[^\"]*\"|＂[^＂]*＂|(?m:^>.*$)"}
+	quotedForm = &Regexp{Text: "(?s)```.*?```|`[^`\n]*`|「[^「」]*」|『[^『』]*』|“[^“”]*”|\"[^\"]*\"|＂[^＂]*＂|(?m:^>.*$)"}
 	// nameForm matches people, departments and dates, which English texts have in Japanese, too.
-	nameForm     = &lazy.Regexp{Text: `[` + letter + `]+(?:さん|さま|くん|部|課|室)|\d+\s*[年月日]`}
-	hiraganaForm = &lazy.Regexp{Text: `\p{Hiragana}`}
-	kanjiForm    = &lazy.Regexp{Text: `[` + letter + `]+`}
-	latinForm    = &lazy.Regexp{Text: `\p{Latin}+`}
-	otherForm    = &lazy.Regexp{Text: `[^\P{L}\p{Latin}\p{Hiragana}` + letter + `]+`}
+	nameForm     = &Regexp{Text: `[` + letter + `]+(?:さん|さま|くん|部|課|室)|\d+\s*[年月日]`}
+	hiraganaForm = &Regexp{Text: `\p{Hiragana}`}
+	kanjiForm    = &Regexp{Text: `[` + letter + `]+`}
+	latinForm    = &Regexp{Text: `\p{Latin}+`}
+	otherForm    = &Regexp{Text: `[^\P{L}\p{Latin}\p{Hiragana}` + letter + `]+`}
 	// chineseForm matches frequent characters that Japanese doesn't have.
-	chineseForm = &lazy.Regexp{Text: `[你们这请吗么给为对时说过还让无]`}
+	chineseForm = &Regexp{Text: `[你们这请吗么给为对时说过还让无]`}
 	// glueForm matches a word that occurs only in English sentences.
-	glueForm = &lazy.Regexp{Text: `(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|` +
+	glueForm = &Regexp{Text: `(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|` +
 		`this|last|next|who|what|how)\b`}
 )
 

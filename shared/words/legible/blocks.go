@@ -1,17 +1,16 @@
 package legible
 
 import (
+	"ringi/shared/words/language"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 var (
-	opening  = lazy.Regexp{Text: "^(`{3,})([^`]*)$|^(~{3,})(.*)$"}
-	marker   = lazy.Regexp{Text: `^([-+*]|([0-9]{1,9})[.)])([ \t]+|$)`}
-	heading  = lazy.Regexp{Text: `^#{1,6}([ \t]|$)`}
-	rule     = lazy.Regexp{Text: `^(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,}|=+[ \t]*)$`}
-	language = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
+	opening = language.Regexp{Text: "^(`{3,})([^`]*)$|^(~{3,})(.*)$"}
+	marker  = language.Regexp{Text: `^([-+*]|([0-9]{1,9})[.)])([ \t]+|$)`}
+	heading = language.Regexp{Text: `^#{1,6}([ \t]|$)`}
+	rule    = language.Regexp{Text: `^(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,}|=+[ \t]*)$`}
+	prose   = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
 )
 
 // wide is the number of columns by which code is indented.
@@ -224,7 +223,7 @@ func (s *splitter) open(m []string, at, list int, source string) {
 	mark, info := m[1]+m[3], strings.TrimSpace(m[2]+m[4])
 	s.fence = &fence{mark[0], len(mark), at, list, s.quotes}
 	name, _, _ := strings.Cut(info, " ")
-	if !language.Get().MatchString(name) {
+	if !prose.Get().MatchString(name) {
 		name = ""
 	}
 	s.out = append(s.out, Piece{Kind: Block, Language: name})

@@ -1,9 +1,8 @@
 package legible
 
 import (
+	"ringi/shared/words/language"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // Kind says what a piece of a text is.
@@ -90,7 +89,7 @@ func run(s string, c byte) (n int) {
 }
 
 // lineEnd is where a line of a paragraph ends and the next begins.
-var lineEnd = lazy.Regexp{Text: `\r?\n[ \t]*`}
+var lineEnd = language.Regexp{Text: `\r?\n[ \t]*`}
 
 // spans splits the text of one paragraph. With more the paragraph may go on: then rest is what is not decided.
 func spans(text string, more bool) (pieces []Piece, rest string) {

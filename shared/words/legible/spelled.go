@@ -2,11 +2,10 @@ package legible
 
 import (
 	"fmt"
+	"ringi/shared/words/language"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 const (
@@ -71,7 +70,7 @@ func Spelled(s string) string {
 	return b.String()
 }
 
-var lineEnds = lazy.Regexp{Text: `\n+`}
+var lineEnds = language.Regexp{Text: `\n+`}
 
 // OneLine is Spelled in one line: a line end becomes ⏎, and more than three in a row are counted.
 func OneLine(s string) string {

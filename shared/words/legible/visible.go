@@ -2,11 +2,10 @@ package legible
 
 import (
 	"encoding/json"
+	"ringi/shared/words/language"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // Visible returns a text as people see it: without characters that are invisible or reorder the text around them, with
@@ -130,7 +129,7 @@ func fewBlanks(s string) string {
 	return b.String()
 }
 
-var literal = lazy.Regexp{Text: `"(?:[^"\\]|\\.)*"`}
+var literal = language.Regexp{Text: `"(?:[^"\\]|\\.)*"`}
 
 // JSON applies VisibleCode to all texts of valid JSON, including members' names.
 func JSON(text []byte) []byte {

@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"ringi/shared/secret/vault"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
-
-	"ringi/shared/secret/oauth"
 )
 
 // within bounds the discovery and the registration.
@@ -31,7 +30,7 @@ var (
 )
 
 type Server struct {
-	Provider oauth.Provider
+	Provider vault.OAuthProvider
 	Issuer   string
 	NamesIt  bool // its redirects name the issuer (RFC 9207)
 
@@ -69,7 +68,7 @@ func Find(ctx context.Context, client *http.Client, provider, address string) (S
 		secrets: len(meta.TokenEndpointAuthMethodsSupported) > 0 && !slices.Contains(
 			meta.TokenEndpointAuthMethodsSupported, "none",
 		),
-		Provider: oauth.Provider{
+		Provider: vault.OAuthProvider{
 			Name: provider, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint,
 			RevokeURL: meta.RevocationEndpoint,
 			Resource:  resource.Resource, OneTime: true, Scopes: scopes, Transport: client.Transport,
@@ -148,9 +147,9 @@ func wellKnown(address string) []place {
 
 // Register registers a client with this redirect address. It returns ErrNoRegistration if only people can register
 // clients.
-func (s Server) Register(ctx context.Context, client *http.Client, redirect string) (oauth.Client, error) {
+func (s Server) Register(ctx context.Context, client *http.Client, redirect string) (vault.OAuthClient, error) {
 	if s.registers == "" {
-		return oauth.Client{}, ErrNoRegistration
+		return vault.OAuthClient{}, ErrNoRegistration
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -164,7 +163,7 @@ func (s Server) Register(ctx context.Context, client *http.Client, redirect stri
 		Scope: strings.Join(s.Provider.Scopes, " "),
 	}, client)
 	if err != nil { // not wrapped: it may quote the answer, which has the secret
-		return oauth.Client{}, fmt.Errorf("%w: it did not register us", ErrUnfit)
+		return vault.OAuthClient{}, fmt.Errorf("%w: it did not register us", ErrUnfit)
 	}
-	return oauth.Client{ID: made.ClientID, Secret: made.ClientSecret}, nil
+	return vault.OAuthClient{ID: made.ClientID, Secret: made.ClientSecret}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
 )
 
 // guarded is the console's client, allowed to reach this server.
@@ -51,9 +51,9 @@ func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
 	if status := call(t, address, next.Access); status != http.StatusUnauthorized {
 		t.Errorf("a revoked token is answered %d", status)
 	}
-	var refused *oauth.Error
+	var refused *vault.OAuthError
 	_, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43))
-	expect.That(t, errors.As(err, &refused) && refused.State == oauth.Refused, "another verifier: %v", err)
+	expect.That(t, errors.As(err, &refused) && refused.State == vault.TokenRefused, "another verifier: %v", err)
 }
 
 func call(t *testing.T, address, token string) int {

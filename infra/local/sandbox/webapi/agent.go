@@ -3,7 +3,6 @@ package webapi
 import (
 	"slices"
 
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/words/legible"
 )
 
@@ -20,7 +19,7 @@ func setPrompts(a *API, p params) (reply, error) {
 	if len(items) == 0 || len(items) > maxPrompts {
 		return nil, refusal{code: "invalid_arguments", problems: []string{"no more than 4 items allowed [json-pointer:/prompts]"}}
 	}
-	prompts := make([]workspace.Prompt, 0, len(items))
+	prompts := make([]Prompt, 0, len(items))
 	for _, item := range items {
 		m, _ := item.(map[string]any)
 		title, _ := m["title"].(string)
@@ -28,7 +27,7 @@ func setPrompts(a *API, p params) (reply, error) {
 		if title == "" || message == "" {
 			return nil, refusal{code: "invalid_arguments", problems: []string{"missing required field: title, message [json-pointer:/prompts]"}}
 		}
-		prompts = append(prompts, workspace.Prompt{Title: title, Message: message})
+		prompts = append(prompts, Prompt{Title: title, Message: message})
 	}
 	if p.str("thread_ts") != "" {
 		return reply{}, nil
@@ -41,7 +40,7 @@ func setSession(a *API, p params) (reply, error) {
 	if !slices.Contains([]string{"active", "processing", "suspended", "closed"}, status) {
 		return nil, refusal{code: "invalid_arguments", problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
 	}
-	s, err := a.ws.SetSession(workspace.Session{
+	s, err := a.ws.SetSession(Session{
 		Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Status: status, Title: legible.First(p.str("title"), 200),
 	})
 	if err != nil {

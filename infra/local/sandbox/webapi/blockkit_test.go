@@ -91,7 +91,7 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range webapi.View(decode(t, tt.view).(map[string]any)) {
+			for _, p := range webapi.ViewProblems(decode(t, tt.view).(map[string]any)) {
 				got = append(got, p.String())
 			}
 			expect.Same(t, tt.want, got)
@@ -169,7 +169,7 @@ func TestEveryLimit(t *testing.T) {
 				s := strings.ReplaceAll(strings.Replace(tc.blocks, "$", filling, 1), "#", `{"type":"plain_text","text":"x"}`)
 				switch v := decode(t, s).(type) {
 				case map[string]any:
-					return webapi.View(v)
+					return webapi.ViewProblems(v)
 				default:
 					return webapi.Blocks(v.([]any), "/view", webapi.MaxMessageBlocks)
 				}

@@ -4,16 +4,15 @@ import (
 	"regexp"
 	"unicode/utf8"
 
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/words/legible"
 )
 
 // named matches the words that call everybody, where the caller asks Slack to find names.
 var named = regexp.MustCompile(`@(here|channel|everyone)\b`)
 
-func (c content) draft(p params) workspace.Draft {
-	d := workspace.Draft{
-		Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"),
+func (c content) draft(p params) Draft {
+	d := Draft{
+		Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
 		Text: legible.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
 	}
 	if p.has("mrkdwn") {
@@ -45,19 +44,19 @@ func updateMessage(a *API, p params) (reply, error) {
 	if utf8.RuneCountInString(c.text) > maxUpdateText {
 		return nil, refuse("msg_too_long")
 	}
-	patch := workspace.Patch{Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata}
+	patch := Patch{Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata}
 	if c.text != "" {
 		patch.Text = &c.text
 	}
 	if patch.Text == nil && c.blocks == nil && c.attachments == nil {
 		return nil, refuse("no_text")
 	}
-	m, err := a.ws.Update(p.str("channel"), p.str("ts"), workspace.Bot, patch)
+	m, err := a.ws.Update(p.str("channel"), p.str("ts"), Bot, patch)
 	return reply{"channel": m.Channel, "ts": m.TS, "text": m.Text, "message": m}, err
 }
 
 func deleteMessage(a *API, p params) (reply, error) {
-	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, a.ws.Delete(p.str("channel"), p.str("ts"), workspace.Bot)
+	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, a.ws.Delete(p.str("channel"), p.str("ts"), Bot)
 }
 
 func postEphemeral(a *API, p params) (reply, error) {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
-func describe(c workspace.Channel) reply {
+func describe(c Channel) reply {
 	out := reply{
 		"id": c.ID, "created": c.Created, "is_archived": c.Archived, "is_im": c.IM != "", "is_org_shared": false,
 		"is_ext_shared": c.Shared, "is_shared": c.Shared, "context_team_id": "", "updated": c.Created * 1000,
@@ -21,8 +19,8 @@ func describe(c workspace.Channel) reply {
 		out[kind] = false
 	}
 	out["is_channel"] = true
-	out["is_general"] = c.ID == workspace.General
-	out["is_member"] = slices.Contains(c.Members, workspace.Bot)
+	out["is_general"] = c.ID == General
+	out["is_member"] = slices.Contains(c.Members, Bot)
 	out["name"], out["name_normalized"] = c.Name, c.Name
 	out["num_members"] = len(c.Members)
 	out["purpose"] = reply{"value": c.Purpose, "creator": "", "last_set": 0}
@@ -34,7 +32,7 @@ func openConversation(a *API, p params) (reply, error) {
 	id := p.str("channel")
 	if id == "" {
 		users := strings.FieldsFunc(p.str("users"), func(r rune) bool { return r == ',' || r == ' ' })
-		users = slices.DeleteFunc(users, func(u string) bool { return u == workspace.Bot })
+		users = slices.DeleteFunc(users, func(u string) bool { return u == Bot })
 		if len(users) != 1 {
 			return nil, refuse("users_list_not_supplied")
 		}
@@ -54,7 +52,7 @@ func openConversation(a *API, p params) (reply, error) {
 	return reply{"no_op": true, "already_open": true, "channel": out}, nil
 }
 
-func kindOf(c workspace.Channel) string {
+func kindOf(c Channel) string {
 	if c.IM != "" {
 		return "im"
 	}
@@ -67,7 +65,7 @@ const maxConversations = 999
 // userConversations lists the conversations of a user, by default the bot: all public channels that the user is in, and
 // other conversations that the bot is in too. The channels have no is_member and num_members.
 func userConversations(a *API, p params) (reply, error) {
-	user, kinds := cmp.Or(p.str("user"), workspace.Bot), cmp.Or(p.str("types"), "public_channel")
+	user, kinds := cmp.Or(p.str("user"), Bot), cmp.Or(p.str("types"), "public_channel")
 	if _, err := a.ws.User(user); err != nil {
 		return nil, err
 	}
@@ -82,7 +80,7 @@ func userConversations(a *API, p params) (reply, error) {
 	found := []reply{}
 	for _, c := range a.ws.Channels() {
 		seen := slices.Contains(c.Members, user) &&
-			(kindOf(c) == "public_channel" || slices.Contains(c.Members, workspace.Bot))
+			(kindOf(c) == "public_channel" || slices.Contains(c.Members, Bot))
 		if !seen || !slices.Contains(strings.Split(kinds, ","), kindOf(c)) || c.Archived && p.flag("exclude_archived") {
 			continue
 		}
@@ -116,14 +114,14 @@ func conversationMembers(a *API, p params) (reply, error) {
 	return reply{"members": members, "response_metadata": next}, err
 }
 
-func (a *API) readable(p params) (workspace.Channel, workspace.Range, error) {
-	r := workspace.Range{Oldest: p.str("oldest"), Latest: p.str("latest"), Inclusive: p.flag("inclusive")}
+func (a *API) readable(p params) (Channel, Range, error) {
+	r := Range{Oldest: p.str("oldest"), Latest: p.str("latest"), Inclusive: p.flag("inclusive")}
 	c, err := a.ws.Channel(p.str("channel"))
 	if err != nil {
 		return c, r, err
 	}
-	if !slices.Contains(c.Members, workspace.Bot) {
-		return c, r, workspace.NotInChannel
+	if !slices.Contains(c.Members, Bot) {
+		return c, r, NotInChannel
 	}
 	return c, r, nil
 }
@@ -153,12 +151,12 @@ func replies(a *API, p params) (reply, error) {
 }
 
 // pageOfMessages returns a page of messages, without metadata unless the call asks for it.
-func pageOfMessages(p params, all []workspace.Message, fallback int) (reply, error) {
+func pageOfMessages(p params, all []Message, fallback int) (reply, error) {
 	messages, next, err := page(p, all, fallback)
 	if err != nil {
 		return nil, err
 	}
-	shown := append([]workspace.Message{}, messages...)
+	shown := append([]Message{}, messages...)
 	if !p.flag("include_all_metadata") {
 		for i := range shown {
 			shown[i].Metadata = nil

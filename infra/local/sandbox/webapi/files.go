@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // scopes are what the app may do, as Slack says in a header of each answer.
@@ -68,8 +66,8 @@ func completeUpload(a *API, p params) (reply, error) {
 	}
 	a.files.mu.Lock()
 	defer a.files.mu.Unlock()
-	d := workspace.Draft{Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Text: p.str("initial_comment"),
-		User: workspace.Bot}
+	d := Draft{Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Text: p.str("initial_comment"),
+		User: Bot}
 	var done []map[string]any
 	for _, x := range list {
 		f := a.files.all[x.ID]
@@ -81,7 +79,7 @@ func completeUpload(a *API, p params) (reply, error) {
 		}
 		f.title = x.Title
 		done = append(done, map[string]any{"id": x.ID, "title": x.Title})
-		d.Files = append(d.Files, workspace.File{ID: x.ID, Name: f.name, Title: x.Title, Body: f.body})
+		d.Files = append(d.Files, File{ID: x.ID, Name: f.name, Title: x.Title, Body: f.body})
 	}
 	m, err := a.ws.Post(d)
 	if err != nil {

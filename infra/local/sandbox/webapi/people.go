@@ -2,14 +2,12 @@ package webapi
 
 import (
 	"slices"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 func authTest(a *API, _ params) (reply, error) {
 	return reply{
-		"url": a.opts.Self() + "/", "team": workspace.Name, "user": "ringi", "team_id": a.ws.TeamID(),
-		"user_id": workspace.Bot, "bot_id": workspace.BotID, "is_enterprise_install": false,
+		"url": a.opts.Self() + "/", "team": Name, "user": "ringi", "team_id": a.ws.TeamID(),
+		"user_id": Bot, "bot_id": BotID, "is_enterprise_install": false,
 	}, nil
 }
 
@@ -33,12 +31,12 @@ func teamInfo(a *API, p params) (reply, error) {
 		icon["image_"+size] = a.opts.Self() + "/icon.svg"
 	}
 	return reply{"team": reply{
-		"id": a.ws.TeamID(), "name": workspace.Name, "domain": "ringi-sandbox", "email_domain": "example.com", "icon": icon,
+		"id": a.ws.TeamID(), "name": Name, "domain": "ringi-sandbox", "email_domain": "example.com", "icon": icon,
 		"url": a.opts.Self() + "/", "avatar_base_url": a.opts.Self() + "/", "is_verified": false,
 	}}, nil
 }
 
-func describeUser(u workspace.User) reply {
+func describeUser(u User) reply {
 	return reply{
 		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": u.Name,
 		"tz": "Asia/Tokyo", "tz_label": "Japan Standard Time", "tz_offset": 32400,
@@ -46,7 +44,7 @@ func describeUser(u workspace.User) reply {
 			"real_name": u.Name, "real_name_normalized": u.Name, "display_name": u.Name, "display_name_normalized": u.Name,
 			"email": u.Email, "title": u.Title, "team": u.TeamID,
 		},
-		"is_admin": u.ID == workspace.Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
+		"is_admin": u.ID == Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
 		"is_ultra_restricted": false, "is_bot": u.Bot, "is_app_user": false, "updated": 0,
 		// Slack also answers false for people of other workspaces if the app shares a channel with them, as it does
 		// here (docs.slack.dev, reference/objects/user-object).
@@ -100,7 +98,7 @@ func listGroups(a *API, p params) (reply, error) {
 
 func groupUsers(a *API, p params) (reply, error) {
 	groups := a.ws.Groups()
-	i := slices.IndexFunc(groups, func(g workspace.Group) bool { return g.ID == p.str("usergroup") })
+	i := slices.IndexFunc(groups, func(g Group) bool { return g.ID == p.str("usergroup") })
 	if i < 0 {
 		return nil, refuse("no_such_subteam")
 	}

@@ -2,8 +2,6 @@ package webapi
 
 import (
 	"unicode/utf8"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // maxMarkdown is the maximum length of the text in one streaming call.
@@ -36,7 +34,7 @@ func startStream(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.ws.Post(workspace.Draft{Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"),
+	m, err := a.ws.Post(Draft{Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
 		Text: text, Streaming: true})
 	return reply{"channel": m.Channel, "ts": m.TS}, err
 }
@@ -49,7 +47,7 @@ func appendStream(a *API, p params) (reply, error) {
 	case text == "":
 		return nil, refuse("no_text")
 	}
-	m, err := a.ws.AppendStream(p.str("channel"), p.str("ts"), workspace.Bot, text)
+	m, err := a.ws.AppendStream(p.str("channel"), p.str("ts"), Bot, text)
 	return reply{"channel": m.Channel, "ts": m.TS}, err
 }
 
@@ -58,7 +56,7 @@ func stopStream(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch := workspace.Patch{Text: &text}
+	patch := Patch{Text: &text}
 	if patch.Blocks, err = p.list("blocks", "invalid_blocks"); err != nil {
 		return nil, err
 	}
@@ -71,6 +69,6 @@ func stopStream(a *API, p params) (reply, error) {
 	if err := checkMetadata(patch.Metadata); err != nil {
 		return nil, err
 	}
-	m, err := a.ws.StopStream(p.str("channel"), p.str("ts"), workspace.Bot, patch)
+	m, err := a.ws.StopStream(p.str("channel"), p.str("ts"), Bot, patch)
 	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
 }

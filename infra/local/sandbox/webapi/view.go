@@ -3,7 +3,7 @@ package webapi
 import "fmt"
 
 // View checks a modal or Home tab of a views.* call. Its pointers begin with /view.
-func View(view map[string]any) []Problem {
+func ViewProblems(view map[string]any) []Problem {
 	c := &checker{}
 	switch view["type"] {
 	case "modal":

@@ -3,8 +3,6 @@ package webapi
 import (
 	"cmp"
 	"encoding/json"
-
-	"ringi/infra/local/sandbox/workspace"
 )
 
 // CheckView returns the error with which Slack refuses an invalid view, or nil. Answers to submitted forms are checked
@@ -16,7 +14,7 @@ func CheckView(view map[string]any) error {
 	if raw, err := json.Marshal(view); err != nil || len(raw) > MaxViewBytes {
 		return refuse("view_too_large")
 	}
-	if found := View(view); len(found) > 0 {
+	if found := ViewProblems(view); len(found) > 0 {
 		return invalid("invalid_arguments", found)
 	}
 	return nil
@@ -33,7 +31,7 @@ func readView(p params) (map[string]any, error) {
 func openView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.OpenView) }
 func pushView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.PushView) }
 
-func (a *API) stackView(p params, show func(workspace.Hand, map[string]any) (workspace.View, error)) (reply, error) {
+func (a *API) stackView(p params, show func(Hand, map[string]any) (View, error)) (reply, error) {
 	id := cmp.Or(p.str("trigger_id"), p.str("interactivity_pointer"))
 	if id == "" {
 		return nil, missing("trigger_id")

@@ -13,13 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/clock"
 )
 
 // Options configure an API. Self is the sandbox's own address, which permalinks need.
 type Options struct {
-	Workspace *workspace.Workspace
+	Workspace *Workspace
 	BotToken  string
 	// Check returns the error code for a refused token, or "". Revoke revokes the bot's token. Without them BotToken is
 	// always accepted.
@@ -45,7 +44,7 @@ type Call struct {
 // API serves /api/<method>.
 type API struct {
 	opts  Options
-	ws    *workspace.Workspace
+	ws    *Workspace
 	files uploads
 }
 
@@ -202,7 +201,7 @@ func (a *API) dispatch(name string, p params) (reply, error) {
 func (a *API) refused(err error) reply {
 	answer := reply{"ok": false, "error": err.Error()}
 	var r refusal
-	var code workspace.Code
+	var code Code
 	switch {
 	case errors.As(err, &r):
 		if len(r.problems) > 0 {

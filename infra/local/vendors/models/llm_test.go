@@ -14,8 +14,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
+	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
-	"ringi/infra/local/vendors/published"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
 )
@@ -54,7 +54,7 @@ func (v vendor) ask(t *testing.T, url, key string, want int, differences func(st
 
 // The answers of the stand-in must have the members that each vendor publishes.
 func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
-	bedrock := expect.Value(published.Open("bedrock"))(t)
+	bedrock := expect.Value(vendors.Published("bedrock"))(t)
 	quoted, _ := json.Marshal(schema) // marshaling a string can't fail
 	for _, v := range []vendor{
 		{
@@ -136,7 +136,7 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 			{ID: "c2", Name: "t", Input: []string{`{}`}}}},
 		{Texts: []string{"a"}, Stop: "length"}, {Stop: "refused"},
 	}
-	bedrock := expect.Value(published.Open("bedrock"))(t)
+	bedrock := expect.Value(vendors.Published("bedrock"))(t)
 	for _, v := range []vendor{
 		{"anthropic", "/anthropic/v1/messages", `{"model":"m","max_tokens":10,"stream":true,` + toolOf["anthropic"] + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
 			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.MessageStreamEventUnion], nil, 0},

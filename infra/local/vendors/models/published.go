@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"ringi/infra/local/vendors"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,6 @@ import (
 	anthropicsdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
 	responsessdk "github.com/openai/openai-go/v3/responses"
-
-	"ringi/infra/local/vendors/published"
 )
 
 // toolName is what all vendors accept as a tool's name, in definitions and in what was said before:
@@ -175,17 +174,17 @@ var schemas = map[string]any{
 // streamed is a request that may ask for a stream, which the SDKs put in themselves.
 type streamed[T any] struct{}
 
-func (streamed[T]) refused(body []byte, exact bool) *published.Fault {
+func (streamed[T]) refused(body []byte, exact bool) *vendors.SchemaFault {
 	var members map[string]json.RawMessage
 	var stream bool
 	if json.Unmarshal(body, &members) != nil || members["stream"] != nil && json.Unmarshal(members["stream"],
 		&stream) != nil {
-		return &published.Fault{Kind: published.Mistyped}
+		return &vendors.SchemaFault{Kind: vendors.Mistyped}
 	}
 	delete(members, "stream")
 	body, _ = json.Marshal(members) // it was JSON before
 	var sdk T
-	return published.Refused(body, sdk, exact)
+	return vendors.RefusedBySchema(body, sdk, exact)
 }
 
 // format is a schema that answers or arguments have to follow.
@@ -200,10 +199,10 @@ func complete(vendor string, body []byte, f *format) error {
 	var members map[string]json.RawMessage
 	need := map[string]string{"bedrock": "messages", "openai": "input"}[vendor]
 	if json.Unmarshal(body, &members); need != "" && members[need] == nil {
-		return said(vendor, &published.Fault{Path: []string{need}, Kind: published.Missing})
+		return said(vendor, &vendors.SchemaFault{Path: []string{need}, Kind: vendors.FaultMissing})
 	}
 	if schema, ok := schemas[vendor].(interface {
-		refused(body []byte, exact bool) *published.Fault
+		refused(body []byte, exact bool) *vendors.SchemaFault
 	}); ok {
 		// Gemini and OpenRouter speak Chat Completions with a member of their own.
 		if f := schema.refused(body, vendor == "anthropic"); f != nil &&
@@ -222,11 +221,12 @@ func complete(vendor string, body []byte, f *format) error {
 }
 
 // said is a fault in the words of the vendor.
-func said(vendor string, f *published.Fault) error {
+func said(vendor string, f *vendors.SchemaFault) error {
 	if vendor == "anthropic" {
-		return fmt.Errorf("%s: %s", strings.Join(f.Path, "."), map[published.Kind]string{published.Missing: "Field required",
-			published.Unknown: "Extra inputs are not permitted", published.Mistyped: "Input should be a valid value",
-			published.Constant: "Input tag does not match any of the expected tags"}[f.Kind])
+		return fmt.Errorf("%s: %s", strings.Join(f.Path, "."),
+			map[vendors.FaultKind]string{vendors.FaultMissing: "Field required",
+				vendors.Unknown: "Extra inputs are not permitted", vendors.Mistyped: "Input should be a valid value",
+				vendors.Constant: "Input tag does not match any of the expected tags"}[f.Kind])
 	}
 	path := ""
 	for _, name := range f.Path {
@@ -238,11 +238,11 @@ func said(vendor string, f *published.Fault) error {
 	}
 	path = strings.TrimPrefix(path, ".")
 	switch f.Kind {
-	case published.Missing:
+	case vendors.FaultMissing:
 		return fmt.Errorf("Missing required parameter: '%s'.", path)
-	case published.Constant:
+	case vendors.Constant:
 		return fmt.Errorf("Invalid value for '%s'. Supported values are those of the API's reference.", path)
-	case published.Unknown:
+	case vendors.Unknown:
 		return fmt.Errorf("Unknown parameter: '%s'.", path)
 	}
 	return fmt.Errorf("Invalid type for '%s'.", path)

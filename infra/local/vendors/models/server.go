@@ -16,7 +16,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"ringi/infra/local/vendors/published"
+	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/clock"
 )
 
@@ -171,7 +171,7 @@ func take(r *http.Request, params, into any) string {
 	if err != nil {
 		return "the request was cut off"
 	}
-	if f := published.Refused(body, params, true); f != nil {
+	if f := vendors.RefusedBySchema(body, params, true); f != nil {
 		return strings.Join(f.Path, ".") + ": " + string(f.Kind)
 	}
 	if json.Unmarshal(body, into) != nil {

@@ -71,7 +71,7 @@ func CheckView(v slack.ModalViewRequest) error {
 	if n := found.decode(v, &sent); n > webapi.MaxViewBytes {
 		found.add("/view", "must have at most %d bytes, not %d", webapi.MaxViewBytes, n)
 	}
-	found.all(webapi.View(sent))
+	found.all(webapi.ViewProblems(sent))
 	found.ours("/view", sent, inViews)
 	return found.err()
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/lazy"
+	"ringi/shared/words/language"
 )
 
 // Decode reads JSON into a struct. Its Refusal names the wrong field, prefixed with name.
@@ -25,7 +25,7 @@ func Decode(b []byte, into any, name string) error {
 	return nil
 }
 
-var idForm = lazy.Regexp{Text: `^[A-Za-z0-9._:-]{1,64}$`}
+var idForm = language.Regexp{Text: `^[A-Za-z0-9._:-]{1,64}$`}
 
 // CheckIDs is CheckID for several fields, given as pairs of name and value.
 func CheckIDs(fields ...string) error {

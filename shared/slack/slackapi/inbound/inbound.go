@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/secret"
 )
 
@@ -70,7 +69,7 @@ func (e Edge) FromOurs(app string) error {
 	if ours := e.Keys.AppID(); ours == "" || app == "" || app == ours {
 		return nil
 	}
-	metric.Count(metric.SignatureRefused, 1)
+	boot.Count(boot.SignatureRefused, 1)
 	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
@@ -100,7 +99,7 @@ func (e Edge) Serve(
 		out = refuse(refusal)
 	}
 	if out.StatusCode >= http.StatusInternalServerError && !missing {
-		metric.Count(metric.NotAnswered, 1)
+		boot.Count(boot.NotAnswered, 1)
 	}
 	return out
 }
@@ -137,7 +136,7 @@ func (e Edge) verify(ctx context.Context, header http.Header, body []byte) error
 	key, err := e.Keys.SigningSecret(ctx)
 	if err != nil {
 		if errors.Is(err, secret.ErrMissing) {
-			metric.Count(metric.SecretMissing, 1)
+			boot.Count(boot.SecretMissing, 1)
 		}
 		slog.ErrorContext(ctx, "nothing can be verified", "err", err)
 		return fmt.Errorf("%w: %w", Unavailable("the signing secret is not known"), err)
@@ -150,7 +149,7 @@ func (e Edge) verify(ctx context.Context, header http.Header, body []byte) error
 	}
 	if err != nil {
 		if errors.Is(err, ErrSignature) { // what has none, or an old one, says nothing about the secret
-			metric.Count(metric.SignatureRefused, 1)
+			boot.Count(boot.SignatureRefused, 1)
 		}
 		return Refusal{http.StatusUnauthorized, err.Error()}
 	}

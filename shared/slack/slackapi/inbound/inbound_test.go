@@ -10,13 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/secret"
-	"ringi/shared/slack/slackapi/slacktest"
 )
 
 var now = time.Unix(1531420618, 0)
+
+// givenKeys are the app's constant secret and id.
+type givenKeys struct{ Secret, App string }
+
+func (k givenKeys) SigningSecret(context.Context) (string, error) { return k.Secret, nil }
+func (k givenKeys) AppID() string                                 { return k.App }
+func (givenKeys) Refused(context.Context) bool                    { return false }
 
 func TestVerify(t *testing.T) {
 	// From the example in Slack's documentation.
@@ -59,7 +65,7 @@ func TestVerify(t *testing.T) {
 }
 
 func edge() Edge {
-	return Edge{Keys: slacktest.Keys{Secret: "s"}, Now: func() time.Time { return now }}
+	return Edge{Keys: givenKeys{Secret: "s"}, Now: func() time.Time { return now }}
 }
 
 func signed(body string) Request {
@@ -122,18 +128,23 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		keys    Keys
 		answer  func(context.Context, []byte) (Response, error)
-		counted metric.Name
+		counted boot.MetricName
 	}{
-		"answered":                      {slacktest.Keys{Secret: "s"}, ok, ""},
-		"a panic":                       {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { panic("a bad version") }, metric.NotAnswered},
-		"an error":                      {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, errors.New("no") }, metric.NotAnswered},
-		"to be sent again":              {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Unavailable("again") }, metric.NotAnswered},
-		"a request that makes no sense": {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, Bad("no") }, ""},
-		"no token for the answer":       {slacktest.Keys{Secret: "s"}, func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, metric.NotAnswered},
-		"the secret is not pasted":      {&replaced{err: secret.ErrMissing}, ok, metric.SecretMissing},
-		"the secret can't be read":      {&replaced{err: errors.New("AccessDenied")}, ok, metric.NotAnswered},
-		"another secret":                {slacktest.Keys{Secret: "other"}, ok, metric.SignatureRefused},
-		"a stranger":                    {slacktest.Keys{Secret: "s"}, ok, ""},
+		"answered": {givenKeys{Secret: "s"}, ok, ""},
+		"a panic": {givenKeys{Secret: "s"},
+			func(context.Context, []byte) (Response, error) { panic("a bad version") }, boot.NotAnswered},
+		"an error": {givenKeys{Secret: "s"},
+			func(context.Context, []byte) (Response, error) { return Response{}, errors.New("no") }, boot.NotAnswered},
+		"to be sent again": {givenKeys{Secret: "s"},
+			func(context.Context, []byte) (Response, error) { return Response{}, Unavailable("again") }, boot.NotAnswered},
+		"a request that makes no sense": {givenKeys{Secret: "s"},
+			func(context.Context, []byte) (Response, error) { return Response{}, Bad("no") }, ""},
+		"no token for the answer": {givenKeys{Secret: "s"},
+			func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, boot.NotAnswered},
+		"the secret is not pasted": {&replaced{err: secret.ErrMissing}, ok, boot.SecretMissing},
+		"the secret can't be read": {&replaced{err: errors.New("AccessDenied")}, ok, boot.NotAnswered},
+		"another secret":           {givenKeys{Secret: "other"}, ok, boot.SignatureRefused},
+		"a stranger":               {givenKeys{Secret: "s"}, ok, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := edge()
@@ -143,7 +154,7 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 				call.Headers = nil
 			}
 			out := expect.Metrics(t, func() { e.Serve(t.Context(), call, tt.answer) })
-			for _, name := range metric.Names() {
+			for _, name := range boot.MetricNames() {
 				expect.That(t, strings.Contains(out, `"`+string(name)+`":1`) == (name == tt.counted),
 					"%q is wanted, and counted is %s", tt.counted, out)
 			}
@@ -168,7 +179,7 @@ func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
 
 func TestAnotherAppsCallsAreCounted(t *testing.T) {
 	e := edge()
-	e.Keys = slacktest.Keys{Secret: "s", App: "A1"}
+	e.Keys = givenKeys{Secret: "s", App: "A1"}
 	out := expect.Metrics(t, func() {
 		expect.That(t, e.FromOurs("A2") != nil, "another app is believed")
 	})

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 )
@@ -19,7 +18,7 @@ const Team = "T0SANDRING"
 
 // Slack is a workspace with its Web API and a client.
 type Slack struct {
-	*workspace.Workspace
+	*webapi.Workspace
 	Faults webapi.Faults
 	Client *slackapi.Client
 	URL    string           // of the Web API, with a slash at the end
@@ -32,7 +31,7 @@ type Slack struct {
 // Start starts a workspace that ends with the test.
 func Start(t testing.TB) *Slack {
 	t.Helper()
-	s := &Slack{Workspace: workspace.New(workspace.Config{TeamID: Team, AppID: "A0RINGI"})}
+	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
 	server := httptest.NewServer(webapi.New(webapi.Options{
 		Workspace: s.Workspace, BotToken: "xoxb-test", Faults: &s.Faults, Now: s.now,
 		Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
@@ -85,13 +84,13 @@ func (s *Slack) Refusals() (out []string) {
 // Say posts a person's message and returns its timestamp.
 func (s *Slack) Say(t testing.TB, user, channel, text string) string {
 	t.Helper()
-	m := expect.Value(s.Post(workspace.Draft{Channel: channel, User: user, Text: text}))(t)
+	m := expect.Value(s.Post(webapi.Draft{Channel: channel, User: user, Text: text}))(t)
 	return m.TS
 }
 
 // Thread returns the bot's messages in a thread, in order.
-func (s *Slack) Thread(t testing.TB, channel, ts string) []workspace.Message {
+func (s *Slack) Thread(t testing.TB, channel, ts string) []webapi.Message {
 	t.Helper()
-	all := expect.Value(s.Replies(channel, ts, workspace.Range{}))(t)
-	return slices.DeleteFunc(all, func(m workspace.Message) bool { return m.User != workspace.Bot })
+	all := expect.Value(s.Replies(channel, ts, webapi.Range{}))(t)
+	return slices.DeleteFunc(all, func(m webapi.Message) bool { return m.User != webapi.Bot })
 }

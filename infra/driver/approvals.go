@@ -1,0 +1,158 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+	"ringi/shared/words/language"
+)
+
+// approvals tells the sandbox who may stamp, by the same rule that applies to a click.
+type approvals struct{ stack *stack.Stack }
+
+func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
+
+// May reports whether a person may stamp the task or conversation with this id. It returns false for an id that does
+// not exist.
+func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
+	a, q, rows, err := p.asks(ctx, id)
+	if a == nil || err != nil {
+		return false, err
+	}
+	from, g := a.Origin(), gateOf(a, q)
+	if g == nil {
+		return false, nil
+	}
+	from = g.Place(from)
+	s, err := rows.Settings(ctx, p.tenant())
+	if err != nil {
+		return false, err
+	}
+	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
+	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from,
+		s)
+	if err != nil {
+		return false, err
+	}
+	return p.along(ctx, rows, g, by, policy)
+}
+
+// along reports whether the present stage of a gate under a rule waits for a person, or for one for whom they stand in.
+func (p approvals) along(ctx context.Context, rows *store.Store, g *aggregate.Gate, by aggregate.Actor,
+	policy aggregate.Policy) (bool, error) {
+	standIns, err := rows.StandIns(ctx, p.tenant(), by.ID)
+	if err != nil {
+		return false, err
+	}
+	_, stage := g.OwesFor(by.ID, standIns, time.Now())
+	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy), nil
+}
+
+// gateOf returns the gate of a question, nil if it has none.
+func gateOf(a decide.Subject, q aggregate.Question) *aggregate.Gate {
+	of, has := a.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return nil
+	}
+	return of.GateAt(q.Key)
+}
+
+// Asked returns until when the task or conversation waits, and what its steps or its action would write to.
+func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) {
+	a, q, _, err := p.asks(ctx, id)
+	if a == nil || err != nil {
+		return sandbox.Asked{}, err
+	}
+	out := sandbox.Asked{Until: q.DecideBy}
+	if talk, is := a.(*conversation.Aggregate); is {
+		if x := talk.Action(q.ID); x != nil {
+			out.Writes = map[string]string{}
+			for _, locale := range language.All {
+				out.Writes[locale] = card.ActionCalled(x, locale)
+			}
+		}
+		return out, nil
+	}
+	t, is := a.(*task.Aggregate)
+	if !is || t.Process() == nil || q.Kind != task.CardProcess && q.Kind != task.CardStep {
+		return out, nil
+	}
+	steps := t.Process().Steps
+	if q.Kind == task.CardStep {
+		steps = slices.DeleteFunc(slices.Clone(steps), func(s task.Step) bool { return s.StepID != q.StepID })
+	}
+	out.Writes = map[string]string{}
+	for _, locale := range language.All {
+		out.Writes[locale] = explain.Writes(locale, steps)
+	}
+	return out, nil
+}
+
+// asks returns the task or conversation with this id and what it asks; nil if it doesn't exist or asks nothing.
+func (p approvals) asks(ctx context.Context, id string) (decide.Subject, aggregate.Question, *store.Store, error) {
+	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, store.Kinds()...)
+	x, err := rows.Load(ctx, store.RefOf(p.tenant(), id))
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, aggregate.Question{}, rows, nil
+	}
+	a, is := x.(decide.Subject)
+	if err != nil || !is {
+		return nil, aggregate.Question{}, rows, err
+	}
+	q, waits := a.Asks()
+	if !waits {
+		a = nil
+	}
+	return a, q, rows, nil
+}
+
+// directory answers questions about the sandbox's people as Slack would, without a call to its Web API.
+type directory struct{ workspace *webapi.Workspace }
+
+func (d directory) User(_ context.Context, id string) (slackapi.User, error) {
+	u, err := d.workspace.User(id)
+	return slackapi.User{ID: u.ID, Team: u.TeamID, Name: u.Name, Guest: u.Restricted}, err
+}
+
+func (d directory) Channels(_ context.Context, user string, _ ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) {
+		for _, c := range d.workspace.Channels() {
+			if c.IM == "" && slices.Contains(c.Members, user) && !yield(slackapi.Channel{ID: c.ID}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d directory) Members(_ context.Context, channel string, most int) (ids []string, more bool, err error) {
+	c, err := d.workspace.Channel(channel)
+	return c.Members[:min(most, len(c.Members))], len(c.Members) > most, err
+}
+
+func (d directory) UsergroupMembers(_ context.Context, id string) ([]string, error) {
+	for _, g := range d.workspace.Groups() {
+		if g.ID == id {
+			return g.Users, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,158 @@
+package webapi
+
+import (
+	"slices"
+	"strings"
+)
+
+// Update changes a message of user. A text without blocks removes the old blocks; attachments that are not given
+// remain. It returns MessageNotFound, CantUpdate or IsStreaming.
+func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
+	refused := func(m Message) error {
+		switch {
+		case m.Subtype == "tombstone":
+			return MessageNotFound
+		case m.User != user:
+			return CantUpdate
+		case m.Streaming:
+			return IsStreaming
+		}
+		return nil
+	}
+	return w.edit(channelID, ts, user, refused, func(m *Message) {
+		if p.Text != nil {
+			m.Text, m.Blocks = *p.Text, nil
+		}
+		if p.Blocks != nil {
+			m.Blocks = w.fill(p.Blocks)
+		}
+		if p.Typed != nil {
+			m.Blocks = w.fill(p.Typed)
+		}
+		if p.Attachments != nil {
+			m.Attachments = w.fillAttachments(p.Attachments)
+		}
+		if p.Metadata != nil {
+			m.Metadata = p.Metadata
+			if len(p.Metadata) == 0 {
+				m.Metadata = nil
+			}
+		}
+		if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
+			seconds, _, _ := strings.Cut(w.timestamp(), ".")
+			m.Edited = &Edited{User: user, TS: seconds + ".000000"}
+		}
+	})
+}
+
+// edit changes a message unless refused returns an error, and announces the change.
+func (w *Workspace) edit(
+	channelID, ts, user string, refused func(Message) error, change func(*Message),
+) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(channelID, user)
+	if err != nil {
+		return Message{}, err
+	}
+	i := c.find(ts)
+	if i < 0 {
+		return Message{}, MessageNotFound
+	}
+	before := c.messages[i]
+	if err := refused(before); err != nil {
+		return Message{}, err
+	}
+	change(&c.messages[i])
+	m := c.messages[i]
+	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(m), Previous: &before})
+	return m, nil
+}
+
+// Delete removes a message of user. If the message has replies, a tombstone replaces it. Delete returns
+// MessageNotFound, or CantDelete, which also applies to a message that is still streaming.
+func (w *Workspace) Delete(channelID, ts, user string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.channel(channelID)
+	if err != nil {
+		return err
+	}
+	i := c.find(ts)
+	if i < 0 || c.messages[i].Subtype == "tombstone" {
+		return MessageNotFound
+	}
+	before := c.messages[i]
+	if before.User != user || before.Streaming {
+		return CantDelete
+	}
+	if before.ReplyCount > 0 {
+		stone := Message{
+			Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
+			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount,
+			LatestReply: before.LatestReply, Channel: c.ID,
+		}
+		c.messages[i] = stone
+		w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: &stone, Previous: &before})
+		return nil
+	}
+	c.messages = slices.Delete(c.messages, i, i+1)
+	w.tell(Change{Kind: "deleted", Channel: c.ID, TS: ts, Previous: &before})
+	if parent := c.find(before.ThreadTS); before.ThreadTS != "" && parent >= 0 {
+		w.countReplies(c, parent)
+	}
+	return nil
+}
+
+// PostEphemeral shows a message to one person only. It returns UserNotInChannel or an error of Post.
+func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(d.Channel, d.User)
+	if err != nil {
+		return Message{}, err
+	}
+	if !c.has(to) {
+		return Message{}, UserNotInChannel
+	}
+	m := w.compose(c, d)
+	m.IsEphemeral, m.To = true, to
+	w.ephemerals = append(w.ephemerals, m)
+	w.tell(Change{Kind: "ephemeral", To: to, Channel: c.ID, TS: m.TS, Message: new(m)})
+	return m, nil
+}
+
+// Dismiss removes an ephemeral message.
+func (w *Workspace) Dismiss(to, ts string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ephemerals = slices.DeleteFunc(w.ephemerals, shown(to, ts))
+	w.tell(Change{Kind: "dismissed", To: to, TS: ts})
+}
+
+// ReplaceEphemeral replaces the content of an ephemeral message.
+func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.ephemerals, shown(to, ts))
+	if i < 0 {
+		return Message{}, MessageNotFound
+	}
+	m := w.ephemerals[i]
+	m.Text, m.Blocks, m.Attachments = d.Text, w.fill(d.Blocks), w.fillAttachments(d.Attachments)
+	w.ephemerals[i] = m
+	w.tell(Change{Kind: "ephemeral", To: to, Channel: m.Channel, TS: ts, Message: new(m)})
+	return m, nil
+}
+
+// Ephemerals returns the ephemeral messages for a person, oldest first.
+func (w *Workspace) Ephemerals(to string) []Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.ephemerals), func(m Message) bool { return m.To != to })
+}
+
+// shown matches an ephemeral message by its person and timestamp.
+func shown(to, ts string) func(Message) bool {
+	return func(m Message) bool { return m.To == to && m.TS == ts }
+}

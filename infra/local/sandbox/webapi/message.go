@@ -1,0 +1,220 @@
+package webapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Message is a message as Slack's Web API shows it.
+type Message struct {
+	Type            string         `json:"type"`
+	Subtype         string         `json:"subtype,omitempty"`
+	User            string         `json:"user,omitempty"`
+	BotID           string         `json:"bot_id,omitempty"`
+	AppID           string         `json:"app_id,omitempty"`
+	ClientMsgID     string         `json:"client_msg_id,omitempty"`
+	Text            string         `json:"text"`
+	Team            string         `json:"team,omitempty"`
+	BotProfile      *BotProfile    `json:"bot_profile,omitempty"`
+	Mrkdwn          *bool          `json:"mrkdwn,omitempty"` // false: the text has no formatting
+	Blocks          []any          `json:"blocks,omitempty"`
+	Attachments     []any          `json:"attachments,omitempty"`
+	Files           []File         `json:"files,omitempty"`
+	Metadata        map[string]any `json:"metadata,omitempty"`
+	Edited          *Edited        `json:"edited,omitempty"`
+	TS              string         `json:"ts"`
+	ThreadTS        string         `json:"thread_ts,omitempty"`
+	ParentUserID    string         `json:"parent_user_id,omitempty"`
+	ReplyCount      int            `json:"reply_count,omitempty"`
+	ReplyUsersCount int            `json:"reply_users_count,omitempty"`
+	LatestReply     string         `json:"latest_reply,omitempty"`
+	ReplyUsers      []string       `json:"reply_users,omitempty"`
+	Hidden          bool           `json:"hidden,omitempty"`
+	IsEphemeral     bool           `json:"is_ephemeral,omitempty"`
+
+	// Channel, To and Streaming are internal: Slack's messages don't have them. To is the person who sees an ephemeral
+	// message.
+	Channel   string `json:"-"`
+	To        string `json:"-"`
+	Streaming bool   `json:"-"`
+}
+
+// Link is the address of a message in the workspace at this address.
+func (m Message) Link(self string) string {
+	link := fmt.Sprintf("%s/archives/%s/p%s", self, m.Channel, strings.ReplaceAll(m.TS, ".", ""))
+	if m.ThreadTS != "" && m.ThreadTS != m.TS {
+		link += "?thread_ts=" + m.ThreadTS + "&cid=" + m.Channel
+	}
+	return link
+}
+
+type BotProfile struct {
+	ID     string `json:"id"`
+	AppID  string `json:"app_id"`
+	Name   string `json:"name"`
+	TeamID string `json:"team_id"`
+}
+
+// Edited records who last changed a message's text, and when, in whole seconds as in Slack's recorded events
+// (https://github.com/slack-go/slack/pull/1256).
+type Edited struct {
+	User string `json:"user"`
+	TS   string `json:"ts"`
+}
+
+// Draft is a message to be posted.
+type Draft struct {
+	Channel     string
+	User        string
+	ThreadTS    string
+	Text        string
+	Mrkdwn      *bool
+	Blocks      []any
+	Attachments []any
+	Files       []File
+	Metadata    map[string]any
+	Subtype     string
+	ByApp       bool // an app sends it with the person's token: the message has both ids
+	Streaming   bool // the message can be appended to until it is stopped
+}
+
+// Patch changes a message as chat.update does: nil fields are not changed.
+type Patch struct {
+	Text        *string
+	Blocks      []any
+	Attachments []any
+	Metadata    map[string]any
+	Typed       []any // the blocks of a text that a person typed
+}
+
+// Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or ThreadNotFound.
+func (w *Workspace) Post(d Draft) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(d.Channel, d.User)
+	if err != nil {
+		return Message{}, err
+	}
+	parent := -1
+	if d.ThreadTS != "" {
+		if parent = c.find(d.ThreadTS); parent < 0 {
+			return Message{}, ThreadNotFound
+		}
+		// A reply to a reply belongs to the same thread.
+		if root := c.messages[parent].ThreadTS; root != "" && root != d.ThreadTS {
+			d.ThreadTS = root
+			parent = c.find(root)
+		}
+	}
+	m := w.compose(c, d)
+	if parent >= 0 {
+		m.ParentUserID = c.messages[parent].User
+	}
+	c.messages = append(c.messages, m)
+	w.tell(Change{Kind: "message", Channel: c.ID, TS: m.TS, Message: new(m)})
+	if parent >= 0 {
+		w.countReplies(c, parent)
+	}
+	return m, nil
+}
+
+// open returns a channel that user may write to.
+func (w *Workspace) open(channelID, user string) (*channel, error) {
+	c, err := w.channel(channelID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Archived {
+		return nil, IsArchived
+	}
+	if !c.has(user) {
+		return nil, NotInChannel
+	}
+	return c, nil
+}
+
+func (w *Workspace) compose(c *channel, d Draft) Message {
+	m := Message{
+		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
+		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
+		Mrkdwn: d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID, Files: w.keep(d.Files),
+	}
+	if u, err := w.user(d.User); err == nil {
+		m.Team = u.TeamID
+	}
+	if d.User == Bot || d.ByApp {
+		m.BotID, m.AppID = BotID, w.cfg.AppID
+		m.BotProfile = &BotProfile{ID: BotID, AppID: w.cfg.AppID, Name: "Ringi", TeamID: w.cfg.TeamID}
+	} else {
+		m.ClientMsgID = fmt.Sprintf("00000000-0000-4000-8000-%012x", w.next())
+	}
+	return m
+}
+
+// countReplies updates the reply fields of a thread's first message.
+func (w *Workspace) countReplies(c *channel, parent int) {
+	root := &c.messages[parent]
+	root.ReplyCount, root.ReplyUsers, root.LatestReply = 0, nil, ""
+	for _, m := range c.messages {
+		if m.ThreadTS != root.TS || m.TS == root.TS {
+			continue
+		}
+		root.ReplyCount++
+		root.LatestReply = m.TS
+		if !slices.Contains(root.ReplyUsers, m.User) {
+			root.ReplyUsers = append(root.ReplyUsers, m.User)
+		}
+	}
+	root.ReplyUsersCount = len(root.ReplyUsers)
+	root.ThreadTS = root.TS
+	if root.ReplyCount == 0 {
+		root.ThreadTS = ""
+	}
+	w.tell(Change{Kind: "thread", Channel: c.ID, TS: root.TS, Message: new(*root)})
+}
+
+// fill adds missing block_ids, as Slack does.
+func (w *Workspace) fill(blocks []any) []any {
+	if len(blocks) == 0 {
+		return nil
+	}
+	out := make([]any, len(blocks))
+	for i, b := range blocks {
+		m, ok := b.(map[string]any)
+		if id, _ := m["block_id"].(string); !ok || id != "" {
+			out[i] = b
+			continue
+		}
+		named := maps.Clone(m)
+		named["block_id"] = fmt.Sprintf("b%04x", w.next())
+		out[i] = named
+	}
+	return out
+}
+
+// fillAttachments numbers attachments from 1 and removes the # of their colors.
+func (w *Workspace) fillAttachments(attachments []any) []any {
+	if len(attachments) == 0 {
+		return nil
+	}
+	out := make([]any, 0, len(attachments))
+	for i, a := range attachments {
+		m, _ := a.(map[string]any)
+		kept := map[string]any{}
+		maps.Copy(kept, m)
+		kept["id"] = i + 1
+		if color, ok := kept["color"].(string); ok {
+			kept["color"] = strings.TrimPrefix(color, "#")
+		}
+		if blocks, ok := kept["blocks"].([]any); ok {
+			kept["blocks"] = w.fill(blocks)
+		}
+		if s, _ := kept["fallback"].(string); s == "" {
+			kept["fallback"] = "[no preview available]"
+		}
+		out = append(out, kept)
+	}
+	return out
+}

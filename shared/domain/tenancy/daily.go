@@ -1,0 +1,180 @@
+package tenancy
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Fact is the contribution of one row to its day's statistics.
+type DailyFact struct {
+	Tenant string    `json:"tenant_id"`
+	Task   string    `json:"task_id"`
+	Source string    `json:"source"` // id of the audit entry, or key of the usage row
+	At     time.Time `json:"at"`
+
+	Created bool                  `json:"created,omitempty"` // a request became a task
+	Gate    string                `json:"gate,omitempty"`    // prompt, process or step, if this is a decision
+	Verdict Verdict               `json:"verdict,omitempty"`
+	Waited  *int64                `json:"waited_ms,omitempty"` // from question to decision; nil: nobody was asked
+	Retried bool                  `json:"retried,omitempty"`   // a failed generation was retried
+	Became  string                `json:"became,omitempty"`    // the status in which the request rests since then
+	Ended   string                `json:"ended,omitempty"`     // for an execution: completed, failed or cancelled
+	Tools   map[string]DailyCalls `json:"tools,omitempty"`     // the execution's calls by tool
+	Spent   *DailySpent           `json:"spent,omitempty"`
+}
+
+// Verdict is the end of a question to people.
+type Verdict string
+
+const (
+	Approved Verdict = "approved"
+	Rejected Verdict = "rejected"
+	Expired  Verdict = "expired"
+)
+
+// Calls counts a tool's calls by status.
+type DailyCalls struct {
+	Completed int `json:"completed,omitempty"`
+	Failed    int `json:"failed,omitempty"`
+	Unknown   int `json:"unknown,omitempty"`
+}
+
+// All returns the number of all calls.
+func (c DailyCalls) All() int { return c.Completed + c.Failed + c.Unknown }
+
+func (c DailyCalls) plus(d DailyCalls) DailyCalls {
+	return DailyCalls{c.Completed + d.Completed, c.Failed + d.Failed, c.Unknown + d.Unknown}
+}
+
+// Spent is the usage of model calls.
+type DailySpent struct {
+	Calls    int                `json:"calls"`
+	Input    int64              `json:"input_tokens"`
+	Output   int64              `json:"output_tokens"`
+	Cached   int64              `json:"cached_tokens"`
+	Cost     aggregate.MicroUSD `json:"cost_micro_usd"`
+	Unpriced int                `json:"unpriced_calls,omitempty"` // calls of models without a known price
+}
+
+func (s DailySpent) plus(t DailySpent) DailySpent {
+	return DailySpent{s.Calls + t.Calls, s.Input + t.Input, s.Output + t.Output, s.Cached + t.Cached, s.Cost + t.Cost,
+		s.Unpriced + t.Unpriced}
+}
+
+// Key returns the fact's key within its day.
+func (f DailyFact) Key() string { return f.Task + "#" + f.Source }
+
+// Day returns the date in Japan, as on cards and pages.
+func DayOf(t time.Time) string { return t.In(Zone()).Format(time.DateOnly) }
+
+// Begins returns when a day begins. It returns aggregate.ErrField for an invalid date.
+func DayBegins(day string) (time.Time, error) {
+	t, err := time.ParseInLocation(time.DateOnly, day, Zone())
+	if err != nil {
+		return time.Time{}, aggregate.ErrField{Field: "day", Limit: "must be a date such as 2026-04-18"}
+	}
+	return t, nil
+}
+
+// details are the fields that this package reads from audit entries.
+type factDetails struct {
+	AskedAt time.Time             `json:"asked_at"`
+	Tools   map[string]DailyCalls `json:"tools"`
+	Reason  string                `json:"reason"`
+	Kind    string                `json:"kind"`      // of a plain reply
+	Stopped string                `json:"execution"` // that was cancelled with the task, by an entry of its own
+	Picked  string                `json:"picked"`    // team whose draft replaced the rejected one
+}
+
+// verdicts maps the endings of audit actions to a person's verdict. On a route only the stamp that settles the gate
+// counts; what else people do there decides nothing.
+var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Rejected}
+
+// OfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as
+// decisions. Rejections by picking another team's draft are not counted either, because no new draft is generated.
+func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
+	if x.AggregateID == "" || x.ID == "" {
+		return DailyFact{}, false
+	}
+	f = DailyFact{Tenant: x.TenantID, Task: x.AggregateID, Source: x.ID, At: x.Timestamp}
+	var d factDetails
+	_ = json.Unmarshal([]byte(x.Details), &d) // not every entry has details
+	f.Became = became(x, d)
+	name := string(x.Action)
+	gate, what, _ := strings.Cut(name, ".")
+	switch {
+	case name == "task.created":
+		f.Created = true
+	case name == "generation.retried":
+		f.Retried = true
+	case name == "task.expired" && x.ResourceType != "task":
+		f.Gate, f.Verdict = x.ResourceType, Expired
+		if f.Gate == "execution" {
+			f.Gate = "step"
+		}
+	case gate == "execution" && (what == "completed" || what == "failed" || what == "cancelled"):
+		f.Ended, f.Tools = what, d.Tools
+	case gate == "prompt" || gate == "process" || gate == "step":
+		if x.ActorType != aggregate.ActorUser || d.Picked != "" {
+			return f, f.Became != ""
+		}
+		for end, v := range verdicts {
+			if strings.HasSuffix(name, end) {
+				f.Gate, f.Verdict = gate, v
+			}
+		}
+		if !d.AskedAt.IsZero() {
+			ms := max(0, x.Timestamp.Sub(d.AskedAt).Milliseconds())
+			f.Waited = &ms
+		}
+		return f, f.Verdict != "" || f.Became != ""
+	default:
+		return f, f.Became != ""
+	}
+	return f, true
+}
+
+// became returns the status in which a request rests since the change that the entry records, or "". A change that
+// cancels an execution with its task has an entry for each, of which one counts.
+func became(x aggregate.AuditEntry, d factDetails) string {
+	switch string(x.Action) {
+	case "execution.completed":
+		return "done"
+	case "execution.failed":
+		if d.Reason == "tool_value" {
+			return "failed"
+		}
+		return "to_retry"
+	case "execution.cancelled":
+		if x.ActorType == aggregate.ActorUser {
+			return "cancelled"
+		}
+	case "task.cancelled":
+		if d.Stopped == "" {
+			return "cancelled"
+		}
+	case "task.expired":
+		return "expired"
+	case "task.refused":
+		return "refused"
+	case "request.answered":
+		if d.Kind == "unsupported" {
+			return "refused"
+		}
+		return "answered"
+	case "generation.failed":
+		return "not_drafted"
+	}
+	return ""
+}
+
+// OfUse returns the fact of a task's usage row.
+func FactOfUse(ref aggregate.Ref, u aggregate.Use) DailyFact {
+	return DailyFact{
+		Tenant: ref.Tenant, Task: ref.ID, Source: u.Key(), At: u.CreatedAt,
+		Spent: &DailySpent{u.Calls, u.Input, u.Output, u.Cached, u.Cost, u.Unpriced},
+	}
+}

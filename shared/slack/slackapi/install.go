@@ -1,0 +1,101 @@
+package slackapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/slack-go/slack"
+)
+
+// BotScopes are the bot scopes of the app's manifest.
+var BotScopes = []string{
+	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read",
+	"files:write",
+	"groups:history", "groups:read",
+	"im:history", "im:write", "team:read", "usergroups:read", "users:read", "users:read.email",
+}
+
+// Installation is the app's installation in one workspace.
+type Installation struct {
+	Team     string
+	TeamName string
+	User     string // who installed it
+	// Enterprise is the workspace's organization (Enterprise Grid), or empty.
+	Enterprise string
+	Bot        string // the bot's user id
+	App        string
+	Token      string // the bot's token; a secret
+}
+
+// String omits the token, so that logs and errors never have it.
+func (i Installation) String() string { return "the installation in " + i.Team }
+
+// GoString is String.
+func (i Installation) GoString() string { return i.String() }
+
+// ErrOrganization means that the app was installed for all workspaces of an organization. Ringi doesn't support that: a
+// tenant is one workspace.
+var ErrOrganization = errors.New("the app was installed for a whole organization")
+
+// InstallAddress returns the address at which a browser installs the app in a workspace
+// (https://docs.slack.dev/authentication/installing-with-oauth).
+func (s *SignIn) InstallAddress(ctx context.Context, redirect, state string) (string, error) {
+	id, _, api, err := s.App.Client(ctx)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{"client_id": {id}, "scope": {strings.Join(BotScopes, ",")}, "redirect_uri": {redirect},
+		"state": {state}}
+	return strings.TrimSuffix(api, "api/") + "oauth/v2/authorize?" + query.Encode(), nil
+}
+
+// Installed exchanges the code from Slack's redirect for the installation. It returns ErrRefused if Slack refuses the
+// code or its answer is invalid. For an organization it revokes the token and returns ErrOrganization.
+func (s *SignIn) Installed(ctx context.Context, code, redirect string) (Installation, error) {
+	id, secret, api, err := s.App.Client(ctx)
+	if err != nil {
+		return Installation{}, err
+	}
+	out, err := slack.GetOAuthV2ResponseContext(ctx, s.HTTP, id, secret, code, redirect, slack.OAuthOptionAPIURL(api))
+	if refused := (slack.SlackErrorResponse{}); errors.As(err, &refused) {
+		return Installation{}, fmt.Errorf("%w: Slack says %.60s", ErrSignInRefused, refused.Err)
+	}
+	if err != nil {
+		return Installation{}, errors.New("oauth.v2.access: no answer that can be read") // the answer may contain the token
+	}
+	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, Enterprise: out.Enterprise.ID,
+		Bot: out.BotUserID, App: out.AppID, Token: out.AccessToken}
+	switch {
+	case out.IsEnterpriseInstall:
+		if err := s.Revoke(ctx, i.Token); err != nil {
+			return Installation{}, fmt.Errorf("%w, and its token stays valid: %w", ErrOrganization, err)
+		}
+		return Installation{}, ErrOrganization
+	case i.Team == "" || i.User == "" || i.Token == "" || out.TokenType != "bot":
+		return Installation{}, fmt.Errorf("%w: the answer names no workspace, person or bot", ErrSignInRefused)
+	}
+	return i, nil
+}
+
+// Revoke makes a bot's token invalid. It returns nil for a token that already was.
+func (s *SignIn) Revoke(ctx context.Context, token string) error {
+	_, _, api, err := s.App.Client(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = slack.New(token, slack.OptionAPIURL(api), slack.OptionHTTPClient(s.HTTP)).SendAuthRevokeContext(ctx, "")
+	if refused := (slack.SlackErrorResponse{}); errors.As(err, &refused) {
+		switch refused.Err {
+		case "invalid_auth", "token_revoked", "account_inactive", "not_authed":
+			return nil
+		}
+		return fmt.Errorf("auth.revoke: Slack says %.60s", refused.Err)
+	}
+	if err != nil {
+		return errors.New("auth.revoke: no answer")
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package slackapi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"ringi/shared/runtime/expect"
+)
+
+func at() time.Time { return time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC) }
+
+// app is an app whose Slack has this address.
+type app struct{ api string }
+
+func (a app) Client(context.Context) (id, secret, api string, err error) {
+	return "123.456", "s3cret", a.api, nil
+}
+
+// good returns the claims from https://docs.slack.dev/authentication/sign-in-with-slack, for the test's app.
+func good() map[string]any {
+	return map[string]any{
+		"iss": "https://slack.com", "sub": "U0R7MFMJM", "aud": "123.456", "exp": at().Add(5 * time.Minute).Unix(), "iat": at().Unix(), "nonce": "n",
+		"https://slack.com/user_id": "U0R7MFMJM", "https://slack.com/team_id": "T0R7GR", "name": "鈴木",
+	}
+}
+
+func token(claims any) string {
+	b, _ := json.Marshal(claims)
+	return "e30." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"
+}
+
+func TestAPersonIsBelievedOnlyByTheirOwnToken(t *testing.T) {
+	but := func(name string, value any) map[string]any {
+		c := maps.Clone(good())
+		c[name] = value
+		return c
+	}
+	for name, tt := range map[string]struct {
+		token string
+		ok    bool
+	}{
+		"as Slack sends it":   {token(good()), true},
+		"a list of audiences": {token(but("aud", []string{"123.456"})), true},
+		"for another app":     {token(but("aud", "999.1")), false},
+		"for two apps":        {token(but("aud", []string{"123.456", "999.1"})), false},
+		"of another issuer":   {token(but("iss", "https://slack.com.evil.example")), false},
+		"of another sign-in":  {token(but("nonce", "m")), false},
+		"without a nonce":     {token(but("nonce", "")), false},
+		"expired":             {token(but("exp", at().Add(-time.Hour).Unix())), false},
+		"of nobody":           {token(but("https://slack.com/user_id", "")), false},
+		"of no workspace":     {token(but("https://slack.com/team_id", "")), false},
+		"no JWT":              {"x", false},
+		"no base64":           {"a.*.c", false},
+		"no JSON":             {"a.eA.c", false},
+		"none":                {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sent url.Values
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.ParseForm()
+				sent = r.PostForm
+				json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "xoxp-1", "token_type": "Bearer",
+					"id_token": tt.token})
+			}))
+			defer s.Close()
+			x := &SignIn{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
+			p, err := x.Person(t.Context(), "code", "https://ringi.example/console/signin", "n")
+			expect.Must(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, ErrSignInRefused)), "%+v, %v", p, err)
+			expect.That(t, !tt.ok || p == (SignedIn{User: "U0R7MFMJM", Team: "T0R7GR", Name: "鈴木"}), "the person is %+v", p)
+			if sent.Get("client_secret") != "s3cret" || sent.Get("code") != "code" ||
+				sent.Get("redirect_uri") != "https://ringi.example/console/signin" {
+				t.Errorf("Slack was sent %v", sent)
+			}
+		})
+	}
+}
+
+func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status  int
+		body    string
+		refused bool
+	}{
+		"a code that was used": {200, `{"ok":false,"error":"invalid_code"}`, true},
+		"down":                 {503, ``, false},
+		"no JSON":              {200, `<p>`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				w.Write([]byte(tt.body))
+			}))
+			defer s.Close()
+			x := &SignIn{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
+			_, err := x.Person(t.Context(), "code", "r", "n")
+			expect.That(t, err != nil && errors.Is(err, ErrSignInRefused) == tt.refused, "%v", err)
+		})
+	}
+}
+
+func TestWhereABrowserIsSent(t *testing.T) {
+	x := &SignIn{App: app{"https://slack.com/api/"}, Now: at}
+	u := expect.Value(url.Parse(expect.Value(x.Address(t.Context(), "https://ringi.example/console/signin", "st",
+		"no"))(t)))(t)
+	q := u.Query()
+	if u.Host != "slack.com" || u.Path != "/openid/connect/authorize" || q.Get("state") != "st" || q.Get("nonce") != "no" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" || q.Get("client_id") != "123.456" {
+		t.Errorf("it is %s", u)
+	}
+}
