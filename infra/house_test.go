@@ -195,10 +195,10 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		{"shared/domain/task", "shared/store"}:                     false,
 		{"shared/slack/card", "shared/slack/slackapi"}:             false,
 		{"shared/slack/slackapi", "shared/slack/card"}:             false,
-		{"shared/tool", "shared/secret/oauth"}:                     false,
+		{"shared/tool", "shared/secret/vault"}:                     false,
 		{"shared/slack/card", "shared/store"}:                      false,
 		{"shared/decide", "shared/store"}:                          true,
-		{"shared/words/mask", "shared/domain/task"}:                false,
+		{"shared/words/legible", "shared/domain/task"}:                false,
 		{"functions/serve-console", "functions/serve-console/web"}: true,
 
 		{"functions/serve-console/task", "functions/serve-console/subject"}:                   true,

@@ -72,7 +72,7 @@ func TestFunctionsThatSlackWaitsForLinkNoClientOfS3(t *testing.T) {
 	expect.Is(t, found, len(waitsFor))
 }
 
-// Somebody waits for the console's start: expressions are compiled when they are first needed (shared/words/lazy).
+// Somebody waits for the console's start: expressions are compiled when they are first needed (shared/words/language).
 func TestTheConsoleCompilesNoExpressionAtItsStart(t *testing.T) {
 	compiled := regexp.MustCompile(`(?m)^(?:var )?\s?\w+ += regexp\.MustCompile.*`)
 	all := expect.Value(packages())(t)
