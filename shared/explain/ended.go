@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"embed"
 	"strconv"
 	"strings"
 	"time"
@@ -49,10 +48,7 @@ type endWords struct {
 	Remarks         map[isolated.FileRemark]string
 }
 
-//go:embed texts
-var endFiles embed.FS
-
-var endWordsOf = language.Catalog[endWords]{Files: &endFiles, Folder: "texts"}
+var endWordsOf = language.Catalog[endWords]{Files: &texts, Folder: "texts/ended"}
 
 // Sentence describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
 // line before if it has sentences itself. An unknown reason is described as our own fault, and an unknown locale is

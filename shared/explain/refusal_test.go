@@ -161,5 +161,5 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 }
 
 func TestEachLanguageSaysWhyItRefuses(t *testing.T) {
-	languagetest.Whole[refusalWords](t, refusalFiles, "texts")
+	languagetest.Whole[refusalWords](t, texts, "texts/refused")
 }

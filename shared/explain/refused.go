@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"time"
@@ -73,10 +72,7 @@ const (
 	otherwise    state = "otherwise"
 )
 
-//go:embed texts
-var refusalFiles embed.FS
-
-var refusalWordsOf = language.Catalog[refusalWords]{Files: &refusalFiles, Folder: "texts"}
+var refusalWordsOf = language.Catalog[refusalWords]{Files: &texts, Folder: "texts/refused"}
 
 // Note returns the text for one person: who decided and when, or why it was refused, and what to do. It follows from
 // the error's class. Unknown errors are shown as "could not be saved".

@@ -11,7 +11,7 @@ import (
 )
 
 //go:embed texts
-var callFiles embed.FS
+var texts embed.FS
 
 // words are the texts of one language.
 type callWords struct {
@@ -19,7 +19,7 @@ type callWords struct {
 	Problems  map[Problem]string
 }
 
-var callWordsOf = language.Catalog[callWords]{Files: &callFiles, Folder: "texts"}
+var callWordsOf = language.Catalog[callWords]{Files: &texts, Folder: "texts/failedcall"}
 
 // Sentence tells people in their language what went wrong and what they can do.
 func FailedCall(locale string, p Problem, args ...any) string {

@@ -7,5 +7,5 @@ import (
 )
 
 func TestEachLanguageSaysWhyACallFailed(t *testing.T) {
-	languagetest.Whole[callWords](t, callFiles, "texts")
+	languagetest.Whole[callWords](t, texts, "texts/failedcall")
 }

@@ -16,7 +16,7 @@ import (
 func TestTheTableIsWhole(t *testing.T) {
 	lists := expect.Value(read())(t)
 	expect.Is(t, len(expect.Value(table())(t)), len(lists), "of providers")
-	page := string(expect.Value(os.ReadFile("../README.md"))(t))
+	page := string(expect.Value(os.ReadFile("../../model/README.md"))(t))
 	for _, provider := range aggregate.ModelProviders {
 		of := func(l list) bool { return l.Provider == provider }
 		priced := slices.ContainsFunc(lists, of) || provider == aggregate.Bedrock || provider == aggregate.Compatible
