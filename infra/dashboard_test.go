@@ -165,7 +165,8 @@ func checkCounted(s *stack, all []watched, wrong report) {
 
 // The rules only check names in this list, so nobody would notice a missing one.
 func TestMetricNamesAreAllListed(t *testing.T) {
-	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/runtime/boot/metric.go"), nil, 0))(t)
+	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/runtime/boot/metric.go"),
+		nil, 0))(t)
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
 		if !ok || g.Tok != token.CONST {

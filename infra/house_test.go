@@ -198,7 +198,7 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		{"shared/tool", "shared/secret/vault"}:                     false,
 		{"shared/slack/card", "shared/store"}:                      false,
 		{"shared/decide", "shared/store"}:                          true,
-		{"shared/words/legible", "shared/domain/task"}:                false,
+		{"shared/words/legible", "shared/domain/task"}:             false,
 		{"functions/serve-console", "functions/serve-console/web"}: true,
 
 		{"functions/serve-console/task", "functions/serve-console/subject"}:                   true,

@@ -96,7 +96,9 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	expect.That(t, models >= 20, "looked at %d sentences", models)
 }
 
-func TestEachLanguageSaysHowItEnded(t *testing.T) { languagetest.Whole[endWords](t, texts, "texts/ended") }
+func TestEachLanguageSaysHowItEnded(t *testing.T) {
+	languagetest.Whole[endWords](t, texts, "texts/ended")
+}
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {

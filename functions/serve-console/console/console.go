@@ -8,18 +8,11 @@ import (
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/conversation"
-	"ringi/functions/serve-console/insights"
 	"ringi/functions/serve-console/integrations"
-	"ringi/functions/serve-console/organisation"
-	"ringi/functions/serve-console/register"
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
-	"ringi/functions/serve-console/signin"
-	"ringi/functions/serve-console/standins"
 	"ringi/functions/serve-console/subject"
-	"ringi/functions/serve-console/successor"
 	"ringi/functions/serve-console/task"
-	"ringi/functions/serve-console/tools"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -30,12 +23,12 @@ type Console struct {
 	Conversations *store.ConversationStore
 	Contests      *store.ContestStore
 	Organisations *store.OrganisationStore
-	Servers       tools.ServerTools
+	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
 	Exports       audit.Exporter
 	Begin         contest.Beginner
 	Agents        conversation.Agents
-	Messages      standins.DirectMessages
+	Messages      rules.DirectMessages
 	Channels      settings.Channels
 	Links         subject.Links // to Slack messages; nil: no links
 	Machine       string        // address of the pipeline's state machine; empty: no links to runs
@@ -56,7 +49,9 @@ func (c *Console) Handler() http.Handler {
 	return web.Safe(mux)
 }
 
-func (c *Console) entrance() *signin.Pages { return &signin.Pages{Site: &c.Site, SignIn: c.SignIn} }
+func (c *Console) entrance() *integrations.SignInPages {
+	return &integrations.SignInPages{Site: &c.Site, SignIn: c.SignIn}
+}
 
 func (c *Console) connections() *integrations.Pages {
 	return &integrations.Pages{Site: &c.Site, Connect: c.Connect, SignIn: c.SignIn}
@@ -73,15 +68,15 @@ func (c *Console) Routes() []web.Route {
 			Files: c.Files}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
-		(&register.Pages{Site: site}).Routes(),
-		(&insights.Pages{Site: site}).Routes(),
-		(&standins.Pages{Site: site, Messages: c.Messages}).Routes(),
+		(&audit.RegisterPages{Site: site}).Routes(),
+		(&audit.InsightPages{Site: site}).Routes(),
+		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels}).Routes(),
 		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(),
 		c.connections().Routes(),
-		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
-		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),
-		(&successor.Pages{Acts: acts, Conversations: c.Conversations}).Routes(),
+		(&settings.ToolPages{Site: site, Servers: c.Servers}).Routes(),
+		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
+		(&subject.SuccessorPages{Acts: acts, Conversations: c.Conversations}).Routes(),
 	)
 }
 
@@ -102,8 +97,8 @@ func (c *Console) homeRoutes() []web.Route {
 
 // home shows what waits for the viewer, their own requests in numbers and, to administrators, the workspace's week.
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	data := homeData{Days: insights.HomeDays}
-	numbers := &insights.Pages{Site: &c.Site}
+	data := homeData{Days: audit.HomeDays}
+	numbers := &audit.InsightPages{Site: &c.Site}
 	var err error
 	if data.Mine, err = numbers.Mine(r.Context(), v); err != nil {
 		return err
@@ -124,6 +119,6 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 type homeData struct {
 	Unchosen bool // nobody has decided yet whether people may approve their own requests
 	Days     int
-	Mine     []insights.Number
-	insights.Lately
+	Mine     []audit.Number
+	audit.Lately
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -54,10 +54,10 @@ type actionRow struct {
 	Folds                   bool // what was asked and what was printed is unfolded by hand
 	Lines                   []logLine
 	Count                   int
-	Missing                 string       // numbers of the lines of output that are not kept
-	LogPath                 string       // address that shows the output; empty if it is shown already or there is none
-	OpenPath                string       // address that shows the complete payload, if this page doesn't
-	Route                   *route.Route // nil: no rule chose one
+	Missing                 string         // numbers of the lines of output that are not kept
+	LogPath                 string         // address that shows the output; empty if it is shown already or there is none
+	OpenPath                string         // address that shows the complete payload, if this page doesn't
+	Route                   *subject.Route // nil: no rule chose one
 }
 
 // writtenText is a text that people stamp: spelled, so that nothing in it hides, and the address of it as it is.

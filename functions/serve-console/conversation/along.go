@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/people"
@@ -12,11 +12,12 @@ import (
 )
 
 // along returns where an action stands along its route, nil for one without a rule.
-func (t *loaded) along(x *conversation.Action, locale string) *route.Route {
-	by := route.Reader{Locale: locale, Person: t.person, Channel: t.surface.Marks.Channel(t.is.Conversation.Channel),
+func (t *loaded) along(x *conversation.Action, locale string) *subject.Route {
+	by := subject.RouteReader{Locale: locale, Person: t.person,
+		Channel:   t.surface.Marks.Channel(t.is.Conversation.Channel),
 		ChannelOf: t.surface.Marks.Channel, Named: t.named}
 	if t.admin {
-		by.Successor = route.Successors("/console/sessions/"+x.SessionID, x.ActionID)
+		by.Successor = subject.Successors("/console/sessions/"+x.SessionID, x.ActionID)
 	}
 	return by.Route(&x.Gate, x.Status.Over())
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
@@ -224,7 +223,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
 		ids = append(ids, x.Askers...)
 		if x.Gate.Ruled() {
-			ids = append(ids, route.Named(&x.Gate)...)
+			ids = append(ids, subject.NamedOf(&x.Gate)...)
 		}
 	}
 	for _, e := range t.audit {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/functions/serve-console/integrations/mcpauth"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -83,7 +82,7 @@ func (c *Pages) vendor(
 	case !x.IsServer || x.Address == "":
 		return vault.OAuthProvider{}, vault.OAuthClient{}, aggregate.ErrNotFound
 	}
-	s, err := mcpauth.Find(ctx, c.Connect.Outbound, x.Provider, x.Address)
+	s, err := FindAuthServer(ctx, c.Connect.Outbound, x.Provider, x.Address)
 	if err == nil {
 		var client vault.OAuthClient
 		if client, err = c.registered(ctx, v, s, begun.Redirect); err == nil {
@@ -94,11 +93,11 @@ func (c *Pages) vendor(
 	}
 	slog.WarnContext(ctx, "no consent for an MCP server", "tenant", v.Tenant, "provider", x.Provider, "err", err)
 	switch {
-	case errors.Is(err, mcpauth.ErrNone):
+	case errors.Is(err, ErrNone):
 		err = connectFault{"by-token", http.StatusConflict, x.Provider}
-	case errors.Is(err, mcpauth.ErrNoRegistration):
+	case errors.Is(err, ErrNoRegistration):
 		err = connectFault{"no-client", http.StatusConflict, x.Provider}
-	case errors.Is(err, mcpauth.ErrUnfit):
+	case errors.Is(err, ErrUnfit):
 		err = connectFault{"unfit", http.StatusBadGateway, x.Provider}
 	}
 	return vault.OAuthProvider{}, vault.OAuthClient{}, err
@@ -130,7 +129,7 @@ func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun records.Cons
 // a new one. If the MCP server names another authorization server later, that one gets a new client, never the earlier
 // client's secret.
 func (c *Pages) registered(
-	ctx context.Context, v *web.Viewer, s mcpauth.Server, redirect string,
+	ctx context.Context, v *web.Viewer, s AuthServer, redirect string,
 ) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, s.Provider.Name)
 	switch {

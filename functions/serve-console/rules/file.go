@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/functions/serve-console/yamlfile"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
 // file leaves out the revision, which says nothing in another workspace.
-var file = yamlfile.Form{Own: func(name string) bool { return name == "rev" }}
+var file = web.YAMLForm{Own: func(name string) bool { return name == "rev" }}
 
 // kept is a revision in the list of those that were saved.
 type kept struct {
@@ -114,7 +113,7 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	var all []web.Fault
 	for _, f := range faults {
-		all = append(all, a.fault(f.Line, a.fieldIn(f.Field), a.In("faults", f.Rule, "max", yamlfile.MaxBytes>>10)))
+		all = append(all, a.fault(f.Line, a.fieldIn(f.Field), a.In("faults", f.Rule, "max", web.MaxBytes>>10)))
 	}
 	if len(faults) == 0 {
 		for _, p := range x.Problems(knownOf(a.tools, false)) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	drawn "ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/circulation"
@@ -167,7 +167,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 
 // tried says of each stage of a resolved route whom it asks, and how they were found.
 func (a *asked) tried(route *circulation.Route) (all []triedStage) {
-	reader := drawn.Reader{Locale: a.Locale(), Person: a.person, Named: func(id string) string {
+	reader := subject.RouteReader{Locale: a.Locale(), Person: a.person, Named: func(id string) string {
 		return cmp.Or(a.names[id], a.departments[id], id)
 	}}
 	for _, s := range route.Stages {

@@ -5,9 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"ringi/functions/serve-console/settings/settingsyaml"
 	"ringi/functions/serve-console/web"
-	"ringi/functions/serve-console/yamlfile"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -30,7 +28,7 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		}
 		return "" // without Slack, ids stand alone
 	}
-	text, err := settingsyaml.Write(s, v.Texts("settings").Say("about", "workspace", owner.Name), named)
+	text, err := WriteYAML(s, v.Texts("settings").Say("about", "workspace", owner.Name), named)
 	if err != nil {
 		return err
 	}
@@ -63,7 +61,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	t := settingsTexts{v.Texts("settings")}
 	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
-	file, faults := settingsyaml.Read(text, now)
+	file, faults := ReadYAML(text, now)
 	if len(faults) == 0 {
 		if faults, err = c.faultsOf(r, v, file); errors.Is(err, explain.ErrUnverified) {
 			data.Silent, err = true, nil
@@ -109,9 +107,9 @@ func (c *Pages) saveFile(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 }
 
 // faultsOf returns the rules that a file's values break, including those for approvers.
-func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File) (all []yamlfile.Fault, err error) {
+func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file SettingsFile) (all []web.YAMLFault, err error) {
 	for _, p := range file.Settings.Problems() {
-		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
+		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
 	}
 	s := file.Settings
 	if file.Line("direct_approvers.channel") > 0 && len(all) == 0 {
@@ -120,7 +118,7 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 			return nil, err
 		}
 		for _, p := range problems {
-			all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
+			all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
 		}
 	}
 	users := slices.Concat(s.Approvers.Users, s.DirectApprovers.Users)
@@ -137,23 +135,23 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 		return nil, err
 	}
 	for _, p := range approverProblems(s, refused) {
-		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
+		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
 	}
 	return all, nil
 }
 
 // listFile lists a file's sources and returns the problems of those that can't be.
-func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, file *settingsyaml.File) (
-	all []yamlfile.Fault, err error) {
+func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, file *SettingsFile) (
+	all []web.YAMLFault, err error) {
 	problems, err := c.listable(r.Context(), v, now, &file.Settings)
 	for _, p := range problems {
-		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
+		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
 	}
 	return all, err
 }
 
 // fault describes a fault: the line, the setting, and the person's name in the file.
-func (t settingsTexts) fault(file settingsyaml.File, f yamlfile.Fault) web.Fault {
+func (t settingsTexts) fault(file SettingsFile, f web.YAMLFault) web.Fault {
 	out := web.Fault{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
 		out.Line = t.Say("line", "n", f.Line)

@@ -10,7 +10,6 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/functions/serve-console/yamlfile"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -67,10 +66,10 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for text, want := range map[string]string{
-		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(yamlfile.RuleUnknown),
+		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(web.RuleUnknown),
 		"\nmax_versions: 99": "1 行目: バージョンの上限 : 1〜50 を入力してください。",
 		"approvers:\n  users:\n  - " + webapi.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
-		"a: [": ja.Rule(yamlfile.RuleSyntax),
+		"a: [": ja.Rule(web.RuleSyntax),
 	} {
 		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/functions/serve-console/settings/settingsyaml"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
@@ -19,7 +18,7 @@ import (
 func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), storetest.Changed(t)
 	got, problems := typed(formOf(is), was)
-	file, faults := settingsyaml.Read(expect.Value(settingsyaml.Write(is, "", func(string) string { return "" }))(t), was)
+	file, faults := ReadYAML(expect.Value(WriteYAML(is, "", func(string) string { return "" }))(t), was)
 	expect.Must(t, problems == nil && faults == nil, "%+v %+v", problems, faults)
 	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
 	for _, locale := range language.All {

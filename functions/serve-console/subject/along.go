@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -56,7 +55,7 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	words := x.Viewer.Texts("route")
 	t := &Turn{gate: g, g: g.Circulating()}
-	by := route.Reader{
+	by := RouteReader{
 		Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person, Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel),
 		ChannelOf: x.Surface.Marks.Channel,
 	}

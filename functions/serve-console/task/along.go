@@ -1,17 +1,18 @@
 package task
 
 import (
-	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 )
 
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.
-func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *route.Route {
-	by := route.Reader{Locale: r.Locale, Person: r.Person, Channel: r.Channel, ChannelOf: r.ChannelOf, Named: r.Departments}
+func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
+	by := subject.RouteReader{Locale: r.Locale, Person: r.Person, Channel: r.Channel, ChannelOf: r.ChannelOf,
+		Named: r.Departments}
 	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
-		by.Successor = route.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
+		by.Successor = subject.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
 	}
 	out := by.Route(g, a.Head.Ended != nil)
 	if out == nil {
@@ -32,7 +33,7 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *route.Route {
 		if &p.Gate == g {
 			by.After(out, round, before)
 		}
-		if route.SentBack(&p.Gate) {
+		if subject.SentBack(&p.Gate) {
 			round, before = round+1, &p.Gate
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -196,7 +195,7 @@ func (c *Pages) read(
 	for _, x := range all {
 		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
 		if g := x.ruled(); g != nil {
-			ids = append(ids, route.Named(g)...) // whom the viewer stands in for among them
+			ids = append(ids, subject.NamedOf(g)...) // whom the viewer stands in for among them
 		}
 	}
 	person, channels := c.Called(r.Context(), v, ids...), reach.Channels()
@@ -236,7 +235,7 @@ func (c *Pages) read(
 			is.Who = surface.Either(x.origin.User, surface.Approvers(s, x.origin))
 		}
 		if g := x.ruled(); g != nil {
-			is.Who, _ = route.Reader{Locale: v.Locale, Person: person, Channel: is.Channel,
+			is.Who, _ = subject.RouteReader{Locale: v.Locale, Person: person, Channel: is.Channel,
 				ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}.Waits(g)
 		}
 		if is.Words == is.Title {

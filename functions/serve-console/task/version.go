@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -98,7 +98,7 @@ type Verdict struct {
 	Reason   string // of a rejection
 	DecideBy time.Time
 	Stamps   []Stamp
-	Route    *route.Route // nil: no rule chose one
+	Route    *subject.Route // nil: no rule chose one
 }
 
 type Stamp struct {
@@ -259,7 +259,7 @@ type Gate struct {
 	Call
 	Whole    bool // the history shows all of it; else nobody may approve it here
 	DecideBy time.Time
-	Route    *route.Route // nil: no rule chose one
+	Route    *subject.Route // nil: no rule chose one
 }
 
 // maxWhole bounds the arguments that a page shows; longer ones are read and approved in Slack, page by page.

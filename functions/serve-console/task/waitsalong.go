@@ -3,7 +3,7 @@ package task
 import (
 	"time"
 
-	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -30,7 +30,7 @@ func (x askedItem) along(user string) bool {
 // until returns until when the item waits.
 func (x askedItem) until() time.Time {
 	if g := x.ruled(); g != nil {
-		return route.Until(g)
+		return subject.RouteUntil(g)
 	}
 	return web.TimeOf(x.DecideBy)
 }

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/note"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 )
 

@@ -1,0 +1,260 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool"
+)
+
+// insightDays is the number of days shown by default.
+const insightDays = 30
+
+type InsightPages struct {
+	*web.Site
+}
+
+func (c *InsightPages) Routes() []web.Route {
+	return []web.Route{web.ForAdministrators("GET /console/insights", c.showInsights)}
+}
+
+type insightsData struct {
+	Views    []web.View
+	Filter   web.Filter
+	Problem  string
+	Empty    bool
+	Numbers  []Number
+	WaitRows []bucketRow
+	Gates    []gateRow
+	Became   []becameRow
+	Tools    []toolRow
+	Tokens   chart
+	Cost     chart
+	Days     []dayRow
+	Unpriced bool // the price of some calls is unknown
+}
+
+// Number is a figure at the top of a page. Path is of the list of what it counts, and may be empty.
+type Number struct{ Name, Text, About, Path string }
+
+// bucketRow is a bar: its width is in thousandths of the largest.
+type bucketRow struct {
+	UpTo     string
+	N, Width int
+}
+
+type gateRow struct {
+	Name                        string
+	Approved, Rejected, Expired int
+	Rate                        string
+}
+
+// becameRow counts the requests that came to rest in a status.
+type becameRow struct {
+	Status task.Status
+	Path   string // of the requests that stand so now
+	N      int
+}
+
+type toolRow struct {
+	Name  string
+	Title string // a readable name; empty for a server's tool
+	tenancy.DailyCalls
+	Rate string
+}
+
+type dayRow struct {
+	Day                   string
+	Tasks, Decided        int
+	Input, Output, Cached int64
+	Cost                  string
+	Unpriced              int
+}
+
+// insightsPath is the address of the page.
+const insightsPath = "/console/insights"
+
+func (c *InsightPages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	words := v.Texts("insights")
+	doc := web.Document{Title: v.Texts("layout").Say("insights"), Here: "insights"}
+	today := tenancy.DayOf(c.Now())
+	var d insightsData
+	last := cmp.Or(r.URL.Query().Get("to"), today)
+	first := cmp.Or(r.URL.Query().Get("from"), daysBefore(last, insightDays-1))
+	d.Filter = web.Filter{Path: insightsPath, Submit: words.Say("show"),
+		Fields: []web.Field{web.Day("from", words.Say("from"), first), web.Day("to", words.Say("to"), last)}}
+	d.Filter.Fields[0].Required, d.Filter.Fields[1].Required = true, true
+	for _, n := range []int{7, insightDays, 90} {
+		from := daysBefore(today, n-1)
+		path := web.At(insightsPath, map[string]string{"from": from, "to": today})
+		here := from == first && last == today
+		d.Views = append(d.Views, web.View{Path: path, Text: words.Say("last_days", "n", n), Here: here})
+	}
+	days, err := tenancy.DaysBetween(first, last)
+	if field := (aggregate.ErrField{}); errors.As(err, &field) {
+		d.Problem, doc.Status = words.Say("bad_range", "n", tenancy.MaxDays), http.StatusBadRequest
+		doc.Data = d
+		return c.Show(w, r, v, doc, "insights.html")
+	}
+	sums, err := c.Store.Sums(r.Context(), v.Tenant, days)
+	if err != nil {
+		return err
+	}
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	d.fill(words, sums)
+	for i, row := range d.Tools {
+		if s, ok := catalog.Lookup(row.Name); ok {
+			d.Tools[i].Title = s.Title(v.Locale)
+		}
+	}
+	doc.Data = d
+	return c.Show(w, r, v, doc, "insights.html")
+}
+
+// daysBefore returns the day n days earlier; a text that is not a date is returned unchanged.
+func daysBefore(day string, n int) string {
+	t, err := tenancy.DayBegins(day)
+	if err != nil {
+		return day
+	}
+	return tenancy.DayOf(t.AddDate(0, 0, -n))
+}
+
+func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum) {
+	var read, spent []bar
+	for _, s := range sums {
+		day := s.Day
+		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
+		read = append(read, bar{Value: tokens, Label: day[len("2026-"):], Title: day + " " + web.Count(tokens)})
+		spent = append(spent, bar{
+			Value: int64(s.Spent.Cost), Label: day[len("2026-"):],
+			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
+		})
+		if s.Facts > 0 {
+			d.Days = append(d.Days, dayRow{
+				day, s.Tasks, s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected), s.Spent.Input, s.Spent.Output,
+				s.Spent.Cached, web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), s.Spent.Unpriced,
+			})
+		}
+	}
+	slices.Reverse(d.Days)
+	all := tenancy.TotalOfDays(sums)
+	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
+	d.Tokens = chartOf(w.Say("token_chart"), read, web.Count)
+	d.Cost = chartOf(w.Say("cost_chart"), spent, func(n int64) string { return web.Spent(w.Locale(), aggregate.MicroUSD(n), 0) })
+	d.numbers(w, all)
+	d.waits(w, all)
+	for _, gate := range []string{"prompt", "process", "step"} {
+		by := all.Verdicts[gate]
+		d.Gates = append(d.Gates, gateRow{
+			w.In("gates", gate), by[tenancy.Approved], by[tenancy.Rejected], by[tenancy.Expired],
+			percent(by[tenancy.Approved], by[tenancy.Approved]+by[tenancy.Rejected]),
+		})
+	}
+	for _, s := range task.Statuses {
+		if n := all.Became[string(s)]; n > 0 {
+			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(s)}), n})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
+		calls := all.Tools[name]
+		d.Tools = append(d.Tools, toolRow{Name: name, DailyCalls: calls,
+			Rate: percent(calls.Failed+calls.Unknown, calls.All())})
+	}
+	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
+}
+
+func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
+	within := func(part float64) string {
+		end, ended, known := all.Within(part)
+		switch {
+		case !known:
+			return "—"
+		case !ended:
+			return w.Say("longer")
+		}
+		return w.Say("up_to", "time", span(w, end))
+	}
+	approved, rejected := all.Decided(tenancy.Approved), all.Decided(tenancy.Rejected)
+	again := "—"
+	if all.Tasks > 0 {
+		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
+	}
+	d.Numbers = []Number{
+		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks)), About: w.Say("tasks_about")},
+		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
+		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},
+		{Name: w.Say("rate"), Text: percent(approved, approved+rejected), About: w.Say(
+			"rate_about", "approved", approved, "rejected", rejected,
+		)},
+		{Name: w.Say("again"), Text: again, About: w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
+		{Name: w.Say("runs"), Text: web.Count(int64(all.Ended["completed"])), About: w.Say(
+			"runs_about", "failed", all.Ended["failed"], "cancelled", all.Ended["cancelled"],
+		)},
+		{Name: w.Say("tokens"), Text: web.Count(all.Spent.Input + all.Spent.Output + all.Spent.Cached)},
+		{Name: w.Say("cost"), Text: web.Spent(w.Locale(), all.Spent.Cost, all.Spent.Unpriced)},
+	}
+}
+
+// waits fills in the buckets from the first to the last that has decisions.
+func (d *insightsData) waits(w web.Texts, all tenancy.DailySum) {
+	first, last := -1, -1
+	for i, n := range all.Waits {
+		if n > 0 {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return
+	}
+	most := slices.Max(all.Waits[first : last+1])
+	for i := first; i <= last; i++ {
+		text := w.Say("longer")
+		if end, ok := tenancy.WaitBound(i); ok {
+			text = w.Say("up_to", "time", span(w, end))
+		}
+		n := all.Waits[i]
+		row := bucketRow{UpTo: text, N: n, Width: 1000 * n / most}
+		if n > 0 {
+			row.Width = max(row.Width, 4)
+		}
+		d.WaitRows = append(d.WaitRows, row)
+	}
+}
+
+// percent formats part of whole; it returns a dash if whole is 0.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "—"
+	}
+	return fmt.Sprintf("%d%%", int(math.Round(100*float64(part)/float64(whole))))
+}
+
+// span formats an upper bound of a duration, rounded up.
+func span(w web.Texts, d time.Duration) string {
+	up := func(unit time.Duration) int { return int(math.Ceil(float64(d) / float64(unit))) }
+	switch {
+	case d <= 100*time.Second:
+		return w.Say("seconds", "n", up(time.Second))
+	case d <= 100*time.Minute:
+		return w.Say("minutes", "n", up(time.Minute))
+	case d <= 48*time.Hour:
+		return w.Say("hours", "n", up(time.Hour))
+	}
+	return w.Say("days", "n", up(24*time.Hour))
+}

@@ -1,0 +1,195 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	domain "ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+)
+
+// line is a decision or a request in the list.
+type line struct {
+	Number, Request     string // of the decision and of the request, "" for none
+	Page                string // where it is shown whole
+	ID                  string
+	Title, By           string
+	Department          string
+	Amount, Currency    string
+	Rule                string
+	Round               int // 0: not counted
+	Asked, Settled      time.Time
+	Path, State, Remark string
+}
+
+// speaker says what the lines of one page say.
+type speaker struct {
+	words   web.Texts
+	called  func(id string) string
+	changed func(g *aggregate.Gate) bool
+}
+
+// lines returns the lines of what was read, in its order.
+func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
+	var ids []string
+	for i := range rows {
+		x := &rows[i]
+		ids = append(ids, requester(x))
+		for _, s := range x.Gate.Given() {
+			ids = append(ids, s.By, s.OnBehalfOf)
+		}
+	}
+	names := c.Names(slackapi.For(ctx, v.Tenant), v, ids...)
+	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
+	s := speaker{v.Texts("register"), func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }, history.recent}
+	for i := range rows {
+		out = append(out, s.line(&rows[i]))
+	}
+	return out, history.err
+}
+
+// requester returns whose request it is; of an action the latest asker.
+func requester(x *store.RegisteredTask) string {
+	switch {
+	case x.Action == nil:
+		return x.Head.Requester
+	case len(x.Gate.Askers) > 0:
+		return x.Gate.Askers[0].User
+	}
+	return x.Conversation.Opener
+}
+
+func (s *speaker) line(x *store.RegisteredTask) line {
+	g := &x.Gate
+	out := line{
+		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.called(requester(x)), Round: x.Decision.Round,
+		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department,
+	}
+	if x.Decision.N > 0 {
+		out.Number = x.Decision.String()
+	}
+	if x.Action != nil {
+		out.ID, out.Page = x.Decision.ActionID, "/console/sessions/"+x.Decision.SessionID
+		out.Title, out.Asked = card.OneLine(cmp.Or(x.Action.Summary, x.Conversation.Title)), x.Action.CreatedAt
+	} else {
+		out.ID = cmp.Or(x.Request.TaskID, x.Decision.TaskID)
+		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
+		out.Title = beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)))
+	}
+	if rule := g.Terms.Rule; rule != nil {
+		out.Rule = card.OneLine(rule.Name) + " (" + strconv.Itoa(rule.Revision) + ")"
+	}
+	if seen := g.Seen; seen != nil {
+		out.Department, out.Round = cmp.Or(seen.Department, out.Department), cmp.Or(out.Round, seen.Round)
+		out.Amount, out.Currency = cmp.Or(seen.Amount, s.words.Say("unknown")), seen.Currency
+	}
+	if g.ApprovedAt != nil {
+		out.Settled = *g.ApprovedAt
+	}
+	return out
+}
+
+// Money writes the amount for people.
+func (x line) Money() string {
+	if strings.Trim(x.Amount, "0123456789.") != "" { // that it isn't known
+		return x.Amount
+	}
+	return card.Money(x.Amount, x.Currency)
+}
+
+// mostTitle is how many characters of a message stand for a title.
+const mostTitle = 80
+
+func beginning(text string) string {
+	if all := []rune(text); len(all) > mostTitle {
+		return string(all[:mostTitle]) + "…"
+	}
+	return text
+}
+
+// path names who stamped, stage by stage, a stand-in with whose stamp it is.
+func (s *speaker) path(g *aggregate.Gate) string {
+	var parts []string
+	st := circulation.Walk(g.Circulating())
+	for _, stage := range st.Stages {
+		var hands []string
+		for _, act := range stage.Stamps {
+			hands = append(hands, s.hand(act))
+		}
+		if len(hands) > 0 {
+			parts = append(parts, strings.TrimLeft(card.OneLine(stage.Name)+" ", " ")+strings.Join(hands, "・"))
+		}
+	}
+	return strings.Join(parts, " → ")
+}
+
+func (s *speaker) hand(act *circulation.Act) string {
+	if act.Principal.User == act.Hand.User {
+		return s.plain(act.Hand.User)
+	}
+	return s.plain(act.Hand.User) + s.words.Say("for", "who", s.plain(act.Principal.User))
+}
+
+// plain returns what somebody is called without what parts stages and stamps, or looks like it: people choose their
+// names.
+func (s *speaker) plain(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsSymbol(r) || strings.ContainsRune("・･·•‧", r) {
+			return ' '
+		}
+		return r
+	}, s.called(id))
+	return cmp.Or(strings.Join(strings.Fields(name), " "), id)
+}
+
+// state says how it stands, as a key of the texts.
+func state(x *store.RegisteredTask) string {
+	if x.Action != nil {
+		return stateOfAction(x.Action)
+	}
+	e := x.Head.Ended
+	begun := x.Head.Number != "" || x.Decision.N > 0
+	switch {
+	case e == nil && begun:
+		return "running"
+	case e == nil:
+		return string(x.Head.Noted)
+	case e.As == domain.TaskCompleted:
+		return "done"
+	case e.As == domain.TaskFailed:
+		return "failed"
+	case begun || x.Gate.ApprovedAt != nil:
+		return "cancelled"
+	case e.As == domain.TaskRefused, e.ByRun() && e.As != domain.TaskAnswered, e.Reason == domain.ReasonUnsupported:
+		return "refused"
+	case e.As == domain.TaskAnswered:
+		return "answered"
+	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions:
+		return "denied"
+	case e.Reason == domain.ReasonExpired:
+		return "expired"
+	}
+	return "withdrawn"
+}
+
+func stateOfAction(x *conversation.Action) string {
+	switch x.Status {
+	case conversation.ActionSucceeded:
+		return "done"
+	case conversation.ActionFailed:
+		return "failed"
+	case conversation.ActionCancelled:
+		return "cancelled"
+	}
+	return "running"
+}

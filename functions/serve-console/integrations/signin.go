@@ -1,0 +1,168 @@
+package integrations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/secret"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/records"
+)
+
+// signInCookie ties a sign-in to the browser that began it.
+const signInCookie = "ringi-signin"
+
+type SignInPages struct {
+	*web.Site
+	SignIn *slackapi.SignIn
+}
+
+// Routes returns the pages that need a session.
+func (c *SignInPages) Routes() []web.Route {
+	return []web.Route{web.ForMembers("POST /console/signout", c.signOut)}
+}
+
+// Open registers the pages that need no session.
+func (c *SignInPages) Open(mux *http.ServeMux) {
+	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
+	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
+	mux.HandleFunc("GET /console/signin/done", c.Site.Open(c.endSignIn))
+}
+
+func (c *SignInPages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))}
+	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: data}, "signin.html")
+}
+
+type signInData struct{ Begin string }
+
+// redirect is the address that Slack redirects to.
+func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
+
+// beginSignIn redirects the browser to Slack.
+func (c *SignInPages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	if err := c.Within(r); err != nil {
+		return err
+	}
+	browser, state := records.NewSecret(), records.NewSecret()
+	begun := records.SignIn{Browser: records.HashOf(browser), Nonce: records.NewSecret(), Next: web.NextOf(r)}
+	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
+	if errors.Is(err, secret.ErrMissing) {
+		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
+		return web.ErrNoClient
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Store.BeginSignIn(r.Context(), state, begun, c.Now()); err != nil {
+		return err
+	}
+	web.SetCookie(w, r, signInCookie, browser, records.SignInLasts)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// endSignIn finishes a sign-in when Slack redirects the browser back.
+func (c *SignInPages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	ctx, q := r.Context(), r.URL.Query()
+	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
+	web.SetCookie(w, r, signInCookie, "", -1)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound) || err == nil && !begun.By(web.CookieOf(r, signInCookie)):
+		return web.ErrStaleSignIn
+	case err != nil:
+		return err
+	case q.Get("error") != "": // the person said no
+		return web.ErrDenied
+	}
+	p, err := c.SignIn.Person(ctx, q.Get("code"), redirect(r), begun.Nonce)
+	if err != nil {
+		return err
+	}
+	owner, name, err := c.enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := c.NoteDeployment(ctx); err != nil {
+		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "err", err)
+	}
+	cookie := records.NewSecret()
+	s := records.NewSession(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
+	if err := c.Store.BeginSession(ctx, cookie, s); err != nil {
+		return err
+	}
+	if before := web.CookieOf(r, web.SessionCookie); before != "" { // whoever was signed in here is not any more
+		if err := c.Store.EndSession(ctx, before); err != nil {
+			return err
+		}
+	}
+	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User, "admin", s.Admin)
+	web.SetCookie(w, r, web.SessionCookie, cookie, records.SessionLasts)
+	http.Redirect(w, r, begun.Next, http.StatusSeeOther)
+	return nil
+}
+
+// enter returns the tenant and the name of a person who signed in with Slack. When the first member of the deployment's
+// own workspace signs in, it makes the tenant with the administrator that the Slack secret names; other workspaces
+// become tenants by installing the app. It returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
+// the person may not use it.
+func (c *SignInPages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.Tenant, name string, err error) {
+	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
+	known := !errors.Is(err, aggregate.ErrNotFound)
+	if !known {
+		owner, err = c.own(ctx, p)
+	}
+	if err == nil {
+		name, err = c.Belongs(ctx, p.User, owner)
+	}
+	if err == nil && !known {
+		owner, err = c.Store.Bootstrap(ctx, owner, c.Now())
+		slog.InfoContext(ctx, "the workspace is known from now on", "tenant", owner.ID, "team", owner.TeamID, "err", err)
+	}
+	return owner, name, err
+}
+
+// own returns the tenant to create for the deployment's own workspace, if the person belongs to it.
+func (c *SignInPages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, error) {
+	t := tenancy.Tenant{
+		ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug,
+		TeamID: p.Team,
+	}
+	is, err := c.Own.Own(ctx, t.ID)
+	switch {
+	case err != nil:
+		return t, err
+	case !is:
+		return t, web.ErrNewWorkspace
+	}
+	admin, err := c.Own.TenantAdmin(ctx)
+	if errors.Is(err, secret.ErrMissing) {
+		return t, web.ErrNoAdmin
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Admins = []string{admin}
+	if err := t.Validate(); err != nil {
+		slog.ErrorContext(ctx, "tenant_admin of the Slack secret is no Slack user id", "err", err)
+		return t, web.ErrNoAdmin
+	}
+	return t, nil
+}
+
+// signOut deletes the session and clears the cookie, even if this request has just renewed it.
+func (c *SignInPages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	if err := c.Store.EndSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
+		return err
+	}
+	web.SetCookie(w, r, web.SessionCookie, "", -1)
+	http.Redirect(w, r, "/console/signin", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,268 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/explain"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+	"ringi/shared/words/legible"
+)
+
+// listing is what one listing of a workspace found.
+type listing struct {
+	accounts []slackapi.User
+	more     bool
+}
+
+// listed is how long a listing counts for saving what was shown.
+const listed = 10 * time.Minute
+
+// workspaces bounds the listings that are kept: one of 20,000 accounts takes some 6 MB.
+const workspaces = 8
+
+// list lists the accounts of the workspace: anew for a file that is shown, and for saving only if the last listing is
+// not known any more.
+func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, anew bool) (listing, error) {
+	if !anew {
+		if is, ok := c.accounts.Known(v.Team, c.Now()); ok {
+			return is, nil
+		}
+	}
+	accounts, more, err := people.Accounts(ctx, c.Listing, v.Team)
+	if err != nil {
+		return listing{}, err
+	}
+	is := listing{accounts, more}
+	c.accounts.Keep(v.Team, is, c.Now(), listed)
+	return is, nil
+}
+
+// match finds the people of a file among the accounts.
+func (l listing) match(o *organisation.Organisation, day organisation.Date) *organisation.Matching {
+	all := make([]organisation.Account, len(l.accounts))
+	for i, u := range l.accounts {
+		all[i] = organisation.Account{ID: u.ID, Mails: []string{u.Mail}, Guest: u.Guest}
+	}
+	return o.Match(all, day)
+}
+
+// Full reports whether an account is a full member's, as far as the listing goes.
+func (l listing) Full(user string) bool {
+	i := slices.IndexFunc(l.accounts, func(u slackapi.User) bool { return u.ID == user })
+	return i < 0 && l.more || i >= 0 && !l.accounts[i].Guest
+}
+
+// The listing doesn't say who is in user groups and channels.
+func (listing) Members(string) []string                       { return nil }
+func (listing) Handle(group string) string                    { return group }
+func (listing) InChannel(string) (members []string, all bool) { return nil, false }
+
+// stages lists what the file makes of the rules' stages: those that nobody can stamp at, from which day on, and what
+// the file has on no day.
+func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.Organisation, m *organisation.Matching,
+	l listing) []peopleList {
+	days := []string{today.String()}
+	for day, more := o.NextChange(today); more && len(days) < organisation.MaxChanges; day, more = o.NextChange(day) {
+		days = append(days, day.String())
+	}
+	d := decide.Of(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
+	return t.emptied(t.Say("stages"), x, d, days...)
+}
+
+// emptied lists what a directory makes of the rules' conditions and stages on some days, under a title.
+func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days ...string) []peopleList {
+	if x == nil {
+		return nil
+	}
+	line := func(f rules.Finding) string {
+		rule, kind := t.Say("last_rule"), string(f.Kind)
+		for _, r := range x.Rules {
+			if r.ID == f.Rule {
+				rule = legible.OneLine(r.Name)
+			}
+		}
+		if f.Stage == 0 {
+			kind += "_condition"
+		}
+		return t.In("stage_kinds", kind, "rule", rule, "n", f.Stage, "what", legible.OneLine(f.Who), "day", f.From)
+	}
+	return filledLists(listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line))
+}
+
+// mailless reports whether Slack gave no address of anybody.
+func (l listing) mailless() bool {
+	for _, u := range l.accounts {
+		if u.Mail != "" {
+			return false
+		}
+	}
+	return len(l.accounts) > 0
+}
+
+// names returns the names of accounts, by id.
+func (l listing) names() map[string]string {
+	all := make(map[string]string, len(l.accounts))
+	for _, u := range l.accounts {
+		all[u.ID] = u.Name
+	}
+	return all
+}
+
+// uploadData is what a file would change, or what is wrong with it.
+type uploadData struct {
+	Rev                      int
+	Packed, SHA256, Accounts string // what was shown
+	Problems                 []fileProblem
+	More                     int
+	web.Came
+	First, Same, Unread, Moved bool
+	Incomplete, Mailless, Save bool
+	Facts                      []fact
+	Days                       []day
+	Later                      bool // later days were not compared
+	Lists                      []peopleList
+}
+
+// upload shows what a file would change, and saves it once that was shown: the same file, accounts and revision.
+func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	text, encoding, err := textOf(r)
+	if err != nil {
+		return err
+	}
+	is, unread, err := c.standing(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	t := texts{v.Texts("organisation")}
+	data := uploadData{Rev: is.Rev, First: !is.Stands(), Unread: unread}
+	o, err := organisation.Read(text)
+	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
+		shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
+		for _, p := range shown {
+			data.Problems = append(data.Problems, t.problem(p))
+		}
+		data.More = wrong.More + len(wrong.Listed) - len(shown)
+		return c.showUpload(w, r, v, data)
+	}
+	if err != nil {
+		return err
+	}
+	saves := r.PostFormValue("act") == "save"
+	l, err := c.list(r.Context(), v, !saves)
+	if errors.Is(err, explain.ErrUnverified) {
+		slog.WarnContext(r.Context(), "an organisation is not matched", "tenant", v.Tenant, "err", err)
+		data.Silent = true
+	} else if err != nil {
+		return err
+	}
+	m := l.match(o, c.Today())
+	data.Packed, data.SHA256, data.Accounts = web.Packed(text), o.SHA256(), m.Kept().SHA256()
+	if saves && !data.Silent {
+		done, err := c.saveShown(w, r, v, &data, o, m)
+		if done || err != nil {
+			return err
+		}
+		if is, data.Unread, err = c.standing(r.Context(), v); err != nil { // somebody else's by now
+			return err
+		}
+		data.Rev, data.First = is.Rev, !is.Stands()
+	}
+	data.tell(t, c.Today(), is, o, encoding)
+	if !data.Silent {
+		data.tellAccounts(t, c.Today(), is.Accounts, l, o, m)
+		x, _, err := c.Store.Rules(r.Context(), v.Tenant)
+		if err != nil {
+			return err
+		}
+		data.Lists = append(t.stages(x, c.Today(), o, m, l), data.Lists...)
+	}
+	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
+	data.Save = !data.Same && !data.Silent
+	return c.showUpload(w, r, v, data)
+}
+
+// saveShown saves a file if it is the one that was shown, over the revision and with the accounts that were shown. Else
+// data says what has changed.
+func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v *web.Viewer, data *uploadData,
+	o *organisation.Organisation, m *organisation.Matching) (done bool, err error) {
+	rev, err := strconv.Atoi(r.PostFormValue("rev"))
+	if err != nil || r.PostFormValue("sha256") != data.SHA256 {
+		return false, nil // it was not shown yet
+	}
+	if r.PostFormValue("accounts") != data.Accounts {
+		data.Moved = true
+		return false, nil
+	}
+	err = c.Organisations.Save(r.Context(), v.Tenant, rev, o, m.Kept(), v.Actor(), c.Now())
+	if errors.Is(err, aggregate.ErrConflict) {
+		data.Conflict = true
+		return false, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	return true, c.Done(w, r, "/console/organisation", "saved")
+}
+
+// tell says what the file has, and how that differs from what stands.
+func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrganisation, o *organisation.Organisation,
+	encoding string) {
+	d.Facts = t.facts(o.Chart(today))
+	if encoding != "" {
+		d.Facts = append(d.Facts, fact{t.Say("encoding"), encoding})
+	}
+	all, more := organisation.Changes(is.Organisation, o, today)
+	for _, x := range all {
+		d.Days = append(d.Days, t.day(x, today, is.Organisation, o))
+	}
+	d.Later = more
+	d.Lists = append(filledLists(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), t.nameChange)),
+		t.gaps(o, today)...)
+}
+
+// tellAccounts says which accounts are whose, and whose are others than before.
+func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *organisation.Accounts, l listing,
+	o *organisation.Organisation, m *organisation.Matching) {
+	d.Incomplete, d.Mailless = l.more, l.mailless()
+	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
+		fact{t.Say("accounts_of_nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
+	named := t.accountOf(l.names())
+	personOf := func(number string) string { return t.numbered(o, today, number) }
+	var others []organisation.AccountDifference
+	if before != nil {
+		others = m.Kept().Compare(before)
+	}
+	d.Lists = append(d.Lists, filledLists(
+		listOf("others", t.Say("others"), t.Say("others_note"), others, func(x organisation.AccountDifference) string {
+			return personOf(x.Number) + ": " + t.matched(x.Was, named) + " → " + t.matched(x.Is, named)
+		}),
+		listOf("shared", t.Say("shared"), t.Say("shared_note"), m.Shared, func(x organisation.Shared) string {
+			return t.joined(x.Mail, x.Accounts, named)
+		}),
+		listOf("several", t.Say("several"), t.Say("several_note"), m.Several, func(x organisation.Several) string {
+			return t.joined(named(x.Account), x.Numbers, personOf)
+		}),
+		listOf("without", t.Say("without"), t.Say("without_note"), m.Without, personOf),
+		listOf("nobody", t.Say("nobody"), t.Say("nobody_note"), m.Nobody, named),
+	)...)
+}
+
+func (c *OrganisationPages) showUpload(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData) error {
+	came := web.Came{Silent: data.Silent, Conflict: data.Conflict || data.Moved, Wrong: len(data.Problems) > 0}
+	title := v.Texts("organisation").Say("upload_title")
+	d := web.Document{Title: title, Here: "organisation", Data: data, Status: came.Status()}
+	return c.Show(w, r, v, d, "organisation-upload.html")
+}

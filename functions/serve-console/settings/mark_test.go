@@ -1,0 +1,283 @@
+package settings_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/webapi"
+	standin "ringi/infra/local/vendors"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/words/language"
+)
+
+const (
+	serverPage = "/console/tools/servers/rooms"
+	markPage   = "/console/tools/marks/"
+)
+
+func TestMarks(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"an amount and a destination are marked": testMarked, "a refused mark is said and kept": testMarkRefused,
+		"a mark is tried before it is saved": testMarkTried, "a changed tool is marked anew": testMarkStale,
+		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
+		"what can't be marked has no page": testUnmarkable, "a choice shows at once": testMarkAtOnce,
+		"what is called like a currency is asked about": testCurrencyUnsaid,
+	})
+}
+
+// ordering allows the tool that orders, and returns its permission.
+func ordering(w *consoletest.World, b *consoletest.Browser) tenancy.ToolPermission {
+	w.T.Helper()
+	hash := hashOn(b.Get(serverPage), standin.PlaceOrder)
+	a := b.Post(serverPage, url.Values{
+		"act": {"allow"}, "tool": {standin.PlaceOrder}, "effect": {"write"}, "hash": {hash},
+	})
+	expect.Same(w.T, a.Status, http.StatusSeeOther)
+	return permission(w, standin.PlaceOrder)
+}
+
+// marks is a filled form of a tool's mark.
+func marks(p tenancy.ToolPermission, version string, more ...string) url.Values {
+	f := url.Values{
+		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "how": {"product"}, "currency": {"jpy "},
+		"pointer":     {"/items/*/quantity", "/items/*/unit_price", ""},
+		"destination": {"/supplier", ""}, "unit": {"/currency", ""},
+		"example": {`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`},
+	}
+	for i := 0; i < len(more); i += 2 {
+		f[more[i]] = strings.Split(more[i+1], "|")
+	}
+	return f
+}
+
+func testMarked(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	for _, locale := range language.All {
+		b.Locale = locale
+		words := web.TextsOf("tool-mark", locale)
+		b.Get(serverPage).Holds(t, words.Say("unmarked"), markPage+standin.PlaceOrder)
+		page := b.Get(markPage+standin.PlaceOrder).Says(t, http.StatusOK)
+		page.Holds(t, "items[] › quantity — how many", "supplier — name of the company that delivers")
+		// the example of the schema is read, though nobody has marked anything
+		page.Holds(t, "&#34;unit_price&#34;: 149000", words.In("whys", rules.WhyUnmarked), words.Say("anywhere"))
+	}
+	version := p.Pin.Version()
+	a := b.Post(markPage+standin.PlaceOrder, marks(p, version))
+	expect.Must(t, a.Status == http.StatusSeeOther && a.To == markPage+standin.PlaceOrder+"?done=saved", "%v", a)
+	want := &rules.Mark{
+		Version: version, How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
+	}
+	saved := permission(w, standin.PlaceOrder)
+	expect.Same(t, saved.Mark, want)
+	b.Get(serverPage).Holds(t, "items[] › quantity × items[] › unit_price (JPY)", "supplier")
+	b.Get(markPage+standin.PlaceOrder).Holds(t, "<strong>298,000 JPY</strong>", "<strong>Acme</strong>",
+		`<option value="/items/*/quantity" selected>`, `<option value="/supplier" selected>`, `value="product" checked`)
+	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
+		store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
+	expect.Has(t, string(log.Items[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
+	a = b.Post(markPage+standin.PlaceOrder, marks(saved, version, "how", "", "pointer", "", "destination", ""))
+	expect.Same(t, a.Status, http.StatusSeeOther)
+	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "the mark is still there")
+}
+
+func testMarkRefused(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	for says, change := range map[string][]string{
+		"pointers":     {"pointer", ""},
+		"unused":       {"how", "nothing"},
+		"how":          {"how", "most"},
+		"rows":         {"pointer", "/items/*/quantity|/supplier"},
+		"twice":        {"pointer", "/items/*/quantity|/items/*/quantity"},
+		"currency":     {"currency", "yen!"},
+		"within":       {"aside", "/items/*"},
+		"destinations": {"destination", "/supplier|/a|/b|/c|/d"},
+	} {
+		for _, locale := range language.All {
+			b.Locale = locale
+			a := b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), change...))
+			words := web.TextsOf("tool-mark", locale)
+			a.Says(t, http.StatusUnprocessableEntity)
+			for _, want := range []string{words.Say("refused"), words.In("wrong", says)} {
+				expect.That(t, strings.Contains(html.UnescapeString(a.Text()), want), "%s in %s: %v", says, locale, a)
+			}
+			if typed := strings.Split(change[1], "|")[0]; strings.HasPrefix(typed, "/") {
+				a.Holds(t, `<option value="`+typed+`" selected>`)
+			} else if typed != "" && change[0] == "currency" {
+				a.Holds(t, `value="YEN!"`)
+			}
+			a.Holds(t, `aria-invalid="true"`)
+		}
+	}
+	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)
+}
+
+// A tool that has an argument called like a currency is marked with a word on it.
+func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	p.Pin.Input = `{"type":"object","properties":{"amount":{"type":"number"},"currency":{"type":"string"},"unit":{"type":"string"}}}`
+	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
+	form := func(more ...string) url.Values {
+		all := append([]string{"how", "sum", "pointer", "/amount", "destination", ""}, more...)
+		return marks(p, p.Pin.Version(), all...)
+	}
+	a := b.Post(markPage+standin.PlaceOrder, form("unit", ""))
+	a.Says(t, http.StatusUnprocessableEntity, "「currency」は通貨か単位のようです。")
+	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency"))
+	a.Says(t, http.StatusUnprocessableEntity, "「unit」は通貨か単位のようです。")
+	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency", "aside", "/unit"))
+	expect.Same(t, a.Status, http.StatusSeeOther)
+	m := permission(w, standin.PlaceOrder)
+	call := func(arguments string) rules.Amount {
+		return m.Call(p.Pin.Version(), aggregate.Write, aggregate.JSON(arguments)).Amount
+	}
+	expect.Is(t, call(`{"amount":90000,"currency":"USD","unit":"kg"}`).Why, rules.WhyCurrencies)
+	expect.That(t, call(`{"amount":90000,"currency":"JPY","unit":"kg"}`).Known(), "it is yen")
+}
+
+func testMarkTried(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	b.Locale = language.English
+	p := ordering(w, b)
+	words := web.TextsOf("tool-mark", language.English)
+	for arguments, want := range map[string]string{
+		`{"supplier":"Acme","items":[{"quantity":3,"unit_price":"1,000,000"}],"currency":"JPY"}`: "3,000,000 JPY",
+		`{"supplier":"Acme","items":[{"quantity":1,"unit_price":0.5}],"currency":"JPY"}`:         "0.5 JPY",
+		`{"supplier":"Acme","items":[],"currency":"JPY"}`:                                        words.In("whys", rules.WhyRows),
+		`{"supplier":"Acme","items":{"$ref":"step-1.result.items"},"currency":"JPY"}`:            words.In("whys", rules.WhyReference),
+		`{"supplier":`: words.In("whys", rules.WhyArguments),
+	} {
+		a := b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "act", "try", "example", arguments))
+		expect.That(t, strings.Contains(html.UnescapeString(a.Says(t, http.StatusOK).Text()), want), "%s: %v", arguments, a)
+		a.Holds(t, html.EscapeString(arguments))
+	}
+	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "trying saved")
+}
+
+func testMarkStale(t *testing.T, w *consoletest.World) {
+	v, b := rooms(w), w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Status, http.StatusSeeOther)
+	v.Rooms().DescribeOrder("Orders goods, and more.")
+	again := ordering(w, b)
+	words := web.TextsOf("tool-mark", "ja")
+	b.Get(serverPage).Holds(t, words.Say("stale"))
+	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"), `<option value="/supplier" selected>`)
+	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`)
+	amount := func() rules.Amount {
+		p := permission(w, standin.PlaceOrder)
+		return p.Call(p.Pin.Version(), aggregate.Write, arguments).Amount
+	}
+	expect.Same(t, amount(), rules.Unknown(rules.WhyMark))
+	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(again, again.Pin.Version())).Status, http.StatusSeeOther)
+	expect.Same(t, amount(), rules.Amount{Value: "298000", Currency: "JPY"})
+	b.Get(markPage+standin.PlaceOrder).Lacks(t, words.Say("stale_about"))
+}
+
+func testOwnMarked(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	const name = "send_slack_dm"
+	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "recipient — A Slack user id or an e-mail address.")
+	version := hiddenIn(page, "version")
+	f := marks(permission(w, name), version, "how", "nothing", "pointer", "", "destination", "/recipient")
+	a := b.Post(markPage+name, f)
+	expect.Must(t, a.Status == http.StatusSeeOther, "%v", a)
+	p := permission(w, name)
+	expect.That(t, p.Allowed && p.Mark.Currency == "", "%+v", p.Mark)
+	c := p.Call(version, aggregate.Write, `{"recipient":"U0SATO"}`)
+	expect.Same(t, c, rules.Call{
+		Tool: rules.Tool{Name: name}, Access: aggregate.Write, Destinations: []string{"U0SATO"}, Amount: rules.Nothing(),
+	})
+	words := web.TextsOf("tool-mark", "ja")
+	b.Get("/console/tools").Holds(t, words.In("sums", rules.HowNothing)+" "+words.Say("goes", "to", "recipient"))
+}
+
+// hiddenIn returns the value of a hidden input.
+func hiddenIn(a consoletest.Answer, name string) string {
+	_, rest, _ := strings.Cut(a.Body, `name="`+name+`" value="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+func testMarkConflict(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	was := marks(p, p.Pin.Version(), "currency", "usd")
+	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Status, http.StatusSeeOther)
+	for name, f := range map[string]url.Values{
+		"saved in between":   was,
+		"of another version": marks(permission(w, standin.PlaceOrder), "other", "currency", "usd"),
+	} {
+		a := b.Post(markPage+standin.PlaceOrder, f)
+		words := web.TextsOf("tool-mark", "ja")
+		conflicts := a.Status == http.StatusConflict && strings.Contains(a.Text(), words.Say("conflict"))
+		expect.That(t, conflicts, "%s: %v", name, a)
+		a.Holds(t, `value="USD"`)
+	}
+	expect.Is(t, permission(w, standin.PlaceOrder).Mark.Currency, "JPY")
+}
+
+func testUnmarkable(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	for _, name := range []string{"list_employees", "no_tool", standin.PlaceOrder, "other.tool"} {
+		b.Get(markPage+name).Says(t, http.StatusNotFound)
+		b.Post(markPage+name, marks(tenancy.ToolPermission{}, "v")).Says(t, http.StatusNotFound)
+	}
+}
+
+// A choice is read at once, before anything is sent.
+func testMarkAtOnce(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	chrome, b := browser.Start(t), w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		answer := b.Get(r.URL.RequestURI())
+		if r.Method == http.MethodPost && r.ParseForm() == nil {
+			answer = b.Post(r.URL.Path, r.PostForm)
+		}
+		rw.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+		rw.WriteHeader(answer.Status)
+		rw.Write([]byte(answer.Body))
+	}))
+	t.Cleanup(server.Close)
+	tab := chrome.Open(t, server.URL+markPage+standin.PlaceOrder, browser.Window{Width: 900, Height: 900, Calm: true})
+	for _, chosen := range []struct{ field, value string }{
+		{"#pointer-1", "/items/*/quantity"}, {"#pointer-2", "/items/*/unit_price"}, {"#destination-1", "/supplier"},
+	} {
+		tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = %q`, chosen.field, chosen.value))
+	}
+	tab.Press(`input[name="how"][value="product"]`)
+	tab.Until(`document.querySelector("#reading").innerText.includes("298,000 JPY")`)
+	tab.Until(`document.querySelector("#reading").innerText.includes("Acme")`)
+	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)
+}
+
+func TestEveryReasonOfAnUnknownAmountHasWords(t *testing.T) {
+	for _, locale := range language.All {
+		words := web.TextsOf("tool-mark", locale)
+		for _, why := range rules.Whys {
+			expect.That(t, words.In("whys", why) != "", "%s has no words for %s", locale, why)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+)
+
+type markTexts struct{ web.Texts }
+
+// markData is the form of a tool's mark.
+type markData struct {
+	Name, Title, Back string
+	Rev               int
+	Version           string
+	Stale             bool // the saved mark was made for another version of the tool
+	web.Came
+	Hows            []howChoice
+	HowProblem      string
+	Numbers, Places []pick
+	Units, Asides   []pick
+	UnitsProblem    string
+	NumbersProblem  string
+	PlacesProblem   string
+	Currency        string
+	CurrencyProblem string
+	Example         string
+	Reading         reading
+}
+
+type howChoice struct {
+	Value, Text, About string
+	Chosen             bool
+}
+
+// pick is one select of arguments.
+type pick struct {
+	ID, Label string
+	Groups    []pickGroup
+}
+
+type pickGroup struct {
+	Label   string
+	Options []web.Choice
+}
+
+// reading is how the example's arguments are read.
+type reading struct {
+	Amount, AmountWhy string
+	Known             bool
+	To                []string
+}
+
+var hows = []rules.How{rules.HowUnknown, rules.HowNothing, rules.HowSum, rules.HowProduct}
+
+func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
+	p := m.row
+	d := markData{
+		Name: p.ToolName, Title: m.title, Back: m.back, Rev: p.Rev, Version: m.version,
+		Stale:    p.Mark != nil && p.Mark.Version != m.version,
+		Currency: typed.Currency, Example: typed.Example,
+	}
+	for _, how := range hows {
+		if _, _, foreign := tenancy.ServerTool(p.ToolName); how == rules.HowUnknown && !foreign {
+			continue // what Ringi's own tools do is known
+		}
+		d.Hows = append(d.Hows, howChoice{
+			string(how), t.In("hows", how), t.In("hows_about", how), string(how) == typed.How,
+		})
+	}
+	all := choices(m.schema)
+	d.Numbers = t.picks(typed.Pointers, all, "pointer", func(c choice) bool { return c.Number })
+	d.Places = t.picks(typed.Destinations, all, "destination", func(c choice) bool { return c.Text })
+	d.Units = t.picks(typed.Units, all, "unit", func(c choice) bool { return c.Text })
+	d.Asides = t.picks(typed.Asides, all, "aside", func(c choice) bool { return c.Text })
+	fields := map[string]*string{
+		"units": &d.UnitsProblem, "asides": &d.UnitsProblem,
+		"how": &d.HowProblem, "pointers": &d.NumbersProblem, "currency": &d.CurrencyProblem,
+		"destinations": &d.PlacesProblem,
+	}
+	for _, x := range wrong {
+		field, text := t.problem(x)
+		if fields[field] != nil {
+			*fields[field] = text
+		}
+	}
+	p.Mark = typed.mark(m.version)
+	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example)))
+	return d
+}
+
+// leastPicks is how many selects a list has at the least. There is always an empty one, up to the most that a mark may
+// have.
+const leastPicks = 2
+
+// picks are a list's selects. First come the arguments that suit it; others are offered behind them, as some vendors
+// take numbers as texts. What was chosen stays, also if the schema has no such argument.
+func (t markTexts) picks(chosen []string, all []choice, name string, suits func(choice) bool) (out []pick) {
+	chosen = chosen[:min(len(chosen), rules.MaxPointers)]
+	for i := range min(max(len(chosen)+1, leastPicks), rules.MaxPointers) {
+		is := ""
+		if i < len(chosen) {
+			is = chosen[i]
+		}
+		first, rest := pickGroup{Label: t.In("suits", name)}, pickGroup{Label: t.Say("others")}
+		for _, c := range all {
+			into := &rest
+			if suits(c) {
+				into = &first
+			}
+			into.Options = append(into.Options, web.Choice{Value: c.Pointer, Text: t.option(c), Chosen: c.Pointer == is})
+		}
+		gone := !slices.ContainsFunc(all, func(c choice) bool { return c.Pointer == is })
+		if is != "" && gone {
+			rest.Options = append(rest.Options, web.Choice{Value: is, Text: shown(is), Chosen: true})
+		}
+		groups := slices.DeleteFunc([]pickGroup{first, rest}, func(g pickGroup) bool { return len(g.Options) == 0 })
+		out = append(out, pick{
+			ID: fmt.Sprintf("%s-%d", name, i+1), Label: t.In("pick", name, "n", i+1), Groups: groups,
+		})
+	}
+	return out
+}
+
+func (t markTexts) option(c choice) string {
+	if c.About == "" {
+		return shown(c.Pointer)
+	}
+	return shown(c.Pointer) + " — " + c.About
+}
+
+// problem says what is wrong with a field of the form. The version is none: the page sends it.
+func (t markTexts) problem(e aggregate.ErrField) (field, text string) {
+	field, _, _ = strings.Cut(e.Field, "[")
+	what := field
+	switch {
+	case strings.Contains(e.Limit, "same rows"):
+		what = "rows"
+	case strings.Contains(e.Limit, "must be absent"):
+		what = "unused"
+	case strings.Contains(e.Limit, "there twice"):
+		what = "twice"
+	case strings.Contains(e.Limit, "what it is in"):
+		what = "within"
+	}
+	if of, unsaid := strings.CutPrefix(e.Limit, rules.UnsaidOf); unsaid {
+		return field, t.Say("unsaid", "of", shown(of))
+	}
+	return field, t.In("wrong", what)
+}
+
+func (t markTexts) reading(c rules.Call) reading {
+	r := reading{Known: c.Amount.Known(), To: c.Destinations}
+	switch {
+	case !r.Known:
+		r.AmountWhy = t.In("whys", c.Amount.Why)
+	case c.Amount.Currency == "":
+		r.Amount = t.Say("no_amount")
+	default:
+		r.Amount = grouped(string(c.Amount.Value)) + " " + c.Amount.Currency
+	}
+	return r
+}
+
+// grouped writes commas between thousands.
+func grouped(number string) string {
+	whole, decimals, _ := strings.Cut(number, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if decimals != "" {
+		return whole + "." + decimals
+	}
+	return whole
+}
+
+// sum says in one line what a tool's mark is, for lists of tools.
+func (t markTexts) sum(m *rules.Mark, version string) string {
+	if m == nil {
+		return t.Say("unmarked")
+	}
+	if m.Version != version {
+		return t.Say("stale")
+	}
+	each := func(pointers []string) (all []string) {
+		for _, p := range pointers {
+			all = append(all, shown(p))
+		}
+		return all
+	}
+	between := map[rules.How]string{rules.HowSum: " + ", rules.HowProduct: " × "}[m.How]
+	text := t.In("sums", m.How, "of", strings.Join(each(m.Pointers), between), "currency", m.Currency)
+	if len(m.Destinations) > 0 {
+		return text + " " + t.Say("goes", "to", strings.Join(each(m.Destinations), ", "))
+	}
+	return text + " " + t.Say("goes_unknown")
+}

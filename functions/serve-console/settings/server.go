@@ -1,0 +1,312 @@
+package settings
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/tool/mcp"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/legible"
+)
+
+// ServerTools lists the tools of MCP servers, and allows or forbids them for tasks and contests. mcp.Admin implements
+// it.
+type ServerTools interface {
+	Tools(ctx context.Context, tenant, server string) ([]mcp.Listed, error)
+	Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error
+	Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error
+	ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error
+}
+
+// serverData shows everything that a server says about its tools, because allowing a tool allows all of that.
+type serverData struct {
+	Server  tenancy.MCPServer
+	Filter  web.Filter
+	Silent  string // why the server doesn't answer
+	Problem string // why the act was refused
+	Tools   []serverTool
+	Count   string // which of how many are shown, where not all are
+	Next    string // addresses; empty if there is no such page
+	First   string
+	Prev    string
+}
+
+// Of a server's tools, one page of the console has at most so many, with so many bytes of what the server says.
+const (
+	maxShown     = 100
+	maxShownSize = 1 << 20
+)
+
+type serverTool struct {
+	Name, Title, State, Badge, Hash string
+	Version                         string // once it is allowed, for the settings' list of reads
+	Problem                         string
+	Access                          string // as it was allowed
+	Allowable, Forbiddable          bool
+	Says                            []saying
+	Open                            bool
+	Contests                        bool   // members of contests may call it
+	Listable                        bool   // they can be let
+	AsText                          string // at which vendors of models they are sent the tool as a text
+	Writes                          bool   // they can't
+	Mark                            string // of a write that is on, what its amount is and where it goes
+}
+
+// saying is one text that a server sends about a tool, and the text that was allowed if it differs.
+type saying struct {
+	Label, Is, Was string
+	Changed, Code  bool
+}
+
+func (c *ToolPages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showServer(w, r, v, "")
+}
+
+func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, problem string) error {
+	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
+	if err != nil {
+		return err
+	}
+	t := toolsTexts{v.Texts("tools")}
+	data := serverData{Server: s, Problem: problem}
+	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	all, err := c.serverTools(r.Context(), v, s.Name)
+	if err != nil {
+		data.Silent = t.silence(v.Locale, err)
+		all = kept(s, rows)
+	}
+	for _, x := range data.page(r, t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
+		i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name })
+		var pin *tenancy.Pin
+		if i >= 0 {
+			pin = rows[i].Pin
+		}
+		listed := t.serverTool(x, pin, err == nil)
+		if listed.Writes && i >= 0 {
+			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(rows[i].Marked(listed.Version), listed.Version)
+		}
+		data.Tools = append(data.Tools, listed)
+	}
+	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data}
+	if problem != "" {
+		d.Status = http.StatusConflict
+	}
+	return c.Show(w, r, v, d, "tool-server.html")
+}
+
+// page returns the tools of the page that is asked for: of those that are searched, first the one with that very name,
+// then those that somebody decided on. It fills in which these are and where the others are.
+func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp.Listed) (shown []mcp.Listed) {
+	here := serverPath(d.Server.Name)
+	d.Filter = t.search(here, query)
+	all = slices.DeleteFunc(slices.Clone(all), func(x mcp.Listed) bool {
+		return query != "" && !mentions(query, x.Name, x.Tool.Title, x.Tool.Description)
+	})
+	rank := func(x mcp.Listed) int {
+		switch {
+		case query == x.Name || query == x.Tool.Name:
+			return 0
+		case x.Access != "":
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(all, func(a, b mcp.Listed) int { return cmp.Compare(rank(a), rank(b)) })
+	from, err := strconv.Atoi(r.URL.Query().Get("from"))
+	if err != nil || from < 0 || from >= len(all) {
+		from = 0
+	}
+	size := 0
+	for _, x := range all[from:] {
+		size += len(x.Tool.Description) + len(x.Tool.Input) + len(x.Tool.Output)
+		if len(shown) == maxShown || len(shown) > 0 && size > maxShownSize {
+			break
+		}
+		shown = append(shown, x)
+	}
+	if last := from + len(shown); len(shown) < len(all) {
+		d.Count = t.Say("of_all", "first", from+1, "last", last, "all", len(all))
+		if last < len(all) {
+			d.Next = web.At(here, map[string]string{"q": query, "from": strconv.Itoa(last)})
+		}
+	}
+	if from > 0 {
+		d.First = web.At(here, map[string]string{"q": query})
+	}
+	return shown
+}
+
+// serverPath is the address of the page of a server's tools.
+func serverPath(name string) string { return toolsPath + "/servers/" + name }
+
+// errNoServers: this deployment can't ask servers.
+var errNoServers = errors.New("no servers can be asked")
+
+func (c *ToolPages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
+	if c.Servers == nil {
+		return nil, errNoServers
+	}
+	return c.Servers.Tools(ctx, v.Tenant, server)
+}
+
+// kept returns a server's allowed tools as they were when allowed: the page shows them, and they can be forbidden, even
+// if the server doesn't answer.
+func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed) {
+	for _, p := range rows {
+		server, name, ok := tenancy.ServerTool(p.ToolName)
+		if !ok || server != s.Name || p.Pin == nil || !p.Allowed {
+			continue
+		}
+		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access}
+		x.Contests = p.ForContests()
+		x.Tool = mcp.Tool{
+			Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input),
+			Output: string(p.Pin.Output),
+		}
+		if p.ChangedAt != nil {
+			x.State = mcp.Changed
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// silence says why a server doesn't answer.
+func (t toolsTexts) silence(locale string, err error) string {
+	var e *explain.CallError
+	if errors.As(err, &e) {
+		return explain.FailedCall(locale, e.Problem, e.Args...)
+	}
+	return t.Say("silent")
+}
+
+func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
+	out := serverTool{
+		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
+		Badge: badges[x.State], Access: t.In("accesses", x.Access),
+		Allowable:   asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
+		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
+		Open:        x.State == mcp.Changed, Problem: t.unfit(x.Problem),
+		Contests: x.State == mcp.On && x.Contests,
+		Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read,
+		Writes:   x.State == mcp.On && x.Access == aggregate.Write,
+	}
+	if x.State == mcp.On && pin != nil {
+		out.Version = pin.Version()
+	}
+	var refuse []string
+	for _, vendor := range schema.Vendors {
+		if !schema.TakenBy(vendor, []byte(x.Tool.Input)) {
+			refuse = append(refuse, vendor)
+		}
+	}
+	if refuse != nil {
+		out.AsText = t.Say("as_text", "vendors", strings.Join(refuse, t.Say("and")))
+	}
+	was := mcp.Tool{}
+	changed := x.State == mcp.Changed && pin != nil
+	if changed {
+		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
+		if pin.URL != x.URL {
+			out.Says = append(out.Says, saying{
+				Label: t.Say("address"), Is: legible.Spelled(x.URL), Was: legible.Spelled(pin.URL), Changed: true,
+			})
+		}
+		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
+			was.Title = ""
+		}
+	}
+	for _, one := range []struct {
+		label, is, was string
+		code           bool
+	}{
+		{t.Say("tool_title"), x.Tool.Title, was.Title, false},
+		{t.Say("description"), x.Tool.Description, was.Description, false},
+		{t.Say("arguments"), pretty(x.Tool.Input), pretty(was.Input), true},
+		{t.Say("result"), pretty(x.Tool.Output), pretty(was.Output), true},
+	} {
+		if one.is != "" || changed && one.was != "" {
+			out.Says = append(out.Says, saying{
+				Label: one.label, Is: spelled(one.is), Was: spelled(one.was), Changed: changed && one.is != one.was, Code: one.code,
+			})
+		}
+	}
+	return out
+}
+
+var badges = map[mcp.State]string{
+	mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: "",
+}
+
+// spelled spells out invisible characters, but keeps each line's leading spaces.
+func spelled(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " ")
+		lines[i] = line[:len(line)-len(rest)] + legible.Spelled(rest)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// pretty formats a schema with one member per line.
+func pretty(text string) string {
+	var b bytes.Buffer
+	if text == "" || json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return b.String()
+}
+
+// decideServerTool allows a tool exactly as it was shown, or forbids it.
+func (c *ToolPages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
+	if err != nil {
+		return err
+	}
+	t, f := toolsTexts{v.Texts("tools")}, r.PostForm
+	name := f.Get("tool")
+	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
+		return c.showServer(w, r, v, t.Say("refused"))
+	}
+	access := aggregate.Access(f.Get("effect"))
+	switch f.Get("act") {
+	case "forbid":
+		err = c.Servers.Forbid(r.Context(), v.Tenant, name, v.Actor())
+	case "contests", "no-contests":
+		err = c.Servers.ForContests(r.Context(), v.Tenant, name, f.Get("hash"), f.Get("act") == "contests", v.Actor())
+	case "allow":
+		if access != aggregate.Read && access != aggregate.Write {
+			return c.showServer(w, r, v, t.Say("say_effect"))
+		}
+		err = c.Servers.Allow(r.Context(), v.Tenant, name, f.Get("hash"), access, v.Actor())
+	default:
+		return c.showServer(w, r, v, t.Say("refused"))
+	}
+	var field aggregate.ErrField
+	var silent *explain.CallError
+	switch {
+	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
+		return c.showServer(w, r, v, t.Say("changed_now"))
+	case errors.As(err, &silent):
+		return c.showServer(w, r, v, t.silence(v.Locale, err))
+	case errors.As(err, &field):
+		return c.showServer(w, r, v, t.unfit(field.Limit))
+	case err != nil:
+		return err
+	}
+	return c.Done(w, r, serverPath(s.Name), "saved")
+}

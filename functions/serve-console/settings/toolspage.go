@@ -1,0 +1,314 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool"
+)
+
+// Pages serves the tools that tasks may call, and their permissions.
+type ToolPages struct {
+	*web.Site
+	Servers ServerTools
+}
+
+func (c *ToolPages) Routes() []web.Route {
+	return []web.Route{
+		web.ForAdministrators("GET /console/tools", c.tools),
+		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
+		web.ForAdministrators("GET /console/tools/marks/{name}", c.mark),
+		web.ForAdministrators("POST /console/tools/marks/{name}", c.saveMark),
+		web.ForAdministrators("GET /console/tools/servers/{server}", c.server),
+		web.ForAdministrators("POST /console/tools/servers/{server}", c.decideServerTool),
+	}
+}
+
+type toolsData struct {
+	Filter  web.Filter
+	Own     []ownTool
+	Servers []serverSum
+	web.Came
+}
+
+// ownTool is one of Ringi's own tools with the form of its permission.
+type ownTool struct {
+	Name, Title, About string
+	Version            string // for the settings' list of reads
+	Write              bool
+	Mark               string // of a write, what its amount is and where it goes
+	Provider           string
+	Allowed            bool
+	Rev                int
+	Open               bool
+	Unread             bool // the saved constraints can't be read
+	Bounds             []boundInput
+	Problems           int
+}
+
+// boundInput is the input of one constraint.
+type boundInput struct {
+	Name, ID, Label, About string
+	Number                 bool
+	Value                  string
+	Problem                string
+}
+
+// serverSum counts an MCP server's tools by state. Only the server knows the tools that nobody has decided on yet.
+type serverSum struct {
+	Name, URL        string
+	On, Off, Changed int
+	Undecided        int
+	Silent           bool // the server didn't answer, so Undecided is not known
+}
+
+// typedTool is a form to show again.
+type typedTool struct {
+	name     string
+	form     url.Values
+	wrong    map[tenancy.Constraint]bool
+	conflict bool
+}
+
+func (c *ToolPages) tools(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showTools(w, r, v, typedTool{})
+}
+
+func (c *ToolPages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer, sent typedTool) error {
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	t := toolsTexts{v.Texts("tools")}
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	data := toolsData{Filter: t.search(toolsPath, query),
+		Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
+	for _, s := range catalog.All() {
+		x := t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent)
+		if x.Open || query == "" || mentions(query, x.Name, x.Title, x.About) {
+			data.Own = append(data.Own, x)
+		}
+	}
+	data.Servers = serverSums(settings.MCPServers, rows)
+	c.countUndecided(r.Context(), v, rows, data.Servers)
+	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data, Status: data.Status()}
+	return c.Show(w, r, v, d, "tools.html")
+}
+
+// toolsPath is the address of the list.
+const toolsPath = "/console/tools"
+
+// search is the filter of a list of tools; the whole list is at its path.
+func (t toolsTexts) search(path, query string) web.Filter {
+	f := web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("search"),
+		Fields: []web.Field{{Name: "q", Label: t.Say("search_label"), Value: query}}}
+	if query != "" {
+		f.Links = []web.Link{{Path: path, Text: t.Say("all"), Plain: true}}
+	}
+	return f
+}
+
+// mentions reports whether one of the texts contains the query, ignoring case.
+func mentions(query string, texts ...string) bool {
+	return slices.ContainsFunc(
+		texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(query)) },
+	)
+}
+
+// standing returns a tool's permission, or the default one if there is no row.
+func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPermission {
+	for _, p := range rows {
+		if p.ToolName == name {
+			return p
+		}
+	}
+	return tenancy.Unsaved(tenant, name)
+}
+
+// own returns a tool with its saved permission or, if the form was sent, with the typed values.
+func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
+	x := ownTool{
+		Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
+		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
+	}
+	if x.Write {
+		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
+	}
+	bounds, err := p.Bounds(s.Knows())
+	x.Unread = err != nil
+	form := formOfBounds(bounds)
+	if sent.name == s.Name {
+		form, x.Open, x.Problems = sent.form, true, len(sent.wrong)
+		x.Allowed = form.Get("allowed") == "true"
+	}
+	for _, name := range s.Knows() {
+		in := boundInput{
+			Name: string(name), ID: "b-" + s.Name + "-" + string(name), Label: t.In("bound_label", name),
+			About: t.In("bound_about", name), Number: name == tenancy.MaxRows, Value: form.Get(string(name)),
+		}
+		if sent.name == s.Name && sent.wrong[name] {
+			in.Problem = t.In("bound_wrong", name)
+		}
+		x.Bounds = append(x.Bounds, in)
+	}
+	return x
+}
+
+func formOfBounds(c tenancy.Constraints) url.Values {
+	f := url.Values{}
+	for _, name := range []tenancy.Constraint{tenancy.OnlySpreadsheets, tenancy.OnlyRecipients, tenancy.OnlyDepartments} {
+		f.Set(string(name), strings.Join(c.Listed(name), "\n"))
+	}
+	if c.MaxRows > 0 {
+		f.Set(string(tenancy.MaxRows), strconv.Itoa(c.MaxRows))
+	}
+	return f
+}
+
+// boundsOf reads the constraints that a tool has from a form. The second result marks invalid ones.
+func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[tenancy.Constraint]bool) {
+	all, wrong := map[tenancy.Constraint]any{}, map[tenancy.Constraint]bool{}
+	for _, name := range knows {
+		var value any
+		if name == tenancy.MaxRows {
+			text := web.Digits(form.Get(string(name)))
+			n, err := strconv.Atoi(text)
+			if text == "" {
+				continue
+			}
+			if value = n; err != nil {
+				value = text
+			}
+		} else {
+			list := web.Lines(form.Get(string(name)))
+			if list == nil {
+				continue
+			}
+			value = list
+		}
+		all[name] = value
+		one := tenancy.ToolPermission{Constraints: aggregate.Details(map[string]any{string(name): value})}
+		if _, err := one.Bounds(knows); err != nil {
+			wrong[name] = true
+		}
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return "{}", wrong // of texts and numbers
+	}
+	return aggregate.JSON(b), wrong
+}
+
+// saveTool replaces all constraints of a permission with the form's, including saved ones that could not be read.
+func (c *ToolPages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	spec, ok := catalog.Lookup(r.PathValue("name"))
+	if !ok {
+		return web.ErrNoPage
+	}
+	for _, name := range spec.Knows() {
+		if !r.PostForm.Has(string(name)) { // an empty input removes a constraint; a missing input is an error
+			return aggregate.ErrField{Field: string(name), Limit: "must be in the form, if only empty"}
+		}
+	}
+	sent := typedTool{name: spec.Name, form: r.PostForm}
+	allowed := r.PostForm.Get("allowed")
+	bounds, wrong := boundsOf(r.PostForm, spec.Knows())
+	if sent.wrong = wrong; len(wrong) > 0 || allowed != "true" && allowed != "false" {
+		return c.showTools(w, r, v, sent)
+	}
+	p, _, err := c.Store.ToolPermission(r.Context(), v.Tenant, spec.Name)
+	if err != nil {
+		return err
+	}
+	rev := web.RevisionOf(r.PostForm)
+	p.Allowed, p.Constraints = allowed == "true", bounds
+	if rev == p.Rev {
+		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), spec.Knows()...)
+	}
+	if rev != p.Rev || errors.Is(err, aggregate.ErrConflict) {
+		sent.conflict = true
+		return c.showTools(w, r, v, sent)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/tools#"+spec.Name, "saved")
+}
+
+func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all []serverSum) {
+	for _, s := range servers {
+		sum := serverSum{Name: s.Name, URL: s.URL}
+		for _, p := range rows {
+			if server, _, ok := tenancy.ServerTool(p.ToolName); ok && server == s.Name {
+				switch {
+				case p.Allowed && p.ChangedAt != nil:
+					sum.Changed++
+				case p.Allowed:
+					sum.On++
+				default:
+					sum.Off++
+				}
+			}
+		}
+		all = append(all, sum)
+	}
+	return all
+}
+
+// askWithin bounds the time for which the page waits for all servers together.
+const askWithin = 3 * time.Second
+
+// countUndecided asks all servers at once for their tools, and counts those without a decision.
+func (c *ToolPages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenancy.ToolPermission, all []serverSum) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var asked sync.WaitGroup
+	for i := range all {
+		asked.Go(func() {
+			listed, err := c.serverTools(ctx, v, all[i].Name)
+			all[i].Silent = err != nil
+			for _, x := range listed {
+				if !slices.ContainsFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name }) {
+					all[i].Undecided++
+				}
+			}
+		})
+	}
+	asked.Wait()
+}
+
+// namedServer returns a server of the settings, or aggregate.ErrNotFound.
+func (c *ToolPages) namedServer(ctx context.Context, v *web.Viewer, name string) (tenancy.MCPServer, error) {
+	settings, err := c.Store.Settings(ctx, v.Tenant)
+	if err != nil {
+		return tenancy.MCPServer{}, err
+	}
+	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
+	if i < 0 {
+		return tenancy.MCPServer{}, aggregate.ErrNotFound
+	}
+	return settings.MCPServers[i], nil
+}

@@ -1,0 +1,271 @@
+package subject_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+var asked = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
+
+func desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user})
+	}
+	return s
+}
+
+func gateOf(stages ...circulation.Stage) aggregate.Gate {
+	return aggregate.Gate{
+		Status: aggregate.PendingApproval, AskedAt: &asked, Asked: "hash", Askers: []circulation.Person{{User: "Q"}},
+		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
+		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
+	}
+}
+
+func three() aggregate.Gate {
+	return gateOf(desk("課長", 1, "A"), desk("経理", 2, "B", "C", "D"), desk("部長", 1, "E"))
+}
+
+// acted adds an act a minute after the last one.
+func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, hand string,
+	more ...func(*circulation.Act)) aggregate.Gate {
+	t.Helper()
+	who := circulation.Person{User: hand}
+	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, Stage: stage, Hash: g.Asked,
+		At: asked.Add(time.Duration(len(g.Acts)+1) * time.Minute), Surface: "slack"}
+	if act.Ends() || kind == circulation.Stand {
+		act.Text = "宛名が違います"
+	}
+	for _, change := range more {
+		change(&act)
+	}
+	if act.To != nil {
+		act.To.Via = "group S1"
+		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+	}
+	g = expect.Value(g.Acted(act))(t)
+	switch {
+	case g.ApprovedAt != nil:
+		g.Status = aggregate.Approved
+	case g.RejectedAt != nil:
+		g.Status = aggregate.Rejected
+	}
+	return g
+}
+
+func reader(locale string) subject.RouteReader {
+	return subject.RouteReader{Locale: locale, Person: func(id string) string { return "@" + id }, Channel: "#人事"}
+}
+
+// drawn is a route as a line, stage by stage.
+func drawn(r *subject.Route) string {
+	var parts []string
+	for _, s := range r.Stages {
+		part := strings.TrimSpace(strings.Join([]string{s.Mark, s.Name, s.State, s.Need, s.Owed, s.Why}, " "))
+		for _, p := range s.People {
+			if p.Owes {
+				part += " ?" + p.Name
+			}
+		}
+		for _, act := range s.Stamps {
+			part += " +" + act.By
+		}
+		for _, act := range s.TakenBack {
+			part += " -" + act.By
+		}
+		for _, x := range s.Successors {
+			part += fmt.Sprintf(" %s>%s %s %s", x.Old, x.New, x.By, x.Text)
+		}
+		if s.End != nil {
+			part += fmt.Sprintf(" !%s %s", s.End.By, s.End.Text)
+		}
+		parts = append(parts, strings.Join(strings.Fields(part), " "))
+	}
+	return strings.Join(parts, " / ")
+}
+
+// A page says of every state of a gate what each stage is, who owes it a stamp and who gave one.
+func TestWhereAGateStands(t *testing.T) {
+	stamp := circulation.Stamp
+	standIn := func(act *circulation.Act) {
+		act.Principal.User, act.Found.Delegation = "A", &circulation.Delegation{Key: "Z#A#2026", Rev: 1}
+	}
+	replaced := func(act *circulation.Act) {
+		act.For, act.To = &circulation.Person{User: "E"}, &circulation.Person{User: "F"}
+	}
+	left := desk("室長", 1, "L")
+	left.LeftOut = "vacant"
+	odd := left
+	odd.LeftOut = "会社の決まり"
+	one := actedOn(t, three(), stamp, 1, "A")
+	two := actedOn(t, one, stamp, 2, "B")
+	settled := actedOn(t, actedOn(t, two, stamp, 2, "D"), stamp, 3, "E")
+	channel := gateOf(desk("課長", 1, "A"), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	for name, c := range map[string]struct {
+		gate   aggregate.Gate
+		over   bool
+		ja, en string
+	}{
+		"first": {three(), false, "🔵 課長 いまここ あと1人 ?@A / ⬜ 経理 これから 3人中2人 / ⬜ 部長 これから",
+			"🔵 課長 Now 1 more needed ?@A / ⬜ 経理 Later 2 of 3 / ⬜ 部長 Later"},
+		"middle": {two, false, "✅ 課長 承認済み +@A / 🔵 経理 いまここ 3人中2人 あと1人 ?@C ?@D +@B / ⬜ 部長 これから",
+			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 1 more needed ?@C ?@D +@B / ⬜ 部長 Later"},
+		"left out": {gateOf(left, odd, desk("部長", 1, "E")), false,
+			"➖ 室長 省略 該当者なしのため省略 / ➖ 室長 省略 会社の決まり / 🔵 部長 いまここ あと1人 ?@E",
+			"➖ 室長 Left out nobody holds it / ➖ 室長 Left out 会社の決まり / 🔵 部長 Now 1 more needed ?@E"},
+		"stand-in": {actedOn(t, three(), stamp, 1, "Z", standIn), false,
+			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3人中2人 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
+			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
+		"take-back": {actedOn(t, one, circulation.TakeBack, 1, "A"), false,
+			"🔵 課長 いまここ あと1人 ?@A -@A / ⬜ 経理 これから 3人中2人 / ⬜ 部長 これから",
+			"🔵 課長 Now 1 more needed ?@A -@A / ⬜ 経理 Later 2 of 3 / ⬜ 部長 Later"},
+		"successor": {actedOn(t, one, circulation.Stand, 3, "X", replaced), false,
+			"✅ 課長 承認済み +@A / 🔵 経理 いまここ 3人中2人 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから @E>@F @X 宛名が違います",
+			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later @E>@F @X 宛名が違います"},
+		"sent back": {actedOn(t, two, circulation.SendBack, 2, "C"), false,
+			"✅ 課長 承認済み +@A / ↩️ 経理 差し戻し 3人中2人 +@B !@C 宛名が違います / ⬜ 部長 承認前に終了",
+			"✅ 課長 Approved +@A / ↩️ 経理 Sent back 2 of 3 +@B !@C 宛名が違います / ⬜ 部長 Ended before its turn"},
+		"denied": {actedOn(t, three(), circulation.Deny, 1, "A"), false,
+			"❌ 課長 却下 !@A 宛名が違います / ⬜ 経理 承認前に終了 3人中2人 / ⬜ 部長 承認前に終了",
+			"❌ 課長 Rejected !@A 宛名が違います / ⬜ 経理 Ended before its turn 2 of 3 / ⬜ 部長 Ended before its turn"},
+		"settled": {settled, false, "✅ 課長 承認済み +@A / ✅ 経理 承認済み 3人中2人 +@B +@D / ✅ 部長 承認済み +@E",
+			"✅ 課長 Approved +@A / ✅ 経理 Approved 2 of 3 +@B +@D / ✅ 部長 Approved +@E"},
+		"cancelled": {two, true, "✅ 課長 承認済み +@A / ⬜ 経理 承認前に終了 3人中2人 +@B / ⬜ 部長 承認前に終了",
+			"✅ 課長 Approved +@A / ⬜ 経理 Ended before its turn 2 of 3 +@B / ⬜ 部長 Ended before its turn"},
+		"channel": {actedOn(t, channel, stamp, 1, "A"), false,
+			"✅ 課長 承認済み +@A / 🔵 みんな いまここ #人事 の参加者のうち1人 あと1人",
+			"✅ 課長 Approved +@A / 🔵 みんな Now one of the members of #人事 1 more needed"},
+	} {
+		expect.Same(t, drawn(reader("ja").Route(&c.gate, c.over)), c.ja)
+		expect.Same(t, drawn(reader("en").Route(&c.gate, c.over)), c.en)
+		t.Log(name)
+	}
+}
+
+func TestARouteSaysItsTimesAndHashes(t *testing.T) {
+	g := actedOn(t, three(), circulation.Stamp, 1, "A")
+	g.Route.Readers, g.Route.Hands = []circulation.Person{{User: "R"}}, 2
+	r := reader("ja").Route(&g, false)
+	expect.Must(t, r.Now != nil && r.Now.Name == "経理", "%+v", r.Now)
+	expect.That(t, r.Now.Opened.Equal(asked.Add(time.Minute)) && r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
+	expect.Same(t, []any{r.Rule, r.Revision, r.Hands, r.Readers, r.Asked, r.Opened, r.Acts},
+		[]any{"10万円以上", 3, 2, []string{"@R"}, "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
+	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "B", "C", "D", "E", "R"})
+	expect.That(t, subject.RouteUntil(&g).Equal(r.Now.DecideBy), "another end")
+}
+
+// What can't be walked has no stage, and no line names anybody.
+func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
+	for name, change := range map[string]func(g *aggregate.Gate){
+		"form":     func(g *aggregate.Gate) { g.Route.Form++ },
+		"mode":     func(g *aggregate.Gate) { g.Route.Stages[0].Mode = "together" },
+		"act":      func(g *aggregate.Gate) { g.Acts = []circulation.Act{{Form: circulation.Form, Kind: "question"}} },
+		"no route": func(g *aggregate.Gate) { g.Route = nil },
+	} {
+		g := three()
+		change(&g)
+		r := reader("ja").Route(&g, false)
+		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "Ringi が読み取れない"),
+			"%s: %+v", name, r)
+		who, until := reader("en").Waits(&g)
+		expect.That(t, strings.Contains(who, "can't show where it stands") && until.IsZero(), "%s: %s", name, who)
+	}
+}
+
+func TestAGateIsNotDrawnBeforeItsRoute(t *testing.T) {
+	g := three()
+	g.Status, g.Route, g.Asked = aggregate.Generating, nil, ""
+	r := reader("ja").Route(&g, false)
+	expect.That(t, !r.Unknown && r.Note == "回覧先を確認しています。" && r.Stages == nil, "%+v", r)
+	expect.That(t, reader("ja").Route(&g, true).Note == "", "it is looked up after its end")
+	expect.That(t, reader("ja").Route(&aggregate.Gate{Status: aggregate.PendingApproval}, false) == nil, "a gate without a rule has a route")
+}
+
+func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
+	before := actedOn(t, actedOn(t, actedOn(t, three(), circulation.Stamp, 1, "A"), circulation.Stamp, 2, "B"),
+		circulation.SendBack, 2, "C")
+	expect.That(t, subject.SentBack(&before), "it was not sent back")
+	g, r := three(), reader("ja")
+	out := r.Route(&g, false)
+	r.After(out, 2, &before)
+	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1巡目の承認(@A・@B)は引き継がれません。"})
+	before = actedOn(t, three(), circulation.SendBack, 1, "A")
+	r.After(out, 3, &before)
+	expect.Same(t, out.Carried, "2巡目は承認の前に差し戻されました。")
+	denied := actedOn(t, three(), circulation.Deny, 1, "A")
+	expect.That(t, !subject.SentBack(&denied) && !subject.SentBack(&g), "a denial or nothing is a round")
+}
+
+func TestHowSomebodyWasFound(t *testing.T) {
+	for via, want := range map[string][2]string{
+		"named by the rule": {"ルールで指定", "named by the rule"},
+		"approver of direct messages": {"設定の「ダイレクトメッセージの承認者」",
+			"listed under “Approvers of direct messages” in the settings"},
+		"group S0KEIRI":                    {"グループ S0KEIRI", "group S0KEIRI"},
+		"manager 1 of U1 as of 2026-11-22": {"@U1さんの上長(2026-11-22 時点)", "manager of @U1 as of 2026-11-22"},
+		"manager 2 of U1 as of 2026-11-22": {"@U1さんの 2 段上の上長(2026-11-22 時点)", "manager 2 levels above @U1 as of 2026-11-22"},
+		"head of sales as of 2026-11-22":   {"sales の head(2026-11-22 時点)", "head of sales as of 2026-11-22"},
+		"an unknown way\u202e":             {"an unknown way⟨U+202E⟩", "an unknown way⟨U+202E⟩"},
+		"stamped the steps":                {"ステップを承認した人", "approved the steps"},
+		"":                                 {"", ""},
+	} {
+		g := three()
+		g.Route.Stages[0].People[0].Via = via
+		for i, locale := range language.All {
+			expect.Same(t, reader(locale).Route(&g, false).Stages[0].People[0].Via, want[i])
+		}
+	}
+}
+
+// A row of a list says the stage, how many stamps it owes and by whom; a crowd is counted.
+func TestWhatWaitsForWhom(t *testing.T) {
+	g := actedOn(t, three(), circulation.Stamp, 1, "A")
+	for locale, want := range map[string]string{"ja": "経理(あと2人): @B・@C・@D", "en": "経理 (2 more): @B, @C, @D"} {
+		who, until := reader(locale).Waits(&g)
+		expect.Same(t, who, want)
+		expect.That(t, until.Equal(asked.Add(time.Minute+72*time.Hour)), "until %v", until)
+	}
+	crowd := gateOf(desk("全員", 7, "A", "B", "C", "D", "E", "F", "G"))
+	who, _ := reader("ja").Waits(&crowd)
+	expect.Same(t, who, "全員(あと7人): @A・@B・@C・@D・@E ほか2人")
+	channel := gateOf(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	who, _ = reader("ja").Waits(&channel)
+	expect.Same(t, who, "みんな(あと1人): #人事 の参加者のうち1人")
+}
+
+func TestNamesThatHideOrRunOnAreLegible(t *testing.T) {
+	g := gateOf(desk("\u202e長課\u200b\n次", 1, "A"), desk(strings.Repeat("長", 500), 1, "B"), desk("", 1, "C"))
+	g.Terms.Rule.Name = "\u2066a\tb"
+	r := reader("ja").Route(&g, false)
+	for _, s := range append([]string{r.Rule}, r.Stages[0].Name, r.Stages[1].Name) {
+		expect.That(t, !strings.ContainsAny(s, "\u202e\u2066\u200b\n\t") && len([]rune(s)) <= 130, "%q", s)
+	}
+	expect.Same(t, r.Stages[2].Name, "(名前なし)")
+}
+
+// Every reason for which the resolver leaves a stage out, or refuses a request, has its words on pages.
+func TestEveryReasonOfTheResolverHasItsWords(t *testing.T) {
+	source := string(expect.Value(os.ReadFile("../../../shared/domain/rules/resolve.go"))(t))
+	reasons := regexp.MustCompile(`(?m)^\tLeft\w+ += "(\w+)"`).FindAllStringSubmatch(source, -1)
+	expect.Must(t, len(reasons) == 13, "found %q", reasons)
+	for _, locale := range language.All {
+		said := map[string]string{}
+		for _, m := range reasons {
+			g := gateOf(desk("課長", 1, "A"), circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: m[1]})
+			why := reader(locale).Route(&g, false).Stages[1].Why
+			expect.That(t, why != m[1] && said[why] == "", "%s in %s is said as %q, as %s", m[1], locale, why, said[why])
+			said[why] = m[1]
+		}
+	}
+}
