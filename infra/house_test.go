@@ -16,8 +16,7 @@ var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", 
 
 // withoutSDK are areas and packages that import only the standard library, packages of Ringi and bareModules.
 var withoutSDK = []string{
-	"domain", "words/language", "words/legible", "words/markdown", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
-	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
+	"domain", "words/language", "words/legible", "explain/auditlog", "runtime/isolated", "runtime/clock", "model/demo",
 }
 
 // bareModules are the modules that packages without SDKs may import: ids, and the forms and widths of Unicode.
@@ -30,20 +29,20 @@ const sdkConfig = "github.com/aws/aws-sdk-go-v2/config"
 // apart are packages that must not import each other although their areas may: package card neither reads the rows that
 // it renders nor posts the cards.
 var apart = map[string][]string{
-	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/conversations", "store/tasks"},
+	"slack/card":     {"slack/slackapi", "store"},
 	"slack/slackapi": {"slack/card"},
 }
 
 // helpers are imported by tests only. True means that a helper may start stand-ins of infra/local.
 var helpers = map[string]bool{
 	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
-	"domain/tenancy/tenancytest": false, "decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
-	"runtime/metric/metrictest": false, "store/contests/conteststest": false, "serve-console/consoletest": true,
+	"decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
+	"serve-console/consoletest": true,
 }
 
 // pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't
 // import each other; package console assembles them.
-var pagesStandOn = []string{"serve-console/web", "serve-console/subject", "serve-console/route", "serve-console/yamlfile"}
+var pagesStandOn = []string{"serve-console/web", "serve-console/subject"}
 
 // besidePages reports whether one page of the console imports another.
 func besidePages(importer, importee string) bool {
@@ -201,15 +200,13 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		{"shared/words/legible", "shared/domain/task"}:             false,
 		{"functions/serve-console", "functions/serve-console/web"}: true,
 
-		{"functions/serve-console/task", "functions/serve-console/subject"}:                   true,
-		{"functions/serve-console/task", "functions/serve-console/settings"}:                  false,
-		{"functions/serve-console/subject", "functions/serve-console/task"}:                   false,
-		{"functions/serve-console/settings", "functions/serve-console/settings/settingsyaml"}: true,
-		{"functions/serve-console/tools", "functions/serve-console/settings/settingsyaml"}:    false,
-		{"functions/serve-console/console", "functions/serve-console/task"}:                   true,
-		{"functions/serve-console/task", "functions/serve-console/consoletest"}:               false,
-		{"functions/serve-console/consoletest", "functions/serve-console/console"}:            true,
-		{"functions/serve-console/consoletest", "shared/store/storetest"}:                     true,
+		{"functions/serve-console/task", "functions/serve-console/subject"}:        true,
+		{"functions/serve-console/task", "functions/serve-console/settings"}:       false,
+		{"functions/serve-console/subject", "functions/serve-console/task"}:        false,
+		{"functions/serve-console/console", "functions/serve-console/task"}:        true,
+		{"functions/serve-console/task", "functions/serve-console/consoletest"}:    false,
+		{"functions/serve-console/consoletest", "functions/serve-console/console"}: true,
+		{"functions/serve-console/consoletest", "shared/store/storetest"}:          true,
 
 		{"functions/close-task", "functions/serve-console/web"}: false,
 		{"shared/slack/card", "shared/new"}:                     false,

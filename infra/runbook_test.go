@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // The runbook has each alarm's name in a heading, and below it what the alarm means, where to look and what to do. What

@@ -37,7 +37,7 @@ var notForPeople = []string{
 	"../functions/serve-console/rules/amounts.go",
 	"../shared/domain/organisation/columns.go", "../shared/domain/rules/unit.go", "../shared/domain/rules/currency.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
-	"bench/", "contest/", "driver/", "events/", "faults/", "smoke/", "witness/", "local/modelenv/", "local/vendors/",
+	"bench/", "contest/", "local/driver/", "events/", "faults/", "smoke/", "witness/", "local/vendors/",
 	"local/sandbox/workspace/",
 }
 

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store/storetest"
 )
 

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"

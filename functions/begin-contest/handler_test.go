@@ -18,7 +18,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store"
 )
 

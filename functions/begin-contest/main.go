@@ -12,7 +12,7 @@ import (
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )

@@ -25,7 +25,7 @@ import (
 	"ringi/shared/model/demo"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // unwilling is a model that reads the complete request and then refuses.

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/store"
 	"ringi/shared/store/large"

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/store/records"

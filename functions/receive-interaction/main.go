@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
 )
 

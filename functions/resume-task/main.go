@@ -25,7 +25,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/store"
 )

@@ -16,7 +16,7 @@ import (
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"

@@ -41,7 +41,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/store"
 	"ringi/shared/store/large"

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/infra/bench/measure"
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/moto"
 	"ringi/shared/runtime/expect"
 )

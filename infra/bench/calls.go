@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/infra/bench/measure"
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // open returns the models of these names, with keys from the environment. It returns a finding for each place that

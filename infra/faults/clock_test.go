@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/faults/testdata/kind/shared/domain/note"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"

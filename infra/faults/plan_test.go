@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/shared/runtime/expect"
 )
 

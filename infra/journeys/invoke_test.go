@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )

@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
 )

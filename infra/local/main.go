@@ -23,7 +23,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"

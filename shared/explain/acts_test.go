@@ -17,7 +17,7 @@ import (
 
 // Every reason for which the fold refuses an act has a sentence in each language, and every sentence a reason.
 func TestEveryRefusalOfAnActHasASentence(t *testing.T) {
-	source := string(expect.Value(os.ReadFile("../../domain/circulation/refusal.go"))(t))
+	source := string(expect.Value(os.ReadFile("../domain/circulation/refusal.go"))(t))
 	known := map[string]bool{"turn_over": true, "author": true, "self_principal": true, "self_successor": true,
 		"no_organisation": true, "no_channel": true, "no_delegation": true, "no_admin": true, "no_successor": true,
 		"no_others": true, "period": true, "no_below": true, "no_employee": true,

@@ -66,7 +66,7 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 		expect.That(t, got == tt.class && got.Refusal() == tt.refusal, "%s is %s, a refusal: %t", name, got, got.Refusal())
 	}
 	found := 0
-	for _, folder := range []string{"../../domain/aggregate", "../../domain/task"} {
+	for _, folder := range []string{"../domain/aggregate", "../domain/task"} {
 		for _, name := range errorsIn(t, folder) {
 			found++
 			_, ok := ofTheDomain[name]

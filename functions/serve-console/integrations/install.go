@@ -10,7 +10,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )

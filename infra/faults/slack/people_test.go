@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"

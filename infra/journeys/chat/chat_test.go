@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"

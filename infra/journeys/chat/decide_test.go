@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"

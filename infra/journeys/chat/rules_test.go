@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"

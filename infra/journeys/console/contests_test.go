@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
 )
 

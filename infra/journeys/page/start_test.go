@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/stack"
 )

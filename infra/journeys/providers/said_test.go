@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/driver"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
 )

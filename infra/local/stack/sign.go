@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi/inbound"
 )
 

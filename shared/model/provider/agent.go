@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // Answers says which model answers for an agent. An agent of a vendor for which the deployment has no key follows the

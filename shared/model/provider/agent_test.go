@@ -19,7 +19,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // A workspace's administrator writes the definitions, but the keys belong to the deployment. So no definition may make

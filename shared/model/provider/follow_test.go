@@ -16,7 +16,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 const onBedrock = "bedrock:global.anthropic.claude-sonnet-4-6"

@@ -24,7 +24,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // Config has the settings about models from a function's environment.

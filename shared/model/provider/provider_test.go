@@ -25,7 +25,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // secretReader returns one secret, as Secrets Manager does.

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // Models says with what the models of contests are called.

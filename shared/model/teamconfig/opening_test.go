@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // kept is a model secret that a function has read before somebody changed it.

@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 )

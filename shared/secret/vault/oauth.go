@@ -3,7 +3,7 @@ package vault
 import (
 	"cmp"
 	"net/http"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"strings"
 	"time"
 )

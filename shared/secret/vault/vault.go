@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // Rows stores integrations. It returns aggregate.ErrNotFound for a missing one and aggregate.ErrConflict when another

@@ -18,7 +18,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/tool/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // MaxBody is the largest body that is read, in bytes. Slack's own requests are far smaller.

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 var now = time.Unix(1531420618, 0)

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // vault holds one secret and counts how often it was read.

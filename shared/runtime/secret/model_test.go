@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 func TestPrintingModelKeysShowsNothing(t *testing.T) {

@@ -1,3 +1,4 @@
+// Package secret reads the deployment's own secrets. Tenants' credentials are in shared/secret/vault.
 package secret
 
 import (
