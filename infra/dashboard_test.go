@@ -35,7 +35,7 @@ type page struct {
 
 var reference = regexp.MustCompile(`\$\{([A-Za-z0-9]+)(?:\.[A-Za-z]+)?\}`)
 
-// counted returns the constants of package metric that each function's code uses, by folder.
+// counted returns the names of metrics that each function's code uses, by folder.
 var counted = sync.OnceValues(func() (map[string][]string, error) {
 	all, err := packages()
 	written := map[string][]string{}
@@ -55,7 +55,7 @@ var counted = sync.OnceValues(func() (map[string][]string, error) {
 	return of, err
 })
 
-// metricsIn returns the constants of package metric that a package uses.
+// metricsIn returns the names of metrics that a package uses.
 func metricsIn(p listed) (names []string, err error) {
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
@@ -64,7 +64,8 @@ func metricsIn(p listed) (names []string, err error) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
-				if x, ok := s.X.(*ast.Ident); ok && x.Name == "metric" {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "boot" &&
+					slices.Contains(boot.MetricNames(), boot.MetricName(s.Sel.Name)) {
 					names = append(names, s.Sel.Name)
 				}
 			}

@@ -12,11 +12,11 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
+	"ringi/shared/secret/vendors"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 	"ringi/shared/tool/github"
-	"ringi/shared/tool/runner"
 )
 
 type environment struct {
@@ -40,7 +40,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
 	results.Living = rows.Living
-	tools, err := runner.Open(cfg, runner.Environment{Key: env.Credentials, Vendors: env.Vendors,
+	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
 		Allow: env.OutboundAllow}, catalog, store.TasksOf(rows.Of.Store), slack)
 	if err != nil {
 		return nil, err

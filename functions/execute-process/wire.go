@@ -14,12 +14,12 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vendors"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
-	"ringi/shared/tool/runner"
 )
 
 // slackWithin bounds the calls that ask Slack who may approve a step.
@@ -48,7 +48,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	if err := s.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
-	tools, err := runner.Open(cfg, runner.Environment{Key: env.Credentials, Vendors: env.Vendors,
+	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
 		Allow: env.OutboundAllow}, catalog, s, slack)
 	if err != nil {
 		return nil, err

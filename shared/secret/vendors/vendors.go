@@ -1,4 +1,5 @@
-package runner
+// Package vendors makes the runner that calls tools with the credentials of tenants.
+package vendors
 
 import (
 	"context"
@@ -16,6 +17,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
 )
 
 // slackWithin bounds the calls that ask Slack which workspace the deployment's token belongs to.
@@ -30,12 +32,12 @@ type Environment struct {
 
 // Open makes a runner of the catalog's tools. It opens and renews the sealed credentials of the rows in s.
 func Open(cfg aws.Config, env Environment, catalog *tool.Catalog, s *store.TaskStore,
-	slack *secret.Slack) (*Runner, error) {
+	slack *secret.Slack) (*runner.Runner, error) {
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.Key.CredentialsKeyID},
 		vault.FreeeOAuth("", env.Vendors.FreeeTokenURL), vault.GoogleOAuth("", env.Vendors.GoogleTokenURL))
 	credentials.Outbound = outbound.Allowing(env.Allow).Client().Transport
 	ours := slackapi.HomeWorkspaces{Slack: slackapi.With(slack, slackWithin), Rows: s}
-	return New(catalog, Config{
+	return runner.New(catalog, runner.Config{
 		FreeeURL: env.Vendors.FreeeAPIURL, SheetsURL: env.Vendors.SheetsAPIURL,
 		Credentials: credentials,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
