@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/faults/testdata/kind/shared/domain/note"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"

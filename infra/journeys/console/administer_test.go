@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )

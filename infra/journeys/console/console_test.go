@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/contest"

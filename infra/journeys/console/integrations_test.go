@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 )
 

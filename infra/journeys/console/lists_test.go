@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"

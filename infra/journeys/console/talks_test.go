@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"

@@ -5,8 +5,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/stack"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
