@@ -29,7 +29,7 @@ var bothInOne = []string{
 var notForPeople = []string{
 	"../shared/model/demo/", "../shared/model/turn/tools.go",
 	"../shared/model/modeltest/", "../shared/tool/", "../shared/words/",
-	"../shared/slack/card/cut.go", "../shared/slack/card/marks.go", "../shared/decide/pipeline/pipelinetest/",
+	"../shared/slack/card/cut.go", "../shared/slack/card/text.go", "../shared/decide/pipeline/pipelinetest/",
 	"../shared/store/storetest/",
 	"../functions/receive-interaction/command.go", "../functions/receive-event/conversation.go",
 	"../functions/read-file/colors.go", "../functions/read-file/lists.go", "../functions/read-file/plain.go",

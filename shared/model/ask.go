@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/tool/schema"
@@ -215,4 +217,164 @@ func ReadPrompt(files embed.FS, purpose Purpose, locale string) (Prompt, error) 
 // SchemaPrompt asks in words for JSON that follows a schema, for vendors that do not enforce one.
 func SchemaPrompt(schema []byte) string {
 	return "Answer with one JSON value of this schema and nothing else:\n" + string(schema)
+}
+
+// thinking is how many tokens a model may think in addition to its answer: vendors count thoughts as a part of it.
+const thinking = 16_384
+
+// family is what is known of the models whose names begin alike.
+type family struct {
+	names  []string
+	output int  // the most tokens of an answer, thoughts included
+	quiet  bool // they don't think unless asked to
+}
+
+// families have the limits of answers as vendors publish them; of several names that fit, the longest counts. Read on
+// 2026-11-23 in
+//   - https://platform.claude.com/docs/en/models/haiku-5-5/overview and the pages beside it, and of older models in
+//     https://platform.claude.com/docs/en/about-claude/models/overview;
+//   - https://developers.openai.com/api/docs/models and its models' pages, as github.com/anomalyco/models.dev repeats
+//     them, and in the sentences with which OpenAI refuses more;
+//   - https://ai.google.dev/gemini-api/docs/models: 65,536, of which Vertex refuses the last one;
+//   - https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html.
+//
+// A model that is not here is asked without a limit, and obeys the one that its server's refusal names.
+var families = []family{
+	{[]string{"claude-fable-", "claude-mythos-", "claude-opus-5", "claude-sonnet-5", "claude-haiku-5"}, 128_000, false},
+	{[]string{"claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-4-6"}, 128_000, true},
+	{[]string{"claude-opus-4-5", "claude-sonnet-4", "claude-haiku-4-5", "claude-3-7-sonnet"}, 64_000, true},
+	{[]string{"claude-opus-4"}, 32_000, true},
+	{[]string{"claude-3-5"}, 8_192, true},
+	{[]string{"claude-3"}, 4_096, true},
+	{[]string{"gpt-5"}, 128_000, false},
+	{[]string{"gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat"}, 16_384, true},
+	{[]string{"gpt-4.1"}, 32_768, true},
+	{[]string{"gpt-4o"}, 16_384, true},
+	{[]string{"gpt-4o-2024-05-13", "gpt-4-turbo", "gpt-3.5-turbo"}, 4_096, true},
+	{[]string{"o1", "o3", "o4-mini"}, 100_000, false},
+	{[]string{"gemini-2.5", "gemini-3"}, 65_535, false},
+	{[]string{"gemini-2.0", "gemini-1.5"}, 8_192, true},
+	{[]string{"nova-micro", "nova-lite", "nova-pro"}, 10_000, true},
+}
+
+// familyOf finds a model's family by its name with any vendor, endpoint or region before it.
+func familyOf(model string) (found family) {
+	model = model[strings.LastIndex(model, "/")+1:]
+	for _, before := range []string{"anthropic.", "amazon."} { // Bedrock's: us.anthropic.claude-…
+		if _, name, ok := strings.Cut(model, before); ok {
+			model = name
+		}
+	}
+	longest := 0
+	for _, f := range families {
+		for _, name := range f.names {
+			if strings.HasPrefix(model, name) && len(name) > longest {
+				found, longest = f, len(name)
+			}
+		}
+	}
+	return found
+}
+
+// Quiet reports whether a model is known not to think unless asked to.
+func Quiet(model string) bool { return familyOf(model).quiet }
+
+// Output returns how many tokens to ask a model for: those of the answer and, if room is true, of thoughts, within the
+// model's limit. full says that the model gives no more.
+func (r Request) Output(model string, room bool) (tokens int, full bool) {
+	tokens = r.MaxTokens
+	if room {
+		tokens += thinking
+	}
+	if r.More {
+		tokens *= 2
+	}
+	if most := familyOf(model).output; most > 0 && tokens >= most {
+		return most, true
+	}
+	return tokens, false
+}
+
+// Cut reports whether the answer was cut off and the same request may get a whole one with More.
+func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full && !of.More }
+
+var (
+	// outputNamed finds the name of the limit of answers in a refusal.
+	outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens`}
+	// answerCounted finds a refusal of the length of a request together with its answer.
+	answerCounted = language.Regexp{Text: outputNamed.Text + `|requested|completion`}
+	// outputBelow finds the first number that is too much.
+	outputBelow = language.Regexp{Text: `(?i)to (\d+) \(exclusive\)`}
+	// windowNamed finds how long a request may be with its answer: most servers', vLLM's, Moonshot's, TGI's, Anthropic's.
+	windowNamed = language.Regexp{Text: `(?i)context (?:length|window|size)\D{0,16}(\d+)|max_model_len\D{0,24}(\d+)|` +
+		"token limit: (\\d+)|max_new_tokens\\W+must be <= (\\d+)|context limit: \\d+ \\+ \\d+ > (\\d+)"}
+	// inputNamed finds what the request has of it, and totalNamed what it has with the answer.
+	inputNamed = language.Regexp{Text: "(?i)(\\d+) (?:`?inputs?`? tokens|tokens from the input|of text input|" +
+		`(?:tokens )?in (?:the messages|your prompt))|context limit: (\d+) \+`}
+	totalNamed = language.Regexp{Text: `(?i)requested(?: about| a total of|:)? (\d+)(?: tokens|\))`}
+)
+
+// An answer of fewer tokens than these is no use. least is of one beside a long request, which is too long then.
+const fewest, least = 256, 1024
+
+// outputLeft returns how many tokens of an answer a refusal leaves, 0 if it leaves none. named is false if its cause
+// may be their number, and it doesn't say how many there may be.
+func (r Request) outputLeft(said string, asked int) (most int, named bool) {
+	said = sentence(said)
+	if !answerCounted.Get().MatchString(said) {
+		return 0, true
+	}
+	if window := numberIn(windowNamed.Get().FindStringSubmatch(said)); window > 0 {
+		input := numberIn(inputNamed.Get().FindStringSubmatch(said))
+		if input == 0 {
+			input = max(0, numberIn(totalNamed.Get().FindStringSubmatch(said))-asked)
+		}
+		if input > 0 && input != window-asked+1 {
+			most = window - input
+		} else { // not counted, or by vLLM only as far as it fits: then it is estimated, with what templates add to it
+			most = (window - max(input, r.tokens()*5/4)) * 7 / 8
+		}
+		if most < min(least, r.MaxTokens) {
+			return 0, true
+		}
+		return most, true
+	}
+	if !outputNamed.Get().MatchString(said) {
+		return 0, !LengthRefused(said)
+	}
+	if most = numberIn(outputBelow.Get().FindStringSubmatch(said)); most > 0 {
+		return most - 1, true
+	}
+	for _, word := range strings.FieldsFunc(said, func(r rune) bool { // a model's name is one
+		return r >= utf8.RuneSelf || !strings.ContainsRune("_.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		if n, err := strconv.Atoi(strings.Trim(word, ".-")); err == nil && n >= fewest && n < asked {
+			most = max(most, n)
+		}
+	}
+	return most, most > 0
+}
+
+// Lower obeys a refusal of as many tokens as were asked for, once. blindly says to do without the room for thoughts if
+// it doesn't say how many there may be. It reports whether to ask again, for fewer Tokens.
+func (r *Response) Lower(of Request, said string, blindly bool) bool {
+	most, named := of.outputLeft(said, r.Tokens)
+	if !named && blindly {
+		most = of.MaxTokens
+	}
+	if r.Lowered || most <= 0 || most >= r.Tokens {
+		return false
+	}
+	r.Tokens, r.Full, r.Lowered = most, true, true
+	return true
+}
+
+// numberIn returns the last number of a match, 0 if there is none. A match begins with words.
+func numberIn(match []string) (n int) {
+	for _, s := range match {
+		if x, err := strconv.Atoi(s); err == nil {
+			n = x
+		}
+	}
+	return n
 }

@@ -7,6 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // Call adds a piece of a call, and returns the call's index in the response. index is the vendor's; empty: none. Pieces
@@ -187,4 +192,128 @@ func unquoted(input json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return input
+}
+
+// Reasons why no step can do something that a request needs.
+const (
+	lackForbidden  = "forbidden"  // an administrator forbids the tool
+	lackConstraint = "constraint" // an administrator's constraint leaves it out
+	lackTool       = "no_tool"    // no tool does it
+	lackValue      = "unknown"    // a value that nobody gave, such as an address
+)
+
+// LackData is the model's claim that no step can do something that the approved policy needs.
+type LackData struct {
+	What string `json:"what"`
+	Tool string `json:"tool"` // empty where no tool is to blame
+	Why  string `json:"why"`
+}
+
+// maxWhat bounds the description of one missing thing, in characters, and maxLacks how many things people are told of.
+// Together they fit into the head row.
+const (
+	maxWhat    = 60
+	maxLacks   = 2
+	maxAllowed = 40 // characters of the values of one constraint
+)
+
+// LackError says that a request can't be planned. Then there are no steps, not even for a part of the request.
+type LackError struct {
+	Lacks   []LackData
+	locale  string
+	allowed map[string]string // the values that the constraints allow, by the tool's name
+}
+
+// Error returns only a number, none of the content.
+func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be planned", len(e.Lacks)) }
+
+// never reports whether something is missing that no administrator can permit.
+func (e *LackError) never() bool {
+	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Why == lackTool || l.Why == lackValue })
+}
+
+func (e *LackError) sentence() string {
+	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
+	var said []string
+	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
+		said = append(said, strings.NewReplacer("{what}", legible.Clip(l.What, maxWhat), "{tool}",
+			legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
+	}
+	if left := len(e.Lacks) - maxLacks; left > 0 {
+		said = append(said, fmt.Sprintf(more, left))
+	}
+	return strings.Join(said, " ")
+}
+
+var lacksJA = map[string]string{
+	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
+	lackConstraint: "「{what}」は、管理者が定めたツール {tool} の制限 {constraints} の範囲外です。",
+	lackTool:       "「{what}」を行うツールがありません。",
+	lackValue:      "「{what}」に必要な値が、依頼にも方針にもありません。",
+}
+
+var lacksEN = map[string]string{
+	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator hasn't allowed.",
+	lackConstraint: "“{what}” is outside an administrator's limits for the tool {tool}: {constraints}.",
+	lackTool:       "There is no tool for “{what}”.",
+	lackValue:      "“{what}” needs a value that is in neither the request nor the policy.",
+}
+
+// allowed returns, for each tool whose constraints are in the way, the constraints and their allowed values, so that
+// people know what to ask for instead.
+func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
+	out := map[string]string{}
+	for _, l := range lacks {
+		spec, _ := tools.Lookup(l.Tool)
+		var said []string
+		for _, name := range spec.Knows() {
+			switch list := spec.Bounds.Listed(name); {
+			case len(list) > 0:
+				said = append(said, fmt.Sprintf("%s (%s)", name, legible.Clip(strings.Join(list, ", "), maxAllowed)))
+			case name == tenancy.MaxRows && spec.Bounds.MaxRows > 0:
+				said = append(said, fmt.Sprintf("%s (%d)", name, spec.Bounds.MaxRows))
+			}
+		}
+		if len(said) > 0 && l.Why == lackConstraint {
+			out[l.Tool] = strings.Join(said, ", ")
+		}
+	}
+	return out
+}
+
+// readLacks checks the model's claims about missing things against its input. A tool that it may use can't be called
+// forbidden, and a tool without constraints can't be called constrained.
+func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []string) {
+	for i, l := range said {
+		at := fmt.Sprintf("missing.%d", i)
+		l.What, l.Tool = line(l.What), line(l.Tool)
+		problems = append(problems, bounded(at+".what", l.What, MaxTitle)...)
+		spec, offered := in.Tools.Lookup(l.Tool)
+		switch {
+		case l.Why == lackForbidden && !slices.Contains(in.Forbidden, l.Tool):
+			problems = append(problems, fmt.Sprintf("%s.tool: %.100q is none of the forbidden tools", at, l.Tool))
+		case l.Why == lackConstraint && (!offered || spec.Bounds.None()):
+			problems = append(problems, fmt.Sprintf("%s.tool: %.100q is no tool with constraints", at, l.Tool))
+		case (l.Why == lackTool || l.Why == lackValue) && l.Tool != "":
+			problems = append(problems, fmt.Sprintf("%s.tool must be empty where why is %s", at, l.Why))
+		}
+		lacks = append(lacks, l)
+	}
+	return lacks, problems
+}
+
+// substituted reports whether a step uses a department that neither the policy nor the request names. Then the model
+// used an allowed department in place of the requested one. A text may omit the suffix 部, 課, 室 or 係.
+func substituted(s tool.Spec, args tool.Arguments, in PlanInput) (department string, ok bool) {
+	argument := s.Bound[tenancy.OnlyDepartments]
+	if argument == "" || len(s.Bounds.Departments) == 0 {
+		return "", false
+	}
+	department = args.Text(argument)
+	bare := strings.TrimRight(department, "部課室係")
+	if department == "" || bare == "" {
+		return "", false
+	}
+	said := strings.ToLower(strings.Join([]string{in.Policy, in.Request, in.Task.Title, in.Task.Description}, "\n"))
+	return department, !strings.Contains(said, strings.ToLower(bare))
 }

@@ -3,9 +3,12 @@ package model
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -13,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/words/language"
 )
@@ -216,4 +220,136 @@ func word(code string) string {
 		return ""
 	}
 	return code
+}
+
+// Keep stores the body of a request that was sent to a model, and returns where.
+type Keep = func(ctx context.Context, body []byte) (aggregate.Blob, error)
+
+// keepWithin limits the time to store one body, counted from when it is sent. Most models take longer to answer.
+const keepWithin = 5 * time.Second
+
+// keepGrace is how much longer storing may take after the caller's deadline, because the call may have cost something.
+const keepGrace = 200 * time.Millisecond
+
+// sending is the context's key for the function that Sent calls.
+type sending struct{}
+
+// Sent passes the body of a request to the context's keeper of prompts, if there is one. Each provider calls Sent just
+// before it sends. Headers are left out, since they hold keys.
+func Sent(ctx context.Context, body []byte) {
+	if sent, ok := ctx.Value(sending{}).(func([]byte)); ok {
+		sent(body)
+	}
+}
+
+// Keeping wraps a wire so that each request is stored as it is sent. An answer's usage names the last one.
+func Keeping(w Wire, keep Keep) Wire { return keeping{w, keep} }
+
+type keeping struct {
+	Wire
+	keep Keep
+}
+
+func (k keeping) Say(ctx context.Context, r Request, onText func(string)) (out Response, err error) {
+	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r, onText) })
+	out.Usage.Sent = sent
+	return out, err
+}
+
+// kept calls a model, stores the request while the model answers, and waits until it is stored. If the request was sent
+// again in another form, such as without a schema, kept returns the last one. It returns nil if nothing was sent, or
+// not stored in time.
+func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
+	var stored chan *aggregate.Blob
+	call(context.WithValue(ctx, sending{}, func(body []byte) {
+		done := make(chan *aggregate.Blob, 1)
+		stored = done
+		go func() { done <- store(ctx, keep, body) }()
+	}))
+	if stored == nil {
+		return nil
+	}
+	select {
+	case sent := <-stored:
+		return sent
+	case <-ctx.Done(): // the caller's time is up
+	}
+	select {
+	case sent := <-stored:
+		return sent
+	case <-time.After(keepGrace):
+		return nil
+	}
+}
+
+// store saves a body even if the call was given up, since the call may have cost something. On failure it logs a
+// warning and returns nil, and the usage row names no prompt: the answer is paid for and people wait for it, so an
+// unavailable bucket must not make it fail. An object whose usage is never committed expires like the others.
+func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
+	defer cancel()
+	b, err := keep(ctx, body)
+	if err != nil {
+		slog.WarnContext(ctx, "a prompt is not kept", "bytes", len(body), "err", err)
+		return nil
+	}
+	return &b
+}
+
+// MaxOpaque bounds what a vendor may hang on one call, in bytes of JSON. Signatures and encrypted thoughts have some
+// hundred bytes to some ten thousand; a row or an object that keeps a call has room for more.
+const MaxOpaque = 128 << 10
+
+// Opaque is what a vendor hung on a call and wants back with the call's result: a signature, or encrypted thoughts.
+// Only the wire that it came from reads it.
+type Opaque struct {
+	From string          `json:"from"` // the wire's name for where it came from; nothing else is sent it
+	Data json.RawMessage `json:"data"`
+}
+
+// Hang makes the Opaque of a call. It returns nil for data that can't be encoded or has more than MaxOpaque bytes:
+// then the vendor may refuse the call's result, which the log explains.
+func Hang(from string, data any) *Opaque {
+	b, err := json.Marshal(data)
+	if err != nil || len(b) > MaxOpaque {
+		slog.Warn("what a vendor hung on a call is not kept", "from", from, "bytes", len(b), "most", MaxOpaque, "err", err)
+		return nil
+	}
+	return &Opaque{from, b}
+}
+
+// Read reads into data what came from there. It reports false for nothing, and for what came from elsewhere.
+func (o *Opaque) Read(from string, data any) bool {
+	return o != nil && o.From == from && json.Unmarshal(o.Data, data) == nil
+}
+
+// Hung returns what the vendor hung on a call, which is sent with it; empty for nothing.
+func (c Call) Hung() json.RawMessage {
+	if c.Opaque == nil {
+		return nil
+	}
+	return c.Opaque.Data
+}
+
+// Ahead adds what a vendor had before a call: just before it, or at the beginning of the message before the first call.
+func Ahead[T any](blocks, before []T, called bool) []T {
+	if !called {
+		return append(slices.Clone(before), blocks...)
+	}
+	return append(blocks, before...)
+}
+
+// Before identifies all that precedes the message with this index: rules, tools and earlier messages. Anthropic's
+// newer models refuse thoughts before which anything has changed.
+func (r Request) Before(index int) string {
+	b, err := json.Marshal(struct {
+		System, Standing string
+		Tools            []Tool
+		Messages         []Message
+	}{r.System, r.Standing, r.Tools, r.Messages[:index]})
+	if err != nil { // a schema or an input that is no JSON
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }

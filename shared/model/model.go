@@ -1,3 +1,32 @@
+// Package model calls language models for the first three layers and for the summary at the end. The packages below it
+// call them for agents (turn) and contests (round), and hold the vendors' clients. No answer is trusted: each is
+// checked against a schema, the tool catalog and the limits before it is shown or used.
+//
+// It imports tool and the areas under it. Begin with provider.
+//
+// All wires share one reader (hear.go). An answer counts only if its reason to stop is known to mean that it is whole;
+// anything else broke off, is asked for once more, and is paid for both times. Half an answer is never shown, judged or
+// made a proposal. A call whose arguments, put together as servers send them, are not one JSON object broke off too. A
+// call of no tool never goes back to a vendor.
+//
+// Thoughts count as a part of the answer, so up to 16,384 tokens more are asked for, within the model's limit
+// (ask.go); an answer that was cut off is asked for once more with twice as many. What a vendor hangs on a call or
+// thinks before it (Opaque) is kept as it is and goes back to the wire and model that it came from, to no other, and of
+// Claude only where everything before it is as it was. A thought between tags is one only at the beginning of a text: a
+// quoted tag hides nothing (think.go).
+//
+// The vendor is asked to hold to a schema. One that refuses is asked in words, and what comes is checked all the same.
+// Schemas that a vendor would refuse go to it as text (schema.TakenBy).
+//
+// Each call is counted with its cost, under the name that was asked where the answer's is unknown. Tokens that an
+// endpoint doesn't report are estimated from the texts, so that budgets hold. A model of unknown price isn't called
+// where a limit is set: unknown is not zero.
+//
+// What was sent is put into the bucket while the model answers, byte for byte and without headers, which hold the key.
+// A bucket that is down fails no generation.
+//
+// Words of people, files and tools are data: they stand in parts of their own, spelled as people see them, and never
+// among the rules.
 package model
 
 import (
@@ -6,9 +35,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/legible"
 )
 
 // Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. As the answer
@@ -246,3 +278,48 @@ const (
 // Usage is the usage of calls. A wire leaves the cost empty, and Say computes it. Because of this alias the vendors'
 // clients need not import the domain.
 type Usage = aggregate.Usage
+
+// Source is a page that a vendor's own search found.
+type Source struct {
+	Title string `json:"title,omitempty"`
+	URL   string `json:"url"`
+}
+
+// wrapped is the one argument of a foreign tool whose schema a vendor refuses: all of its arguments, as a text.
+const wrapped = "arguments_json"
+
+// Takeable returns tools as one of the schema package's vendors takes them. A tool whose schema it refuses takes its
+// arguments as a text, whose description has the schema. A description that is too long stands in the schema, of which
+// vendors limit nothing, and its beginning where it belongs.
+func Takeable(tools []Tool, vendor string) []Tool {
+	out := make([]Tool, len(tools))
+	for i, t := range tools {
+		if t.wraps(vendor) {
+			said, _ := json.Marshal("All arguments, as one JSON object of this schema:\n" + string(t.Schema)) // a text
+			t.Description += "\nWrite all arguments as one JSON object into " + wrapped + "."
+			t.Schema = json.RawMessage(`{"type":"object","properties":{"` + wrapped + `":{"type":"string","description":` +
+				string(said) + `}},"required":["` + wrapped + `"],"additionalProperties":false}`)
+		}
+		if most := schema.MaxDescription(vendor); t.Foreign && most > 0 && utf8.RuneCountInString(t.Description) > most {
+			if top, err := Split(t.Schema); err == nil {
+				top["description"] = t.Description
+				t.Schema, _ = json.Marshal(top) // what was JSON can be written
+			}
+			t.Description = legible.Clip(t.Description, most)
+		}
+		out[i] = t
+	}
+	return out
+}
+
+func (t Tool) wraps(vendor string) bool { return t.Foreign && !schema.TakenBy(vendor, t.Schema) }
+
+// unwrap returns the arguments that a call of such a tool has in its text.
+func (h *Hearing) unwrap(c *Call) {
+	var in map[string]string
+	for _, t := range h.asked.Tools {
+		if t.Name == c.Name && t.wraps(h.Vendor) && json.Unmarshal(c.Input, &in) == nil && len(in) == 1 && in[wrapped] != "" {
+			c.Input = unquoted(json.RawMessage(in[wrapped]))
+		}
+	}
+}

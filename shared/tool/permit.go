@@ -1,8 +1,11 @@
 package tool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -95,4 +98,184 @@ func (c *Catalog) Literal(name string, raw aggregate.JSON) (Arguments, Resolved,
 		return a, r, errors.New(explain.FailedCall(language.English, broken.Problem, broken.Args...))
 	}
 	return a, r, nil
+}
+
+// MaxPinned is the longest time that a call of an MCP server's tool may take.
+const MaxPinned = time.Minute
+
+// textOutput is the output schema of a tool that declares none.
+const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
+
+// Pinned returns the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
+// Ringi's own and for a tool that is off. It also does so if the settings no longer name the server with the address at
+// which the tool was allowed.
+func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
+	server, _, foreign := tenancy.ServerTool(p.ToolName)
+	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil ||
+		!slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) {
+		return Spec{}, false
+	}
+	s := Spec{
+		Name: p.ToolName, Titles: language.Texts{language.All[0]: p.Pin.Title}, Description: p.Pin.Description,
+		Access:   p.Pin.Access,
+		Provider: tenancy.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
+		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
+	}
+	if s.OutputSchema == "" {
+		s.OutputSchema = textOutput
+	}
+	return s, true
+}
+
+// With returns the catalog with additional tools. It returns the same errors as NewCatalog.
+func (c *Catalog) With(specs ...Spec) (*Catalog, error) {
+	all, err := NewCatalog(specs...)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.specs {
+		if _, taken := all.inputs[s.Name]; taken {
+			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
+		}
+		all.specs = append(all.specs, s)
+		all.inputs[s.Name], all.outputs[s.Name] = c.inputs[s.Name], c.outputs[s.Name]
+	}
+	return all, nil
+}
+
+// LeftOut returns the default values in an MCP server's schema for the arguments that a write omits, as an object by
+// name; empty if there are none. Cards show them, because people who approve the call have not read the schema.
+// Defaults of nested members are not included.
+func LeftOut(s Spec, a Arguments) aggregate.JSON {
+	if s.Pin == nil || s.Access != aggregate.Write {
+		return ""
+	}
+	var input struct{ Properties map[string]json.RawMessage }
+	if json.Unmarshal([]byte(s.InputSchema), &input) != nil {
+		return ""
+	}
+	out := map[string]json.RawMessage{}
+	for name, schema := range input.Properties {
+		var member struct{ Default json.RawMessage }
+		if _, given := a.members[name]; given || json.Unmarshal(schema, &member) != nil { // a schema may also be true or false
+			continue
+		}
+		if d := string(member.Default); d != "" && d != "null" {
+			out[name] = member.Default
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(out)
+	if err != nil { // impossible: the values were read as JSON
+		return ""
+	}
+	return aggregate.JSON(b)
+}
+
+// maxPlainNumber is how many characters a number may have that nobody wrote: a longer one could carry a text.
+const maxPlainNumber = 15
+
+// parameter is what a tool's schema says of one argument.
+type parameter struct {
+	Type   any    `json:"type"`
+	Enum   []any  `json:"enum"`
+	Const  any    `json:"const"`
+	Format string `json:"format"`
+}
+
+func (s Spec) parameters() map[string]parameter {
+	var input struct{ Properties map[string]json.RawMessage }
+	if json.Unmarshal([]byte(s.InputSchema), &input) != nil {
+		return nil
+	}
+	out := map[string]parameter{}
+	for name, text := range input.Properties {
+		var p parameter
+		_ = json.Unmarshal(text, &p) // a schema may also be true, which says nothing
+		out[name] = p
+	}
+	return out
+}
+
+// free reports whether the argument may be a text of anybody's choice, or hold one.
+func (p parameter) free() bool {
+	if len(p.Enum) > 0 || p.Const != nil || p.Format == "date" || p.Format == "date-time" {
+		return false
+	}
+	types, many := p.Type.([]any)
+	if !many {
+		types = []any{p.Type}
+	}
+	return slices.ContainsFunc(types, func(t any) bool {
+		return !slices.Contains([]any{"integer", "number", "boolean", "null"}, t)
+	})
+}
+
+// Listable reports whether an administrator may list a tool as a read that needs no yes: one of Ringi's own that reads,
+// or an MCP server's that reads and takes no free text, which could carry to the server what the agent knows.
+func Listable(s Spec) bool {
+	if s.Access != aggregate.Read {
+		return false
+	}
+	if s.Pin == nil {
+		return true
+	}
+	all := s.parameters()
+	if all == nil {
+		return false
+	}
+	for _, p := range all {
+		if p.free() {
+			return false
+		}
+	}
+	return true
+}
+
+// Plain reports whether nothing in the arguments of a listed read was composed by a model: each is one of the schema's
+// enumeration, a number, a date, true, false or null, or stands word for word in a text of said, which people wrote.
+func Plain(s Spec, r Resolved, said ...string) bool {
+	all := s.parameters()
+	for name, v := range r.members {
+		p, declared := all[name]
+		if !declared || !p.plain(v) && !saidWholly(name, v, said) {
+			return false
+		}
+	}
+	return true
+}
+
+// saidWholly reports whether people wrote a value that has content.
+func saidWholly(name string, v any, said []string) bool {
+	switch v := v.(type) {
+	case []any:
+		return len(v) > 0 && named(name, v, said)
+	case map[string]any:
+		return false // its members' names would be the model's
+	}
+	return named(name, v, said)
+}
+
+func (p parameter) plain(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return true
+	case json.Number:
+		return len(v) <= maxPlainNumber
+	case string:
+		return slices.Contains(p.Enum, any(v)) || p.Const == any(v) || isDate(v)
+	}
+	return false
+}
+
+// isDate reports whether a text is a day or a month, as 2026-10-31 or 2026-10.
+func isDate(s string) bool {
+	for _, form := range []string{time.DateOnly, "2006-01"} {
+		if t, err := time.Parse(form, s); err == nil && t.Format(form) == s {
+			return true
+		}
+	}
+	return false
 }

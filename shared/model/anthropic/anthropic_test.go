@@ -1,16 +1,23 @@
 package anthropic_test
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/shared"
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
 )
 
 func wire() modeltest.Vendor {
@@ -61,4 +68,284 @@ func TestTheCreditBalance(t *testing.T) {
 	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."},"request_id":"req_2"}`
 	w.NoCredit, w.NoCreditCode, w.Codes = 400, "", nil
 	w.RunNoCredit(t)
+}
+
+// Since Opus 4.1, models take a temperature or top_p, and refuse both at once.
+func TestAModelThatTakesOneKindOfSamplingKeepsTheTemperature(t *testing.T) {
+	var asked []map[string]any
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q map[string]any
+		expect.NoError(t, json.NewDecoder(r.Body).Decode(&q))
+		asked = append(asked, q)
+		if q["temperature"] != nil && q["top_p"] != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"+
+				"\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}")
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+	}))
+	t.Cleanup(s.Close)
+	cold, top := 0.0, 0.9
+	r := modeltest.Request()
+	r.Once = false
+	r.Sampling = model.Sampling{Temperature: &cold, TopP: &top, StopSequences: []string{"END"}}
+	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-5", Key: "k", HTTP: http.DefaultClient})
+	expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+	expect.That(t, len(asked) == 2, "%d calls", len(asked))
+	last := asked[len(asked)-1]
+	expect.That(t, last["temperature"] == 0.0 && last["top_p"] == nil && last["stop_sequences"] != nil, "%v", last)
+}
+
+// searchSent is what a search sends.
+type searchSent struct {
+	Tools    []map[string]any
+	Messages []struct {
+		Role    string
+		Content json.RawMessage
+	}
+}
+
+// searched asks for a search, to which the vendor gives these answers one after the other: a status and a body each.
+func searched(t *testing.T, answers ...string) (got model.Response, sent []searchSent, err error) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q searchSent
+		expect.NoError(t, json.NewDecoder(r.Body).Decode(&q))
+		sent = append(sent, q)
+		w.Header().Set("Content-Type", "application/json")
+		body, refused := strings.CutPrefix(answers[min(len(sent), len(answers))-1], "400 ")
+		if refused {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		w.Write([]byte(body))
+	}))
+	defer s.Close()
+	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
+	got, err = model.Say(t.Context(), w, model.Request{System: "s", Once: true, Searches: 3, MaxTokens: 1000,
+		Messages: []model.Message{model.Words(model.User, "overtime")}}, "p", nil)
+	return got, sent, err
+}
+
+func searchAnswer(stop, searches, content string) string {
+	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[` + content + `],"stop_reason":"` + stop +
+		`","usage":{"input_tokens":1000,"output_tokens":100,"server_tool_use":{"web_search_requests":` + searches + `,"web_fetch_requests":0}}}`
+}
+
+const (
+	asks  = `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"overtime"}}`
+	finds = `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result",` +
+		`"url":"https://example.com/a","title":"A","encrypted_content":"secret","page_age":"May 1, 2026"}]}`
+	cites = `{"type":"text","text":"It is 45 hours.","citations":[{"type":"web_search_result_location","url":"https://example.com/a",` +
+		`"title":"A","encrypted_index":"index","cited_text":"45"}]}`
+)
+
+func failing(code string) string {
+	return `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"web_search_tool_result_error","error_code":"` + code + `"}}`
+}
+
+// The vendor searches, as often as it may, and each search is paid.
+func TestTheVendorsOwnSearch(t *testing.T) {
+	got, sent, err := searched(t, searchAnswer("end_turn", "2",
+		`{"type":"text","text":"I look it up. "},`+asks+","+finds+","+strings.ReplaceAll(asks, "u_1", "u_2")+","+
+			strings.ReplaceAll(failing("max_uses_exceeded"), "u_1", "u_2")+","+cites))
+	expect.NoError(t, err)
+	want := []map[string]any{{"type": "web_search_20250305", "name": "web_search", "max_uses": 3.0}}
+	expect.That(t, len(sent) == 1 && cmp.Equal(sent[0].Tools, want), "sent %v", sent)
+	expect.Is(t, got.Text, "I look it up. It is 45 hours.")
+	expect.That(t, cmp.Equal(got.Found, []model.Source{{Title: "A", URL: "https://example.com/a"}}), "found %v", got.Found)
+	expect.Is(t, got.SearchFailed, "max_uses_exceeded")
+	// 1,000 tokens at $3 and 100 at $15 a million, and two searches at $10 a thousand
+	expect.That(t, got.Usage.Searches == 2 && got.Usage.Cost == 3000+1500+20000, "%+v", got.Usage)
+}
+
+// The vendor charges nothing for a search that failed.
+func TestASearchThatFailedSaysHow(t *testing.T) {
+	for _, code := range []string{"max_uses_exceeded", "too_many_requests", "invalid_tool_input", "query_too_long",
+		"request_too_large", "unavailable"} {
+		got, _, err := searched(t, searchAnswer("end_turn", "0", asks+","+failing(code)))
+		expect.NoError(t, err)
+		expect.That(t, got.SearchFailed == code && len(got.Found) == 0 && got.Usage.Cost == 4500, "%s: %+v", code, got)
+	}
+}
+
+// An answer that the vendor pauses goes back as it came, encrypted results and citations included, and goes on with the
+// searches that are left. All calls are paid.
+func TestAPausedSearchGoesOn(t *testing.T) {
+	paused := searchAnswer("pause_turn", "1", asks+","+finds+","+cites)
+	for name, tt := range map[string]struct {
+		answers  []string
+		text     string
+		calls    int
+		searches int64
+		kind     model.Kind // of the error; empty: none
+	}{
+		"once": {[]string{paused, searchAnswer("end_turn", "1", `{"type":"text","text":" In a month."}`)},
+			"It is 45 hours. In a month.", 2, 2, ""},
+		"again and again": {[]string{paused}, strings.Repeat("It is 45 hours.", 4), 4, 4, model.BrokenOff}, // nor is it whole then
+		"without a search": {[]string{strings.Replace(paused, `"web_search_requests":1`, `"web_search_requests":0`, 1)},
+			strings.Repeat("It is 45 hours.", 4), 4, 0, model.BrokenOff},
+		"refused": {[]string{paused, `400 {"type":"error","error":{"type":"invalid_request_error","message":` +
+			`"web_search tool use was found without a corresponding result block"}}`}, "It is 45 hours.", 2, 1, model.BadRequest},
+	} {
+		got, sent, err := searched(t, tt.answers...)
+		e, failed := errors.AsType[*model.Error](err)
+		expect.That(t, failed == (tt.kind != "") && (!failed || e.Kind == tt.kind), "%s: %v", name, err)
+		expect.Must(t, len(sent) == tt.calls && got.Text == tt.text && got.Usage.Searches == tt.searches, "%s: %d calls, %+v", name,
+			len(sent), got)
+		back := sent[1].Messages
+		expect.That(t, len(back) == 2 && back[1].Role == "assistant" &&
+			string(back[1].Content) == "["+asks+","+finds+","+cites+"]", "%s: sent back %s", name, back[1].Content)
+		expect.Is(t, sent[1].Tools[0]["max_uses"], any(3.0-float64(min(1, tt.searches))))
+		paid := int64(4500)*int64(tt.calls) + 10000*tt.searches
+		if name == "refused" {
+			paid -= 4500
+		}
+		expect.Is(t, int64(got.Usage.Cost), paid)
+	}
+	_, sent, err := searched(t, searchAnswer("pause_turn", "0", asks), "400 {}")
+	expect.That(t, err != nil && len(sent) == 2, "nothing was written, and there is no error: %v", err)
+}
+
+// events is a stream of an answer that has these events between its beginning and its end.
+func events(usage string, between ...string) string {
+	begin := `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant",` +
+		`"model":"claude-sonnet-4-6",` +
+		`"content":[],"usage":{"input_tokens":25,"cache_creation_input_tokens":100,"cache_read_input_tokens":50000,` +
+		`"output_tokens":1}}}`
+	end := `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{` + usage + `}}`
+	all := append(append([]string{begin}, between...), end, `{"type":"message_stop"}`)
+	return "data: " + strings.Join(all, "\n\ndata: ") + "\n\n"
+}
+
+func heard(t *testing.T, body string) (model.Response, error) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, body)
+	}))
+	defer s.Close()
+	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
+	return model.Say(t.Context(), wire().New(s.URL), r, "p", nil)
+}
+
+// A call goes on with its arguments, wherever they come, or not at all.
+func TestACallKeepsItsArguments(t *testing.T) {
+	const (
+		one   = `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`
+		stop  = `{"type":"content_block_stop","index":1}`
+		delta = `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}`
+	)
+	for about, x := range map[string]struct {
+		between []string
+		want    string // empty: the answer broke off
+	}{
+		"as published": {[]string{one, delta, stop}, `{"a":1}`},
+		"none":         {[]string{one, stop}, `{}`},
+		"at once": {[]string{strings.Replace(one, `{}`, `{"id":9007199254740993}`, 1), stop},
+			`{"id":9007199254740993}`},
+		"at once and in pieces": {[]string{strings.Replace(one, `{}`, `{"a":1}`, 1), delta, stop}, `{"a":1}`},
+		"of another index":      {[]string{one, strings.Replace(delta, `"index":1`, `"index":0`, 1), stop}, ""},
+		"without an end":        {[]string{one, delta}, ""},
+		"the vendor's own, beside": {[]string{strings.NewReplacer(`"tool_use"`, `"server_tool_use"`, `"index":1`,
+			`"index":0`).Replace(one), strings.Replace(delta, `"index":1`, `"index":0`, 1), one, delta, stop}, `{"a":1}`},
+	} {
+		got, err := heard(t, events(`"output_tokens":9`, x.between...))
+		whole := err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == x.want
+		expect.That(t, whole || x.want == "" && model.Broke(err), "%s: %+v, %v", about, got.Calls, err)
+	}
+}
+
+// The last event counts anew what it names, and only that.
+func TestCountsThatTheLastEventLeavesOutStay(t *testing.T) {
+	text := `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Yes"}}`
+	for usage, want := range map[string][3]int64{
+		`"output_tokens":9`:                   {125, 50_000, 100},
+		`"input_tokens":30,"output_tokens":9`: {130, 50_000, 100},
+		`"input_tokens":30,"output_tokens":9,"cache_read_input_tokens":7,"cache_creation_input_tokens":0`: {30, 7, 0},
+	} {
+		got, err := heard(t, events(usage, text))
+		expect.That(t, err == nil, "%v", err)
+		expect.Is(t, [3]int64{got.Usage.Input, got.Usage.Cached, got.Usage.Written}, want, usage)
+		expect.Is(t, got.Usage.Output, 9, usage)
+	}
+}
+
+// stream is an answer with thoughts before and between two calls.
+const stream = `event: message_start
+data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-opus-5-5","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"a <b> & "}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"c"}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"SIG=="}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"ENC=="}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":2,"content_block":{"type":"text","text":"so"}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"a","name":"t","input":{}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":4,"content_block":{"type":"thinking","thinking":"","signature":"SIG2"}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":5,"content_block":{"type":"tool_use","id":"b","name":"t","input":{}}}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+
+// Thoughts come back where they were and as they were, encrypted ones too. Where anything before them has changed, they
+// stay out, because the vendor refuses them then.
+func TestThoughtsComeBackAsTheyWere(t *testing.T) {
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, string(body))
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, stream)
+	}))
+	defer s.Close()
+	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-opus-5-5", Key: "k", HTTP: http.DefaultClient})
+	r := model.Request{System: "s", MaxTokens: 4_000, Tools: []model.Tool{{Name: "t", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}}, Messages: []model.Message{model.Words(model.User, "x")}}
+	got := expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+	expect.Must(t, len(got.Calls) == 2 && got.Calls[0].Opaque != nil && got.Calls[1].Opaque != nil, "%+v", got.Calls)
+	r.Messages = append(r.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{{Text: got.Text}, {Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
+		model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}}, {Result: &model.Result{CallID: "b", Text: "2"}}}})
+	sent := func() (types []string, body string) {
+		expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+		var q struct {
+			Messages []struct {
+				Content []struct{ Type, Thinking, Signature, Data string }
+			}
+		}
+		body = asked[len(asked)-1]
+		expect.NoError(t, json.Unmarshal([]byte(body), &q))
+		for _, b := range q.Messages[1].Content {
+			types = append(types, strings.TrimSpace(b.Type+" "+b.Thinking+b.Signature+b.Data))
+		}
+		return types, body
+	}
+	types, body := sent()
+	expect.Same(t, []string{"thinking a <b> & cSIG==", "redacted_thinking ENC==", "text", "tool_use", "thinking SIG2", "tool_use"}, types)
+	expect.Has(t, body, `"max_tokens":20384`)
+	r.System = "other rules"
+	types, _ = sent()
+	expect.Same(t, []string{"text", "tool_use", "tool_use"}, types)
 }

@@ -17,6 +17,8 @@ import (
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 func TestWhatARoundIsShown(t *testing.T) {
@@ -243,4 +245,101 @@ func TestAJudgesRateLimitLeavesTheTeamItsTime(t *testing.T) {
 		expect.That(t, took > 30*time.Second && took <= 60*time.Second && out.Exit == "" && out.JudgeFailed != "",
 			"after %s: %q, %q", took, out.Exit, out.JudgeFailed)
 	})
+}
+
+func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
+	answers := []string{"", "長すぎる案", "案"}
+	n := 0
+	var last model.Request
+	p := p2(play(), "leader")
+	p.Accept = func(s string) []string {
+		if s != "案" {
+			return []string{"it is too long"}
+		}
+		return nil
+	}
+	m := roundModels{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+		n++
+		last = r
+		return text(answers[n-1])
+	}}
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if out.Result.SubmissionContent != "案" || n != 3 || !strings.Contains(last.Messages[4].Parts[0].Text, "too long") {
+		t.Errorf("%d: %+v", n, last.Messages)
+	}
+	n, answers, p.Accept = 0, []string{strings.Repeat("長", 50_000), "案"}, nil
+	out = expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	expect.That(t, out.Result.SubmissionContent == "案" && strings.Contains(last.Messages[2].Parts[0].Text, "150000 bytes"),
+		"%d: %.100s", n, last.Messages[2].Parts[0].Text)
+	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
+	_, err := round.Runner{Models: m}.Round(t.Context(), p)
+	ends(t, "never", err, contest.PartialFailure, round.Leader)
+}
+
+// Cards omit lines and runs of blanks in which nothing is visible, but models read them. So a policy has none of them,
+// and no combining letters without a base or letters that are newer than Go's Unicode tables.
+func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
+	above := "\u0363\u1ddd\u1de4\u0366 \u1de4\u0364\u1de0\u0369" // "also send", above nothing
+	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines
+	p := p2(play(), "leader")
+	p.Accept = func(string) []string { return nil }
+	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
+		m := roundModels{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
+		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
+		expect.That(t, got == legible.Paragraphs(said) && !strings.Contains(got, young) && !strings.Contains(got, above),
+			"submitted is %+q", got)
+	}
+}
+
+func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
+	cut := func(s string) (model.Response, error) { return model.Response{Text: s, Stop: model.StopLength}, nil }
+	var asked []model.Request
+	m := roundModels{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+		switch asked = append(asked, r); len(asked) {
+		case 1:
+			return model.Response{Calls: []model.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
+		case 2, 3: // the second one with more room
+			return cut("目的: 経費を")
+		}
+		return text("目的: 経費を減らす")
+	}, "member": func(context.Context, model.Request) (model.Response, error) { return cut("三件あり") }}
+	p := p2(play(), "leader")
+	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "member"}}
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if len(asked) != 4 || asked[1].More || !asked[2].More || asked[3].More || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[3].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
+		t.Errorf("%d answers: %+v", len(asked), out.Result)
+	}
+	got := out.Record.Submissions[0]
+	expect.That(t, got.Status == contest.Error && got.Content == "" && strings.Contains(*got.ErrorMessage, "途中で切れた"), "%+v", got)
+	m["leader"] = func(context.Context, model.Request) (model.Response, error) { return cut("目的: 経費を") }
+	_, err := round.Runner{Models: m}.Round(t.Context(), p)
+	ends(t, "always", err, contest.PartialFailure, round.Leader)
+	p.Team.Leader.StopSequences = []string{"終わり"}
+	m["leader"] = func(context.Context, model.Request) (model.Response, error) {
+		return cut("目的: 経費を減らす終わりに")
+	}
+	expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+}
+
+// Agents of one team may have models of several vendors.
+func TestASentenceNamesTheModelThatFailed(t *testing.T) {
+	for _, kind := range []model.Kind{model.Unauthorized, model.Overloaded, model.BadRequest} {
+		m := &model.Error{Provider: "openai", Model: "gpt-5", Kind: kind}
+		e := &round.Error{Exit: contest.PartialFailure, Agent: round.Evaluator, Kind: kind, Err: m}
+		for _, locale := range language.All {
+			expect.Has(t, e.Sentence(locale), "(gpt-5)")
+		}
+	}
+	for status, want := range map[int]string{
+		500: "the AI model’s vendor returned an error (HTTP 500). (gpt-5)", 503: "the AI model’s vendor returned an error (HTTP 503). (gpt-5)",
+		529: "the AI model’s vendor returned an error (HTTP 529). (gpt-5)", 0: "couldn’t connect to the AI model. (gpt-5)",
+		200: "couldn’t connect to the AI model. (gpt-5)", // the connection broke inside an answer
+	} {
+		m := &model.Error{Model: "gpt-5", Kind: model.Overloaded, Status: status}
+		e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded, Err: m}
+		expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: "+want)
+		expect.That(t, status < 400 || strings.Contains(e.Sentence("ja"), fmt.Sprintf("(HTTP %d)", status)), "%s", e.Sentence("ja"))
+	}
+	e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded}
+	expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: couldn’t connect to the AI model.")
 }

@@ -2,7 +2,15 @@ package teamconfig
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // The bounds of a team.
@@ -91,4 +99,246 @@ func (r *reading) leader(file, path string, keys map[string]any) Leader {
 	}
 	s.end()
 	return l
+}
+
+// agentTypes maps the spellings of member types in files to the types.
+var agentTypes = map[string]string{
+	"plain": "plain", "web-search": "web-search", "code-exec": "code-exec",
+	"web_search": "web-search", "code_execution": "code-exec",
+}
+
+// aliases are shorter names for a member's fields.
+var aliases = [][2]string{{"name", "agent_name"}, {"type", "agent_type"}, {"description", "tool_description"}}
+
+// toolForm is the form of a tool's name that all vendors accept.
+var toolForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
+
+// member reads one of [[team.members]]. Its keys take precedence over those of the file that it names.
+func (r *reading) member(file, path string, keys map[string]any) Member {
+	own := r.named(r.section(file, path, keys))
+	config := own.text("config")
+	if config != nil {
+		own = r.over(own, *config)
+	}
+	m := own.agent()
+	m.Config = config
+	return m
+}
+
+// named replaces shorter names of fields with the long ones.
+func (r *reading) named(s *section) *section {
+	keys := map[string]any{}
+	maps.Copy(keys, s.keys)
+	for _, a := range aliases {
+		short, long := a[0], a[1]
+		v, ok := keys[short]
+		if !ok {
+			continue
+		}
+		other, both := keys[long]
+		differ := both && !reflect.DeepEqual(other, v)
+		delete(keys, short)
+		switch {
+		case differ && short == "description":
+			s.warn(short, "has no effect when %s is set", long)
+			continue
+		case differ:
+			s.refuse(short, "disagrees with %s: keep only one of them", long)
+		}
+		keys[long] = v
+	}
+	s.keys = keys
+	return s
+}
+
+// over adds keys from a member's file that the member does not set itself.
+func (r *reading) over(own *section, config string) *section {
+	own.torn = true
+	name, err := inside(config)
+	if err != nil {
+		own.refuse("config", "%v", err)
+		return own
+	}
+	tables := r.file(name, own.path+"config")
+	if tables == nil {
+		return own
+	}
+	base := r.agentFile(name, own.path, tables)
+	if base == nil {
+		return own
+	}
+	own.torn = false
+	if _, nested := base.keys["config"]; nested {
+		base.refuse("config", "is not a field of a member's own file")
+		base.take("config")
+	}
+	own.from = map[string]string{}
+	for key, v := range base.keys {
+		if _, ok := own.keys[key]; ok || key == "config" {
+			continue
+		}
+		own.keys[key], own.from[key] = v, name
+	}
+	return own
+}
+
+// agentFile returns the table [agent] of a member's file. If there is none, it records a finding and returns nil.
+func (r *reading) agentFile(file, path string, tables map[string]any) *section {
+	s := r.topTable(file, path, "agent", "a member", tables)
+	if s == nil {
+		return nil
+	}
+	return r.named(s)
+}
+
+func (s *section) agent() Member {
+	m := Member{
+		Call: retried(s.callWithin(1, noMost)), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
+		Model:             s.model("model", ""),
+		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
+	}
+	m.ToolDescription = s.described(m.AgentName)
+	if m.ToolName != nil && blank(*m.ToolName) {
+		m.ToolName = nil
+	}
+	if tool := m.Tool(); !blank(m.AgentName) && !toolForm.Get().MatchString(tool) {
+		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
+	}
+	if !blank(m.AgentName) {
+		m.ToolName = new(m.Tool())
+	}
+	if _, ok := s.take("plugin"); ok {
+		s.refuse("plugin", "can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec")
+	}
+	s.ignored("it is kept for other programs", "metadata", "capabilities")
+	s.ignored("max_retries and timeout_seconds control retries", "retry_config")
+	s.ignored("write system_instruction", "instructions")
+	s.ignored("the workspace's administrator sets up tools", "tool_settings")
+	s.end()
+	return m
+}
+
+func (s *section) agentType() string {
+	written := s.needed("agent_type")
+	if blank(written) {
+		return ""
+	}
+	kind, ok := agentTypes[written]
+	switch {
+	case ok:
+	case slices.Contains([]string{"custom", "web_fetch", "web-fetch"}, written):
+		s.refuse("agent_type", "can't be used: Ringi has no such agents. Use plain, web-search or code-exec")
+	default:
+		s.refuse("agent_type", "must be plain, web-search or code-exec")
+	}
+	return kind
+}
+
+// described returns what the leader's model reads about the member. Unless the file says it, the name stands for it.
+func (s *section) described(name string) string {
+	t := s.text("tool_description")
+	switch {
+	case t != nil && blank(*t):
+		s.refuse("tool_description", "tool_description cannot be empty")
+	case t != nil:
+		return *t
+	case s.torn || blank(name):
+		return ""
+	}
+	return "Delegate task to " + name
+}
+
+// Server is an MCP server for members of type web-search, for contests on one machine without an administrator.
+type Server struct {
+	Name string `json:"name"` // the table's
+	URL  string `json:"url"`
+	// TokenEnv names the environment variable that has the server's token or a complete header. It must be
+	// TokenVariable of the server's name; nil: the server needs no token.
+	TokenEnv *string  `json:"token_env"`
+	Tools    []string `json:"tools"` // those that members may call
+}
+
+// TokenVariable is the only variable that a file may name for a server's token. People pass workspaces on, and another
+// person's file must not be able to send the keys of models, or another server's token, to its own server.
+func TokenVariable(server string) string {
+	return "MCP_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_")) + "_TOKEN"
+}
+
+// Servers reads a file of MCP servers and sorts them by name.
+func (w Workspace) Servers(file string) ([]Server, []Finding) {
+	r := &reading{w: w}
+	tables := r.file(file, "")
+	if tables == nil {
+		return nil, r.found
+	}
+	return r.servers(file, tables), r.found
+}
+
+func (r *reading) servers(file string, tables map[string]any) []Server {
+	top := r.topTable(file, "", "servers", "MCP servers", tables)
+	if top == nil {
+		return nil
+	}
+	top.path = "servers."
+	names := slices.Sorted(maps.Keys(top.keys))
+	if len(names) > tenancy.MaxMCPServers {
+		top.refuse("", "must be at most %d servers, but there are %d", tenancy.MaxMCPServers, len(names))
+		names = names[:tenancy.MaxMCPServers]
+	}
+	all, listed := []Server{}, 0
+	for _, name := range names {
+		keys := top.table(name)
+		if keys == nil {
+			continue
+		}
+		r.assign("servers."+name+".name", file)
+		s := r.section(file, "servers."+name+".", keys).server(name)
+		all, listed = append(all, s), listed+len(s.Tools)
+	}
+	if listed > tenancy.MaxContestTools {
+		top.refuse("", "must list at most %d tools in total, but there are %d", tenancy.MaxContestTools, listed)
+	}
+	return all
+}
+
+func (s *section) server(name string) Server {
+	x := Server{Name: name, URL: s.needed("url"), TokenEnv: s.text("token_env"), Tools: s.texts("tools")}
+	if x.Tools == nil {
+		x.Tools = []string{}
+	}
+	for _, p := range (tenancy.MCPServer{Name: name, URL: x.URL}).Problems() {
+		switch {
+		case p.Field == "name":
+			s.refuse("", "the name %s", p.Err().Limit)
+		case !blank(x.URL): // a blank URL has a finding already
+			if p.Rule == tenancy.RuleAddressOnly {
+				s.keys["url"] = nil // it contains a secret
+			}
+			s.refuse("url", "%s", p.Err().Limit)
+		}
+	}
+	if own := TokenVariable(name); x.TokenEnv != nil && *x.TokenEnv != own {
+		s.keys["token_env"] = nil // it may be the token itself
+		s.refuse("token_env", "must be %s, the environment variable for this server's name", own)
+	}
+	for i, tool := range x.Tools {
+		if blank(tool) {
+			s.refuse("tools", "must not have an empty name: tools[%d]", i)
+		}
+	}
+	if twice := repeated(slices.DeleteFunc(slices.Clone(x.Tools), blank)); twice != "" {
+		s.refuse("tools", "Duplicate tool detected: %s", twice)
+	}
+	s.end()
+	return x
+}
+
+// Wrong returns a finding about a server's field and its value.
+func (s Server) Wrong(file, field, value, format string, a ...any) Finding {
+	f := Finding{File: file, Field: strings.TrimSuffix("servers."+s.Name+"."+field, "."),
+		Message: fmt.Sprintf(format, a...)}
+	if value != "" {
+		f.Value = written(value)
+	}
+	return f
 }

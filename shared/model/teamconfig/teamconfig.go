@@ -1,7 +1,22 @@
 // Package teamconfig reads and checks the files in which people configure teams, contests and evaluators.
 package teamconfig
 
-import "ringi/shared/domain/tenancy"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"ringi/shared/domain/tenancy"
+)
 
 // Team is a leader with the members that it can delegate to.
 type Team struct {
@@ -101,4 +116,237 @@ type Judgment struct {
 	Model             string `json:"model" toml:"model"`
 	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one
 	Call
+}
+
+// Environment is the variable that has the workspace's address.
+const Environment = "MIXSEEK_WORKSPACE"
+
+// ErrNotSet says that the variable is missing or blank. It has no default.
+var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment + "=/path/to/workspace")
+
+const (
+	// maxFile bounds a file, in bytes.
+	maxFile = 1 << 20
+	// maxRead bounds all files of one configuration, in bytes. Every member of every team may name the same file, and a
+	// contest is saved with the contents of all of them.
+	maxRead = 4 << 20
+)
+
+// Workspace is a folder of configurations. Paths are relative to it and can't leave it.
+type Workspace struct {
+	FS fs.FS
+	// Folder is the path on this machine; empty if the files are elsewhere.
+	Folder string
+
+	shared []string // the contests that may be seen; nil: all
+}
+
+// Open opens the workspace that the variable's value names. Links in a folder can't lead out of it. elsewhere, if it is
+// not nil, opens files at s3://bucket/prefix. For a blank value Open returns ErrNotSet.
+func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (Workspace, error) {
+	if strings.TrimSpace(value) == "" {
+		return Workspace{}, ErrNotSet
+	}
+	if address, ok := strings.CutPrefix(value, "s3://"); ok {
+		bucket, prefix, _ := strings.Cut(address, "/")
+		if bucket == "" || elsewhere == nil {
+			return Workspace{}, fmt.Errorf("%s must be a folder here, got %q", Environment, value)
+		}
+		files, err := elsewhere(bucket, strings.Trim(prefix, "/"))
+		if err != nil {
+			return Workspace{}, fmt.Errorf("%s %s: %w", Environment, value, err)
+		}
+		return Workspace{FS: files}, nil
+	}
+	root, err := os.OpenRoot(value)
+	if err != nil {
+		return Workspace{}, fmt.Errorf("%s: %w", Environment, err)
+	}
+	folder, err := filepath.Abs(value)
+	if err != nil {
+		return Workspace{}, fmt.Errorf("%s: %w", Environment, err)
+	}
+	return Workspace{FS: root.FS(), Folder: folder}, nil
+}
+
+// Locate converts a path from the command line to one relative to the workspace. The path may be absolute, relative to
+// the working directory, or relative to the workspace. A file outside of the workspace is an error.
+func (w Workspace) Locate(file string) (string, error) {
+	if w.Folder == "" {
+		return inside(file)
+	}
+	if _, err := os.Lstat(file); err == nil || filepath.IsAbs(file) {
+		absolute, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		if real, err := filepath.EvalSymlinks(filepath.Dir(absolute)); err == nil {
+			absolute = filepath.Join(real, filepath.Base(absolute))
+		}
+		folder := w.Folder
+		if real, err := filepath.EvalSymlinks(folder); err == nil {
+			folder = real
+		}
+		if relative, err := filepath.Rel(folder, absolute); err == nil && filepath.IsLocal(relative) {
+			return filepath.ToSlash(relative), nil
+		}
+		if filepath.IsAbs(file) {
+			return "", fmt.Errorf("%s is outside of %s, %s", file, Environment, w.Folder)
+		}
+	}
+	return inside(file)
+}
+
+// inside normalizes a path in a configuration file. An absolute path, or one that leaves the workspace, is an error.
+func inside(name string) (string, error) {
+	short := path.Clean(name)
+	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
+		return "", errors.New("must be a relative path inside the workspace")
+	}
+	return short, nil
+}
+
+// tables reads a file. The error does not contain the file's name.
+func (r *reading) tables(name string) (map[string]any, error) {
+	f, err := r.w.FS.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
+	} else if err != nil {
+		return nil, fmt.Errorf("can't be opened: %w", bare(err))
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("can't be read: %w", bare(err))
+	case len(b) > maxFile:
+		return nil, fmt.Errorf("must be at most %d bytes", maxFile)
+	}
+	if r.bytes += len(b); r.bytes > maxRead {
+		return nil, fmt.Errorf("is one too many: a contest's files must be at most %d bytes in total, each counted every time it is named", maxRead)
+	}
+	var tables map[string]any
+	err = unmarshal(b, &tables)
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := at.Position()
+		return nil, fmt.Errorf("is not TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
+	} else if err != nil {
+		return nil, fmt.Errorf("is not TOML: %w", err)
+	}
+	return tables, nil
+}
+
+// unmarshal reads TOML, with or without the byte order mark that editors on Windows write.
+func unmarshal(b []byte, tables *map[string]any) error {
+	return toml.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), tables)
+}
+
+// bare removes the path that the file system adds to an error.
+func bare(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// Limits of the search by Contests, because the folder may hold many unrelated files.
+const (
+	mostWalked   = 2000 // files and folders
+	mostRead     = 200  // files
+	mostContests = 50
+	deepest      = 4 // folders within each other
+)
+
+// errEnough stops a walk that has reached a limit.
+var errEnough = errors.New("enough was seen")
+
+// Contests lists the workspace's files that describe contests, including invalid ones. more says that the search
+// reached a limit, so there may be others.
+func (w Workspace) Contests() (files []string, more bool, err error) {
+	if w.shared != nil {
+		return w.shared[:min(len(w.shared), mostContests)], len(w.shared) > mostContests, nil
+	}
+	walked, read := 0, 0
+	err = fs.WalkDir(w.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("look into %s: %w", name, bare(err))
+		}
+		walked++
+		hidden := name != "." && strings.HasPrefix(path.Base(name), ".")
+		switch {
+		case walked > mostWalked, len(files) == mostContests, read == mostRead:
+			return errEnough
+		case d.IsDir() && (hidden || strings.Count(name, "/") >= deepest):
+			return fs.SkipDir
+		case d.IsDir(), hidden, path.Ext(name) != ".toml":
+			return nil
+		}
+		read++
+		if w.describesContest(name) {
+			files = append(files, name)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return files, true, nil
+	}
+	return files, false, err
+}
+
+// describesContest reports whether a file has a contest's table, or seems to have one although it is not valid TOML.
+func (w Workspace) describesContest(name string) bool {
+	f, err := w.FS.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return false
+	}
+	var tables map[string]any
+	if err := unmarshal(b, &tables); err != nil {
+		return strings.Contains(string(b), "[orchestrator")
+	}
+	_, ok := tables["orchestrator"]
+	return ok
+}
+
+// SharedFile lists the contests in a deployment's files that further Slack workspaces may see and play.
+const SharedFile = "shared.toml"
+
+// AnyTeam stands for every Slack workspace.
+const AnyTeam = "any"
+
+// SharedWith returns the workspace with only those contests that SharedFile gives to a further Slack workspace. Without
+// that file there are none. If the file can't be read there are none either, and SharedWith returns an error.
+func (w Workspace) SharedWith(team string) (Workspace, error) {
+	w.shared = []string{}
+	tables, err := (&reading{w: w}).tables(SharedFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return w, nil
+	case err != nil:
+		return w, fmt.Errorf("%s: %w", SharedFile, err)
+	}
+	given, _ := tables["contests"].(map[string]any)
+	for name, teams := range given {
+		list, _ := teams.([]any)
+		file, err := inside(name)
+		if err == nil && (slices.Contains(list, any(AnyTeam)) || team != "" && slices.Contains(list, any(team))) {
+			w.shared = append(w.shared, file)
+		}
+	}
+	slices.Sort(w.shared)
+	return w, nil
+}
+
+// errNotShared is the error for a file that is not shared. It equals the error for a file that does not exist.
+var errNotShared = fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
+
+// Has reports whether the contest of a file may be seen: of all, or of those that SharedWith left. The file need not
+// exist.
+func (w Workspace) Has(file string) bool {
+	clean, err := inside(file)
+	return w.shared == nil || err == nil && slices.Contains(w.shared, clean)
 }

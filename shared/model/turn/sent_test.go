@@ -6,17 +6,225 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+
+	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 )
+
+const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],"additionalProperties":false}`
+
+// again decodes and encodes a request with the vendor's SDK, which is generated from the vendor's schema.
+func again[T any](t *testing.T, body string) (out any) {
+	t.Helper()
+	var params T
+	expect.NoError(t, json.Unmarshal([]byte(body), &params))
+	expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(params))(t), &out))
+	return out
+}
+
+func decoded(t *testing.T, text string) (out map[string]any) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal([]byte(text), &out))
+	for _, part := range []string{"inferenceConfig", "toolConfig"} { // Bedrock's; the others have their members beside
+		members, _ := out[part].(map[string]any)
+		maps.Copy(out, members)
+	}
+	return out
+}
+
+// asConverse decodes a request for Bedrock, which the vendor's SDK can't do, and compares it with the published schema.
+func asConverse(t *testing.T, body string) any {
+	t.Helper()
+	for _, d := range expect.Value(vendors.Published("bedrock"))(t).Check("ConverseRequest", body) {
+		t.Error(d)
+	}
+	return any(decoded(t, body))
+}
+
+func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
+	schema := decoded(t, formSchema)
+	forms := map[string]struct {
+		member string
+		want   any
+		read   func(t *testing.T, body string) any
+	}{
+		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}, again[sdk.MessageNewParams]},
+		"openai":    {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
+		"bedrock": {"outputConfig", map[string]any{"textFormat": map[string]any{"type": "json_schema",
+			"structure": map[string]any{"jsonSchema": map[string]any{"name": "answer", "schema": formSchema}}}}, asConverse},
+		"compatible": {"response_format", map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": schema}}, again[openai.ChatCompletionNewParams]},
+	}
+	onEach(t, func(t *testing.T, w *world) {
+		of := forms[w.name]
+		warm := 0.5
+		for about, tt := range map[string]struct {
+			fails           []models.Failure
+			formed, sampled bool
+			warmly          bool
+			published       bool
+		}{
+			"taken": {nil, true, false, false, true},
+			"refused by name": {[]models.Failure{{Status: 400, Param: of.member + ".format"}}, false, true, true,
+				false},
+			"refused without a name":   {[]models.Failure{{Status: 400}}, false, false, false, false},
+			"taken without sampling":   {[]models.Failure{{Status: 400}}, true, false, true, false},
+			"refused, as sampling was": {[]models.Failure{{Status: 400}, {Status: 400}}, false, false, true, false},
+		} {
+			w.Fail(tt.fails...)
+			w.Scripted(models.Script{Texts: []string{`{"score":80}`}})
+			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}
+			if tt.warmly {
+				r.Sampling.Temperature = &warm
+			}
+			got, err := w.wire.Say(t.Context(), r, func(string) {})
+			expect.Must(t, err == nil && got.Text == `{"score":80}`, "%s: %+v, %v", about, got, err)
+			asked := w.Asked()
+			body := decoded(t, asked[len(asked)-1])
+			var want any
+			if tt.formed {
+				want = of.want
+			}
+			expect.Same(t, want, body[of.member])
+			if _, sampled := body["temperature"]; sampled != tt.sampled {
+				t.Errorf("%s: sampled %v", about, sampled)
+			}
+			if tt.published {
+				read := of.read(t, asked[len(asked)-1]).(map[string]any)
+				expect.Same(t, of.want, read[of.member])
+			}
+		}
+		for range 2 { // refused with its schema, and again without
+			w.Fail(models.Failure{Status: 400})
+		}
+		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
+			t.Error("a bad request was answered")
+		}
+	})
+}
+
+// A server's schema may have optional members and references, which OpenAI's strict mode refuses.
+func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
+	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
+	onEach(t, func(t *testing.T, w *world) {
+		w.Scripted(models.Script{Texts: []string{"はい"}})
+		_, err := w.wire.Say(t.Context(), model.Request{
+			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
+			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
+		}, func(string) {})
+		expect.NoError(t, err)
+		tool := decoded(t, w.Asked()[0])["tools"].([]any)[0].(map[string]any)
+		if f, ok := tool["function"].(map[string]any); ok {
+			tool = f
+		}
+		if f, ok := tool["toolSpec"].(map[string]any); ok {
+			tool = f["inputSchema"].(map[string]any)
+		}
+		for _, at := range []string{"input_schema", "parameters", "json"} {
+			if s, ok := tool[at]; ok {
+				expect.Same(t, any(decoded(t, foreign)), s)
+			}
+		}
+		expect.That(t, tool["strict"] != true, "it is held to the strict form")
+	})
+}
+
+// Anthropic, OpenAI or Gemini refuses a whole request for one such schema. The tool can be called all the same.
+func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
+	defer func(was []vendor) { wires = was }(wires)
+	wires = append(slices.Clone(wires), gemini)
+	const claude, openai, google, both = 1, 2, 4, 7
+	for about, x := range map[string]struct {
+		schema, input string
+		refuse        int
+	}{
+		"OData":    {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`, claude},
+		"Japanese": {`{"type":"object","properties":{"氏名":{"type":"string"}}}`, `{"氏名":"佐藤"}`, claude},
+		"below": {`{"type":"object","properties":{"filter":{"type":"object","properties":{"a b":{"type":"string"}}}}}`,
+			`{"filter":{"a b":"x"}}`, claude},
+		"Figma": {`{"type":"object","properties":{"fileKey":{"type":"string","pattern":"^(?!undefined$|null$)"}}}`,
+			`{"fileKey":"a"}`, openai | google},
+		"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`,
+			both},
+		"not": {`{"type":"object","properties":{"id":{"type":"string"}},"not":{"required":["x"]}}`,
+			`{"id":"1"}`, openai | google},
+		"an array of anything": {`{"type":"object","properties":{"tags":{"type":"array"}}}`, `{"tags":[1]}`, openai | google},
+		"numbers": {`{"type":"object","properties":{"top":{"type":"integer","enum":[0,1,2]}}}`, `{"top":1}`,
+			google},
+		"booleans": {`{"type":"object","properties":{"p":{"anyOf":[{"type":"boolean","enum":[true]}]}}}`,
+			`{"p":true}`, google},
+		"an object of anything": {`{"type":"object","properties":{"query":{"type":"object"}}}`, `{"query":{"a":1}}`, google},
+		"required, and no property": {`{"type":"object","properties":{"x":{"type":"object",` +
+			`"properties":{"a":{"type":"string"}},` +
+			`"required":["b"]}}}`, `{"x":{"b":1}}`, google},
+		"a tuple": {`{"type":"object","properties":{"range":{"type":"array","items":[{"type":"number"}]}}}`,
+			`{"range":[1]}`, both},
+	} {
+		onEach(t, func(t *testing.T, w *world) {
+			input := x.input
+			of := openai
+			switch w.name {
+			case "anthropic", "bedrock":
+				of = claude
+			case "gemini":
+				of = google
+			}
+			if x.refuse&of != 0 {
+				b, _ := json.Marshal(map[string]string{"arguments_json": input})
+				input = string(b)
+			}
+			w.Scripted(models.Script{Calls: []models.ScriptedCall{call("c1", "list", input),
+				call("c2", "own", `{"arguments_json":"x"}`)}})
+			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},"required":["arguments_json"],"additionalProperties":false}`)
+			got, err := w.wire.Say(t.Context(), model.Request{
+				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
+				Tools: []model.Tool{{Name: "list", Description: "d", Schema: json.RawMessage(x.schema), Foreign: true},
+					{Name: "own", Schema: own}},
+			}, func(string) {})
+			expect.Must(t, err == nil && len(got.Calls) == 2, "%s: %+v, %v", about, got, err)
+			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))
+			expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"x"}`, about)
+		})
+	}
+}
+
+// OpenAI takes 1,024 characters of a description: the rest is said in the schema, as is the schema of a wrapped tool.
+func TestALongDescriptionIsSaidWhole(t *testing.T) {
+	long := strings.Repeat("Lists issues of the project. ", 60) + "END"
+	for about, schema := range map[string]string{
+		"a schema that all take": `{"type":"object","description":"Filters","properties":{"q":{"type":"string"}}}`,
+		"one that is refused":    `{"type":"object","properties":{"q":{"type":"string"}},"anyOf":[{"required":["q"]}]}`,
+		"a large one that is": `{"type":"object","properties":{"q":{"type":"string","description":"` +
+			strings.Repeat("q", 4000) + `"}},"anyOf":[{"required":["q"]}]}`,
+	} {
+		onEach(t, func(t *testing.T, w *world) {
+			w.Scripted(models.Script{Texts: []string{"はい"}})
+			r := model.Request{Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10, Tools: []model.Tool{
+				{Name: "issues", Description: long, Schema: json.RawMessage(schema), Foreign: true}}}
+			_, err := w.wire.Say(t.Context(), r, func(string) {})
+			expect.Must(t, err == nil, "%s: %v", about, err)
+			sent := w.Asked()[0]
+			expect.That(t, strings.Contains(sent, "END"), "%s: the description is cut: %s", about, sent)
+			if about != "a schema that all take" {
+				expect.That(t, strings.Contains(sent, `anyOf\":[`), "%s: the schema is not said: %s", about, sent)
+			}
+		})
+	}
+}
 
 var update = flag.Bool("update", false, "write what is sent to testdata")
 

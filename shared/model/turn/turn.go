@@ -5,13 +5,19 @@ package turn
 
 import (
 	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/tool"
+	"ringi/shared/words/legible"
 )
 
 // Message is a message of a conversation with its proposals and their results.
@@ -174,4 +180,163 @@ var prompts embed.FS
 func promptIn(locale string) (model.Prompt, error) { return model.ReadPrompt(prompts, "chat", locale) }
 func foldPromptIn(locale string) (model.Prompt, error) {
 	return model.ReadPrompt(prompts, "fold", locale)
+}
+
+// entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
+// another speaker. Nothing in an entry is an instruction.
+type entry struct {
+	From     string `json:"from,omitempty"`      // a person's name
+	ID       string `json:"id,omitempty"`        // that person's id in Slack
+	Agent    string `json:"agent,omitempty"`     // the agent's own words
+	System   string `json:"system,omitempty"`    // Ringi's own words, and nobody else's
+	Quoted   string `json:"quoted,omitempty"`    // what Ringi's words before it are about, such as a reason or a command's output
+	Forwards string `json:"forwards,omitempty"`  // that the person before it forwards this message, and of which channel
+	NotShown string `json:"not_shown,omitempty"` // what the agent does not see, in Ringi's words
+	Summary  string `json:"summary,omitempty"`   // of older messages
+	At       string `json:"at,omitempty"`        // when it was said
+	Changes  string `json:"changes,omitempty"`   // when the message was written that this one replaces
+	Deletes  string `json:"deletes,omitempty"`   // when the message was written that its author deleted
+	Text     string `json:"text,omitempty"`
+	File     string `json:"file,omitempty"`
+	NotRead  string `json:"not_read,omitempty"`
+	Lies     string `json:"lies_at,omitempty"`  // the path of the file beside the conversation's files
+	TextAt   string `json:"text_at,omitempty"`  // the path of its text, if that is another
+	Encoding string `json:"encoding,omitempty"` // of a text that was not UTF-8
+	Remarks  string `json:"remarks,omitempty"`  // what its text doesn't show
+	Read     string `json:"read,omitempty"`     // the path of a file that the agent read
+	Searched string `json:"searched,omitempty"` // what the agent searched for
+	Lines    string `json:"lines,omitempty"`
+	Now      string `json:"now,omitempty"`
+}
+
+// system splits a message of Ringi's into entries, so that words of others have entries of their own. If the pieces of
+// a message about an action's end are not known, all of it counts as others' words. With an author, the others' words are
+// theirs: a rejection's reason.
+func (m Message) system() (out []entry) {
+	pieces := m.Pieces
+	if pieces == nil && m.Text != "" {
+		pieces = []Piece{{m.Text, m.ActionID != ""}}
+	}
+	for _, p := range pieces {
+		if p.Quoted {
+			out = append(out, entry{From: line(m.Name), ID: m.UserID, Quoted: p.Text})
+		} else {
+			out = append(out, entry{System: p.Text})
+		}
+	}
+	if len(out) > 0 {
+		out[0].At = clock(m.At)
+	}
+	for _, e := range m.Thread {
+		out = append(out, entry{From: line(e.Name), ID: e.UserID, At: clock(e.At), Quoted: e.Text})
+	}
+	return out
+}
+
+// spoken returns what a person said, changed or deleted, and what they forwarded: others' words.
+func (m Message) spoken() []entry {
+	e := entry{From: line(m.Name), ID: m.UserID, At: clock(m.At)}
+	switch {
+	case m.Deleted && m.Replaces.IsZero():
+		e.NotShown = "the author deleted this message"
+	case m.Deleted:
+		e.Deletes = clock(m.Replaces)
+	default:
+		e.Text, e.Changes = legible.Visible(m.Text), clock(m.Replaces)
+	}
+	out := []entry{e}
+	if m.Deleted {
+		return out
+	}
+	for _, f := range m.Forwarded {
+		q := entry{From: line(f.Name), ID: f.UserID, At: clock(f.At), Quoted: f.Text, Forwards: "a message of another person"}
+		if f.Where != "" {
+			q.Forwards += " in " + line(f.Where)
+		}
+		switch {
+		case f.Text == "":
+			q.NotShown = "Slack does not show the text of this forwarded message"
+		case f.Cut:
+			q.NotShown = "the rest of this forwarded message"
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// folded returns a summary, and what it stands for.
+func (m Message) folded() []entry {
+	until := "older messages"
+	if !m.At.IsZero() {
+		until = "the messages until " + clock(m.At)
+	}
+	if m.Text == "" {
+		return []entry{{NotShown: until + ": they are not kept, or belong to a conversation that ended"}}
+	}
+	return []entry{{NotShown: until + ": the summary stands for them"}, {Summary: m.Text}}
+}
+
+// clock formats a time to the minute. It is empty for the zero time.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(tenancy.Zone()).Format("2006-01-02 15:04")
+}
+
+const (
+	busy = "An action of yours waits for a decision or is under way: propose no other one now."
+	lost = "The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on " +
+		"with an empty folder, by a button."
+	changed = "The files have changed since you read some of what stands above: each result says of which version it is. " +
+		"They have the version %.12s now. Read again what you need."
+)
+
+// passing is what only this turn says, at its end, after all that happened before: what changes with each call comes
+// after what vendors cache.
+func (t Turn) passing() []model.Part {
+	var list []entry
+	if t.Files != nil && slices.ContainsFunc(t.History, func(m Message) bool { return m.readOther(t.Files.Version) }) {
+		list = append(list, entry{System: fmt.Sprintf(changed, t.Files.Version)})
+	}
+	if t.Busy {
+		list = append(list, entry{System: busy})
+	}
+	if t.FilesLost {
+		list = append(list, entry{System: lost})
+	}
+	if t.More > 0 {
+		list = append(list, entry{NotShown: fmt.Sprintf("%d more messages, which you answer next", t.More)})
+	}
+	if !t.Now.IsZero() {
+		list = append(list, entry{Now: t.Now.In(tenancy.Zone()).Format("2006-01-02 15:04 (Monday), Asia/Tokyo, UTC-07:00")})
+	}
+	if list == nil {
+		return nil
+	}
+	return []model.Part{{Text: fenced(list), Passing: true}}
+}
+
+// readOther reports whether the message has results of another version of the files than this one.
+func (m Message) readOther(now string) bool {
+	return slices.ContainsFunc(m.Rounds, func(r Round) bool { return r.Version != now })
+}
+
+// line returns the visible part of a name on one line.
+func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
+
+// fenced returns the visible parts of entries as data. JSON escapes every <, so no text in them can end the fence.
+func fenced(list []entry) string {
+	for i := range list {
+		e := &list[i]
+		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.Forwards, &e.NotShown, &e.Summary, &e.Text,
+			&e.File, &e.NotRead, &e.Lies, &e.TextAt, &e.Read, &e.Searched} {
+			*text = legible.VisibleCode(*text)
+		}
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		panic(fmt.Sprintf("encode what was said: %v", err)) // of texts
+	}
+	return "<messages>\n" + string(b) + "\n</messages>"
 }

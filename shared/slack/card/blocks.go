@@ -1,9 +1,13 @@
 package card
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 )
 
 // The colours of an attachment's bar.
@@ -111,3 +115,139 @@ func characters(b slack.Block) int {
 
 // ident bounds an id for block_id, value and private_metadata.
 func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }
+
+// The limits of a body in blocks and characters. They leave room for the card's header, a divider, up to three lines
+// about the outcome, buttons, and the path of a gate along its route: one block of up to two lines. No card has a path
+// yet; what fits without one has to fit once it has.
+const (
+	maxBodyBlocks = maxBlocks - 6 - 1
+	maxBody       = maxCharacters - 2500 - 2*maxPath
+	maxPath       = 700 // of a line
+)
+
+// body is the content that a card asks people to decide about; anything that they decide about must be in it. cut says
+// that the card does not show all of it: then its button opens a Review instead of approving.
+type body struct {
+	blocks []slack.Block
+	cut    bool
+}
+
+//go:noinline
+func (b body) with(more body) body {
+	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
+}
+
+// add is with in place, for a body that is built row by row and shares its blocks with nobody.
+func (b *body) add(more body) {
+	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
+}
+
+func (b body) bounded() body {
+	room, lines := maxBody, maxBodyLines
+	for i, block := range b.blocks {
+		room, lines = room-characters(block), lines-blockHeight(block)
+		if room < 0 || lines < 0 || i == maxBodyBlocks {
+			return body{b.blocks[:i:i], true}
+		}
+	}
+	return b
+}
+
+func height(s string) int { return strings.Count(s, "\n") + 1 }
+
+// blockHeight counts the lines of a section or a table; a row of a table counts as one line.
+func blockHeight(b slack.Block) int {
+	switch b := b.(type) {
+	case *slack.SectionBlock:
+		if b.Text != nil {
+			return height(b.Text.Text)
+		}
+	case *slack.TableBlock:
+		return len(b.Rows)
+	}
+	return 0
+}
+
+func sectioned(parts ...string) []slack.Block {
+	out := make([]slack.Block, len(parts))
+	for i, p := range parts {
+		out[i] = section(p)
+	}
+	return out
+}
+
+// prose draws a text that people approve, in up to most sections.
+func (d drawing) prose(text string, most int) body {
+	return d.sections(pages(prepared(text), maxSection), most)
+}
+
+// lined draws lines in up to most sections. The last section counts the lines that did not fit.
+func (d drawing) lined(lines []string, most int) body {
+	l := listing{more: d.w.MoreSteps, below: units(d.w.MoreSteps) + 10} // more lines fit than with usualBelow
+	for i, line := range lines {
+		l.add(i+1, "", line)
+	}
+	return d.listed(l, most)
+}
+
+func (d drawing) sections(parts []string, most int) body {
+	if len(parts) == 0 {
+		return body{blocks: sectioned(d.w.None)}
+	}
+	shown := parts[:min(most, len(parts))]
+	b := body{sectioned(shown...), len(shown) < len(parts)}
+	if b.cut {
+		last := strings.TrimRight(parts[most-1], " \n")
+		b.blocks[most-1] = section(cut(last+" "+ellipsis+"    ", maxSection))
+	}
+	return b
+}
+
+// maxPolicy is the greatest size of a policy in bytes. A card can't show more visible text, but runs of spaces, which
+// cards collapse, could make a row much larger.
+const maxPolicy = 32 << 10
+
+// PromptFits reports whether a card can show all of a policy. A longer policy from a model is refused.
+func PromptFits(content string) bool {
+	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.prose(content, maxPages) })
+}
+
+// Stampable reports whether people can approve a policy: a card can show all of its text and everybody whom it
+// mentions.
+func Stampable(content string) bool {
+	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
+}
+
+// StepsFit is PromptFits for steps and the remarks above them.
+func StepsFit(steps []task.Step, remarks string) bool {
+	return fits(func(d drawing) body { return d.processBody(steps, remarks, maxPages) })
+}
+
+func fits(draw func(drawing) body) bool {
+	for _, locale := range language.All {
+		if draw(drawing{a: &task.Aggregate{}, w: wordsOf.In(locale)}).bounded().cut {
+			return false
+		}
+	}
+	return true
+}
+
+// blockID is the block_id by which a click names its task or conversation and, of a gate under a rule, the stage that
+// the person saw.
+func blockID(id string, stage int) string {
+	if id = ident(id); stage > 0 {
+		id += "/" + strconv.Itoa(stage)
+	}
+	return id
+}
+
+// Subject reads a block_id that a button names: a task or conversation, and a stage, which is 0 for a gate without a
+// rule. ok is false if the stage is written in a way that no card writes it.
+func Subject(block string) (id string, stage int, ok bool) {
+	id, n, there := strings.Cut(block, "/")
+	if !there {
+		return id, 0, true
+	}
+	stage, err := strconv.Atoi(n)
+	return id, stage, err == nil && stage > 0 && strconv.Itoa(stage) == n
+}

@@ -2,14 +2,18 @@ package card
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -193,4 +197,122 @@ func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload,
 	}
 	p, problems := conversation.ReadKept(x.ActionType, text)
 	return p, len(problems) == 0
+}
+
+const maxTailLine = 240 // of one line of output
+
+var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
+
+// Output is a line of a command's output as people see it: as it is, without a terminal's colours, and with nothing
+// hidden.
+func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
+
+// tail shows the last lines of the action's output and says how many lines there were, and which are missing.
+func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.Block {
+	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
+	if len(log) == 0 {
+		return nil
+	}
+	lines := make([]string, len(log))
+	for i, l := range log {
+		lines[i] = cut(shownCode(beginning(Output(l.Text), maxTailLine)), maxTailLine)
+	}
+	n := max(log[len(log)-1].Order+1, x.Lines)
+	counts := fill(d.texts.Lines, "n", conversation.Grouped(n))
+	if gone := x.NotKept(); gone != "" {
+		counts += fill(d.texts.Dropped, "lines", gone)
+	} else if x.Lines == 0 && n > conversation.MostLines { // while it runs
+		counts += fill(d.texts.Newest, "n", conversation.MostLines)
+	}
+	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}
+}
+
+// ProposalCallback names the dialog in which a person proposes an action themself. Each field's block and input have
+// the name of its conversation.OwnField.
+const ProposalCallback = "propose_action_modal"
+
+// ProposalForm is that dialog's private_metadata.
+type ProposalForm struct {
+	Session string   `json:"session"`
+	Authors []string `json:"authors,omitempty"` // whose words or files fill the content in
+}
+
+// ProposalModal asks for an action in the conversation with this id. text fills the content in; authors are whose words
+// it has.
+func ProposalModal(session, text string, authors []string, locale string) slack.ModalViewRequest {
+	w := conversationWordsOf.In(locale)
+	var options []*slack.OptionBlockObject
+	for _, t := range agent.OwnTypes {
+		options = append(options, slack.NewOptionBlockObject(string(t), label(agent.Called(locale)[t]), nil))
+	}
+	choose := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, string(conversation.OwnType), options...)
+	choose.InitialOption = options[len(options)-1]
+	text, _ = cutTyped(text)
+	field := func(f conversation.OwnField, most int, initial string) *slack.InputBlock {
+		return slack.NewInputBlock(string(f), label(f.Called(locale)), nil, &slack.PlainTextInputBlockElement{
+			Type: slack.METPlainTextInput, ActionID: string(f), MaxLength: most, InitialValue: initial,
+			Multiline: f == conversation.OwnContent,
+		})
+	}
+	content := field(conversation.OwnContent, MaxTyped, text)
+	content.Hint = label(w.ProposeContent)
+	path := field(conversation.OwnPath, 250, "")
+	path.Optional, path.Hint = true, label(w.ProposePath)
+	seconds := field(conversation.OwnSeconds, 4, fmt.Sprint(conversation.UsualSeconds))
+	seconds.Optional, seconds.Hint = true, label(w.ProposeSeconds)
+	return modal(ProposalCallback, w.ProposeTitle, w.ProposeSubmit, wordsOf.In(locale).ModalClose,
+		metadata(ProposalForm{ident(session), authors}), section(w.ProposeText),
+		slack.NewInputBlock(string(conversation.OwnType), label(conversation.OwnType.Called(locale)), nil, choose),
+		content, path, seconds, field(conversation.OwnSummary, conversation.MaxSummary, ""))
+}
+
+// ProposeNote says to a person why there is no dialog to propose an action: the message is in no conversation.
+func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }
+
+// files adds where people see the files of an action that ended, a button that sends them into the thread, and what
+// became of that.
+func (d conversationDrawing) files(x *conversation.Action, f face) face {
+	w := d.texts
+	if x.Changed == nil || x.Changed.Files == 0 {
+		return f
+	}
+	var lines []string
+	if page := d.t.filesPage(x); page != "" {
+		lines = append(lines, fill(w.FilesPage, "url", page))
+	}
+	s := x.Sending
+	switch {
+	case s != nil && s.State == conversation.SendingDone:
+		lines = append(lines, fill(w.Sent, "who", d.w.mention(s.By), "when", whenSet(s.Ended)))
+	case s != nil && s.State != conversation.SendingFailed:
+		lines = append(lines, w.Sending)
+	case s != nil && s.Error == conversation.ReasonNotShared: // nobody knows that they were not sent
+		lines = append(lines, w.reason(s.Error, ""))
+	case s != nil:
+		lines = append(lines, fill(w.NotSent, "why", w.reason(s.Error, "")))
+	}
+	wrote, open := x.Changed.Written > 0, d.t.Conversation.Status != conversation.Closed
+	if d.t.MaySend && wrote && !x.Sends() {
+		lines = append(lines, fill(w.Unsendable, "n", conversation.MaxSent))
+	}
+	if len(lines) > 0 {
+		f = f.with(contextLine(lines...))
+	}
+	if d.t.MaySend && open && x.Sends() && (s == nil || s.State == conversation.SendingFailed) {
+		send := button(w.Send, SendFiles, x.ActionID, "")
+		f = f.with(d.actions(confirmed(send, w.SendTitle, fill(w.SendText, "n", x.Changed.Written), w.SendYes, w.SendNo)))
+	}
+	return f
+}
+
+// filesPage is the address of the files that an action left, or "".
+func (t Conversation) filesPage(x *conversation.Action) string {
+	if t.Console == "" {
+		return ""
+	}
+	page := t.Console + "/sessions/" + t.Head.SessionID + "/files"
+	if x.Version != "" {
+		page += "?version=" + x.Version
+	}
+	return page
 }

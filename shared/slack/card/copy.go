@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -85,4 +86,113 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		blocks = append(blocks, contextLine(append(d.rejection(), d.ended())...))
 	}
 	return face{text, colour, blocks}.message()
+}
+
+// TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.
+// Its block_id names the stage of that stamp, and its value the gate, as those of the other buttons.
+const TakeBack = "takeback_"
+
+// TakeBackWords returns the text of the button by which somebody takes their own stamp back, the question that it asks
+// before, and what it means.
+func TakeBackWords(locale string) (text, question, about string) {
+	w := routeWordsOf.In(locale)
+	return w.TakeBack, w.TakeBackTitle, w.TakeBackText
+}
+
+// takeBack returns the button for somebody's stamp on a gate that waits, and the stage of the stamp. ok is false if
+// they have none, or may not take it back.
+func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.BlockElement, stage int, ok bool) {
+	if !r.open || r.st.Refused != nil {
+		return nil, 0, false
+	}
+	act, ok := circulation.TakesBack(r.gate.Circulating(), r.st, user)
+	if !ok {
+		return nil, 0, false
+	}
+	return confirmed(button(r.texts.TakeBack, TakeBack+string(kind), value, ""), r.texts.TakeBackTitle,
+		r.texts.TakeBackText, r.texts.TakeBackYes, r.texts.TakeBackNo), act.Stage, true
+}
+
+// onCopy returns the button for the stamp of a copy's person at the copy's stage, if they may take it back. id is the
+// task's or conversation's.
+func (r routed) onCopy(kind aggregate.CardType, value, id string) []slack.Block {
+	b, stage, ok := r.takeBack(kind, value, r.copy.User)
+	if !ok || stage != r.copy.Stage {
+		return nil
+	}
+	return []slack.Block{slack.NewActionBlock(blockID(id, stage), b)}
+}
+
+// opensRoute returns the button of a card that opens the dialog with the whole route, if somebody may take a stamp back
+// there: a card is for all, and not everybody who stamps has a copy.
+func (r routed) opensRoute(kind aggregate.CardType, value string) []slack.BlockElement {
+	if r.copy != nil || !r.open {
+		return nil
+	}
+	for _, act := range r.st.Stamps() {
+		if _, ok := circulation.TakesBack(r.gate.Circulating(), r.st, act.Hand.User); ok {
+			return []slack.BlockElement{button(r.texts.OpenRoute, ReviewAction+string(kind), value, "")}
+		}
+	}
+	return nil
+}
+
+// inDialog draws the whole route for a page's foot: where each stage stands.
+func (r routed) inDialog() (out []slack.Block) {
+	if len(r.st.Stages) == 0 {
+		return nil
+	}
+	lines := []string{fill(r.texts.Rule, "rule", r.ruleName(r.gate))}
+	for _, s := range r.stages() {
+		lines = append(lines, cut(s, maxPath))
+	}
+	const most = 10 // elements of a context (https://docs.slack.dev/reference/block-kit/blocks/context-block)
+	for some := range slices.Chunk(lines, most) {
+		out = append(out, contextLine(some...))
+	}
+	return out
+}
+
+// dialogButtons returns a page's buttons: those that turn it, which name the stage that the person saw, and the one by
+// which its reader takes a stamp back.
+func (r routed) dialogButtons(of Review, value string, turns []slack.BlockElement) (out []slack.Block) {
+	back, stage, ok := r.takeBack(of.Type, value, of.Reader)
+	if ok && stage == of.Stage && len(turns) > 0 { // Slack takes a block_id once
+		turns, ok = append(turns, back), false
+	}
+	if len(turns) > 0 {
+		out = append(out, slack.NewActionBlock(blockID(of.TaskID, of.Stage), turns...))
+	}
+	if ok {
+		out = append(out, slack.NewActionBlock(blockID(of.TaskID, stage), back))
+	}
+	return out
+}
+
+// maxStamped is how many gates the Home tab lists that somebody stamped.
+const maxStamped = 5
+
+// stamped lists on the Home tab what its person stamped and may take back, each with its button: for those who have no
+// copy. What they are asked about again has its card above.
+func (w *askWords) stamped(in Summary) (out []slack.Block) {
+	for _, x := range in.Stamped {
+		g := x.gate()
+		again := slices.ContainsFunc(in.Waiting, func(o Waits) bool { return o.Of.Ref() == x.Of.Ref() })
+		if again || g == nil || len(out) == 2*maxStamped {
+			continue
+		}
+		value := x.Question.ID
+		if x.Question.Kind == conversation.CardAction {
+			value += "/" + g.Asked
+		}
+		r := drawing{w: wordsOf.In(w.Locale)}.route(g, g.Status == aggregate.PendingApproval)
+		if b, stage, ok := r.takeBack(x.Question.Kind, value, in.User); ok {
+			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)),
+				slack.NewActionBlock(blockID(x.Of.Ref().ID, stage), b))
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return append([]slack.Block{divider(), header(routeWordsOf.In(w.Locale).Stamped)}, out...)
 }

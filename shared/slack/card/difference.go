@@ -1,8 +1,14 @@
 package card
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"strings"
 
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/words/legible"
 )
@@ -155,4 +161,166 @@ func (d conversationDrawing) named(first []string, of int) string {
 		text += fill(d.texts.MoreFiles, "n", more)
 	}
 	return text
+}
+
+// listing is a text in parts that sections don't split. A part may belong to an entry of those that a heading counts.
+type listing struct {
+	parts []part
+	more  string // says how many entries are not shown whole; empty: none are counted
+	below int    // characters that a section leaves for what stands below its parts; 0: usualBelow
+}
+
+const usualBelow = 100
+
+// part is a part of a listing.
+type part struct {
+	text  string
+	entry int    // number of its entry, from 1; 0: none
+	again string // stands above the part if another section has the entry's beginning
+}
+
+// add adds parts of the entry with this number, 0 for parts of none.
+//
+//go:noinline
+func (l *listing) add(entry int, again string, texts ...string) {
+	for _, text := range texts {
+		l.parts = append(l.parts, part{text, entry, again})
+	}
+}
+
+// unshown says how many entries have a part from this one on.
+func (l listing) unshown(from int, otherwise string) string {
+	entries := map[int]bool{}
+	for _, p := range l.parts[from:] {
+		entries[p.entry] = true
+	}
+	delete(entries, 0)
+	if l.more == "" || len(entries) == 0 {
+		return otherwise
+	}
+	return fill(l.more, "n", len(entries))
+}
+
+// packed fills sections with texts and splits none of them.
+func (d drawing) packed(parts []string, most int) body {
+	var l listing
+	l.add(0, "", parts...)
+	return d.listed(l, most)
+}
+
+// listed draws a listing in up to most sections. The last one says that it goes on.
+func (d drawing) listed(l listing, most int) body {
+	if len(l.parts) == 0 {
+		return body{}
+	}
+	room := maxSection - cmp.Or(l.below, usualBelow)
+	whole := listing{more: l.more}
+	for _, p := range l.parts {
+		whole.add(p.entry, p.again, codePages(p.text, room)...)
+	}
+	pages, left := paged(whole.parts, room, most)
+	if left > 0 {
+		pages[most-1] += "\n" + whole.unshown(len(whole.parts)-left, d.w.GoesOn)
+	}
+	return body{sectioned(pages...), left > 0}
+}
+
+// paged fills up to most sections of at most room characters with complete parts, and counts the parts that are left.
+func paged(parts []part, room, most int) (pages []string, left int) {
+	var page []string
+	used, high := 0, 0
+	add := func(text string) {
+		page = append(page, text)
+		used, high = used+units(text)+1, high+height(text)
+	}
+	for i, p := range parts {
+		if (used+units(p.text)+1 > room || high+height(p.text) > maxLines) && len(page) > 0 {
+			pages = append(pages, strings.Join(page, "\n"))
+			page, used, high = nil, 0, 0
+		}
+		if len(pages) == most {
+			return pages, len(parts) - i
+		}
+		if len(page) == 0 && i > 0 && p.again != "" && parts[i-1].entry == p.entry {
+			add(p.again)
+		}
+		add(p.text)
+	}
+	return append(pages, strings.Join(page, "\n")), 0
+}
+
+// Pull is what people are told of a pull request before they approve it, on any surface. Title and Body are the
+// agent's.
+type Pull struct{ CI, To, Title, Body string }
+
+// PullOf returns what people are told of a pull request, and false for a payload that opens none. Once the action has
+// ended there is nothing to say of what pushing would set going.
+func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out Pull, ok bool) {
+	if p.Push == nil {
+		return Pull{}, false
+	}
+	w, branch := conversationWordsOf.In(locale), ""
+	if x.Pushed != nil {
+		branch = x.Pushed.Branch
+	}
+	switch {
+	case x.Status.Over():
+	case p.Push.CI == agent.CISkip:
+		out.CI = w.PushSkips
+	default:
+		out.CI = w.PushRuns
+	}
+	out.To = fill(w.PushTo, "repository", legible.OneLine(p.Push.Repository), "into", legible.OneLine(p.Push.Into),
+		"commit", p.Push.Commit[:min(len(p.Push.Commit), 12)], "branch", legible.OneLine(branch))
+	var said struct{ Title, Body string }
+	if json.Unmarshal([]byte(p.Arguments), &said) != nil {
+		said.Body = p.Arguments
+	}
+	out.Title, out.Body = said.Title, said.Body
+	return out, true
+}
+
+// pullRequest draws a pull request that people are asked about: first what pushing sets going, then where it goes and
+// what it says, then all that changes.
+func (d conversationDrawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
+	is, _ := PullOf(x, p, d.w.Locale)
+	changes := d.difference(p.Changes)
+	l := listing{more: changes.more}
+	if is.CI != "" {
+		l.add(0, "", "*"+escape(is.CI)+"*")
+	}
+	l.add(0, "", escape(is.To), d.texts.PushTitle+" "+inlineCode(is.Title), d.texts.PushBody)
+	l.add(0, "", d.written(is.Body)...)
+	l.parts = append(l.parts, changes.parts...)
+	return l
+}
+
+// pushed says what of a pull request is there, and whether somebody is looking.
+func (d conversationDrawing) pushed(x *conversation.Action) (lines []string) {
+	p := x.Pushed
+	if p == nil {
+		return nil
+	}
+	switch {
+	case p.Number > 0:
+		link := fmt.Sprintf("<%s|%s#%d>", p.URL(), escape(p.Repository), p.Number)
+		lines = append(lines, fill(d.texts.Pulled, "link", link))
+	case p.There:
+		lines = append(lines, fill(d.texts.BranchThere, "link", fmt.Sprintf("<%s|%s>", p.URL(), escape(p.Branch))))
+	}
+	switch {
+	case p.Look != nil:
+		lines = append(lines, fill(d.texts.Looking, "who", d.w.mention(p.Look.By), "when", when(p.Look.At)))
+	case p.Unseen != "":
+		lines = append(lines, d.texts.reason(p.Unseen, ""))
+	}
+	return lines
+}
+
+// check returns the button by which people have it looked what of a pull request is there.
+func (d conversationDrawing) check(x *conversation.Action) []slack.Block {
+	if d.t.Unsure(x.ActionID) == nil || x.Pushed.Look != nil || d.t.Conversation.Status == conversation.Closed {
+		return nil
+	}
+	return []slack.Block{d.actions(button(d.texts.CheckPush, CheckAction, x.ActionID, slack.StylePrimary))}
 }

@@ -3,14 +3,22 @@ package card_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 // read returns all pages of the dialog of the last action, and on which of them it can be approved.
@@ -105,4 +113,210 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 		got := card.Became(c, "en")
 		expect.That(t, strings.Contains(got, want), "%q, want %q", got, want)
 	}
+}
+
+// writing proposes new files, each with this many lines.
+func writing(t *testing.T, lines ...int) *conversation.Proposal {
+	var files []conversation.File
+	for i, n := range lines {
+		files = append(files, conversation.File{Path: fmt.Sprintf("src/%d.txt", i+1), Content: strings.Repeat("漢字を書く行\n", n)})
+	}
+	return changing(t, nil, conversation.Payload{Files: files})
+}
+
+// sections returns the texts of a message's sections.
+func sections(blocks []slack.Block) (out []string) {
+	for _, b := range blocks {
+		if s, is := b.(*slack.SectionBlock); is && s.Text != nil {
+			out = append(out, s.Text.Text)
+		}
+	}
+	return out
+}
+
+// Of the files that its heading counts, a card that is cut counts those that it doesn't show whole, however many parts
+// they are drawn in.
+func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
+	for locale, says := range map[string]string{
+		"ja": "…続きあり (全文を表示していないファイル: 2 件)", "en": "… continues (files not shown in full: 2)",
+	} {
+		c := begunConversation(t).says("", writing(t, 1, 900, 1))
+		_, m := c.drawn(locale)
+		all := sections(m.Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.HasSuffix(all[len(all)-1], says), "%s: %q", locale, all[len(all)-1])
+	}
+	var many conversation.Payload
+	for i := range 8 {
+		many.Commands = append(many.Commands, conversation.Command{Script: strings.Repeat("make\n", 60*(i%2)+60), TimeoutSeconds: 60})
+	}
+	c := begunConversation(t).says("", proposed(conversation.ShellCommand, many))
+	text, _ := c.drawn("en")
+	left := regexp.MustCompile(`continues \(commands not shown in full: ([0-9]+)\)`).FindStringSubmatch(text)
+	expect.Must(t, left != nil, "%s", text)
+	shown := strings.Count(text, "(time limit 60 s)")
+	expect.That(t, fmt.Sprint(8-shown) == left[1] || fmt.Sprint(9-shown) == left[1], "%d of 8 begin, but %s are not whole", shown, left[1])
+
+	text, _ = begunConversation(t).says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))).drawn("en")
+	expect.That(t, strings.Contains(text, "… continues") && !strings.Contains(text, "more"), "a single script is counted: %s", text)
+}
+
+var (
+	name    = regexp.MustCompile("(?m)^\\*`src/([0-9])\\.txt`\\* ")
+	heading = regexp.MustCompile("^\\*(ファイルの変更|File changes|`src/[0-9]\\.txt`\\* )")
+)
+
+// Each section that begins within a file's lines names the file.
+func TestWhatGoesOnIsNamedAgain(t *testing.T) {
+	for locale, again := range map[string]string{"ja": "*`src/%d.txt` (続き)*\n```\n", "en": "*`src/%d.txt` (continued)*\n```\n"} {
+		c := begunConversation(t).says("", writing(t, 300, 900, 1))
+		set := defaults // in the reader's language, whatever the conversation's is
+		set.Locale = locale
+		c.Aggregate.Conversation.Locale = map[string]string{"ja": "en", "en": "ja"}[locale]
+		at, of, n := card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}, 0, 0
+		for more := true; more; at.Page++ {
+			view, ok := c.Review(at, set)
+			expect.Must(t, ok && at.Page < 50, "no dialog, or one without an end")
+			for _, s := range sections(view.Blocks.BlockSet) {
+				expect.That(t, len([]rune(s)) <= 3000, "a section of %d characters", len([]rune(s)))
+				switch {
+				case strings.HasPrefix(s, fmt.Sprintf(again, of)):
+					n++
+				case !heading.MatchString(s):
+					t.Errorf("nothing says whose lines these are: %.80q", s)
+				}
+				for _, m := range name.FindAllStringSubmatch(s, -1) {
+					of = int(m[1][0] - '0')
+				}
+			}
+			more = strings.Contains(string(expect.Value(json.Marshal(view.Blocks))(t)), `"action_id":"turn_on"`)
+		}
+		expect.That(t, n >= 10, "%s: only %d sections go on with a file", locale, n)
+	}
+}
+
+// What a card doesn't show whole isn't "above". What can't be approved has no effect.
+func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
+	last := func(m card.Message) string {
+		blocks := m.Attachments[0].Blocks.BlockSet
+		return string(expect.Value(json.Marshal(blocks[len(blocks)-1]))(t))
+	}
+	argv := make([]string, 900)
+	for i := range argv {
+		argv[i] = strings.Repeat("x", 40)
+	}
+	commands := conversation.Payload{Commands: slices.Repeat([]conversation.Command{{Script: strings.Repeat("make\n", 100), TimeoutSeconds: 60}}, 4)}
+	long := `{"recipient":"U_SATO","text":"` + strings.Repeat("漢字 ", 4000) + `","details":[]}`
+	for name, p := range map[string]*conversation.Proposal{
+		"files": writing(t, 900), "script": shell(strings.Repeat("make\n", 900)),
+		"argv":     proposed(conversation.TestRun, conversation.Payload{Argv: argv, TimeoutSeconds: 30}),
+		"commands": proposed(conversation.ShellCommand, commands),
+		"call":     tooled("send_slack_dm", long, aggregate.Write, conversation.Called{}),
+	} {
+		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read in full"} {
+			_, m := begunConversation(t).says("", p).drawn(locale)
+			line := last(m)
+			expect.That(t, strings.Contains(line, label) && !strings.Contains(line, "上の") && !strings.Contains(line, "above") && !strings.Contains(line, "{whole}") && !strings.Contains(line, "{n}"),
+				"%s %s: %s", name, locale, line)
+		}
+	}
+	_, m := begunConversation(t).says("", tooMuch()).drawn("en")
+	expect.That(t, !strings.Contains(last(m), "If approved"), "%s", last(m))
+}
+
+// CI is what to weigh before an approval; afterwards the link says what is there.
+func TestADonePullRequestDoesNotWarnOfCI(t *testing.T) {
+	at := begunAt
+	for _, is := range []conversation.ActionStatus{conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled} {
+		c := pulling(t, agent.CIRun).ends(func(x *conversation.Action) {
+			x.Status, x.Error, x.CompletedAt, x.CancelReason = is, conversation.ReasonBranchAlone, &at, conversation.ReasonWithdrawn
+		})
+		text, _ := c.drawn("en")
+		expect.That(t, !strings.Contains(text, "Pushing runs") && strings.Contains(text, "acme/shop"), "%s: %s", is, text)
+	}
+}
+
+func TestARequestThatWasMadeKeepsItsText(t *testing.T) {
+	for _, locale := range language.All {
+		for name, text := range map[string]string{"short": "ノート PC を 3 台購入する。 <!channel>\n- 予算", "long": strings.Repeat("予算を書く。\n", 900)} {
+			c := begunConversation(t).wants(text)
+			c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
+			m := c.shown(conversation.CardOffered, locale)
+			expect.NoError(t, cardtest.Check(m))
+			drawn := strings.Join(sections(m.Attachments[0].Blocks.BlockSet), "\n")
+			expect.That(t, strings.Contains(drawn, "予算") && !strings.Contains(drawn, "<!channel"), "%s: %q", name, drawn)
+			expect.That(t, len([]rune(drawn)) < 1000, "%s: %d characters", name, len([]rune(drawn)))
+		}
+	}
+	c := begunConversation(t).wants("x")
+	c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
+	c.Aggregate.Handed = nil // its row is gone
+	expect.NoError(t, cardtest.Check(c.shown(conversation.CardOffered, "ja")))
+}
+
+// Whether a command ended before it was cancelled or went on to its end is said by the times.
+func TestACancelledActionSaysWhenItEnded(t *testing.T) {
+	for _, test := range []struct {
+		after  time.Duration
+		ja, en string
+	}{
+		{-5 * time.Second, "取り消す前に", "before it was cancelled"},
+		{0, "取り消す前に", "before it was cancelled"},
+		{3 * time.Second, "取り消した後", "after it was cancelled"},
+	} {
+		for locale, says := range map[string]string{"ja": test.ja, "en": test.en} {
+			c := begunConversation(t).says("", shell("make")).executing()
+			c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+			at := c.last().CompletedAt.Add(test.after)
+			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})
+			text, _ := c.drawn(locale)
+			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "%v: %s", test.after, text)
+
+			c = begunConversation(t).says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+			c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+			at = c.last().CompletedAt.Add(test.after)
+			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})
+			text, _ = c.drawn(locale)
+			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "call %v: %s", test.after, text)
+		}
+	}
+}
+
+// The card of what was approved and then withdrawn says who approved it, and whether it had begun.
+func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
+	for locale, notBegun := range map[string]string{"ja": "開始前だったため、何も実行していません", "en": "It hadn't started"} {
+		c := begunConversation(t).says("", shell("make")).approved()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ := c.drawn(locale)
+		for _, want := range []string{c.last().Gate.ApprovedBy, "U_SATO", notBegun} {
+			expect.Has(t, text, want)
+		}
+		c = begunConversation(t).says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ = c.drawn(locale)
+		expect.Has(t, text, c.last().Gate.ApprovedBy)
+		expect.That(t, !strings.Contains(text, notBegun) && strings.Contains(text, fmt.Sprint(c.last().StartedAt.Unix())), "%s", text)
+		c = begunConversation(t).says("", shell("make"))
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ = c.drawn(locale)
+		expect.That(t, !strings.Contains(text, notBegun), "nobody approved: %s", text)
+	}
+}
+
+// An argument that may be left out is not shown as a program's null, and people read which data leaves for the vendor.
+func TestACardOfAReadSaysWhatLeaves(t *testing.T) {
+	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "日付などは、そのまま送信されます"},
+		"en": {": (not given)", "names, employee numbers", "is sent unmasked"}} {
+		text, _ := begunConversation(t).says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).drawn(locale)
+		for _, want := range wants {
+			expect.Has(t, text, want)
+		}
+		expect.That(t, !strings.Contains(text, "null"), "%s", text)
+	}
+}
+
+// A card writes where a hunk is as a patch does.
+func TestANewFilesHunkBeginsBeforeItsFirstLine(t *testing.T) {
+	text, _ := begunConversation(t).says("", writing(t, 1)).drawn("ja")
+	expect.That(t, strings.Contains(text, "@@ -0,0 +1,1 @@"), "%s", text)
 }

@@ -1,10 +1,14 @@
 package card
 
 import (
+	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -135,3 +139,130 @@ func neutral(s string) string {
 func word(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
+
+// unmarked replaces the marks that cards use, and similar ones (🆗, 🉑, 🗹), in texts of people and models. Only a card
+// may show 「✅ 承認」.
+func unmarked(r rune) rune {
+	switch r {
+	case '✅', '✔', '☑', '🗸', '🗹', '🆗', '🉑', '🈴', '⭕', '💮', '㊞':
+		return '✓'
+	case '❌', '✖', '❎', '☒', '🗙', '🗴', '🗵', '🗶', '🗷', '🚫', '⛔', '🈲':
+		return '✗'
+	case '🔄', '🔃', '🔁':
+		return '↻'
+	case '⏹':
+		return '■'
+	case '➡':
+		return '→'
+	case '↩':
+		return '←'
+	case '❓', '❔':
+		return '?'
+	case '⚠':
+		return '!'
+	case '⬜', '⌛', '⏳', '⏱', '🔍', '🔎', '🚀', '📝', '📋', '📄', '⚙', '🔒', '🚨', '🟢', '🟡', '🔴', '👥', '🔗',
+		'🏆', '🏁', '🛠', '💬', '🔵', '✍', '➖', '👉':
+		return '・'
+	}
+	return r
+}
+
+// breakMentions disables words that notify a whole channel, and names of emoji that Slack would draw as marks.
+func breakMentions(s string) string {
+	if !strings.ContainsAny(s, "@:") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		rest := s[i+1:]
+		if s[i] == '@' && (hasWord(rest, "channel") || hasWord(rest, "here") || hasWord(rest, "everyone")) ||
+			s[i] == ':' && namesEmoji(rest) {
+			b.WriteString(joiner)
+		}
+	}
+	return b.String()
+}
+
+// hasWord reports whether s begins with a word, ignoring the case of ASCII letters.
+func hasWord(s, word string) bool {
+	if len(s) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if s[i]|0x20 != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// maxEmojiName is the greatest length of an emoji's name, in characters; Slack allows 100.
+const maxEmojiName = 100
+
+// namesEmoji reports whether the text after a colon is an emoji's name and another colon. People name their own emoji,
+// so a name may have letters of any script. Digits alone are no name, except for the few below: 10:30:00 is a time.
+func namesEmoji(s string) bool {
+	name, letters := s, false
+	for n := 0; ; n++ {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == ':':
+			name = name[:len(name)-len(s)]
+			return n > 0 && (letters || name == "100" || name == "1234" || name == "+1" || name == "-1")
+		case size == 0, n == maxEmojiName:
+			return false
+		case unicode.IsLetter(r):
+			letters = true
+		case !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_-+'", r):
+			return false
+		}
+		s = s[size:]
+	}
+}
+
+var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
+
+// mention writes a person's id so that Slack shows the name. An empty id stands for the system.
+func (w *words) mention(user string) string {
+	switch {
+	case user == "":
+		return w.System
+	case idForm.Get().MatchString(user):
+		return "<@" + user + ">"
+	}
+	return or(inline(user, maxTool), w.System)
+}
+
+var writtenMention = language.Regexp{Text: `&lt;@([UW][A-Z0-9]{2,40})&gt;`}
+
+// people restores mentions of people in an escaped text and adds their ids, so that readers see who is meant. Mentions
+// beyond task.MaxMentioned, and all other markup, stay escaped.
+func people(escaped string) string {
+	called := map[string]bool{}
+	return writtenMention.Get().ReplaceAllStringFunc(escaped, func(written string) string {
+		id := writtenMention.Get().FindStringSubmatch(written)[1]
+		if !called[id] && len(called) == task.MaxMentioned {
+			return written
+		}
+		called[id] = true
+		return "<@" + id + "> (" + id + ")"
+	})
+}
+
+func when(t time.Time) string {
+	if t.Unix() <= 0 || t.Year() > 9999 {
+		return "—"
+	}
+	return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", t.Unix(), t.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
+func whenSet(t *time.Time) string {
+	if t == nil {
+		return "—"
+	}
+	return when(*t)
+}
+
+//go:noinline
+func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }

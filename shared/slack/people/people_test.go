@@ -7,11 +7,14 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 )
@@ -185,4 +188,181 @@ func TestARequesterIsRememberedForAMinute(t *testing.T) {
 	asked(4, "T1")
 	now = now.Add(time.Second)
 	asked(5, "T1")
+}
+
+// For any settings, person and request, a list shows that a person may decide if and only if their click would.
+func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
+	d := &grouped{vouching{directory{channels: []string{"C1 C1NOW"}}, map[string]slackapi.User{
+		"UOURS": {Team: "T1"}, "UASKS": {Team: "T1"}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
+	}}}
+	seen := map[bool]int{}
+	for _, s := range []tenancy.Settings{
+		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversChannel}, AllowSelfApproval: true},
+		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversChannel}},
+		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList}},
+		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UOURS", "UGUEST"}}, AllowSelfApproval: true},
+		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"S1"}}},
+	} {
+		for _, user := range []string{"UOURS", "UASKS", "USTRANGER", "UGUEST", "UUNKNOWN"} {
+			p := &People{Slack: d, Now: time.Now}
+			reach, err := p.Reach(t.Context(), "T1", user, s)
+			expect.NoError(t, err)
+			for _, o := range []aggregate.Origin{
+				{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}, {Team: "T1", User: "UASKS", Channel: "C2"},
+				{Team: "T1", User: "UASKS", Channel: "C1NOW"}, // its row was made before the change was known
+				{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}, {Team: "T1", User: "UOURS", Channel: "D2", ChannelType: "im"},
+			} {
+				by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
+				expect.NoError(t, err)
+				want := policy.Approve(by, o.User) == nil
+				if seen[want]++; reach.Decides(o) != want {
+					t.Errorf("%s in %s of %s under %+v: the list says %v", user, o.Channel, o.User, s.Approvers, !want)
+				}
+			}
+		}
+	}
+	expect.That(t, seen[true] >= 10 && seen[false] >= 10, "%v tells nothing", seen)
+}
+
+// grouped has one user group.
+type grouped struct{ vouching }
+
+func (g *grouped) UsergroupMembers(_ context.Context, id string) ([]string, error) {
+	return map[string][]string{"S1": {"UASKS"}}[id], nil
+}
+
+func TestPeopleSeeTheirOwnRequestsAndThoseOfTheirChannels(t *testing.T) {
+	d := &vouching{directory{channels: []string{"C1", "D9"}}, nil}
+	p := &People{Slack: d, Now: time.Now}
+	r, err := p.Sight(t.Context(), "T1", "U1")
+	expect.NoError(t, err)
+	for o, want := range map[aggregate.Origin]bool{
+		{User: "U1", Channel: "C2"}:                    true,
+		{User: "U1", Channel: "D1", ChannelType: "im"}: true,
+		{User: "U2", Channel: "C1"}:                    true,
+		{User: "U2", Channel: "C2"}:                    false,
+		{User: "U2", Channel: "D9", ChannelType: "im"}: false,
+		{User: "U2"}: false,
+		{}:           false,
+	} {
+		expect.That(t, r.Sees(o) == want, "%+v is seen: %v", o, !want)
+	}
+	expect.That(t, !(Reach{}).Sees(aggregate.Origin{}) && !(Reach{}).Decides(aggregate.Origin{}),
+		"nobody reaches something")
+	expect.Same(t, map[string]string{"C1": "name of C1", "D9": "name of D9"}, r.Channels())
+	if _, err := p.Sight(t.Context(), "T1", "U1"); err != nil || len(d.asked) != 1 {
+		t.Errorf("a person's channels were listed %d times within a minute: %v", len(d.asked), err)
+	}
+	if _, err := p.Sight(t.Context(), "T1", "U2"); err != nil || len(d.asked) != 2 {
+		t.Errorf("one person's channels were taken for another's: %v", err)
+	}
+}
+
+// silent is a Slack that lists no channels.
+type silent struct{ directory }
+
+func (silent) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) { yield(slackapi.Channel{}, errors.New("timeout")) }
+}
+
+func TestWhileSlackIsSilentPeopleSeeTheirOwnRequestsOnly(t *testing.T) {
+	p := &People{Slack: &silent{}, Now: time.Now}
+	r, err := p.Reach(t.Context(), "T1", "U1", tenancy.DefaultSettings())
+	expect.That(t, errors.Is(err, explain.ErrUnverified), "%v", err)
+	own, others := aggregate.Origin{User: "U1", Channel: "C1"}, aggregate.Origin{User: "U2", Channel: "C1"}
+	if !r.Sees(own) || r.Sees(others) || r.Decides(others) {
+		t.Errorf("sees own: %v, others: %v, decides: %v", r.Sees(own), r.Sees(others), r.Decides(others))
+	}
+}
+
+// calling answers with names, and counts the calls.
+type calling struct{ n atomic.Int32 }
+
+func (c *calling) User(_ context.Context, id string) (slackapi.User, error) {
+	c.n.Add(1)
+	if id == "UGONE" {
+		return slackapi.User{}, errors.New("user_not_found")
+	}
+	return slackapi.User{ID: id, Name: "name of " + id}, nil
+}
+
+func TestNamesAreKeptAndAPageAsksForAFewOnly(t *testing.T) {
+	var n Names
+	slack, now := &calling{}, time.Now()
+	got := n.Of(t.Context(), slack, "T1", now, "U1", "U2", "U1", "", "UGONE")
+	expect.Same(t, map[string]string{"U1": "name of U1", "U2": "name of U2", "UGONE": "UGONE"}, got)
+	n.Of(t.Context(), slack, "T1", now.Add(namedFor-time.Second), "U1", "U2")
+	if slack.n.Load() != 3 {
+		t.Errorf("%d calls", slack.n.Load())
+	}
+	n.Of(t.Context(), slack, "T2", now, "U1")
+	n.Of(t.Context(), slack, "T1", now.Add(namedFor), "U1")
+	if slack.n.Load() != 5 {
+		t.Errorf("%d calls: another workspace's name, or one too old, was taken", slack.n.Load())
+	}
+	var many []string
+	for i := range 50 {
+		many = append(many, fmt.Sprint("UMANY", i))
+	}
+	slack.n.Store(0)
+	first := n.Of(t.Context(), slack, "T1", now, many...)
+	if first["UMANY0"] != "name of UMANY0" || first["UMANY49"] != "UMANY49" || slack.n.Load() != mostAsked {
+		t.Errorf("%d calls, the first is %q, the last %q", slack.n.Load(), first["UMANY0"], first["UMANY49"])
+	}
+	for range 2 {
+		first = n.Of(t.Context(), slack, "T1", now, many...)
+	}
+	expect.That(t, first["UMANY49"] == "name of UMANY49", "the next pages do not name the others")
+}
+
+// A stage waits for those of its people who have not stamped; a channel's stage for full members who ask for nothing.
+func TestAListSaysWhoOwesAStage(t *testing.T) {
+	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+		"UA": {Team: "T1"}, "UB": {Team: "T1"}, "UASKS": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"},
+	}}
+	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UB"}}, AllowSelfApproval: true}
+	at := time.Now()
+	a, b := circulation.Person{User: "UA"}, circulation.Person{User: "UB"}
+	stage := circulation.Stage{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{a}}
+	second := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{b}}
+	of := func(stages ...circulation.Stage) aggregate.Gate {
+		return aggregate.Gate{
+			Status: aggregate.PendingApproval, AskedAt: &at, Asked: "hash",
+			Terms:  aggregate.Terms{ApprovalHours: 1, Rule: &circulation.Rule{ID: "r"}},
+			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
+		}
+	}
+	people := of(stage, second)
+	stamped := expect.Value(people.Acted(circulation.Act{
+		Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at, Stage: 1, Hash: "hash",
+	}))(t)
+	over, unknown := people, of(stage)
+	over.Status, unknown.Route.Form = aggregate.Cancelled, circulation.Form+1
+	here := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}
+	elsewhere, direct := here, aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
+	elsewhere.Channel = "C2"
+	opened := here
+	opened.User = "UB"
+	channel := of(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	for name, c := range map[string]struct {
+		gate *aggregate.Gate
+		of   aggregate.Origin
+		who  string
+	}{
+		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here, "UB"}, "over": {&over, here, ""},
+		"no route that can be walked": {&unknown, here, ""},
+		"a channel":                   {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
+		"a direct message": {&channel, direct, ""}, "of who opened it and doesn't ask": {&channel, opened, "UA UB"},
+	} {
+		var owe []string
+		for _, user := range []string{"UA", "UB", "UASKS", "UGUEST", "USTRANGER"} {
+			p := &People{Slack: d, Now: time.Now}
+			r := expect.Value(p.Reach(t.Context(), "T1", user, listed))(t)
+			if r.Owes(c.gate, c.of) {
+				owe = append(owe, user)
+			}
+		}
+		expect.That(t, strings.Join(owe, " ") == c.who, "%s: %v", name, owe)
+	}
+	expect.That(t, !(Reach{}).Owes(&people, here), "nobody owes")
 }

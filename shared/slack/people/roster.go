@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
+
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -166,4 +170,150 @@ func folded(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, s)
+}
+
+// MaxAccounts is how many accounts of a workspace are listed: as many as the 20 calls of users.list return that Slack
+// allows in a minute (Tier 2).
+const MaxAccounts = 20_000
+
+// Accounts lists the accounts of a workspace's people, guests included: no bots, nobody who has left, nobody of another
+// workspace. More says that there are others. It returns errorclass.ErrUnverified when Slack can't be asked.
+func Accounts(ctx context.Context, slack Listing, team string) (all []slackapi.User, more bool, err error) {
+	listed := 0
+	for u, err := range slack.Users(ctx) {
+		if err != nil {
+			return nil, false, fmt.Errorf("%w: list the accounts of %s: %w", explain.ErrUnverified, team, err)
+		}
+		if listed++; listed > MaxAccounts {
+			return all, true, nil
+		}
+		if !u.Bot && !u.Gone && u.Of(team) {
+			all = append(all, u)
+		}
+	}
+	return all, false, nil
+}
+
+const (
+	// namedFor is how long a person's name is cached.
+	namedFor = 10 * time.Minute
+	// mostAsked is how many names one page asks Slack for; users.info may be called about 100 times a minute (Tier 4).
+	mostAsked = 20
+	// namingTime bounds the calls for one page. The page shows ids for names that came too late, and the next page asks
+	// again.
+	namingTime = 2 * time.Second
+	atOnce     = 8
+)
+
+// Names looks up people's names in their workspace, and caches them for namedFor. The zero value is ready.
+type Names struct {
+	known clock.Answers[place, string]
+}
+
+// Of returns people's names by id. A person whose name Slack doesn't give in time is named by the id.
+func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time, ids ...string) map[string]string {
+	out := map[string]string{}
+	var ask []string
+	for _, id := range ids {
+		if _, had := out[id]; had || id == "" {
+			continue
+		}
+		out[id] = id
+		if name, ok := n.known.Known(place{team, id}, now); ok {
+			out[id] = name
+		} else if len(ask) < mostAsked {
+			ask = append(ask, id)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, namingTime)
+	defer cancel()
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	for _, id := range ask {
+		all.Go(func() error {
+			u, err := slack.User(ctx, id)
+			if err != nil {
+				slog.WarnContext(ctx, "a person is shown by id", "user", id, "err", err)
+			}
+			if u.Name != "" {
+				n.known.Keep(place{team, id}, u.Name, now, namedFor)
+			}
+			return nil
+		})
+	}
+	all.Wait()
+	for _, id := range ask {
+		if name, ok := n.known.Known(place{team, id}, now); ok {
+			out[id] = name
+		}
+	}
+	return out
+}
+
+// Once wraps a directory for one piece of work that asks about the same few people repeatedly. It asks Slack for each
+// fact once and caches the answer, even an error, so keep it for seconds only.
+func Once(d Directory) Directory { return &asked{from: d, of: map[string]func() (any, error){}} }
+
+type asked struct {
+	from Directory
+	mu   sync.Mutex
+	of   map[string]func() (any, error)
+}
+
+// once returns the result of the first call of ask for a key.
+func once[V any](a *asked, key string, ask func() (V, error)) (V, error) {
+	a.mu.Lock()
+	said := a.of[key]
+	if said == nil {
+		said = sync.OnceValues(func() (any, error) { return ask() })
+		a.of[key] = said
+	}
+	a.mu.Unlock()
+	v, err := said()
+	return v.(V), err
+}
+
+func (a *asked) User(ctx context.Context, id string) (slackapi.User, error) {
+	return once(a, "user "+id, func() (slackapi.User, error) { return a.from.User(ctx, id) })
+}
+
+func (a *asked) Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error] {
+	key := "channels " + user + " " + strings.Join(types, ",")
+	channels, err := once(a, key, func() (all []slackapi.Channel, err error) {
+		for c, err := range a.from.Channels(ctx, user, types...) {
+			if err != nil {
+				return all, err
+			}
+			all = append(all, c)
+		}
+		return all, nil
+	})
+	return func(yield func(slackapi.Channel, error) bool) {
+		for _, c := range channels {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(slackapi.Channel{}, err)
+		}
+	}
+}
+
+// listed is a list that may be incomplete.
+type listed struct {
+	ids  []string
+	more bool
+}
+
+func (a *asked) Members(ctx context.Context, channel string, most int) ([]string, bool, error) {
+	said, err := once(a, fmt.Sprint("members ", channel, " ", most), func() (l listed, err error) {
+		l.ids, l.more, err = a.from.Members(ctx, channel, most)
+		return l, err
+	})
+	return said.ids, said.more, err
+}
+
+func (a *asked) UsergroupMembers(ctx context.Context, group string) ([]string, error) {
+	return once(a, "group "+group, func() ([]string, error) { return a.from.UsergroupMembers(ctx, group) })
 }

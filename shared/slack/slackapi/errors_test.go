@@ -1,12 +1,16 @@
 package slackapi_test
 
 import (
+	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/outgoing"
@@ -119,4 +123,151 @@ func TestAddressesThatSlackGoWouldMisread(t *testing.T) {
 func TestCode(t *testing.T) {
 	got := []string{slackapi.Code(nil), slackapi.Code(errors.New("x")), slackapi.Code(slackapi.Refused{Code: "y"})}
 	expect.Same(t, []string{"", "", "y"}, got)
+}
+
+// keys has a bot's token, and the one that replaces it.
+type keys struct {
+	token, next, address string
+	err                  error
+	refused              int
+}
+
+func (r *keys) Bot(context.Context) (string, string, error) { return r.token, r.address, r.err }
+
+func (r *keys) Refused(context.Context) bool {
+	r.refused++
+	changed := r.next != "" && r.next != r.token
+	if changed {
+		r.token = r.next
+	}
+	return changed
+}
+
+// with returns a client of a workspace whose bot has the token xoxb-new.
+func with(t *testing.T, r *keys) (*slackapi.Client, *webapi.Workspace, *[]webapi.Call) {
+	t.Helper()
+	w := webapi.NewWorkspace(webapi.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
+	calls := &[]webapi.Call{}
+	server := httptest.NewServer(webapi.New(webapi.Options{
+		Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{}, Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) },
+	}))
+	t.Cleanup(server.Close)
+	r.address = server.URL + "/api/"
+	c := slackapi.With(r, time.Minute)
+	return c, w, calls
+}
+
+func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
+	r := &keys{token: "xoxb-old", next: "xoxb-new"}
+	c, _, _ := with(t, r)
+	ts, err := c.Post(t.Context(), webapi.HR, "", message("one"), about) // a form
+	expect.Must(t, err == nil && ts != "" && r.refused == 1, "%q, %v, asked %d times", ts, err, r.refused)
+	r.token = "xoxb-old"
+	if _, err := c.User(t.Context(), webapi.Sato); err != nil || r.refused != 2 {
+		t.Errorf("%v, asked %d times", err, r.refused)
+	}
+	if err := c.Update(t.Context(), webapi.HR, ts, message("two"), about); err != nil || r.refused != 2 {
+		t.Errorf("%v, asked %d times", err, r.refused)
+	}
+}
+
+// Slack is asked only once which workspace a token belongs to.
+func TestWhoseTheTokenIs(t *testing.T) {
+	c, _, calls := with(t, &keys{token: "xoxb-new"})
+	for range 2 {
+		if team, err := c.Team(t.Context()); err != nil || team != slacktest.Team || len(*calls) != 1 {
+			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
+		}
+	}
+}
+
+func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
+	r := &keys{token: "xoxb-old"}
+	c, _, calls := with(t, r)
+	_, err := c.Post(t.Context(), webapi.HR, "", message("one"), about)
+	if slackapi.Code(err) != "invalid_auth" || r.refused != 1 || len(*calls) > 1 {
+		t.Errorf("%v after %d calls, asked %d times", err, len(*calls), r.refused)
+	}
+}
+
+func TestWithoutATokenNothingIsSent(t *testing.T) {
+	r := &keys{err: errors.New("bot_token: not pasted")}
+	c, _, calls := with(t, r)
+	_, err := c.Post(t.Context(), webapi.HR, "", message("one"), about)
+	if slackapi.Code(err) != slackapi.CodeNoToken || len(*calls) != 0 {
+		t.Errorf("%v, %d calls", err, len(*calls))
+	}
+	var refused slackapi.Refused
+	expect.That(t, errors.As(err, &refused) && !refused.Permanent && refused.App,
+		"%+v: it is pasted sooner or later, and somebody has to", refused)
+}
+
+// A new token may belong to another bot with other messages.
+func TestAnotherTokenIsAnotherBot(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		asked++
+		bot := "U0" + q.FormValue("token")
+		if q.URL.Path == "/api/auth.test" {
+			w.Write([]byte(`{"ok":true,"user_id":"` + bot + `","bot_id":""}`))
+			return
+		}
+		w.Write([]byte(`{"ok":true,"messages":[{"ts":"2.000001","user":"U0new","metadata":{"event_type":"ringi_card","event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`))
+	}))
+	defer server.Close()
+	r := &keys{token: "old", address: server.URL + "/api/"}
+	c := slackapi.With(r, time.Minute)
+	for _, want := range []struct {
+		token string
+		found int
+	}{{"old", 0}, {"new", 1}, {"new", 1}} {
+		r.token = want.token
+		found, err := c.FindCards(t.Context(), "C1", "1.000001", about)
+		expect.That(t, err == nil && len(found) == want.found, "as %s: %v, %v", want.token, found, err)
+	}
+	expect.That(t, asked == 6, "%d calls: whose a token is, is asked once for each", asked)
+}
+
+// One message of an unusual form in a thread must not hide the others from the model, nor the card that is looked for.
+// The first two forms were reported by users of other clients: rusq/slackdump#492 (id), slack-go/slack#1292 (color).
+func TestOneOddMessageHidesNoThread(t *testing.T) {
+	const root = "1776675000.000100"
+	for name, more := range map[string]string{
+		"an attachment's id is a text":        `"attachments":[{"id":"1","text":"a"}]`,
+		"an attachment's color a number":      `"attachments":[{"id":1,"color":123,"text":"a"}]`,
+		"a field's value is a number":         `"attachments":[{"id":1,"fields":[{"title":"期間","value":4,"short":true}]}]`,
+		"a younger element of a context":      `"text":"a","blocks":[{"type":"context","elements":[{"type":"brand_new"}]}]`,
+		"a younger element of actions":        `"text":"a","blocks":[{"type":"actions","elements":[{"type":"brand_new"}]}]`,
+		"its metadata is a list":              `"metadata":[1],"text":"a"`,
+		"its user is no text":                 `"user":7,"subtype":[],"text":"a"`,
+		"an app that users.info doesn't know": `"user":"U9","app_id":"A9","text":"a"`,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			odd := `{"type":"message","bot_id":"B7","ts":"1776675005.000100","thread_ts":"` + root + `",` + more + `}`
+			switch {
+			case strings.HasSuffix(r.URL.Path, "conversations.replies"):
+				io.WriteString(w, `{"ok":true,"has_more":false,"messages":[
+				{"type":"message","user":"U1","ts":"`+root+`","thread_ts":"`+root+`","text":"対象は営業だけ"},`+
+					odd+`,{"type":"message","user":"UB","bot_id":"BB","ts":"1776675006.000100","thread_ts":"`+root+`",
+				"text":"card","metadata":{"event_type":"ringi_card","event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`)
+			case strings.HasSuffix(r.URL.Path, "conversations.history"):
+				io.WriteString(w, `{"ok":true,"messages":[]}`)
+			case strings.HasSuffix(r.URL.Path, "auth.test"):
+				io.WriteString(w, `{"ok":true,"user_id":"UB","bot_id":"BB","team_id":"T"}`)
+			default:
+				io.WriteString(w, `{"ok":false,"error":"user_not_found"}`)
+			}
+		}))
+		c := client(t, s.URL+"/api/", time.Minute)
+		got, err := c.Before(t.Context(), "C1", root, "1776675009.000100", 20)
+		if err != nil || len(got) != 2 {
+			t.Errorf("%s: %d messages of the thread, %v", name, len(got), err)
+		}
+		cards, err := c.FindCards(t.Context(), "C1", root, about)
+		if err != nil || len(cards) != 1 {
+			t.Errorf("%s: its card is found %d times, %v", name, len(cards), err)
+		}
+		s.Close()
+	}
 }

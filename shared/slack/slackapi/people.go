@@ -3,6 +3,7 @@ package slackapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -141,4 +142,88 @@ func (c *Client) Members(ctx context.Context, channel string, most int) (ids []s
 func (c *Client) UsergroupMembers(ctx context.Context, group string) ([]string, error) {
 	members, err := c.api.GetUserGroupMembersContext(ctx, group)
 	return members, outcome("usergroups.users.list", err)
+}
+
+// pageOfUsers is how many people one call asks for. Slack allows 1,000, and may return fewer.
+const pageOfUsers = 1000
+
+// slackbot is Slack's own bot, which users.list returns as a person.
+const slackbot = "USLACKBOT"
+
+// Users lists the people and bots of the workspace, including deactivated accounts. It fetches each page when it is
+// needed. An error ends the list.
+func (c *Client) Users(ctx context.Context) iter.Seq2[User, error] {
+	pages := c.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfUsers), slack.GetUsersOptionIncludeLocale(false))
+	return paged(func(string) (page []User, after string, err error) {
+		next, err := pages.Next(ctx)
+		if err := outcome("users.list", err); err != nil {
+			return nil, "", err
+		}
+		pages = next
+		for _, u := range next.Users {
+			page = append(page, userOf(&u))
+		}
+		return page, next.Cursor, nil
+	})
+}
+
+// Group is a user group of the workspace.
+type Group struct {
+	ID       string
+	Name     string
+	Handle   string
+	Count    int  // number of members
+	Disabled bool // nobody can mention it, and it has no members
+}
+
+// Usergroups lists the workspace's user groups, including disabled ones.
+func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
+	all, err := c.api.GetUserGroupsContext(ctx, slack.GetUserGroupsOptionIncludeCount(true),
+		slack.GetUserGroupsOptionIncludeDisabled(true))
+	if err := outcome("usergroups.list", err); err != nil {
+		return nil, err
+	}
+	out := make([]Group, len(all))
+	for i, g := range all {
+		out[i] = Group{ID: g.ID, Name: shown(g.Name), Handle: shown(g.Handle), Count: g.UserCount,
+			Disabled: g.DateDelete != 0}
+	}
+	return out, nil
+}
+
+// Link returns the address at which people open a message in Slack, within its thread unless that is empty. It returns
+// "" when the workspace's address is unknown. It asks Slack once for each token. A channel that got another id is
+// linked by this one.
+func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
+	self, err := c.whoami(ctx)
+	if err != nil || self.URL == "" || channel == "" || ts == "" {
+		return ""
+	}
+	channel = c.moved.recently(ctx).Now(channel)
+	link := strings.TrimSuffix(self.URL, "/") + "/archives/" + channel + "/p" + strings.ReplaceAll(ts, ".", "")
+	if thread != "" && thread != ts {
+		link += "?thread_ts=" + thread + "&cid=" + channel
+	}
+	return link
+}
+
+// Reaches reports whether the bot may post in a channel, or in the person's direct messages with it. When Slack doesn't
+// say, it returns true, and posting will show.
+func (c *Client) Reaches(ctx context.Context, channel, user string) (bool, error) {
+	if strings.HasPrefix(channel, "D") { // the direct messages may be between two people
+		own, err := c.OpenDM(ctx, user)
+		return err != nil || own == channel, err
+	}
+	is, err := c.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: channel})
+	if err := outcome("conversations.info", err); err != nil {
+		var refused Refused
+		return !errors.As(err, &refused) || !refused.Permanent, err
+	}
+	return is.IsMember && !is.IsArchived, nil
+}
+
+// PublishHome replaces a person's Home tab.
+func (c *Client) PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error {
+	_, err := c.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: user, View: view})
+	return outcome("views.publish", err)
 }

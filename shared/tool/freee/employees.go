@@ -1,10 +1,16 @@
 package freee
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
 
@@ -100,4 +106,196 @@ func paidNextMonth(said *string) (bool, error) {
 		return true, nil
 	}
 	return false, explain.Fail(explain.ProblemPayMonth, nil, explain.Freee, wire.Short(*said))
+}
+
+// group is a department, which freee calls a group.
+type group struct {
+	ID     int64   `json:"id"`
+	Name   string  `json:"name"`
+	Code   *string `json:"code"`
+	Level  int     `json:"level"`
+	Parent *int64  `json:"parent_group_id"`
+}
+
+func (d group) called(name string) bool { return d.Name == name || d.Code != nil && *d.Code == name }
+
+// maxDepartments is the most departments of a list, equal to the catalog's max_rows. freee returns all of them at once.
+const maxDepartments = 5000
+
+// Department has the fields of a department that steps may read. Above is the name of its parent.
+type Department struct {
+	ID    int64   `json:"id"`
+	Code  *string `json:"code"`
+	Name  string  `json:"name"`
+	Level int     `json:"level"`
+	Above *string `json:"above"`
+}
+
+// Departments is the result of list_departments.
+type Departments struct {
+	Count       int          `json:"count"`
+	Departments []Department `json:"departments"`
+}
+
+// ListDepartments lists departments in freee's order: today's, or those that people belonged to on the day or in the
+// month asOf, with those above them, because freee has no list of a past day's. If a name or code is given, the list has that department and
+// those below it, or else all of the company's. If a constraint lists departments, Above names only those.
+func (c *Client) ListDepartments(ctx context.Context, department, asOf string, listed []string) (Departments, error) {
+	then, err := c.asOf("list_departments", asOf)
+	if err != nil {
+		return Departments{}, err
+	}
+	company, err := c.company(ctx)
+	if err != nil {
+		return Departments{}, err
+	}
+	all, err := c.departments(ctx, company)
+	if err != nil {
+		return Departments{}, err
+	}
+	if asOf != "" {
+		if all, err = c.peopled(ctx, company, all, then); err != nil {
+			return Departments{}, err
+		}
+	}
+	within := below(all, []string{department})
+	if department != "" && len(within) == 0 {
+		return Departments{}, unknown(department, all)
+	}
+	nameable := below(all, listed)
+	out := Departments{Departments: []Department{}}
+	for _, d := range all {
+		if department != "" && !within[d.ID] {
+			continue
+		}
+		one := Department{ID: d.ID, Code: d.Code, Name: d.Name, Level: d.Level}
+		if i := slices.IndexFunc(all, func(x group) bool { return d.Parent != nil && x.ID == *d.Parent }); i >= 0 &&
+			(len(listed) == 0 || nameable[all[i].ID]) {
+			one.Above = &all[i].Name
+		}
+		out.Departments = append(out.Departments, one)
+	}
+	if out.Count = len(out.Departments); out.Count > maxDepartments {
+		return Departments{}, tooMany("list_departments", maxDepartments)
+	}
+	return out, nil
+}
+
+func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
+	var all struct{ Groups []group }
+	err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all)
+	return all.Groups, err
+}
+
+// maxNamed is how many characters of department names an error message has.
+const maxNamed = 150
+
+// unknown returns the error that no department has that name. It lists existing departments for the next attempt.
+func unknown(name string, all []group) *explain.CallError {
+	var names []string
+	used := 0
+	for _, d := range all {
+		if used += utf8.RuneCountInString(d.Name) + 2; used > maxNamed {
+			break
+		}
+		names = append(names, d.Name)
+	}
+	listed := strings.Join(names, ", ")
+	if left := len(all) - len(names); left > 0 {
+		listed += fmt.Sprintf(" … (+%d)", left)
+	}
+	return explain.Fail(explain.ProblemNoDepartment, nil, explain.Freee, wire.Short(name), cmp.Or(listed, "—"))
+}
+
+// below returns the departments with these names or codes, and all departments below them.
+func below(all []group, names []string) map[int64]bool {
+	within := map[int64]bool{}
+	for _, d := range all {
+		if slices.ContainsFunc(names, d.called) {
+			within[d.ID] = true
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, d := range all {
+			if d.Parent != nil && within[*d.Parent] && !within[d.ID] {
+				within[d.ID], grown = true, true
+			}
+		}
+	}
+	return within
+}
+
+// confined refuses employees who belonged in the period to none of the departments that a constraint allows.
+func (c *Client) confined(ctx context.Context, company int64, employees []Employee, departments []string,
+	p period) error {
+	if len(departments) == 0 {
+		return nil
+	}
+	all, err := c.departments(ctx, company)
+	if err != nil {
+		return err
+	}
+	ids, _, err := c.members(ctx, company, all, departments, p)
+	if err != nil {
+		return err
+	}
+	for _, e := range employees {
+		if !ids[e.ID] {
+			return tool.NotListed("list_attendance", tenancy.OnlyDepartments, fmt.Sprint(e.ID), departments)
+		}
+	}
+	return nil
+}
+
+// pages reads a list up to the first incomplete page. read returns a page's length. A list without an end is an error,
+// because a part of it would look like the complete list.
+func pages(name string, read func(offset int) (int, error)) error {
+	for page := range maxPages {
+		n, err := read(page * pageSize)
+		if err != nil || n < pageSize {
+			return err
+		}
+	}
+	return tooMany(name, maxPages*pageSize)
+}
+
+// tooMany returns the error that a list is longer than a tool returns.
+func tooMany(name string, limit int) *explain.CallError {
+	return explain.Fail(explain.ProblemTooLarge, fmt.Errorf("there are more than %d", limit), name,
+		fmt.Sprint(limit))
+}
+
+func (c *Client) today() string { return c.now().In(tenancy.Zone()).Format("2006-01-02") }
+
+// maxPositions is the most positions of a list, equal to the catalog's max_rows. freee returns all of them at once.
+const maxPositions = 5000
+
+// Position has the fields of a position that steps may read.
+type Position struct {
+	ID   int64   `json:"id"`
+	Code *string `json:"code"`
+	Name string  `json:"name"`
+}
+
+// Positions is the result of list_positions.
+type Positions struct {
+	Count     int        `json:"count"`
+	Positions []Position `json:"positions"`
+}
+
+// ListPositions lists the company's positions in freee's order.
+func (c *Client) ListPositions(ctx context.Context) (Positions, error) {
+	company, err := c.company(ctx)
+	if err != nil {
+		return Positions{}, err
+	}
+	out := Positions{Positions: []Position{}}
+	if err := c.wire.Read(ctx, fmt.Sprintf("/positions?company_id=%d", company), &out); err != nil {
+		return Positions{}, err
+	}
+	if out.Count = len(out.Positions); out.Count > maxPositions {
+		return Positions{}, tooMany("list_positions", maxPositions)
+	}
+	return out, nil
 }

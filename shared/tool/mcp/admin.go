@@ -1,16 +1,22 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/language"
 )
 
 // Rows reads and saves the decisions of a tenant's administrators.
@@ -131,4 +137,211 @@ func permission(rows []tenancy.ToolPermission, name string) (p tenancy.ToolPermi
 		return p, false
 	}
 	return rows[i], rows[i].Allowed && rows[i].Pin != nil
+}
+
+// MaxAllowed bounds all descriptions and schemas of a tenant's allowed tools, in bytes: the planning model is sent them
+// all.
+const MaxAllowed = 128 << 10
+
+// ErrChanged says that the tool differs from the one that the administrator saw.
+var ErrChanged = errors.New("the tool is not the one that was shown: look at it again")
+
+// Allow lets a tenant's tasks call a tool exactly as it was shown. hash is Listed.Hash. Allow returns ErrChanged
+// if the server's tool has changed, and ErrField if the tool can't be allowed.
+func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access,
+	by aggregate.Actor) error {
+	server, _, foreign := tenancy.ServerTool(name)
+	if !foreign {
+		return aggregate.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
+	}
+	all, err := d.Tools(ctx, tenant, server)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(x Listed) bool { return x.Name == name && x.Hash != "" })
+	switch {
+	case i < 0:
+		return aggregate.ErrField{Field: "tool_name", Limit: "is none that the server has"}
+	case all[i].Problem != "":
+		return aggregate.ErrField{Field: "tool_name", Limit: "can't be allowed: " + all[i].Problem}
+	case all[i].Hash != hash:
+		return ErrChanged
+	}
+	pin := all[i].Tool.Pin(all[i].URL, access)
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("allow %s: %w", name, err)
+	}
+	total := size(pin)
+	for _, row := range rows {
+		if row.Allowed && row.Pin != nil && row.ToolName != name {
+			total += size(*row.Pin)
+		}
+	}
+	if total > MaxAllowed {
+		return aggregate.ErrField{Field: "tool_name",
+			Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
+	}
+	return d.save(ctx, tenant, rows, name, &pin, by)
+}
+
+// ForContests adds an allowed tool, exactly as it was shown, to the list for contests, or removes it. It returns
+// ErrChanged if another tool, or none, is allowed now, and ErrField if the tool can't be listed.
+func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error {
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("list %s for contests: %w", name, err)
+	}
+	row, allowed := permission(rows, name)
+	listed := 0
+	for _, p := range rows {
+		if p.Contests && p.ToolName != name {
+			listed++
+		}
+	}
+	switch {
+	case !on && (!allowed || !row.Contests):
+		return nil
+	case !on:
+	case !allowed || row.ChangedAt != nil || row.Pin.Hash != hash:
+		return ErrChanged
+	case row.Pin.Access != aggregate.Read:
+		return aggregate.ErrField{Field: "tool_name", Limit: "can't be used by contests: it was allowed as one that writes"}
+	case listed >= tenancy.MaxContestTools:
+		return aggregate.ErrField{Field: "tool_name",
+			Limit: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
+	}
+	row.Contests = on
+	_, err = d.Rows.SaveToolPermission(ctx, row, by, d.Now())
+	return err
+}
+
+// Forbid switches a tool off. It changes nothing if the tool is off.
+func (d Admin) Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error {
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("forbid %s: %w", name, err)
+	}
+	if _, allowed := permission(rows, name); !allowed {
+		return nil
+	}
+	return d.save(ctx, tenant, rows, name, nil, by)
+}
+
+func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin,
+	by aggregate.Actor) error {
+	x := tenancy.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
+	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
+		x = rows[i]
+	}
+	// a changed tool has to be listed for contests again
+	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false
+	if pin != nil && pin.Access == aggregate.Read {
+		x.Mark = nil
+	}
+	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
+	return err
+}
+
+func size(p tenancy.Pin) int { return len(p.Description) + len(p.Input) + len(p.Output) }
+
+// Limits of a tool that can be allowed.
+const (
+	MaxTitle       = 100      // characters
+	MaxDescription = 2000     // characters
+	MaxSchema      = 16 << 10 // bytes, each
+)
+
+// Tool is a tool as its server describes it.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	Input       string // JSON with sorted members
+	Output      string // same as Input; empty if the tool declares no output schema
+	// Unreadable is why the tool can't be read, so that it can't be used. It has what can.
+	Unreadable string `json:",omitempty"`
+	// ReadOnly is the server's readOnlyHint. A server may claim anything, so the person who allows the tool decides
+	// whether it writes.
+	ReadOnly bool `json:"-"` // no part of the hash
+}
+
+const unreadable = "it can't be read: "
+
+// read reads a tool of a list. What it doesn't read may have any form, and a hint that is none says nothing.
+func read(raw json.RawMessage) (t Tool) {
+	var has, hints map[string]json.RawMessage
+	if json.Unmarshal(raw, &has) != nil || has == nil {
+		return Tool{Unreadable: unreadable + "it is no object"}
+	}
+	for _, member := range []struct {
+		name string
+		text *string
+	}{{"name", &t.Name}, {"title", &t.Title}, {"description", &t.Description}} {
+		if has[member.name] != nil && json.Unmarshal(has[member.name], member.text) != nil {
+			t.Unreadable = unreadable + "its " + member.name + " is no text"
+		}
+	}
+	if json.Unmarshal(has["annotations"], &hints) == nil {
+		t.ReadOnly = string(hints["readOnlyHint"]) == "true"
+	}
+	t.Input, t.Output = canonical(has["inputSchema"]), canonical(has["outputSchema"])
+	return t
+}
+
+// Pin returns the tool in its current form, as allowed at an address for reading or writing.
+func (t Tool) Pin(url string, access aggregate.Access) tenancy.Pin {
+	return tenancy.Pin{
+		URL: url, Title: cmp.Or(t.Title, t.Name), Description: t.Description, Input: aggregate.JSON(t.Input),
+		Output: aggregate.JSON(t.Output), Access: access, Hash: t.Hash(),
+	}
+}
+
+func canonical(schema json.RawMessage) string {
+	if schema == nil || string(schema) == "null" {
+		return ""
+	}
+	return tool.Canonical(schema)
+}
+
+// Hash changes with every part of the server's description of the tool.
+func (t Tool) Hash() string {
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic(fmt.Sprintf("encode a tool: %v", err)) // of texts
+	}
+	return aggregate.HashOf(string(b))
+}
+
+// toolForm is the form of names that the protocol recommends (server/tools, Tool Names), and slashes that group tools.
+var toolForm = language.Regexp{Text: `^[A-Za-z0-9_./-]{1,128}$`}
+
+// Problem returns why a tool can't be allowed, or an empty text if it can.
+func (t Tool) Problem() string {
+	switch {
+	case t.Unreadable != "":
+		return t.Unreadable
+	case !toolForm.Get().MatchString(t.Name):
+		return "its name is not 1 to 128 of A-Z, a-z, 0-9, _, -, . and /"
+	case utf8.RuneCountInString(t.Title) > MaxTitle:
+		return fmt.Sprintf("its title is over %d characters", MaxTitle)
+	case utf8.RuneCountInString(t.Description) > MaxDescription:
+		return fmt.Sprintf("its description is over %d characters", MaxDescription)
+	case len(t.Input) > MaxSchema || len(t.Output) > MaxSchema:
+		return fmt.Sprintf("a schema of it is over %d bytes", MaxSchema)
+	}
+	var shape struct{ Type string }
+	if json.Unmarshal([]byte(t.Input), &shape) != nil || shape.Type != "object" {
+		return "its arguments are no object"
+	}
+	if _, err := schema.Compile("input", t.Input); err != nil {
+		return "its arguments can't be checked: " + err.Error()
+	}
+	if t.Output == "" {
+		return ""
+	}
+	if _, err := schema.Compile("output", t.Output); err != nil {
+		return "its result can't be checked: " + err.Error()
+	}
+	return ""
 }

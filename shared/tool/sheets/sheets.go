@@ -5,9 +5,15 @@ package sheets
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf16"
 
 	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
@@ -129,4 +135,218 @@ func explainFailure(status int, body []byte) wire.Refusal {
 		r.Problem = explain.ProblemDenied
 	}
 	return r
+}
+
+// The size of a new tab unless the table is larger. It is Google's own default.
+const defaultRows, defaultColumns = 1000, 26
+
+type grid struct {
+	RowCount    int `json:"rowCount"`
+	ColumnCount int `json:"columnCount"`
+}
+
+func (g grid) cells() int { return g.RowCount * g.ColumnCount }
+
+func (g grid) atLeast(rows, columns int) grid {
+	return grid{max(g.RowCount, rows), max(g.ColumnCount, columns)}
+}
+
+// properties are a tab's properties in the API.
+type properties struct {
+	SheetID int    `json:"sheetId"`
+	Title   string `json:"title"`
+	Type    string `json:"sheetType"`
+	Grid    grid   `json:"gridProperties"`
+}
+
+// tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, the
+// tab's title as it stands there, and the previous height of the tab in rows. Google takes titles that differ only in
+// case for one, so a tab with such a title is the one that is meant: it can't be made beside that one. If the outcome of making or enlarging is unknown, the call fails: no row was
+// written, and the next call finds the tab.
+func (c *Client) tab(ctx context.Context, t Table) (address, title string, height int, err error) {
+	var s struct {
+		SpreadsheetURL string `json:"spreadsheetUrl"`
+		Sheets         []struct {
+			Properties properties `json:"properties"`
+		} `json:"sheets"`
+	}
+	path := "/" + url.PathEscape(t.SpreadsheetID)
+	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,"+
+		"sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
+	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
+		return "", "", 0, err
+	}
+	rows, columns := len(t.Rows)+1, len(t.Columns)
+	cells := 0
+	var all []properties
+	for _, sheet := range s.Sheets {
+		cells += sheet.Properties.Grid.cells()
+		all = append(all, sheet.Properties)
+	}
+	found, err := t.meant(all)
+	if err != nil {
+		return "", "", 0, err
+	}
+	title = t.Sheet
+	if found != nil {
+		title = found.Title
+	}
+	var request map[string]any
+	if found == nil {
+		size := grid{defaultRows, defaultColumns}.atLeast(rows, columns)
+		cells += size.cells()
+		request = map[string]any{"addSheet": map[string]any{"properties": map[string]any{"title": t.Sheet,
+			"gridProperties": size}}}
+	} else {
+		height = found.Grid.RowCount
+		size := found.Grid.atLeast(rows, columns)
+		if size == found.Grid {
+			return s.SpreadsheetURL, title, height, nil
+		}
+		cells += size.cells() - found.Grid.cells()
+		request = map[string]any{"updateSheetProperties": map[string]any{
+			"properties": map[string]any{"sheetId": found.SheetID, "gridProperties": size},
+			"fields":     "gridProperties(rowCount,columnCount)",
+		}}
+	}
+	if cells > MaxCells {
+		return "", "", 0, explain.Fail(explain.ProblemSheetFull, nil, explain.Google, cells, MaxCells)
+	}
+	var done struct{}
+	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
+	if e := (*explain.CallError)(nil); errors.As(err, &e) {
+		e.Outcome = explain.CallFailed
+	}
+	return s.SpreadsheetURL, title, height, err
+}
+
+// meant returns the tab of the table's title, nil if there is none: that with just this title, or the only one that
+// differs in case alone.
+func (t Table) meant(all []properties) (found *properties, err error) {
+	wrong := func(why string) error {
+		return explain.Fail(explain.ProblemBadArguments, nil, "write_rows_to_google_sheet", why)
+	}
+	for i, p := range all {
+		switch {
+		case p.Title == t.Sheet:
+			found, err = &all[i], nil
+		case !strings.EqualFold(p.Title, t.Sheet) || found != nil && found.Title == t.Sheet:
+			continue
+		case found != nil:
+			err = wrong(fmt.Sprintf("the tabs %q and %q are both like %q: name one of them", found.Title, p.Title, t.Sheet))
+		default:
+			found = &all[i]
+		}
+	}
+	if err == nil && found != nil && found.Type != "" && found.Type != "GRID" {
+		err = wrong(fmt.Sprintf("the tab %q is of a chart or a data source and has no cells: name another one", found.Title))
+	}
+	return found, err
+}
+
+// values returns the table's rows for the API, the titles first.
+func (t Table) values() [][]any {
+	titles := make([]any, len(t.Columns))
+	for i, c := range t.Columns {
+		titles[i] = c.Title
+	}
+	rows := [][]any{titles}
+	for _, r := range t.Rows {
+		row := make([]any, len(t.Columns))
+		for i, c := range t.Columns {
+			row[i] = cell(r[c.Key])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// tooLong returns an error that names the first cell with more characters than a cell has.
+func (t Table) tooLong(values [][]any) error {
+	for i, row := range values {
+		for j, v := range row {
+			text, _ := v.(string)
+			if len(text) <= MaxCell { // a character has one byte or more
+				continue
+			}
+			if n := len(utf16.Encode([]rune(text))); n > MaxCell {
+				return explain.Fail(explain.ProblemCellTooLong, nil, explain.Google, i+1, letters(j+1), t.Columns[j].Title,
+					n, MaxCell)
+			}
+		}
+	}
+	return nil
+}
+
+// cell converts a value to a cell. A null becomes an empty text, because null would leave the old value. Cells hold
+// numbers as float64, so an integer that would change is written as text.
+func cell(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string, bool, float64, int:
+		return v
+	case json.Number:
+		if f, err := v.Float64(); err == nil && holds(f, v) {
+			return f
+		}
+		return v.String()
+	}
+	return fmt.Sprint(v)
+}
+
+// holds reports whether a float64 represents an integer exactly. Fractions may be rounded.
+func holds(f float64, n json.Number) bool {
+	want, whole := new(big.Int).SetString(n.String(), 10)
+	if !whole {
+		return true
+	}
+	got, _ := big.NewFloat(f).Int(nil)
+	return got.Cmp(want) == 0
+}
+
+// a1 returns the range of the first columns from row first to row last in A1 notation.
+func a1(sheet string, first, columns, last int) string {
+	return fmt.Sprintf("'%s'!A%d:%s%d", strings.ReplaceAll(sheet, "'", "''"), first, letters(columns), last)
+}
+
+// letters returns the name of a column: 1 is A, 27 is AA.
+func letters(n int) string {
+	if n == 0 {
+		return ""
+	}
+	n--
+	return letters(n/26) + string(rune('A'+n%26))
+}
+
+// Limits for reading the rows below a table: the number of cells, and the time.
+const (
+	cellsBelow  = 50_000
+	belowWithin = 10 * time.Second
+)
+
+// below counts the rows below a table in its columns. whole is false if the tab has more rows than were read. height is
+// the tab's height before the write. If the rows can't be counted, count is nil, and the write has still succeeded.
+// Rows without a value don't count: at the end Google omits them, and elsewhere it returns nothing or empty texts
+// (spreadsheets.values.get, "Empty trailing rows and columns are omitted").
+func (c *Client) below(ctx context.Context, t Table, height int) (count *int, whole bool) {
+	first := len(t.Rows) + 2
+	last := min(height, first+max(1, cellsBelow/len(t.Columns))-1)
+	n := 0
+	if last < first {
+		return &n, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, belowWithin)
+	defer cancel()
+	var read struct{ Values [][]any }
+	path := "/" + url.PathEscape(t.SpreadsheetID) + "/values/" + url.PathEscape(a1(t.Sheet, first, len(t.Columns), last))
+	if err := c.wire.Read(ctx, path+"?majorDimension=ROWS&fields=values", &read); err != nil {
+		return nil, true
+	}
+	for _, row := range read.Values {
+		if slices.ContainsFunc(row, func(v any) bool { return v != nil && v != "" }) {
+			n++
+		}
+	}
+	return &n, last == height
 }

@@ -4,18 +4,26 @@ package inbound
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
+	"ringi/shared/words/language"
 )
 
 // MaxBody is the largest body that is read, in bytes. Slack's own requests are far smaller.
@@ -173,3 +181,92 @@ func JSON(status int, v any) Response {
 }
 
 func refuse(r Refusal) Response { return JSON(r.Status, map[string]string{"error": r.Message}) }
+
+const (
+	HeaderTimestamp = "X-Slack-Request-Timestamp"
+	HeaderSignature = "X-Slack-Signature"
+)
+
+// Tolerance is how far a request's timestamp may differ from now. Slack recommends this value against replays.
+const Tolerance = 5 * time.Minute
+
+// The reasons for which a request is refused.
+var (
+	ErrUnsigned  = errors.New("a signature header is missing or no signature")
+	ErrStale     = errors.New("the timestamp is not within five minutes")
+	ErrSignature = errors.New("the signature does not match")
+	ErrNoSecret  = errors.New("no signing secret is configured")
+)
+
+// Verify returns nil if Slack signed body with secret at about now. It compares in constant time. An empty secret
+// verifies nothing.
+func Verify(header http.Header, body []byte, secret string, now time.Time) error {
+	if secret == "" {
+		return ErrNoSecret
+	}
+	stamp, signature := header.Get(HeaderTimestamp), header.Get(HeaderSignature)
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil || signature == "" {
+		return ErrUnsigned
+	}
+	// Compared in seconds, since a Duration would overflow on a hostile timestamp.
+	if limit := int64(Tolerance / time.Second); seconds < now.Unix()-limit || seconds > now.Unix()+limit {
+		return ErrStale
+	}
+	if !hmac.Equal([]byte(signature), []byte(Sign(stamp, body, secret))) {
+		return ErrSignature
+	}
+	return nil
+}
+
+// Sign computes Slack's signature of a body sent at stamp, in Unix seconds.
+func Sign(stamp string, body []byte, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("v0:" + stamp + ":"))
+	mac.Write(body)
+	return "v0=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// Decode reads JSON into a struct. Its Refusal names the wrong field, prefixed with name.
+func Decode(b []byte, into any, name string) error {
+	err := json.Unmarshal(b, into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		// The path also names the structs of Go that are embedded on the way, which begin with a capital letter.
+		path := slices.DeleteFunc(strings.Split(wrong.Field, "."), func(s string) bool { return s != "" && s[0] <= 'Z' })
+		return Bad("%s.%s must not be a JSON %s", name, strings.Join(path, "."), wrong.Value)
+	case err != nil:
+		return Bad("%s is not a JSON object", name)
+	}
+	return nil
+}
+
+var idForm = language.Regexp{Text: `^[A-Za-z0-9._:-]{1,64}$`}
+
+// CheckIDs is CheckID for several fields, given as pairs of name and value.
+func CheckIDs(fields ...string) error {
+	for pair := range slices.Chunk(fields, 2) {
+		if err := CheckID(pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckTS refuses a value that is no timestamp of Slack's.
+func CheckTS(field, ts string) error {
+	if _, err := aggregate.ParseTS(ts); err != nil {
+		return Bad("%s must be a Slack timestamp like 1713450000.000100", field)
+	}
+	return nil
+}
+
+// CheckID refuses a value that can't be an id of Slack's. Ids become parts of mentions and keys, so they must have no
+// character with a meaning there.
+func CheckID(field, id string) error {
+	if !idForm.Get().MatchString(id) {
+		return Bad("%s must have 1 to 64 letters, digits or ._:-", field)
+	}
+	return nil
+}

@@ -1,0 +1,358 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+)
+
+// mostEnclosed is how many forwarded messages, and how many files, a card lists; the request's page has all.
+const mostEnclosed = 10
+
+// enclosed says what was read of the request's thread, which messages it forwards, and what was read of its files.
+func (d drawing) enclosed() []slack.Block {
+	var blocks []slack.Block
+	for _, lines := range [][]string{d.thread(), d.forwarded(), d.files()} {
+		if len(lines) > 0 {
+			blocks = append(blocks, contextLine(strings.Join(lines, "\n")))
+		}
+	}
+	return blocks
+}
+
+func (d drawing) thread() []string {
+	if d.a.Request == nil {
+		return nil
+	}
+	if said := Thread(d.a.Request.Thread, d.w.Locale); said != "" {
+		return []string{said}
+	}
+	return nil
+}
+
+// Thread says what was read of a thread, or that it could not be read. It is empty if nothing was left out or read.
+func Thread(t *aggregate.Thread, locale string) string {
+	w := wordsOf.In(locale)
+	switch {
+	case t == nil || *t == aggregate.Thread{}:
+		return ""
+	case t.Failed:
+		return w.ThreadFailed
+	}
+	return strings.TrimSpace(fill(w.ThreadRead, "n", t.Read) + " " + t.LeftOut(locale, "⚠️ "))
+}
+
+func (d drawing) forwarded() (lines []string) {
+	if d.a.Request == nil {
+		return nil
+	}
+	for _, q := range d.a.Request.Forwarded {
+		who := or(inline(q.Name, maxTool), "")
+		if who == "" && len(task.Others("", q.User)) > 0 {
+			who = d.w.mention(q.User)
+		}
+		lines = append(lines, fill(d.w.Forwards, "who", or(who, "?"))+d.w.unshown(q))
+	}
+	return d.fewer(lines)
+}
+
+// unshown says what of a forwarded message can't be read.
+func (w *words) unshown(q aggregate.Quoted) string {
+	switch {
+	case q.Text == "":
+		return w.ForwardHidden
+	case q.Cut:
+		return fill(w.ForwardCut, "n", len([]rune(q.Text)))
+	}
+	return ""
+}
+
+// files says what was read of the files.
+func (d drawing) files() []string {
+	lines := d.eachFile()
+	if d.a.Request != nil && d.a.Request.MoreFiles > 0 {
+		lines = append(lines, fill(d.w.FilesNotRead, "n", d.a.Request.MoreFiles, "most", len(d.a.Request.Files)))
+	}
+	return lines
+}
+
+// eachFile lists what can't be read first.
+func (d drawing) eachFile() []string {
+	if d.a.Request == nil {
+		return nil
+	}
+	var unread, read []string
+	if d.a.Read() == nil {
+		for _, f := range d.a.Request.Files {
+			read = append(read, fill(d.w.FileWaits, "name", d.fileName(f)))
+		}
+		return d.fewer(read)
+	}
+	for _, f := range d.a.Read().Files {
+		name := d.fileName(f.SharedFile)
+		if f.Why != "" {
+			unread = append(unread, fill(d.w.FileUnread, "name", name, "why", explain.UnreadFile(d.w.Locale, f.Why)))
+			continue
+		}
+		text := d.w.FileRead
+		if f.Shown < f.Characters {
+			text = d.w.FilePart
+		}
+		line := fill(text, "name", name, "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash", f.SHA256[:min(12, len(f.SHA256))])
+		for _, r := range f.Remarks {
+			line += " " + explain.FileRemark(d.w.Locale, r)
+		}
+		read = append(read, line)
+	}
+	return d.fewer(append(unread, read...))
+}
+
+func (d drawing) fileName(f aggregate.SharedFile) string {
+	return or(inline(cmp.Or(f.Name, f.ID), maxHeader), "?")
+}
+
+func (d drawing) fewer(lines []string) []string {
+	if more := len(lines) - mostEnclosed; more > 0 {
+		return append(lines[:mostEnclosed], fill(d.w.EnclosedMore, "n", more))
+	}
+	return lines
+}
+
+// leftUnread says which files of a request were not read, for a reply that has no card.
+func (d drawing) leftUnread() (text string) {
+	if r := d.a.Request; r != nil && r.Thread != nil && (r.Thread.Failed || r.Thread.LeftOut(d.w.Locale, "") != "") {
+		text += "\n" + Thread(r.Thread, d.w.Locale)
+	}
+	if r := d.a.Request; r != nil && r.MoreFiles > 0 {
+		text += "\n" + fill(d.w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))
+	}
+	if d.a.Read() == nil {
+		return text
+	}
+	for _, f := range d.a.Read().Files {
+		if f.Why != "" {
+			text += "\n" + fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", explain.UnreadFile(d.w.Locale, f.Why))
+		}
+	}
+	return text
+}
+
+// Size is a number of bytes in the unit that people use.
+func Size(bytes int64) string {
+	switch {
+	case bytes < 1<<10:
+		return fmt.Sprint(bytes, " B")
+	case bytes < 1<<20:
+		return fmt.Sprint((bytes+1<<9)>>10, " KB")
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+}
+
+// Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id,
+// a slash, and the hash of the text that the card shows.
+const Redraft = "redraft"
+
+// Changed returns the sentence that the author changed the request's message after what the drafts were made from, and
+// whether that counts; "" if there is nothing to say. who names a person, and text shows what the message says now.
+func Changed(a *task.Aggregate, locale string, who, text func(string) string) string {
+	c, w, e := a.Corrected(), wordsOf.In(locale), a.Head.Ended
+	is := func(said string) string {
+		now := []string{text(c.Text)}
+		if now[0] == "" {
+			now = nil
+		}
+		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text",
+			or(strings.Join(append(now, w.nowEncloses(a, who, text)...), " · "), w.None))
+	}
+	late := c != nil && (c.Late || e != nil || a.Execution() != nil) // it may have come before what it is too late for now
+	switch answered := e != nil && e.As == task.TaskAnswered; {
+	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
+		return ""
+	case answered && e.Reason == task.ReasonBecameReason:
+		return w.ChangedReason
+	case answered && c.Deleted:
+		return ""
+	case answered:
+		return is(w.ChangedAnswered)
+	case late && c.Deleted:
+		return w.DeletedLate
+	case late:
+		return is(w.ChangedLate)
+	case c.Deleted:
+		return is(w.DeletedByAuthor)
+	case c.Author != "":
+		return is(w.ChangedByAuthor)
+	}
+	return is(w.Changed)
+}
+
+// nowEncloses names what an edited message forwards and which files it has, each where that changed.
+func (w *words) nowEncloses(a *task.Aggregate, who, text func(string) string) (out []string) {
+	c, was := a.Corrected(), a.Request
+	if !slices.EqualFunc(c.Forwarded, was.Forwarded, func(x, y aggregate.Quoted) bool {
+		return x.User == y.User && x.Name == y.Name && x.Text == y.Text
+	}) {
+		var from []string
+		for _, q := range c.Forwarded {
+			name := or(text(q.Name), "?")
+			if len(task.Others("", q.User)) > 0 {
+				name = who(q.User)
+			}
+			said := strings.TrimSpace(name + " " + text(strings.ReplaceAll(q.Text, "\n", " ")))
+			from = append(from, said+w.unshown(q))
+		}
+		out = append(out, fill(w.NowForwards, "text", or(strings.Join(from, ", "), w.None)))
+	}
+	file := func(x, y aggregate.SharedFile) bool { return x.ID == y.ID }
+	if !slices.EqualFunc(c.Files, was.Files, file) || c.MoreFiles != was.MoreFiles {
+		var names []string
+		for _, f := range c.Files {
+			names = append(names, or(text(cmp.Or(f.Name, f.ID)), "?"))
+		}
+		said := fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None))
+		if c.MoreFiles > 0 {
+			said += " " + fill(w.FilesNotRead, "n", c.MoreFiles, "most", len(c.Files))
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// redraftable says whether and when the requester can have the changed request drafted anew.
+func (w *words) redraftable(a *task.Aggregate, text func(string) string) string {
+	switch c := a.Corrected(); {
+	case c.As != "":
+		return fill(w.RedraftDeclined, "why", or(text(c.Declined), w.sentence(c.As.Reason(), "")))
+	case c.Blank():
+		return w.RedraftBlank
+	case a.Redraftable():
+		return w.RedraftNow
+	case a.RedraftableOnceItWaits():
+		return w.RedraftSoon
+	}
+	return w.RedraftNever
+}
+
+// isChanged returns that sentence as a card says it.
+func (d drawing) isChanged() string {
+	return Changed(d.a, d.w.Locale, d.w.mention, func(s string) string { return people(inline(s, maxReason)) })
+}
+
+// changed draws that sentence.
+func (d drawing) changed() []slack.Block {
+	said := d.isChanged()
+	if said == "" {
+		return nil
+	}
+	return []slack.Block{contextLine(said)}
+}
+
+// redrafts returns the button by which the author has the changed request drafted anew.
+func (d drawing) redrafts() []slack.BlockElement {
+	if !d.a.Redraftable() {
+		return nil
+	}
+	return []slack.BlockElement{button(d.w.Redraft, Redraft, d.taskID()+"/"+d.a.Correction.Saying(), "")}
+}
+
+// AskAgain is the action_id of the button by which the requester asks again without the words of others. Its value is
+// the task's id.
+const AskAgain = "ask_again"
+
+// asksAgain returns that button. Copies for others have none.
+func (d drawing) asksAgain() []slack.BlockElement {
+	if !d.a.AsksAgain() || d.copy != nil && d.copy.User != d.a.Head.Requester {
+		return nil
+	}
+	return []slack.BlockElement{button(d.w.AskAgain, AskAgain, d.taskID(), "")}
+}
+
+// redrafted draws a version that closed because its request is drafted anew.
+func (d drawing) redrafted(v version) face {
+	ending, said := d.w.IsRedrafted, d.w.Redrafted
+	if v.repeated {
+		ending, said = d.w.IsRepeated, fill(d.w.Repeated, "version", v.version+1)
+	}
+	return d.titled(v, yellow, ending).with(v.body.blocks...).with(divider(), contextLine(said))
+}
+
+// The action ids of the two buttons that say what a message is meant to be.
+const (
+	TakeAsReason  = "take_as_reason"
+	TakeAsRequest = "take_as_request"
+)
+
+// choice asks whether a message in the thread of a waiting gate is a request or a reason to reject.
+func (d drawing) choice(c *task.Choice) face {
+	w := d.w
+	gate := w.gateOf(c.Beside)
+	said, fits := d.reason()
+	asks := w.ChoiceAsks
+	if c.GateOver {
+		asks = w.ChoiceGateOver
+	}
+	f := face{w.ChoiceText, blue, nil}.with(
+		section(fill(asks, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled), "gate", gate)),
+	).with(said...)
+	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
+	switch {
+	case c.GateOver:
+		fits = false
+	case !fits:
+		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))
+	case c.Beside.Kind == task.CardStep:
+		f = f.with(contextLine(w.ChoiceEnds))
+	}
+	if fits {
+		buttons = append([]slack.BlockElement{button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID,
+			slack.StyleDanger)}, buttons...)
+	}
+	return f.with(
+		divider(),
+		d.chooses(c.Terms, fits),
+		d.actions(buttons...),
+		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))),
+	)
+}
+
+// reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
+// (see aggregate.CheckReason); then only its beginning is shown.
+func (d drawing) reason() (said []slack.Block, fits bool) {
+	text, words := "", ""
+	if d.a.Request != nil {
+		text, words = d.a.Request.Text, d.a.Request.Words(d.w.Locale)
+	}
+	if _, err := aggregate.CheckReason(text); err != nil {
+		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(words, maxDetail), d.w.None))), false
+	}
+	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // leaves room for the quotation mark
+		said = append(said, section(fill(d.w.ChoiceSaid, "text", bounded(page, maxSection-10))))
+	}
+	if len(said) == 0 { // the text has no visible character
+		return sectioned(fill(d.w.ChoiceSaid, "text", d.w.None)), false
+	}
+	return said, true
+}
+
+func (w *words) gateOf(b task.Beside) string {
+	switch b.Kind {
+	case task.CardProcess:
+		return fill(w.ChoiceProcess, "version", b.Version)
+	case task.CardStep:
+		return fill(w.StepNumber, "step", b.Version)
+	}
+	return fill(w.ChoicePrompt, "version", b.Version)
+}
+
+// became says who decided what the message is, and how.
+func (d drawing) became(c *task.Choice) string {
+	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Beside),
+		"when", whenSet(c.DecidedAt))
+}
