@@ -100,8 +100,9 @@ func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 }
 
 func (in DraftInput) data() DraftData {
-	return DraftData{Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Earlier: draftTries(in.Earlier), Bounds: in.Bounds,
-		Now: stamp(in.Now), Locale: in.Locale}
+	return DraftData{Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Earlier: draftTries(in.Earlier),
+		Bounds: in.Bounds,
+		Now:    stamp(in.Now), Locale: in.Locale}
 }
 
 func draftTries(all []Version) []Version {

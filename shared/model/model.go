@@ -68,7 +68,8 @@ type Request struct {
 	Once bool `json:"once,omitempty"`
 	// More asks for twice the tokens, within the model's limit: the answer to the same request was cut off.
 	More bool `json:"more,omitempty"`
-	// Searches is how often the vendor may search the web for this answer; 0: never. Only models of modelname.Searching have a
+	// Searches is how often the vendor may search the web for this answer; 0: never. Only models of modelname.Searching
+	// have a
 	// search, which is for requests with Once and without Tools.
 	Searches int `json:"searches,omitempty"`
 	// Parallel lets the model call several tools in one answer.
@@ -166,7 +167,8 @@ func NoSuchTool(names []string) string {
 	if len(names) == 0 {
 		return "You called a tool, and there is none. Answer again, without a call."
 	}
-	return "You called a tool that does not exist. Answer again, and call none but these: " + strings.Join(names, ", ") + "."
+	return "You called a tool that does not exist. Answer again, and call none but these: " + strings.Join(names,
+		", ") + "."
 }
 
 // Result is the result of a call.

@@ -62,9 +62,12 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 // The prompts name these members of the data, in each language.
 func TestPromptsNameTheData(t *testing.T) {
 	for purpose, names := range map[string][]string{
-		"extract":   {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority", "task_type"},
-		"draft":     {"task", "message", "now", "rejected_versions", "forbidden", "constraints", "server_tools", "spreadsheet_ids", "recipients", "departments", "max_rows"},
-		"plan":      {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output", "requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
+		"extract": {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority",
+			"task_type"},
+		"draft": {"task", "message", "now", "rejected_versions", "forbidden", "constraints", "server_tools",
+			"spreadsheet_ids", "recipients", "departments", "max_rows"},
+		"plan": {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output",
+			"requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
 		"summarize": {"facts", "steps"},
 		"execute":   {"facts", "steps", "message", "order", "tool", "arguments", "done"},
 	} {
@@ -111,7 +114,8 @@ func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy, "U0PERSON019") {
 		t.Errorf("%q, %v", policy, err)
 	}
-	if again := told(t, g.asked[1]); !strings.Contains(again, "mentions 21 people") || !strings.Contains(again, "the limit is 20") {
+	if again := told(t, g.asked[1]); !strings.Contains(again, "mentions 21 people") ||
+		!strings.Contains(again, "the limit is 20") {
 		t.Errorf("the model is told %s", again)
 	}
 	_, _, err := model.Draft(t.Context(), says(mentioning(30), mentioning(100)), in)
@@ -139,7 +143,8 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 // If a policy is too long for a card, people are told that, and not that the answer was unusable.
 func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
-	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {
+	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`},
+		"more than there may": {long, long}} {
 		in := model.DraftInput{Locale: "ja", Now: now(), Try: 1, Fits: func(string) bool { return false }}
 		_, _, err := model.Draft(t.Context(), says(answers[0], answers[1]), in)
 		expect.Is(t, model.Failure(err).Reason, task.ReasonPolicyTooLong, "%s: %v", name, err)
@@ -208,18 +213,22 @@ func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
 		{Title: "b", Tool: "calculate_overtime", Result: json.RawMessage(`{"period":"2026-02-01〜2026-02-28"}`)},
 		{Title: "c", Tool: "rooms.book", Result: json.RawMessage(`{"period":"✅ 承認済み"}`)},
 	}
-	for locale, want := range map[string]string{"ja": "集計期間: 2026-02-01〜2026-02-28", "en": "Days counted: 2026-02-01〜2026-02-28"} {
-		for name, said := range map[string]string{"a model that does not": "done", "one that fails": "", "one that writes all there may be": strings.Repeat("あ", model.MaxSummary)} {
+	for locale, want := range map[string]string{"ja": "集計期間: 2026-02-01〜2026-02-28",
+		"en": "Days counted: 2026-02-01〜2026-02-28"} {
+		for name, said := range map[string]string{"a model that does not": "done", "one that fails": "",
+			"one that writes all there may be": strings.Repeat("あ", model.MaxSummary)} {
 			g := answering(said)
 			// without a model's answer the summary is Plain's
 			text, _, _ := model.Summarize(t.Context(), g, model.SummaryInput{Locale: locale, Steps: steps})
-			if strings.Count(text, want) != 1 || strings.Contains(text, "承認済み") || utf8.RuneCountInString(text) > model.MaxSummary {
+			if strings.Count(text, want) != 1 || strings.Contains(text, "承認済み") ||
+				utf8.RuneCountInString(text) > model.MaxSummary {
 				t.Errorf("%s, %s: %q", locale, name, text)
 			}
 		}
 	}
 	says := answering("2026-02-01〜2026-02-28: done")
-	if text, _, err := model.Summarize(t.Context(), says, model.SummaryInput{Locale: "ja", Steps: steps}); err != nil || text != "2026-02-01〜2026-02-28: done" {
+	if text, _, err := model.Summarize(t.Context(), says, model.SummaryInput{Locale: "ja", Steps: steps}); err != nil ||
+		text != "2026-02-01〜2026-02-28: done" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -244,9 +253,11 @@ func TestModelsSeeWhatPeopleSee(t *testing.T) {
 	var asked recording
 	_, _, _ = model.Summarize(t.Context(), &asked, model.SummaryInput{
 		Request: "勤怠を\u202eまとめて\u200b" + hidden, Locale: "ja",
-		Steps: []model.StepResult{{Title: "a" + hidden, Tool: "list_employees", Result: json.RawMessage(`{"note":"x` + hidden + `"}`)}},
+		Steps: []model.StepResult{{Title: "a" + hidden, Tool: "list_employees",
+			Result: json.RawMessage(`{"note":"x` + hidden + `"}`)}},
 	})
-	if text := asked.text; !strings.Contains(text, "勤怠をまとめて\"") || !strings.Contains(text, "\"x\"") || strings.ContainsFunc(text, func(r rune) bool { return r > 0xe0000 }) {
+	if text := asked.text; !strings.Contains(text, "勤怠をまとめて\"") || !strings.Contains(text, "\"x\"") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r > 0xe0000 }) {
 		t.Errorf("asked %+q", text)
 	}
 }
@@ -261,7 +272,9 @@ func (r *recording) Say(_ context.Context, q model.Request, _ func(string)) (mod
 
 // FuzzResult checks that the facts of any result are short, and that Plain's summary is complete.
 func FuzzResult(f *testing.F) {
-	for _, s := range []string{`{"count":2,"url":"https://x\n\u202e"}`, `{"a":1e999999,"a":{"b":1}}`, `{"":"","\u0000":"\ud800"}`, `[[[[[[]]]]]]`, "{\"url\":\"\xff\"}", `{"url":{"url":"x"}}`, strings.Repeat(`{"a":`, 11_000)} {
+	for _, s := range []string{`{"count":2,"url":"https://x\n\u202e"}`, `{"a":1e999999,"a":{"b":1}}`,
+		`{"":"","\u0000":"\ud800"}`, `[[[[[[]]]]]]`, "{\"url\":\"\xff\"}", `{"url":{"url":"x"}}`, strings.Repeat(`{"a":`,
+			11_000)} {
 		f.Add(s, "件名\u2028x")
 	}
 	f.Fuzz(func(t *testing.T, result, title string) {
@@ -273,7 +286,8 @@ func FuzzResult(f *testing.F) {
 		}
 		in := model.SummaryInput{Steps: []model.StepResult{{Title: title, Result: json.RawMessage(result)}, {Title: "二"}}}
 		text := model.Plain(in)
-		if strings.Count(text, "\n") != 2 || utf8.RuneCountInString(text) > model.MaxSummary && len(title) < 1000 || strings.ContainsAny(text, "\u202e\u200b\x00\r\u2028") {
+		if strings.Count(text, "\n") != 2 || utf8.RuneCountInString(text) > model.MaxSummary && len(title) < 1000 ||
+			strings.ContainsAny(text, "\u202e\u200b\x00\r\u2028") {
 			t.Errorf("the summary is %q", text)
 		}
 	})

@@ -45,7 +45,8 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	return got, err
 }
 
-// SayWhole is Say, and if the answer was cut off, once more with more room, or if it broke off otherwise, once more. Then
+// SayWhole is Say, and if the answer was cut off, once more with more room, or if it broke off otherwise, once more.
+// Then
 // the usage is both calls'. That needs at least the time again that the first answer took; without it the first stands.
 // onText is called with "" when the text so far no longer counts.
 func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {

@@ -192,7 +192,8 @@ func TestATextOfManyCallsIsReadInTime(t *testing.T) {
 
 func lacking(t *testing.T, steps []step, lacks ...model.LackData) string {
 	t.Helper()
-	b := expect.Value(json.Marshal(map[string]any{"steps": append([]step{}, steps...), "missing": lacks, "remarks": ""}))(t)
+	b := expect.Value(json.Marshal(map[string]any{"steps": append([]step{}, steps...), "missing": lacks,
+		"remarks": ""}))(t)
 	return string(b)
 }
 
@@ -214,12 +215,17 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 		lacks  []model.LackData
 		said   string
 	}{
-		"forbidden":  {"ja", []model.LackData{dm}, "「依頼者への 通知」に必要なツール send_slack_dm は、管理者が許可していません。"},
-		"constraint": {"ja", []model.LackData{{"人事部の一覧", "list_employees", "constraint"}}, "「人事部の一覧」は、管理者が定めたツール list_employees の制限 departments (営業部) の範囲外です。"},
-		"no tool":    {"ja", []model.LackData{{"PDF の作成", "", "no_tool"}}, "「PDF の作成」を行うツールがありません。"},
-		"no value":   {"en", []model.LackData{{"a message to Kato", "", "unknown"}}, "“a message to Kato” needs a value that is in neither the request nor the policy."},
-		"many":       {"en", []model.LackData{dm, dm, dm, dm}, strings.Repeat("“依頼者への 通知” needs the tool send_slack_dm, which an administrator hasn't allowed. ", 2) + "And 2 more."},
-		"long":       {"ja", []model.LackData{{strings.Repeat("長", 150), "", "no_tool"}}, "「" + strings.Repeat("長", 59) + "…」を行うツールがありません。"},
+		"forbidden": {"ja", []model.LackData{dm}, "「依頼者への 通知」に必要なツール send_slack_dm は、管理者が許可していません。"},
+		"constraint": {"ja", []model.LackData{{"人事部の一覧", "list_employees", "constraint"}},
+			"「人事部の一覧」は、管理者が定めたツール list_employees の制限 departments (営業部) の範囲外です。"},
+		"no tool": {"ja", []model.LackData{{"PDF の作成", "", "no_tool"}}, "「PDF の作成」を行うツールがありません。"},
+		"no value": {"en", []model.LackData{{"a message to Kato", "", "unknown"}},
+			"“a message to Kato” needs a value that is in neither the request nor the policy."},
+		"many": {"en", []model.LackData{dm, dm, dm, dm},
+			strings.Repeat("“依頼者への 通知” needs the tool send_slack_dm, which an administrator hasn't allowed. ",
+				2) + "And 2 more."},
+		"long": {"ja", []model.LackData{{strings.Repeat("長", 150), "", "no_tool"}},
+			"「" + strings.Repeat("長", 59) + "…」を行うツールがありません。"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in
@@ -247,13 +253,18 @@ func TestALackMustBeOne(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer, told string
 	}{
-		"a tool that is allowed":     {lacking(t, nil, model.LackData{What: "x", Tool: "calculate_overtime", Why: "forbidden"}), `missing.0.tool: "calculate_overtime" is none of the forbidden tools`},
-		"a tool without constraints": {lacking(t, nil, model.LackData{What: "x", Tool: "calculate_overtime", Why: "constraint"}), `missing.0.tool: "calculate_overtime" is no tool with constraints`},
-		"a tool that there is not":   {lacking(t, nil, model.LackData{What: "x", Tool: "send_mail", Why: "no_tool"}), "missing.0.tool must be empty where why is no_tool"},
-		"nothing to see":             {lacking(t, nil, model.LackData{What: "\u200b", Why: "no_tool"}), "missing.0.what is empty"},
-		"an odd reason":              {lacking(t, nil, model.LackData{What: "x", Why: "approved"}), "missing.0.why"},
-		"neither steps nor a lack":   {lacking(t, []step{}), "missing"},
-		"another department":         {answer(t, listStep(1).with("toolInput", `{"status":"active","department":"営業部"}`)), "department \"営業部\" stands neither in the policy nor in the request"},
+		"a tool that is allowed": {lacking(t, nil, model.LackData{What: "x", Tool: "calculate_overtime",
+			Why: "forbidden"}), `missing.0.tool: "calculate_overtime" is none of the forbidden tools`},
+		"a tool without constraints": {lacking(t, nil, model.LackData{What: "x", Tool: "calculate_overtime",
+			Why: "constraint"}), `missing.0.tool: "calculate_overtime" is no tool with constraints`},
+		"a tool that there is not": {lacking(t, nil, model.LackData{What: "x", Tool: "send_mail", Why: "no_tool"}),
+			"missing.0.tool must be empty where why is no_tool"},
+		"nothing to see": {lacking(t, nil, model.LackData{What: "\u200b", Why: "no_tool"}),
+			"missing.0.what is empty"},
+		"an odd reason":            {lacking(t, nil, model.LackData{What: "x", Why: "approved"}), "missing.0.why"},
+		"neither steps nor a lack": {lacking(t, []step{}), "missing"},
+		"another department": {answer(t, listStep(1).with("toolInput", `{"status":"active","department":"営業部"}`)),
+			"department \"営業部\" stands neither in the policy nor in the request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := withoutDM(t)
@@ -267,7 +278,8 @@ func TestALackMustBeOne(t *testing.T) {
 	}
 	in := withoutDM(t)
 	in.Policy = "営業の従業員一覧を取得します。"
-	if steps, _, _, err := model.Plan(t.Context(), says(answer(t, listStep(1).with("toolInput", `{"status":"active","department":"営業部"}`))), in); err != nil || len(steps) != 1 {
+	if steps, _, _, err := model.Plan(t.Context(), says(answer(t,
+		listStep(1).with("toolInput", `{"status":"active","department":"営業部"}`))), in); err != nil || len(steps) != 1 {
 		t.Errorf("the department that was asked for: %v", err)
 	}
 }
@@ -276,17 +288,22 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 	for name, test := range map[string]struct {
 		tool, constraints, request, tells string
 	}{
-		"another department":         {"list_employees", `{"departments":["営業部"]}`, "人事部の勤怠をまとめて", "list_employees の制限 departments (営業部) の範囲外"},
-		"the whole company":          {"list_employees", `{"departments":["営業部"]}`, "勤怠をまとめて", "list_employees の制限 departments (営業部) の範囲外"},
-		"another sheet":              {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて", "write_rows_to_google_sheet の制限 spreadsheet_ids (another) の範囲外"},
-		"another than the requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて", "send_slack_dm の制限 recipients (U0OTHER) の範囲外"},
-		"no room can be booked":      {"send_slack_dm", `{}`, "会議室を予約して", "ツールがありません"},
+		"another department": {"list_employees", `{"departments":["営業部"]}`, "人事部の勤怠をまとめて",
+			"list_employees の制限 departments (営業部) の範囲外"},
+		"the whole company": {"list_employees", `{"departments":["営業部"]}`, "勤怠をまとめて",
+			"list_employees の制限 departments (営業部) の範囲外"},
+		"another sheet": {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて",
+			"write_rows_to_google_sheet の制限 spreadsheet_ids (another) の範囲外"},
+		"another than the requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて",
+			"send_slack_dm の制限 recipients (U0OTHER) の範囲外"},
+		"no room can be booked": {"send_slack_dm", `{}`, "会議室を予約して", "ツールがありません"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request, in.Locale = test.request, "ja"
 			_, _, usage, err := model.Plan(t.Context(), demo.Layers{}, in)
-			if f := model.FailedAtCost(err, usage); (f.Reason == task.ReasonPlanNever) != (name == "no room can be booked") || !strings.Contains(f.Said, test.tells) {
+			if f := model.FailedAtCost(err, usage); (f.Reason == task.ReasonPlanNever) != (name == "no room can be booked") ||
+				!strings.Contains(f.Said, test.tells) {
 				t.Errorf("%v: %+v", err, f)
 			}
 		})

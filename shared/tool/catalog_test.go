@@ -68,7 +68,8 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 	if s.MaxRows <= 0 || s.MaxBytes <= 0 || s.MaxBytes > 8<<20 {
 		t.Errorf("%s: at most %d rows and %d bytes", s.Name, s.MaxRows, s.MaxBytes)
 	}
-	forms := []tenancy.Constraint{tenancy.OnlySpreadsheets, tenancy.OnlyRecipients, tenancy.OnlyDepartments, tenancy.MaxRows}
+	forms := []tenancy.Constraint{tenancy.OnlySpreadsheets, tenancy.OnlyRecipients, tenancy.OnlyDepartments,
+		tenancy.MaxRows}
 	for name, argument := range s.Bound {
 		expect.That(t, slices.Contains(forms, name), "%s: permissions have no form for the constraint %s", s.Name, name)
 		_, ok := input.Properties[argument]
@@ -173,17 +174,24 @@ func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
 func TestCheckSaysWhatIsWrong(t *testing.T) {
 	c := builtin(t)
 	for name, test := range map[string]struct{ tool, args, want string }{
-		"seed's own input":   {"list_employees", `{"department":null,"status":"active"}`, ""},
-		"a department":       {"list_employees", `{"department":"人事部","status":"active"}`, ""},
-		"two departments":    {"list_employees", `{"department":["人事部","営業部"],"status":"active"}`, "department: got array, want string or null"},
-		"unknown status":     {"list_employees", `{"department":null,"status":"gone"}`, "status: enum: gone does not equal any of: [active all]"},
-		"month 13":           {"list_attendance", `{"year":2026,"month":13,"employees":[]}`, "month: maximum: 13/1 is greater than 12"},
-		"year as text":       {"list_attendance", `{"year":"2026","month":1,"employees":[]}`, "year: got string, want integer"},
-		"employee sans id":   {"list_attendance", `{"year":2026,"month":1,"employees":[{}]}`, `employees.0: required: missing properties: ["id"]`},
-		"a formula as id":    {"write_rows_to_google_sheet", `{"spreadsheet_id":"../x","sheet":"a","columns":[{"key":"a","title":"b"}],"rows":[]}`, `spreadsheet_id: pattern: "../x" does not match`},
-		"e-mail":             {"send_slack_dm", `{"recipient":"a.b@example.com","text":"x","details":[]}`, ""},
-		"a channel":          {"send_slack_dm", `{"recipient":"C0123","text":"x","details":[]}`, "recipient:"},
-		"extra argument":     {"send_slack_dm", `{"recipient":"U0123","text":"x","details":[],"as_user":true}`, "additional properties 'as_user' not allowed"},
+		"seed's own input": {"list_employees", `{"department":null,"status":"active"}`, ""},
+		"a department":     {"list_employees", `{"department":"人事部","status":"active"}`, ""},
+		"two departments": {"list_employees", `{"department":["人事部","営業部"],"status":"active"}`,
+			"department: got array, want string or null"},
+		"unknown status": {"list_employees", `{"department":null,"status":"gone"}`,
+			"status: enum: gone does not equal any of: [active all]"},
+		"month 13": {"list_attendance", `{"year":2026,"month":13,"employees":[]}`,
+			"month: maximum: 13/1 is greater than 12"},
+		"year as text": {"list_attendance", `{"year":"2026","month":1,"employees":[]}`,
+			"year: got string, want integer"},
+		"employee sans id": {"list_attendance", `{"year":2026,"month":1,"employees":[{}]}`,
+			`employees.0: required: missing properties: ["id"]`},
+		"a formula as id": {"write_rows_to_google_sheet",
+			`{"spreadsheet_id":"../x","sheet":"a","columns":[{"key":"a","title":"b"}],"rows":[]}`, `spreadsheet_id: pattern: "../x" does not match`},
+		"e-mail":    {"send_slack_dm", `{"recipient":"a.b@example.com","text":"x","details":[]}`, ""},
+		"a channel": {"send_slack_dm", `{"recipient":"C0123","text":"x","details":[]}`, "recipient:"},
+		"extra argument": {"send_slack_dm", `{"recipient":"U0123","text":"x","details":[],"as_user":true}`,
+			"additional properties 'as_user' not allowed"},
 		"not an object":      {"send_slack_dm", `[]`, "arguments are a list, they must be an object"},
 		"not JSON":           {"send_slack_dm", `{`, "not one JSON value"},
 		"tool of no catalog": {"drop_tables", `{}`, `there is no tool "drop_tables"`},
@@ -213,7 +221,8 @@ var servers = []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com/mcp"
 
 func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 	s, ok := tool.Pinned(allowed(), servers)
-	if !ok || s.Name != "rooms.book" || s.Access != aggregate.Write || s.Provider != "mcp:rooms" || s.Title("ja") != "予約" || s.Timeout == 0 {
+	if !ok || s.Name != "rooms.book" || s.Access != aggregate.Write || s.Provider != "mcp:rooms" ||
+		s.Title("ja") != "予約" || s.Timeout == 0 {
 		t.Errorf("%v, %+v", ok, s)
 	}
 	for name, change := range map[string]func(*tenancy.ToolPermission){
@@ -258,7 +267,8 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 
 func TestAnyReferenceInAServersWriteMayBeItsDestination(t *testing.T) {
 	s, _ := tool.Pinned(allowed(), servers)
-	if tool.Dynamic(s, planned(`{"room":"fuji"}`)) || !tool.Dynamic(s, planned(`{"room":"fuji","at":{"date":{"$ref":"step-1.result.text"}}}`)) {
+	if tool.Dynamic(s, planned(`{"room":"fuji"}`)) || !tool.Dynamic(s,
+		planned(`{"room":"fuji","at":{"date":{"$ref":"step-1.result.text"}}}`)) {
 		t.Error("a reference is not seen, or one is seen that is not there")
 	}
 }
@@ -273,7 +283,9 @@ func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 		"given":     {aggregate.Write, `{"to":"x","public":false,"cc":[]}`, ``},
 		"of a read": {aggregate.Read, `{"to":"x"}`, ``},
 	} {
-		spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: test.effect, Input: input}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+		spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true,
+			Pin: &tenancy.Pin{URL: "https://x", Access: test.effect, Input: input}}, []tenancy.MCPServer{{Name: "notes",
+			URL: "https://x"}})
 		expect.Must(t, ok, "notes.post is not allowed")
 		a := expect.Value(tool.Parse(aggregate.JSON(test.args)))(t)
 		expect.Is(t, string(tool.LeftOut(spec, a)), test.want, "%s", name)

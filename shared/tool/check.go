@@ -86,7 +86,8 @@ func (c *Catalog) returns(name string, p Path) error {
 			return nil
 		}
 		if at, ok = members[key]; !ok {
-			return fmt.Errorf("$ref %s: %s returns no %q, only %s", p, name, key, strings.Join(slices.Sorted(maps.Keys(members)), ", "))
+			return fmt.Errorf("$ref %s: %s returns no %q, only %s", p, name, key,
+				strings.Join(slices.Sorted(maps.Keys(members)), ", "))
 		}
 	}
 	return nil
@@ -154,7 +155,8 @@ func (s Spec) Hold(r Resolved) *explain.CallError {
 	return s.broken(r.members, false)
 }
 
-// broken returns the first limit that arguments exceed or constraint that they violate, nil if there is none. In planned arguments it skips
+// broken returns the first limit that arguments exceed or constraint that they violate, nil if there is none. In
+// planned arguments it skips
 // references: their values are checked before the call.
 func (s Spec) broken(members map[string]any, planned bool) *explain.CallError {
 	if e := s.tooLong(members); e != nil {
@@ -269,7 +271,8 @@ func length(v any, at []string, add func(n int, at []string)) {
 	}
 }
 
-// Units is a text's length by the strictest reading of Slack's limits: UTF-16 units, once Slack's control characters are
+// Units is a text's length by the strictest reading of Slack's limits: UTF-16 units, once Slack's control characters
+// are
 // escaped.
 func Units(s string) (n int) {
 	for _, r := range s {

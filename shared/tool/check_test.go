@@ -23,7 +23,8 @@ const (
 // bound returns a tool and the catalog of a tenant that has set constraints for it.
 func bound(t *testing.T, name, constraints string) (*tool.Catalog, tool.Spec) {
 	t.Helper()
-	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true, Constraints: aggregate.JSON(constraints)}}))(t)
+	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: name, Allowed: true,
+		Constraints: aggregate.JSON(constraints)}}))(t)
 	s, ok := c.Lookup(name)
 	expect.Must(t, ok, "%s is not in the catalog", name)
 	return c, s
@@ -40,20 +41,26 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 	for name, test := range map[string]struct{ tool, constraints, args, want string }{
 		"a listed person":             {dm, people, `{"recipient":"U0SATO"}`, ""},
 		"an address in other letters": {dm, people, `{"recipient":"suzuki@EXAMPLE.com"}`, ""},
-		"an id in other letters":      {dm, people, `{"recipient":"u0sato"}`, "recipients on send_slack_dm doesn't allow u0sato, only U0SATO, Suzuki@example.com"},
-		"somebody else":               {dm, people, `{"recipient":"U0TANAKA"}`, "doesn't allow U0TANAKA"},
-		"nobody":                      {dm, people, `{}`, "doesn't allow null"},
-		"several at once":             {dm, people, `{"recipient":["U0SATO"]}`, "doesn't allow a list"},
-		"no constraint":               {dm, `{}`, `{"recipient":"U0TANAKA"}`, ""},
-		"the spreadsheet":             {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book","rows":[]}`, ""},
-		"another spreadsheet":         {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book2","rows":[]}`, "spreadsheet_ids on write_rows_to_google_sheet doesn't allow book2"},
-		"as many rows as allowed":     {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{}]}`, ""},
-		"a row too many":              {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{},{}]}`, "allows 2 rows at once, but there are 3"},
-		"a department":                {"list_employees", `{"departments":["人事部"]}`, `{"department":"人事部"}`, ""},
-		"the whole company":           {"list_employees", `{"departments":["人事部"]}`, `{"department":null}`, "departments on list_employees doesn't allow null, only 人事部"},
-		"another department's":        {"list_departments", `{"departments":["人事部"]}`, `{"department":"営業部"}`, "departments on list_departments doesn't allow 営業部, only 人事部"},
-		"the vendor knows where":      {"list_attendance", `{"departments":["人事部"]}`, `{"employees":[{"id":1}]}`, ""},
-		"people too many":             {"list_attendance", `{"max_rows":1}`, `{"employees":[{"id":1},{"id":2}]}`, "max_rows on list_attendance allows 1 rows"},
+		"an id in other letters": {dm, people, `{"recipient":"u0sato"}`,
+			"recipients on send_slack_dm doesn't allow u0sato, only U0SATO, Suzuki@example.com"},
+		"somebody else":   {dm, people, `{"recipient":"U0TANAKA"}`, "doesn't allow U0TANAKA"},
+		"nobody":          {dm, people, `{}`, "doesn't allow null"},
+		"several at once": {dm, people, `{"recipient":["U0SATO"]}`, "doesn't allow a list"},
+		"no constraint":   {dm, `{}`, `{"recipient":"U0TANAKA"}`, ""},
+		"the spreadsheet": {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book","rows":[]}`, ""},
+		"another spreadsheet": {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book2","rows":[]}`,
+			"spreadsheet_ids on write_rows_to_google_sheet doesn't allow book2"},
+		"as many rows as allowed": {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{}]}`, ""},
+		"a row too many": {sheet, `{"max_rows":2}`, `{"spreadsheet_id":"a","rows":[{},{},{}]}`,
+			"allows 2 rows at once, but there are 3"},
+		"a department": {"list_employees", `{"departments":["人事部"]}`, `{"department":"人事部"}`, ""},
+		"the whole company": {"list_employees", `{"departments":["人事部"]}`, `{"department":null}`,
+			"departments on list_employees doesn't allow null, only 人事部"},
+		"another department's": {"list_departments", `{"departments":["人事部"]}`, `{"department":"営業部"}`,
+			"departments on list_departments doesn't allow 営業部, only 人事部"},
+		"the vendor knows where": {"list_attendance", `{"departments":["人事部"]}`, `{"employees":[{"id":1}]}`, ""},
+		"people too many": {"list_attendance", `{"max_rows":1}`, `{"employees":[{"id":1},{"id":2}]}`,
+			"max_rows on list_attendance allows 1 rows"},
 	} {
 		maps.DeleteFunc(untried, func(of string, _ bool) bool {
 			constraint, tool, _ := strings.Cut(of, " of ")
@@ -103,7 +110,8 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 // A tool whose constraints can't be read is left out.
 func TestAToolWithoutReadableConstraintsIsLeftOut(t *testing.T) {
 	c, err := builtin(t).Under([]tenancy.ToolPermission{
-		{ToolName: dm, Allowed: true, Constraints: `{"users":["U1"]}`}, {ToolName: sheet, Constraints: `{}`}, {ToolName: "list_employees", Allowed: true},
+		{ToolName: dm, Allowed: true, Constraints: `{"users":["U1"]}`}, {ToolName: sheet,
+			Constraints: `{}`}, {ToolName: "list_employees", Allowed: true},
 	})
 	expect.That(t, err != nil && strings.Contains(err.Error(), "send_slack_dm: constraints.users is no constraint"),
 		"%v", err)
@@ -163,7 +171,8 @@ func TestAMessageThatIsTooLongIsRefused(t *testing.T) {
 		"signs that Slack sees": {"a", detail(strings.Repeat("&", 1000)), "details.0.value"},
 		"characters outside":    {strings.Repeat("𠮟", 2001), []any{}, "text"},
 	} {
-		args := aggregate.JSON(expect.Value(json.Marshal(map[string]any{"recipient": "U012", "text": tt.text, "details": tt.details}))(t))
+		args := aggregate.JSON(expect.Value(json.Marshal(map[string]any{"recipient": "U012", "text": tt.text,
+			"details": tt.details}))(t))
 		_, r, err := c.Literal("send_slack_dm", args)
 		planned := expect.Value(tool.Parse(args))(t)
 		atPlan := c.CheckPlanned("send_slack_dm", planned, nil)
@@ -172,7 +181,8 @@ func TestAMessageThatIsTooLongIsRefused(t *testing.T) {
 			continue
 		}
 		for _, err := range []error{err, atPlan} {
-			expect.That(t, err != nil && strings.Contains(err.Error(), tt.names) && strings.Contains(err.Error(), "4000"), "%s: %v", name, err)
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.names) && strings.Contains(err.Error(), "4000"),
+				"%s: %v", name, err)
 		}
 		var e *explain.CallError
 		expect.That(t, errors.As(error(spec.Hold(expect.Value(planned.Resolve(nil))(t))), &e) &&

@@ -23,7 +23,8 @@ var (
 	ErrOther = errors.New("the tool is not the one that was approved")
 )
 
-// Allowed returns a tenant's catalog: Under, with the tools of MCP servers that an administrator allowed. The error names
+// Allowed returns a tenant's catalog: Under, with the tools of MCP servers that an administrator allowed. The error
+// names
 // tools that are left out because their schemas can't be compiled; the catalog is returned all the same.
 func (c *Catalog) Allowed(permissions []tenancy.ToolPermission, servers []tenancy.MCPServer) (*Catalog, error) {
 	allowed, unread := c.Under(permissions)
@@ -48,7 +49,8 @@ type Permitted struct {
 	Catalog *Catalog // knows it
 }
 
-// Permit returns a tool that people approved in this version and with this access. It returns ErrForbidden, ErrOther, or
+// Permit returns a tool that people approved in this version and with this access. It returns ErrForbidden, ErrOther,
+// or
 // a *failedcall.Error for constraints that aren't known.
 func (c *Catalog) Permit(name, version string, access aggregate.Access, p tenancy.ToolPermission,
 	servers []tenancy.MCPServer) (t Permitted, err error) {
@@ -157,7 +159,8 @@ func LeftOut(s Spec, a Arguments) aggregate.JSON {
 	out := map[string]json.RawMessage{}
 	for name, schema := range input.Properties {
 		var member struct{ Default json.RawMessage }
-		if _, given := a.members[name]; given || json.Unmarshal(schema, &member) != nil { // a schema may also be true or false
+		if _, given := a.members[name]; given || json.Unmarshal(schema,
+			&member) != nil { // a schema may also be true or false
 			continue
 		}
 		if d := string(member.Default); d != "" && d != "null" {

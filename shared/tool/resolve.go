@@ -111,7 +111,8 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 		return Resolved{}, fmt.Errorf("write the resolved arguments: %w", err)
 	case len(text) > MaxResolved:
 		return Resolved{}, fmt.Errorf("resolved arguments are %d bytes, the limit is %d", len(text), MaxResolved)
-	case bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested && !json.Valid(text): // who is called could not read them
+	case bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested &&
+		!json.Valid(text): // who is called could not read them
 		return Resolved{}, fmt.Errorf("resolved arguments are nested deeper than %d", maxNested)
 	}
 	return Resolved{text: text, members: v.(map[string]any), nulls: nulls}, nil
@@ -120,7 +121,8 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 // mostResolved is the most that values of earlier results may take as arguments, in bytes: their check copies them.
 const mostResolved = 56 << 20
 
-// values returns the values that are referred to, by their paths. It decodes one result after the other, and keeps texts
+// values returns the values that are referred to, by their paths. It decodes one result after the other, and keeps
+// texts
 // until it knows that all values, as often as they are referred to, are small enough: decoded, they take many times
 // their size.
 func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) (map[string]any, error) {

@@ -12,9 +12,12 @@ import (
 
 func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit の「4月」に書く。hr.sheet も見る。notify: true"
-	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true, Constraints: `{"spreadsheet_ids":["listed"]}`}})
+	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true,
+		Constraints: `{"spreadsheet_ids":["listed"]}`}})
 	expect.NoError(t, err)
-	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true,
+		Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Write,
+			Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	expect.Must(t, ok, "notes.post is not allowed")
 	if c, err = c.With(notes); err != nil {
 		t.Fatal(err)
@@ -38,14 +41,16 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 		"a tab that no list has":   {"write_rows_to_google_sheet", `{"spreadsheet_id":"listed","sheet":"5月"}`, true},
 		"a part of a dotted name":  {"write_rows_to_google_sheet", `{"spreadsheet_id":"listed","sheet":"sheet"}`, true},
 		"a read":                   {"list_employees", `{"department":"経理部"}`, false},
-		"a server's, named":        {"notes.post", `{"to":"hr.sheet","day":4,"notify":true,"cc":[{"$ref":"step-1.result.x"}]}`, false},
+		"a server's, named": {"notes.post",
+			`{"to":"hr.sheet","day":4,"notify":true,"cc":[{"$ref":"step-1.result.x"}]}`, false},
 		"a server's, all named":    {"notes.post", `{"to":"hr.sheet","month":"4月","notify":true,"cc":["U0KEIRI001"]}`, false},
 		"nobody, where all may be": {"notes.post", `{"to":"hr.sheet","cc":[]}`, true},
 		"nothing, in a list":       {"notes.post", `{"cc":["U0KEIRI001",null]}`, true},
 		"null":                     {"notes.post", `{"text":null}`, true},
 		"an empty object":          {"notes.post", `{"permissions":{}}`, true},
 		"a flag that nobody set":   {"notes.post", `{"notify":false}`, true},
-		"a name as a member":       {"notes.post", `{"permissions":{"mallory@evil.example":{"$ref":"step-1.result.x"}}}`, true},
+		"a name as a member": {"notes.post", `{"permissions":{"mallory@evil.example":{"$ref":"step-1.result.x"}}}`,
+			true},
 		"a known name as a member": {"notes.post", `{"permissions":{"U0KEIRI001":{"$ref":"step-1.result.x"}}}`, false},
 		"a server's, a number":     {"notes.post", `{"amount":40}`, true},
 		"a server's, deep inside":  {"notes.post", `{"to":{"list":["U0EVIL001"]}}`, true},
@@ -189,7 +194,8 @@ var namedOrNot = []struct {
 
 func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 	pin := tenancy.Pin{URL: "https://x", Access: aggregate.Write, Input: `{"type":"object","properties":{"v":{}}}`}
-	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: &pin},
+		[]tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	expect.Must(t, ok, "notes.post is not allowed")
 	for _, test := range namedOrNot {
 		a := expect.Value(tool.Parse(aggregate.JSON(`{"v":` + test.value + `}`)))(t)
@@ -199,7 +205,8 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 
 // The addresses in a constraint are compared letter by letter. Only the case of A to Z does not matter.
 func TestAConstraintTakesNoLookAlike(t *testing.T) {
-	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true, Constraints: `{"recipients":["sato@x.example"]}`}}))(t)
+	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true,
+		Constraints: `{"recipients":["sato@x.example"]}`}}))(t)
 	s, _ := c.Lookup("send_slack_dm")
 	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
 		r := expect.Value(given(`{"recipient":"` + recipient + `","text":"x","details":[]}`))(t)
@@ -237,7 +244,8 @@ func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 		{"本文は`完了`、件名は'勤怠'。", `勤怠`, true},
 	} {
 		text := expect.Value(json.Marshal(x.text))(t)
-		if got := !tool.Untold(s, planned(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`), x.policy); got != x.told {
+		if got := !tool.Untold(s, planned(`{"recipient":"U1","text":`+string(text)+`,"details":[]}`),
+			x.policy); got != x.told {
 			t.Errorf("%s tells %s: %v", x.policy, x.text, got)
 		}
 	}

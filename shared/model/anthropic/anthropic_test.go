@@ -23,7 +23,8 @@ import (
 func wire() modeltest.Vendor {
 	return modeltest.Vendor{
 		New: func(url string) model.Wire {
-			return anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret, HTTP: provider.VendorClient()})
+			return anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret,
+				HTTP: provider.VendorClient()})
 		},
 		Key: func(h http.Header) string { return h.Get("X-Api-Key") }, ID: "Request-Id", Path: "/v1/messages",
 		Sent: `{
@@ -36,13 +37,15 @@ func wire() modeltest.Vendor {
 				{"role": "user", "content": [{"type": "text", "text": "again"}]}
 			]
 		}`,
-		Good: message(`{"type":"thinking","thinking":"…","signature":"s"},{"type":"text","text":%TEXT%,"citations":null}`, `"end_turn"`, `null`,
+		Good: message(`{"type":"thinking","thinking":"…","signature":"s"},{"type":"text","text":%TEXT%,"citations":null}`,
+			`"end_turn"`, `null`,
 			`"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":7`),
 		CutOff: message(`{"type":"text","text":%TEXT%,"citations":null}`, `"max_tokens"`, `null`,
 			`"input_tokens":1,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens":1`),
 		Refused: message(``, `"refusal"`, `{"type":"refusal","category":"cyber","explanation":null}`,
 			`"input_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0`),
-		Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000, Written: 100, Output: 7},
+		Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6-20260217", Input: 112, Cached: 2000,
+			Written: 100, Output: 7},
 		Error: `{"type":"error","error":{"type":"%CODE%","message":"himitsu no irai"},"request_id":"req_2"}`,
 		Codes: map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
@@ -183,7 +186,8 @@ func TestAPausedSearchGoesOn(t *testing.T) {
 	}{
 		"once": {[]string{paused, searchAnswer("end_turn", "1", `{"type":"text","text":" In a month."}`)},
 			"It is 45 hours. In a month.", 2, 2, ""},
-		"again and again": {[]string{paused}, strings.Repeat("It is 45 hours.", 4), 4, 4, model.BrokenOff}, // nor is it whole then
+		"again and again": {[]string{paused}, strings.Repeat("It is 45 hours.", 4), 4, 4,
+			model.BrokenOff}, // nor is it whole then
 		"without a search": {[]string{strings.Replace(paused, `"web_search_requests":1`, `"web_search_requests":0`, 1)},
 			strings.Repeat("It is 45 hours.", 4), 4, 0, model.BrokenOff},
 		"refused": {[]string{paused, `400 {"type":"error","error":{"type":"invalid_request_error","message":` +
@@ -192,7 +196,8 @@ func TestAPausedSearchGoesOn(t *testing.T) {
 		got, sent, err := searched(t, tt.answers...)
 		e, failed := errors.AsType[*model.Error](err)
 		expect.That(t, failed == (tt.kind != "") && (!failed || e.Kind == tt.kind), "%s: %v", name, err)
-		expect.Must(t, len(sent) == tt.calls && got.Text == tt.text && got.Usage.Searches == tt.searches, "%s: %d calls, %+v", name,
+		expect.Must(t, len(sent) == tt.calls && got.Text == tt.text && got.Usage.Searches == tt.searches,
+			"%s: %d calls, %+v", name,
 			len(sent), got)
 		back := sent[1].Messages
 		expect.That(t, len(back) == 2 && back[1].Role == "assistant" &&
@@ -323,11 +328,14 @@ func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 	}))
 	defer s.Close()
 	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-opus-5-5", Key: "k", HTTP: http.DefaultClient})
-	r := model.Request{System: "s", MaxTokens: 4_000, Tools: []model.Tool{{Name: "t", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}}, Messages: []model.Message{model.Words(model.User, "x")}}
+	r := model.Request{System: "s", MaxTokens: 4_000, Tools: []model.Tool{{Name: "t",
+		Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}}, Messages: []model.Message{model.Words(model.User, "x")}}
 	got := expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
 	expect.Must(t, len(got.Calls) == 2 && got.Calls[0].Opaque != nil && got.Calls[1].Opaque != nil, "%+v", got.Calls)
-	r.Messages = append(r.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{{Text: got.Text}, {Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
-		model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}}, {Result: &model.Result{CallID: "b", Text: "2"}}}})
+	r.Messages = append(r.Messages, model.Message{Role: model.Assistant,
+		Parts: []model.Part{{Text: got.Text}, {Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
+		model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}},
+			{Result: &model.Result{CallID: "b", Text: "2"}}}})
 	sent := func() (types []string, body string) {
 		expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
 		var q struct {
@@ -343,7 +351,8 @@ func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 		return types, body
 	}
 	types, body := sent()
-	expect.Same(t, []string{"thinking a <b> & cSIG==", "redacted_thinking ENC==", "text", "tool_use", "thinking SIG2", "tool_use"}, types)
+	expect.Same(t, []string{"thinking a <b> & cSIG==", "redacted_thinking ENC==", "text", "tool_use", "thinking SIG2",
+		"tool_use"}, types)
 	expect.Has(t, body, `"max_tokens":20384`)
 	r.System = "other rules"
 	types, _ = sent()

@@ -31,7 +31,8 @@ const name = "global.anthropic.claude-sonnet-4-6"
 func open(url string) model.Wire { return opened(url, name) }
 
 func opened(url, name string) model.Wire {
-	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(modeltest.Secret, "secret", "")}
+	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(modeltest.Secret,
+		"secret", "")}
 	return bedrock.New(bedrock.Config{AWS: cfg, BaseURL: url, Model: name, HTTP: provider.VendorClient()})
 }
 
@@ -95,9 +96,12 @@ func TestWhatAWSMeansByItsErrors(t *testing.T) {
 		kind       model.Kind
 		again      bool
 	}{
-		{"UnrecognizedClientException", `{"message":"The security token included in the request is invalid."}`, 403, model.Unauthorized, false},
-		{"ExpiredTokenException", `{"message":"The security token included in the request is expired"}`, 403, model.Unauthorized, false},
-		{"IncompleteSignature", `{"message":"The request signature does not conform to AWS standards."}`, 400, model.Unauthorized, false},
+		{"UnrecognizedClientException", `{"message":"The security token included in the request is invalid."}`, 403,
+			model.Unauthorized, false},
+		{"ExpiredTokenException", `{"message":"The security token included in the request is expired"}`, 403,
+			model.Unauthorized, false},
+		{"IncompleteSignature", `{"message":"The request signature does not conform to AWS standards."}`, 400,
+			model.Unauthorized, false},
 		{"AccessDeniedException", `{"message":"You don't have access to the model."}`, 403, model.Forbidden, false},
 		{"ModelErrorException", `{"message":"m","originalStatusCode":500,"resourceName":"r"}`, 424, model.Overloaded, true},
 		{"ModelErrorException", `{"message":"m","originalStatusCode":429}`, 424, model.RateLimited, true},
@@ -189,7 +193,8 @@ func TestAKeyInsteadOfARole(t *testing.T) {
 	})
 	ask := func(s *httptest.Server) error {
 		defer s.Close()
-		c := bedrock.New(bedrock.Config{AWS: aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: name, Key: modeltest.Secret, HTTP: s.Client()})
+		c := bedrock.New(bedrock.Config{AWS: aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: name,
+			Key: modeltest.Secret, HTTP: s.Client()})
 		_, err := c.Say(t.Context(), modeltest.Request(), nil)
 		return err
 	}

@@ -303,7 +303,8 @@ func (c *Client) messagesOf(m model.Message) (out []message) {
 		case part.Image != nil:
 			images = true
 			parts = append(parts, map[string]any{"type": "image_url",
-				"image_url": map[string]string{"url": "data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)}})
+				"image_url": map[string]string{"url": "data:" + part.Image.Type + ";base64," +
+					base64.StdEncoding.EncodeToString(part.Image.Data)}})
 		default:
 			parts = append(parts, map[string]any{"type": "text", "text": part.Text})
 		}

@@ -92,7 +92,8 @@ func TestAPolicyFollowsItsReasons(t *testing.T) {
 		"without a DM":                               "No DM is sent at the end.",
 	} {
 		policy := draftAfter(t, "attendance for October", reason)
-		expect.That(t, strings.Contains(policy, says) && strings.Contains(policy, "“"+reason+"” → applied."), "%s:\n%s", reason, policy)
+		expect.That(t, strings.Contains(policy, says) && strings.Contains(policy, "“"+reason+"” → applied."), "%s:\n%s",
+			reason, policy)
 	}
 	both := draftAfter(t, "attendance for October", "Add a validation of the data before step 3", "no sheet")
 	expect.That(t, strings.Contains(both, "5. Nothing is written") && strings.Contains(both, "3. Validate"), "%s", both)
@@ -115,7 +116,8 @@ func TestAVersionThatTookNothingInSaysSo(t *testing.T) {
 		_, again, _ := strings.Cut(draftAfter(t, text, tt.odd, tt.odd+"!"), "\n")
 		expect.Is(t, again, v1)
 		v3 := draftAfter(t, text, tt.odd, tt.understood)
-		expect.That(t, !strings.HasPrefix(v3, tt.first[:9]) && strings.Contains(v3, tt.odd) && !strings.Contains(v3, "\n"+v1), "%s", v3)
+		expect.That(t, !strings.HasPrefix(v3, tt.first[:9]) && strings.Contains(v3, tt.odd) &&
+			!strings.Contains(v3, "\n"+v1), "%s", v3)
 		first, rest, _ = strings.Cut(draftAfter(t, text, tt.odd, tt.understood, tt.odd), "\n")
 		expect.That(t, rest == v3 && strings.HasPrefix(first, tt.first), "%s\n%s", first, rest)
 	}
@@ -137,19 +139,24 @@ func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
 // The steps deliver what the policy promises: all columns of the sheet or, without a sheet, only counts.
 func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	for text, tt := range map[string]struct{ says, silent []string }{
-		"先月の勤怠をまとめて":                       {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"}, []string{"スプレッドシートには書き込みません", "入社日です"}},
-		"先月の勤怠をまとめて。シートは不要":                {[]string{"人数と合計を確認します", "スプレッドシートには書き込みません", "件数と合計だけです", "超える人数を数えます"}, []string{"スプレッドシートにまとめます", "印を付け"}},
-		"先月の残業を調べて。シートは不要":                 {[]string{"上限を超える人が何人いるか", "件数と合計だけです"}, []string{"上限に近い人が分かる", "印を付け"}},
-		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
-		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
-		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
-		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月 (月初から月末まで。今月分は実行時点までの記録です。集計期間の欄は月末までの表示になります)"}, nil},
-		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet", "Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
-		"Overtime for October, no sheet":   {[]string{"count how many are over the limits"}, []string{"close to the limits", "mark anyone"}},
-		"List all employees":               {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"}, []string{"attendance"}},
-		"attendance for this month":        {[]string{"this month covers records so far"}, nil},
-		"List employees, no sheet":         {[]string{"count the employees"}, []string{"list the"}},
-		"List of departments, no sheet":    {[]string{"count the departments"}, []string{"list the"}},
+		"先月の勤怠をまとめて": {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"},
+			[]string{"スプレッドシートには書き込みません", "入社日です"}},
+		"先月の勤怠をまとめて。シートは不要": {[]string{"人数と合計を確認します", "スプレッドシートには書き込みません", "件数と合計だけです", "超える人数を数えます"},
+			[]string{"スプレッドシートにまとめます", "印を付け"}},
+		"先月の残業を調べて。シートは不要": {[]string{"上限を超える人が何人いるか", "件数と合計だけです"}, []string{"上限に近い人が分かる", "印を付け"}},
+		"従業員一覧を取得して":       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
+		"従業員一覧。シートは不要":     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
+		"部署一覧。シートは不要":      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
+		"今月の勤怠をまとめて":       {[]string{"期間: 2026年11月 (月初から月末まで。今月分は実行時点までの記録です。集計期間の欄は月末までの表示になります)"}, nil},
+		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet",
+			"Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
+		"Overtime for October, no sheet": {[]string{"count how many are over the limits"},
+			[]string{"close to the limits", "mark anyone"}},
+		"List all employees": {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"},
+			[]string{"attendance"}},
+		"attendance for this month":     {[]string{"this month covers records so far"}, nil},
+		"List employees, no sheet":      {[]string{"count the employees"}, []string{"list the"}},
+		"List of departments, no sheet": {[]string{"count the departments"}, []string{"list the"}},
 	} {
 		t.Run(text, func(t *testing.T) {
 			policy, did := carriedOut(t, text)
@@ -160,7 +167,8 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 				expect.That(t, !strings.Contains(policy, silent), "%q stands in\n%s", silent, policy)
 			}
 			writes := strings.Contains(strings.Join(did, "\n"), "write ")
-			expect.That(t, writes != (strings.Contains(policy, "件数と合計だけ") || strings.Contains(policy, "totals only")), "does %q after\n%s", did, policy)
+			expect.That(t, writes != (strings.Contains(policy, "件数と合計だけ") || strings.Contains(policy, "totals only")),
+				"does %q after\n%s", did, policy)
 		})
 	}
 }
@@ -199,7 +207,8 @@ func returned(steps []planned) (out []fact) {
 		f := fact{Title: s.Title, Tool: s.Tool, Facts: map[string]any{"count": 42.0}}
 		switch s.Tool {
 		case "calculate_overtime":
-			f.Facts = map[string]any{"mode": "calculate", "period": fmt.Sprintf("2026-01-%02d〜2026-01-31", i), "months": 3.0, "note": "判定できません / can't be judged", "total_overtime_hours": 812.5, "over_45h": 4.0, "over_80h": 1.0, "over_100h": 0.0, "over_80h_average": 1.0, "over_360h": 0.0}
+			f.Facts = map[string]any{"mode": "calculate", "period": fmt.Sprintf("2026-01-%02d〜2026-01-31", i), "months": 3.0,
+				"note": "判定できません / can't be judged", "total_overtime_hours": 812.5, "over_45h": 4.0, "over_80h": 1.0, "over_100h": 0.0, "over_80h_average": 1.0, "over_360h": 0.0}
 		case "write_rows_to_google_sheet":
 			f.Facts = map[string]any{"updated_rows": 42.0, "url": "http://127.0.0.1:4566/sheets/ringi-demo-sheet"}
 		}
@@ -224,15 +233,19 @@ func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 	for _, request := range []string{"先月の残業を確認して", "Check overtime for October"} {
 		for _, marker := range []string{"", " demo: unscored a", " demo: unscored a round 2", " demo: play on"} {
-			for round, material := range []string{request + marker, "<data>" + string(encoded(object{"message": request + marker, "now": written, "locale": "ja"})) + "</data>"} {
+			for round, material := range []string{request + marker,
+				"<data>" + string(encoded(object{"message": request + marker, "now": written, "locale": "ja"})) + "</data>"} {
 				for _, results := range [][]string{nil, {"", "見つかりました\n詳細"}, {"ERROR: none"}} {
-					said := []model.Message{model.Words(model.User, "<data>"+string(encoded(object{"request": material, "team": "慎重チーム", "team_id": "a", "round": round + 1, "history": make([]object, round)}))+"</data>")}
+					said := []model.Message{model.Words(model.User, "<data>"+string(encoded(object{"request": material,
+						"team": "慎重チーム", "team_id": "a", "round": round + 1, "history": make([]object, round)}))+"</data>")}
 					for _, x := range results {
 						said = append(said, model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{Text: x}}}})
 					}
 					out := expect.Value(Teams{}.Say(t.Context(), model.Request{Messages: said}, func(string) {}))(t)
-					for _, talk := range []string{"慎重チーム", "demo:", "Draft by", "案 (", "evaluator", "評価", "メンバー", "member", "重視", "Focus", "点数"} {
-						expect.That(t, len(out.Text) > 10 && !strings.Contains(out.Text, talk), "%q: %q in\n%s", request+marker, talk, out.Text)
+					for _, talk := range []string{"慎重チーム", "demo:", "Draft by", "案 (", "evaluator", "評価", "メンバー", "member", "重視",
+						"Focus", "点数"} {
+						expect.That(t, len(out.Text) > 10 && !strings.Contains(out.Text, talk), "%q: %q in\n%s", request+marker, talk,
+							out.Text)
 					}
 				}
 			}

@@ -19,7 +19,8 @@ import (
 	"ringi/shared/words/language/languagetest"
 )
 
-// requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or “refused:”
+// requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or
+// “refused:”
 // with a word of the reply. Lines that begin with # are comments.
 func requests(t *testing.T, name string) (all [][2]string) {
 	t.Helper()
@@ -161,10 +162,12 @@ func TestRequestsOfAnOffice(t *testing.T) {
 
 // A word that the demo doesn't know, wherever it may narrow a request, is never dropped.
 func TestNoStrangeWordWidensARequest(t *testing.T) {
-	en := []string{"Osaka", "contractors", "the night shift", "Mr. Abe's group", "interns", "my reports", "finance", "Slaes", "people on leave"}
+	en := []string{"Osaka", "contractors", "the night shift", "Mr. Abe's group", "interns", "my reports", "finance",
+		"Slaes", "people on leave"}
 	ja := []string{"大阪", "パート", "夜勤の人", "管理職", "経理", "うちのチーム", "インターン", "既婚者", "休職中の社員", "しんじん"}
 	for _, known := range []string{"", " for Sales", " in HR"} {
-		for _, form := range []string{"Overtime for %s%s last month", "Attendance in %s%s", "Overtime of %s%s in October, no DM",
+		for _, form := range []string{"Overtime for %s%s last month", "Attendance in %s%s",
+			"Overtime of %s%s in October, no DM",
 			"List all employees of %s%s", "Please check last month's overtime among %s%s", "Overtime last month%[2]s, only %[1]s",
 			"Overtime last month%[2]s (%[1]s)", "Send attendance from %s%s to <@U0SUZUKI>"} {
 			for _, strange := range en {
@@ -187,7 +190,8 @@ func TestNoStrangeWordWidensARequest(t *testing.T) {
 
 // Each way of naming a department, a month and a topic gives exactly these.
 func TestEachPartOfAScopeIsRead(t *testing.T) {
-	months := map[string][]string{"2026-10": {"last month", "October", "Oct 2026", "先月", "10月"}, "2026-09": {"September", "9月分", "先々月"}}
+	months := map[string][]string{"2026-10": {"last month", "October", "Oct 2026", "先月", "10月"},
+		"2026-09": {"September", "9月分", "先々月"}}
 	departments := map[string][]string{"営業部": {"Sales", "the sales team", "the sales department", "営業", "営業部", "営業チーム"},
 		"人事部": {"HR", "human resources", "人事", "人事部のメンバー"}, "開発部": {"Engineering", "the dev team", "開発", "開発部"}}
 	topics := map[string][]string{"残業": {"overtime", "残業", "残業時間"}, "勤怠": {"attendance", "勤怠"}}
@@ -221,7 +225,10 @@ func TestEachPartOfAScopeIsRead(t *testing.T) {
 }
 
 func hasJapanese(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) })
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana,
+			unicode.Han)
+	})
 }
 
 // The English words contain no Japanese, except for names in the data.
@@ -265,10 +272,12 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 	}
 	for _, l := range allLists() {
 		messages = append(messages, l.Demo.Request["en"])
-		steps = strings.Replace(steps, "[", fmt.Sprintf(`[{"title":%q,"tool":%q,"facts":{"count":3}},`, l.Title["en"], l.Name), 1)
+		steps = strings.Replace(steps, "[", fmt.Sprintf(`[{"title":%q,"tool":%q,"facts":{"count":3}},`, l.Title["en"],
+			l.Name), 1)
 	}
 	for _, message := range messages {
-		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "Make it shorter", "step 2 is not needed", "use xyzzy"} {
+		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "Make it shorter", "step 2 is not needed",
+			"use xyzzy"} {
 			earlier, policy := "[]", ""
 			if reason != "" {
 				earlier = fmt.Sprintf(`[{"reason":%q,"steps":[]}]`, reason)
@@ -347,7 +356,8 @@ func TestEachTemplateCanBeFilledIn(t *testing.T) {
 				{"nosheet": true, "notools": true}} {
 				w.Is = is
 				said := draft(w)
-				expect.That(t, !strings.Contains(said, "template:") && !strings.Contains(said, "<no value>") && !strings.Contains(said, "{"),
+				expect.That(t, !strings.Contains(said, "template:") && !strings.Contains(said, "<no value>") &&
+					!strings.Contains(said, "{"),
 					"%s: %s", x[0], said)
 			}
 		}

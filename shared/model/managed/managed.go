@@ -161,9 +161,10 @@ func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err er
 
 // Say sends the user's message.
 func (c *Client) Say(ctx context.Context, session, text string) error {
-	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserMessage([]sdk.BetaManagedAgentsUserMessageEventParamsContentUnion{
-		{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},
-	}))
+	return c.send(ctx, session,
+		sdk.BetaManagedAgentsEventParamsOfUserMessage([]sdk.BetaManagedAgentsUserMessageEventParamsContentUnion{
+			{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},
+		}))
 }
 
 // Answer sends the result of a call that the session requested. failed marks it as an error.
@@ -178,7 +179,8 @@ func (c *Client) Answer(ctx context.Context, session, request, text string, fail
 
 // Interrupt stops the current work of a session. It may be repeated.
 func (c *Client) Interrupt(ctx context.Context, session string) error {
-	return c.send(ctx, session, sdk.BetaManagedAgentsEventParamsOfUserInterrupt(sdk.BetaManagedAgentsUserInterruptEventParamsTypeUserInterrupt))
+	return c.send(ctx, session,
+		sdk.BetaManagedAgentsEventParamsOfUserInterrupt(sdk.BetaManagedAgentsUserInterruptEventParamsTypeUserInterrupt))
 }
 
 // Discard archives a session that never got a message.

@@ -19,13 +19,17 @@ import (
 )
 
 func open(url string) model.Wire {
-	return openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: modeltest.Secret, HTTP: provider.VendorClient()})
+	return openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: modeltest.Secret,
+		HTTP: provider.VendorClient()})
 }
 
 func TestContract(t *testing.T) {
 	modeltest.Run(t, modeltest.Vendor{
 		New: open,
-		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id", Path: "/v1/responses",
+		Key: func(h http.Header) string {
+			return strings.TrimPrefix(h.Get("Authorization"),
+				"Bearer ")
+		}, ID: "X-Request-Id", Path: "/v1/responses",
 		Sent: `{
 			"model": "gpt-5.4", "instructions": "the rules", "max_output_tokens": 17384, "store": false,
 			"text": {"format": {"type": "json_schema", "name": "answer", "strict": true,
@@ -35,12 +39,17 @@ func TestContract(t *testing.T) {
 				{"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
 			]
 		}`,
-		Good:     response(`"completed"`, `null`, `null`, `{"type":"reasoning","id":"rs_1","summary":[]},`+said(`{"type":"output_text","text":%TEXT%,"annotations":[]}`, "completed")),
-		CutOff:   response(`"incomplete"`, `null`, `{"reason":"max_output_tokens"}`, said(`{"type":"output_text","text":%TEXT%,"annotations":[]}`, "incomplete")),
-		Refused:  response(`"completed"`, `null`, `null`, said(`{"type":"refusal","refusal":"I can't."}`, "completed")),
-		Usage:    model.Usage{Provider: "openai", Model: "gpt-5.4-2026-03-05", Input: 112, Cached: 2000, Written: 100, Output: 7},
-		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
-		Codes:    map[int]string{401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded", 500: "server_error"},
+		Good: response(`"completed"`, `null`, `null`,
+			`{"type":"reasoning","id":"rs_1","summary":[]},`+said(`{"type":"output_text","text":%TEXT%,"annotations":[]}`,
+				"completed")),
+		CutOff: response(`"incomplete"`, `null`, `{"reason":"max_output_tokens"}`,
+			said(`{"type":"output_text","text":%TEXT%,"annotations":[]}`, "incomplete")),
+		Refused: response(`"completed"`, `null`, `null`, said(`{"type":"refusal","refusal":"I can't."}`, "completed")),
+		Usage: model.Usage{Provider: "openai", Model: "gpt-5.4-2026-03-05", Input: 112, Cached: 2000, Written: 100,
+			Output: 7},
+		Error: `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
+		Codes: map[int]string{401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded",
+			500: "server_error"},
 		NoCredit: 429, NoCreditCode: "insufficient_quota",
 		Form: "text", Formless: `Invalid parameter: 'text.format' of type 'json_schema' is not supported with model ` +
 			`version gpt-4-turbo.`,
@@ -109,7 +118,8 @@ func TestAResponseThatFailed(t *testing.T) {
 		kind  model.Kind
 		again bool
 	}{
-		"rate_limit_exceeded": {model.RateLimited, true}, "server_error": {model.Overloaded, true}, "vector_store_timeout": {model.Overloaded, true},
+		"rate_limit_exceeded": {model.RateLimited, true}, "server_error": {model.Overloaded,
+			true}, "vector_store_timeout": {model.Overloaded, true},
 		"data_residency_mismatch": {model.BadRequest, false},
 	} {
 		t.Run(code, func(t *testing.T) {
@@ -243,9 +253,12 @@ func TestAModelThatRefusesThoughtsOrTokensIsAskedWithout(t *testing.T) {
 		model, refusal string
 		asked          []string // of each request: its limit, and whether it has encrypted thoughts
 	}{
-		"an older model":        {"o1-mini", refused("Encrypted content is not supported with this model.", "include", ""), []string{"32384 include thoughts", "32384"}},
-		"another account":       {"gpt-5.4", refused("The encrypted content gAAA could not be verified.", "", "invalid_encrypted_content"), []string{"32384 include thoughts", "32384"}},
-		"a limit that is named": {"o9", refused("Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 20000, but got 32384 instead.", "max_output_tokens", "integer_above_max_value"), []string{"32384 include thoughts", "20000 include thoughts"}},
+		"an older model": {"o1-mini", refused("Encrypted content is not supported with this model.", "include", ""),
+			[]string{"32384 include thoughts", "32384"}},
+		"another account": {"gpt-5.4", refused("The encrypted content gAAA could not be verified.", "",
+			"invalid_encrypted_content"), []string{"32384 include thoughts", "32384"}},
+		"a limit that is named": {"o9",
+			refused("Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 20000, but got 32384 instead.", "max_output_tokens", "integer_above_max_value"), []string{"32384 include thoughts", "20000 include thoughts"}},
 		"a model that is quiet": {"gpt-4o", "", []string{"16384 thoughts"}},
 	} {
 		t.Run(about, func(t *testing.T) {
@@ -277,11 +290,14 @@ func TestAModelThatRefusesThoughtsOrTokensIsAskedWithout(t *testing.T) {
 				io.WriteString(w, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[]}}\n\n")
 			}))
 			defer s.Close()
-			r := model.Request{System: "s", MaxTokens: 16_000, Tools: []model.Tool{{Name: "t", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)}},
+			r := model.Request{System: "s", MaxTokens: 16_000, Tools: []model.Tool{{Name: "t",
+				Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)}},
 				Messages: []model.Message{model.Words(model.User, "x"),
-					{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "c", Name: "t", Input: json.RawMessage(`{}`), Opaque: model.Hang("openai "+tt.model, []model.Thought{{ID: "rs_1", Sealed: []byte("gAAA")}})}}}},
+					{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "c", Name: "t", Input: json.RawMessage(`{}`),
+						Opaque: model.Hang("openai "+tt.model, []model.Thought{{ID: "rs_1", Sealed: []byte("gAAA")}})}}}},
 					{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "c", Text: "1"}}}}}}
-			got := expect.Value(openai.New(openai.Config{BaseURL: s.URL, Model: tt.model, Key: "k", HTTP: http.DefaultClient}).Say(t.Context(), r, func(string) {}))(t)
+			got := expect.Value(openai.New(openai.Config{BaseURL: s.URL, Model: tt.model, Key: "k",
+				HTTP: http.DefaultClient}).Say(t.Context(), r, func(string) {}))(t)
 			expect.Same(t, tt.asked, asked)
 			expect.Is(t, got.Full, strings.HasPrefix(about, "a limit") || tt.model == "gpt-4o")
 		})

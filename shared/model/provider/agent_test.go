@@ -40,39 +40,55 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
 	c := provider.Config{
-		Secret: &secret.Models{Reader: keys, ID: "models"}, Vendor: provider.VendorClient(), Outbound: outbound.Allowing(hosts).Client(),
+		Secret: &secret.Models{Reader: keys,
+			ID: "models"}, Vendor: provider.VendorClient(), Outbound: outbound.Allowing(hosts).Client(),
 		At: map[string]string{aggregate.Anthropic: home.URL, aggregate.OpenAI: home.URL + "/v1"},
 	}
 	for about, tt := range map[string]struct {
 		agent agent.Definition
 		want  string // expected path and key; empty: nothing is sent, because the key is missing
 	}{
-		"anthropic's own":                     {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
-		"openai's own":                        {agent.Definition{Provider: agent.OpenAI}, "/v1/responses Bearer key-o"},
-		"anthropic's own by name":             {agent.Definition{Provider: agent.Anthropic, AuthRef: "anthropic"}, "/v1/messages key-a"},
-		"a key of anthropic's":                {agent.Definition{Provider: agent.Anthropic, AuthRef: "hr"}, "/v1/messages key-hr"},
-		"a key of anthropic's for openai":     {agent.Definition{Provider: agent.OpenAI, AuthRef: "hr"}, ""},
-		"anthropic's own for openai":          {agent.Definition{Provider: agent.OpenAI, AuthRef: "anthropic"}, ""},
-		"an endpoint's key for anthropic":     {agent.Definition{Provider: agent.Anthropic, AuthRef: "docs"}, ""},
-		"no key":                              {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1/"}, "/v1/chat/completions "},
-		"the endpoint's":                      {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL + "/v2", AuthRef: "docs"}, "/v2/chat/completions Bearer key-d"},
-		"a compatible endpoint's":             {agent.Definition{Provider: agent.Local, Endpoint: home.URL + "/v1", AuthRef: "hub"}, "/v1/chat/completions Bearer key-h"},
-		"another endpoint's":                  {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1", AuthRef: "docs"}, ""},
-		"another compatible endpoint's":       {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1", AuthRef: "hub"}, ""},
-		"an address that only begins alike":   {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL + ".example.com/v1", AuthRef: "docs"}, ""},
-		"anthropic's for an endpoint":         {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "anthropic"}, ""},
-		"a vendor's named key elsewhere":      {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "hr"}, ""},
-		"a key without an address":            {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "free"}, ""},
-		"an entry without a key":              {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "empty"}, ""},
-		"a name that the secret doesn't have": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "none"}, ""},
+		"anthropic's own": {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
+		"openai's own":    {agent.Definition{Provider: agent.OpenAI}, "/v1/responses Bearer key-o"},
+		"anthropic's own by name": {agent.Definition{Provider: agent.Anthropic, AuthRef: "anthropic"},
+			"/v1/messages key-a"},
+		"a key of anthropic's": {agent.Definition{Provider: agent.Anthropic, AuthRef: "hr"},
+			"/v1/messages key-hr"},
+		"a key of anthropic's for openai": {agent.Definition{Provider: agent.OpenAI, AuthRef: "hr"}, ""},
+		"anthropic's own for openai":      {agent.Definition{Provider: agent.OpenAI, AuthRef: "anthropic"}, ""},
+		"an endpoint's key for anthropic": {agent.Definition{Provider: agent.Anthropic, AuthRef: "docs"}, ""},
+		"no key": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1/"},
+			"/v1/chat/completions "},
+		"the endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL + "/v2",
+			AuthRef: "docs"}, "/v2/chat/completions Bearer key-d"},
+		"a compatible endpoint's": {agent.Definition{Provider: agent.Local, Endpoint: home.URL + "/v1",
+			AuthRef: "hub"}, "/v1/chat/completions Bearer key-h"},
+		"another endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1",
+			AuthRef: "docs"}, ""},
+		"another compatible endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1",
+			AuthRef: "hub"}, ""},
+		"an address that only begins alike": {agent.Definition{Provider: agent.HTTP,
+			Endpoint: home.URL + ".example.com/v1", AuthRef: "docs"}, ""},
+		"anthropic's for an endpoint": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL,
+			AuthRef: "anthropic"}, ""},
+		"a vendor's named key elsewhere": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "hr"},
+			""},
+		"a key without an address": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "free"},
+			""},
+		"an entry without a key": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "empty"},
+			""},
+		"a name that the secret doesn't have": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "none"},
+			""},
 	} {
 		t.Run(about, func(t *testing.T) {
 			got = nil
 			tt.agent.ID, tt.agent.Model = "a", "m"
 			w := expect.Value(c.OpenAgent(t.Context(), tt.agent, "", tenancy.Settings{Model: "none"}))(t)
-			_, err := w.Say(t.Context(), model.Request{MaxTokens: 1, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+			_, err := w.Say(t.Context(), model.Request{MaxTokens: 1,
+				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 			var e *model.Error
-			if !errors.As(err, &e) || strings.Join(got, ",") != tt.want || (tt.want == "") != (e.Kind == model.Unauthorized) || strings.Contains(err.Error(), "key-") {
+			if !errors.As(err, &e) || strings.Join(got, ",") != tt.want || (tt.want == "") != (e.Kind == model.Unauthorized) ||
+				strings.Contains(err.Error(), "key-") {
 				t.Errorf("sent %q, %v", got, err)
 			}
 		})
@@ -83,12 +99,14 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 	called := false
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer s.Close()
-	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: "{}"}, ID: "models"}, Outbound: outbound.Dialer{}.Client()}
+	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: "{}"}, ID: "models"},
+		Outbound: outbound.Dialer{}.Client()}
 	u := expect.Value(url.Parse(s.URL))(t)
 	for _, endpoint := range []string{s.URL, "https://" + u.Host, "http://169.254.169.254/latest"} {
 		w := expect.Value(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint},
 			"", tenancy.Settings{}))(t)
-		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
+			Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Kind == model.Misplaced && !called, "%s: %v", endpoint, err)
 	}
@@ -112,7 +130,8 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	defer s.Close()
-	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
+	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` +
+		s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
 	c := provider.Wires{Config: provider.Config{
 		Secret: &secret.Models{Reader: keys, ID: "models"}, At: map[string]string{aggregate.Anthropic: s.URL + "/anthropic",
 			aggregate.OpenAI: s.URL + "/openai/v1"}, Vendor: provider.VendorClient(),
@@ -122,7 +141,8 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai", "gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
 	} {
 		w := expect.Value(c.Open(name))(t)
-		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10,
+			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		expect.That(t, err == nil && got.Usage.Provider == vendor && got.Usage.Model == name[strings.LastIndex(name, ":")+1:],
 			"%s: %+v, %v", name, got.Usage, err)
 	}
@@ -133,7 +153,8 @@ func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 	s := vendor(t, &paths)
 	c := provider.Wires{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
 	seed := 1
-	for _, r := range []model.Request{{}, {Sampling: model.Sampling{Seed: &seed}}, {Sampling: model.Sampling{StopSequences: []string{"x"}}}} {
+	for _, r := range []model.Request{{}, {Sampling: model.Sampling{Seed: &seed}},
+		{Sampling: model.Sampling{StopSequences: []string{"x"}}}} {
 		r.MaxTokens, r.Messages = 1, []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}
 		_, err := expect.Value(c.Open("openai:gpt-5.4"))(t).Say(t.Context(), r, func(string) {})
 		var e *model.Error
@@ -173,7 +194,8 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
 		for way, open := range ways {
 			err := open(tt.settings, unheard)
-			if e := new(model.Error); limited[way] != (errors.As(err, &e) && e.Kind == model.Unpriced) || !limited[way] && err != nil {
+			if e := new(model.Error); limited[way] != (errors.As(err, &e) && e.Kind == model.Unpriced) || !limited[way] &&
+				err != nil {
 				t.Errorf("%s, %s: %v", about, way, err)
 			}
 			if err := open(tt.settings, "claude-sonnet-4-6"); err != nil {
@@ -186,9 +208,11 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	var paths []string
 	s := vendor(t, &paths)
-	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`}
+	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL +
+		`/v1","key":"wrong"}}}`}
 	w := provider.Wires{Config: config(s, k), Unlimited: true}
-	hello := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "hello"}}}}, MaxTokens: 10}
+	hello := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "hello"}}}},
+		MaxTokens: 10}
 	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
 		wire := expect.Value(w.Open(name))(t)
 		_, err := wire.Say(t.Context(), hello, func(string) {})
@@ -200,7 +224,8 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	if e := new(model.Error); !errors.As(err, &e) || e.Provider != "bedrock" || e.Kind != model.Overloaded {
 		t.Errorf("a stream without an event: %v", err)
 	}
-	want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse-stream"}
+	want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions",
+		"/model/amazon.nova-pro-v1:0/converse-stream"}
 	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
 	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
 	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
@@ -264,13 +289,19 @@ func TestWhatAnAgentLacks(t *testing.T) {
 			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "openai"}},
 		"the settings' vendor has a key": {openai, `{"anthropic":"k"}`, "", "claude-sonnet-4-6", 0,
 			agent.Answering{Model: "anthropic:claude-sonnet-4-6", Follows: true}},
-		"a named key that is missing":   {keyed(openai, "hr"), `{"anthropic":"k"}`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "hr"}},
-		"an endpoint without a key":     {http1, `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m"}},
-		"an endpoint whose key is gone": {keyed(http1, "docs"), `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m", Lacks: agent.LacksKey, Detail: "docs"}},
-		"the deployment's demo":         {keyed(http1, "docs"), `{}`, "demo", "", 1, agent.Answering{Model: "demo", Follows: true}},
-		"the settings' demo":            {openai, `{}`, "", "demo", 1, agent.Answering{Model: "demo", Follows: true}},
-		"a price that nobody knows":     {openai, `{}`, "bedrock:amazon.nova-pro-v1:0", "", 1, agent.Answering{Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Lacks: agent.LacksPrice, Detail: "bedrock:amazon.nova-pro-v1:0"}},
-		"a secret that is no JSON":      {openai, `sk-…`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksSecret}},
+		"a named key that is missing": {keyed(openai, "hr"), `{"anthropic":"k"}`, onBedrock, "", 0,
+			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "hr"}},
+		"an endpoint without a key": {http1, `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m"}},
+		"an endpoint whose key is gone": {keyed(http1, "docs"), `{}`, onBedrock, "", 0,
+			agent.Answering{Model: "http:m", Lacks: agent.LacksKey, Detail: "docs"}},
+		"the deployment's demo": {keyed(http1, "docs"), `{}`, "demo", "", 1,
+			agent.Answering{Model: "demo", Follows: true}},
+		"the settings' demo": {openai, `{}`, "", "demo", 1, agent.Answering{Model: "demo", Follows: true}},
+		"a price that nobody knows": {openai, `{}`, "bedrock:amazon.nova-pro-v1:0", "", 1,
+			agent.Answering{Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Lacks: agent.LacksPrice,
+				Detail: "bedrock:amazon.nova-pro-v1:0"}},
+		"a secret that is no JSON": {openai, `sk-…`, onBedrock, "", 0,
+			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksSecret}},
 	} {
 		t.Run(about, func(t *testing.T) {
 			c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: tt.keys}, ID: "models"}}
@@ -281,7 +312,8 @@ func TestWhatAnAgentLacks(t *testing.T) {
 	}
 }
 
-// An agent with an address of its own answers under a limit once the settings have its price, by the name that they say.
+// An agent with an address of its own answers under a limit once the settings have its price, by the name that they
+// say.
 func TestAnAgentsOwnPriceLetsItAnswerUnderALimit(t *testing.T) {
 	d := agent.Definition{ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"}
 	s := tenancy.Settings{MaxSessionCostUSD: 1}

@@ -54,7 +54,8 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	}
 	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
 	t.schema = scoreSchema
-	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text, "today": p.today()}),
+	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text,
+		"today": p.today()}),
 		p.Now().UTC())
 	score := contest.MetricScore{MetricName: m.Name}
 	err = t.object(ctx, func(answer []byte) []string {
@@ -118,7 +119,8 @@ func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []
 		if again == mostAgain {
 			return unusable(t.name, strings.Join(problems, "; "))
 		}
-		t.again("The answer can't be used. What is wrong with it:\n" + fenced(problems) + "\nAnswer again: the JSON object alone.")
+		t.again("The answer can't be used. What is wrong with it:\n" + fenced(problems) +
+			"\nAnswer again: the JSON object alone.")
 	}
 }
 

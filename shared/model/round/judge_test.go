@@ -34,7 +34,8 @@ func TestWhatARoundIsShown(t *testing.T) {
 	expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context, r model.Request) (model.Response,
 		error) {
 		brief = shown(r)
-		if strings.Count(r.Messages[0].Parts[0].Text, "</data>") != 1 || strings.Contains(r.Messages[0].Parts[0].Text, "team-b") {
+		if strings.Count(r.Messages[0].Parts[0].Text, "</data>") != 1 ||
+			strings.Contains(r.Messages[0].Parts[0].Text, "team-b") {
 			t.Error(r.Messages[0].Parts[0].Text)
 		}
 		return text("案 4")
@@ -54,7 +55,8 @@ func TestWhatARoundIsShown(t *testing.T) {
 func TestEveryAgentOfARoundReadsTodaysDate(t *testing.T) {
 	p := play(member("analyst", contest.Plain))
 	at := time.Date(2026, 4, 30, 14, 59, 0, 0, time.UTC) // 23:59 in Japan
-	p.Number, p.History = 3, []contest.RoundResult{{RoundNumber: 1, SubmissionContent: "案"}, {RoundNumber: 2, SubmissionContent: "案"}}
+	p.Number, p.History = 3, []contest.RoundResult{{RoundNumber: 1, SubmissionContent: "案"},
+		{RoundNumber: 2, SubmissionContent: "案"}}
 	var mu sync.Mutex
 	dates := map[string][]any{}
 	reads := func(who string, answers ...model.Response) says {
@@ -68,7 +70,8 @@ func TestEveryAgentOfARoundReadsTodaysDate(t *testing.T) {
 			return answers[min(n, len(answers))-1], nil
 		}
 	}
-	calls := model.Response{Calls: []model.Call{{ID: "1", Name: "delegate_to_analyst", Input: json.RawMessage(`{"task":"調べる"}`)}}}
+	calls := model.Response{Calls: []model.Call{{ID: "1", Name: "delegate_to_analyst",
+		Input: json.RawMessage(`{"task":"調べる"}`)}}}
 	p.Team.Leader.Model, p.Team.Members[0].Model, p.Judgment.Model = "leader", "member", "judge"
 	for i := range p.Evaluator.Metrics {
 		p.Evaluator.Metrics[i].Model = "evaluator"
@@ -106,7 +109,8 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 		m := roundModels{}
 		for i, w := range tt.weights {
 			name := fmt.Sprint("Own", i)
-			p.Evaluator.Metrics = append(p.Evaluator.Metrics, teamconfig.Metric{Name: name, Weight: w, Model: name, SystemInstruction: "見る"})
+			p.Evaluator.Metrics = append(p.Evaluator.Metrics, teamconfig.Metric{Name: name, Weight: w, Model: name,
+				SystemInstruction: "見る"})
 			m[name] = func(context.Context, model.Request) (model.Response, error) {
 				return text(fmt.Sprintf(`{"score": %v, "comment": "良い"}`, tt.scores[i]))
 			}
@@ -120,7 +124,8 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	p := play()
 	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1}}}
-	for _, bad := range []string{`{"score": 100.1, "comment": "x"}`, `{"score": -1, "comment": "x"}`, `{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`, `{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
+	for _, bad := range []string{`{"score": 100.1, "comment": "x"}`, `{"score": -1, "comment": "x"}`,
+		`{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`, `{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
 		n := 0
 		m := roundModels{"evaluator": func(_ context.Context, r model.Request) (model.Response, error) {
 			if n++; n < 3 {
@@ -142,7 +147,8 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 
 func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 	p := play()
-	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1, SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
+	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1,
+		SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
 	m := roundModels{"evaluator": func(context.Context, model.Request) (model.Response, error) {
 		return text(`{"score": 80, "evaluator_comment": "良い"}`)
 	}}
@@ -153,9 +159,12 @@ func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 	cold, warm, tokens, few, ten := 0.0, 0.7, 500, 1, 10
 	p := play()
-	p.Number, p.Judgment = 2, teamconfig.Judgment{Model: "judge", SystemInstruction: "早めに終えます。", Call: teamconfig.Call{Temperature: &warm}}
-	p.Evaluator = teamconfig.Evaluator{Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few, TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
-		{Name: "Coverage", Model: "evaluator", Weight: 0.5}, {Name: "Own", Model: "evaluator", Weight: 0.5, SystemInstruction: "費用を見ます。", Call: teamconfig.Call{Temperature: &warm}},
+	p.Number, p.Judgment = 2, teamconfig.Judgment{Model: "judge", SystemInstruction: "早めに終えます。",
+		Call: teamconfig.Call{Temperature: &warm}}
+	p.Evaluator = teamconfig.Evaluator{Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few,
+		TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
+		{Name: "Coverage", Model: "evaluator", Weight: 0.5}, {Name: "Own", Model: "evaluator", Weight: 0.5,
+			SystemInstruction: "費用を見ます。", Call: teamconfig.Call{Temperature: &warm}},
 	}}
 	seen := map[string]model.Request{}
 	var mu sync.Mutex
@@ -174,10 +183,13 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		tokens      int
 		says        string
 	}{"Coverage": {cold, 500, "網羅性"}, "Own": {warm, 500, "費用を見ます。"}, "": {warm, 4000, "早めに終えます。"}} {
-		if form := string(seen[name].Schema); !strings.Contains(form, map[bool]string{true: `"should_continue"`, false: `"score"`}[name == ""]) {
+		if form := string(seen[name].Schema); !strings.Contains(form,
+			map[bool]string{true: `"should_continue"`, false: `"score"`}[name == ""]) {
 			t.Errorf("%q is asked for an answer of the form %s", name, form)
 		}
-		if r := seen[name]; r.Sampling.Temperature == nil || *r.Sampling.Temperature != want.temperature || r.MaxTokens != want.tokens || !strings.HasPrefix(r.System, want.says) && !strings.Contains(r.System[:min(300, len(r.System))], want.says) {
+		if r := seen[name]; r.Sampling.Temperature == nil || *r.Sampling.Temperature != want.temperature ||
+			r.MaxTokens != want.tokens || !strings.HasPrefix(r.System, want.says) &&
+			!strings.Contains(r.System[:min(300, len(r.System))], want.says) {
 			t.Errorf("%q: %+v", name, r)
 		}
 	}
@@ -205,7 +217,8 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		}, true, "", nil, "AI モデルの回答が正しい形式ではありませんでした。"},
 		{"down", 4, failing(model.Unauthorized, false), true, "", nil, "AI モデルの API キーが登録されていないか、正しくありません。"},
 		{"limited", 4, func(context.Context, model.Request) (model.Response, error) {
-			return model.Response{}, &model.Error{Model: "gemini-3.5-flash", Kind: model.RateLimited, Retryable: true, RetryAfter: time.Hour}
+			return model.Response{}, &model.Error{Model: "gemini-3.5-flash", Kind: model.RateLimited, Retryable: true,
+				RetryAfter: time.Hour}
 		}, true, "", nil, "AI モデル gemini-3.5-flash のレート制限の解除まで 60 分かかり、待つ時間がありません。"},
 		{"at max_rounds", 5, nil, false, contest.MaxRoundsReached, nil, ""},
 	} {
@@ -217,7 +230,8 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 			error) {
 			asked = true
 			seen := shown(r)
-			if all := r.System + r.Messages[0].Parts[0].Text; strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""), "アルファ") || strings.Contains(all, "team-") || len(seen["history"].([]any)) != 1 {
+			if all := r.System + r.Messages[0].Parts[0].Text; strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""),
+				"アルファ") || strings.Contains(all, "team-") || len(seen["history"].([]any)) != 1 {
 				t.Errorf("%s: the judge sees %v", tt.about, seen)
 			}
 			return tt.judge(ctx, r)
@@ -283,7 +297,8 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines
 	p := p2(play(), "leader")
 	p.Accept = func(string) []string { return nil }
-	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
+	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上",
+		"目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
 		m := roundModels{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
 		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
 		expect.That(t, got == legible.Paragraphs(said) && !strings.Contains(got, young) && !strings.Contains(got, above),
@@ -297,20 +312,25 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 	m := roundModels{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		switch asked = append(asked, r); len(asked) {
 		case 1:
-			return model.Response{Calls: []model.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
+			return model.Response{Calls: []model.Call{{Name: "delegate_to_analyst",
+				Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
 		case 2, 3: // the second one with more room
 			return cut("目的: 経費を")
 		}
 		return text("目的: 経費を減らす")
 	}, "member": func(context.Context, model.Request) (model.Response, error) { return cut("三件あり") }}
 	p := p2(play(), "leader")
-	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "member"}}
+	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます",
+		Model: "member"}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if len(asked) != 4 || asked[1].More || !asked[2].More || asked[3].More || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[3].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
+	if len(asked) != 4 || asked[1].More || !asked[2].More || asked[3].More ||
+		out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[3].Messages[4].Parts[0].Text,
+		"cut off after 16000 tokens") {
 		t.Errorf("%d answers: %+v", len(asked), out.Result)
 	}
 	got := out.Record.Submissions[0]
-	expect.That(t, got.Status == contest.Error && got.Content == "" && strings.Contains(*got.ErrorMessage, "途中で切れた"), "%+v", got)
+	expect.That(t, got.Status == contest.Error && got.Content == "" && strings.Contains(*got.ErrorMessage, "途中で切れた"),
+		"%+v", got)
 	m["leader"] = func(context.Context, model.Request) (model.Response, error) { return cut("目的: 経費を") }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "always", err, contest.PartialFailure, round.Leader)
@@ -338,7 +358,8 @@ func TestASentenceNamesTheModelThatFailed(t *testing.T) {
 		m := &model.Error{Model: "gpt-5", Kind: model.Overloaded, Status: status}
 		e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded, Err: m}
 		expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: "+want)
-		expect.That(t, status < 400 || strings.Contains(e.Sentence("ja"), fmt.Sprintf("(HTTP %d)", status)), "%s", e.Sentence("ja"))
+		expect.That(t, status < 400 || strings.Contains(e.Sentence("ja"), fmt.Sprintf("(HTTP %d)", status)), "%s",
+			e.Sentence("ja"))
 	}
 	e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded}
 	expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: couldn’t connect to the AI model.")

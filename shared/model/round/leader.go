@@ -83,7 +83,8 @@ func (l *leader) submit(ctx context.Context) (string, error) {
 		if again++; again > mostAgain {
 			return "", unusable(Leader, strings.Join(problems, "; "))
 		}
-		l.again("The submission can't be used. What is wrong with it:\n" + fenced(problems) + "\nSubmit again: the whole text and nothing else.")
+		l.again("The submission can't be used. What is wrong with it:\n" + fenced(problems) +
+			"\nSubmit again: the whole text and nothing else.")
 	}
 	return "", unusable(Leader, fmt.Sprintf("no submission after %d answers", leaderTurns))
 }
@@ -288,7 +289,8 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 }
 
 func (p *playing) brief(history []contest.RoundResult) brief {
-	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}, Today: p.today()}
+	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{},
+		Today: p.today()}
 	for i, h := range history {
 		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100),
 			Feedback: contest.InPoints(h.EvaluationFeedback, p.Locale)} // as the prompts say, out of 100

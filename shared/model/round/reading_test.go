@@ -114,7 +114,8 @@ func testOffered(w *world) {
 			Type       string
 			Properties map[string]any
 		}
-		if json.Unmarshal(x.Schema, &schema) != nil || schema.Type != "object" || schema.Properties == nil || !x.Foreign || x.Description == "" {
+		if json.Unmarshal(x.Schema, &schema) != nil || schema.Type != "object" || schema.Properties == nil || !x.Foreign ||
+			x.Description == "" {
 			w.Errorf("%+v %s", x, x.Schema)
 		}
 	}
@@ -177,7 +178,9 @@ func testTakenOff(w *world) {
 func testArguments(w *world) {
 	w.allow("rooms.list_rooms", aggregate.Read, true)
 	r := w.open("en")
-	for _, input := range []string{`{}`, `{"date":1,"start":"10:00","end":"11:00"}`, `[]`, `x`, `{"date":{"$ref":"step_01.result.date"},"start":"10:00","end":"11:00"}`, `{"date":"` + strings.Repeat("x", 1<<20) + `"}`} {
+	for _, input := range []string{`{}`, `{"date":1,"start":"10:00","end":"11:00"}`, `[]`, `x`,
+		`{"date":{"$ref":"step_01.result.date"},"start":"10:00","end":"11:00"}`, `{"date":"` + strings.Repeat("x",
+			1<<20) + `"}`} {
 		_, err := r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(input))
 		refused := round.Refused("")
 		expect.That(w, err != nil && !errors.As(err, &refused), "%.80s: %v", input, err)
@@ -205,7 +208,10 @@ func testUnseen(w *world) {
 		if name == "facts" {
 			tool.OutputSchema = object
 		}
-		w.rooms.MCP().AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &says, nil })
+		w.rooms.MCP().AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &says,
+				nil
+		})
 		w.allow("rooms."+name, aggregate.Read, true)
 		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, json.RawMessage(`{}`))
 		expect.Is(w, err != nil, name == "failed", "%s: %v", name, err)
@@ -227,12 +233,13 @@ func testFew(w *world) {
 		now += n
 		highest = max(highest, now)
 	}
-	w.rooms.MCP().AddTool(&sdk.Tool{Name: "slow", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		add(1)
-		defer add(-1)
-		time.Sleep(20 * time.Millisecond)
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "遅い"}}}, nil
-	})
+	w.rooms.MCP().AddTool(&sdk.Tool{Name: "slow", InputSchema: map[string]any{"type": "object"}},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			add(1)
+			defer add(-1)
+			time.Sleep(20 * time.Millisecond)
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "遅い"}}}, nil
+		})
 	w.allow("rooms.slow", aggregate.Read, true)
 	r := w.open("ja")
 	var all sync.WaitGroup
@@ -321,7 +328,8 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 
 func TestAMachineWithoutASandboxIsSaid(t *testing.T) {
 	never := fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
-	for name, box := range map[string]round.Sandbox{"none": nil, "one that can't": round.Isolated(&room{errs: []error{never}}, "")} {
+	for name, box := range map[string]round.Sandbox{"none": nil,
+		"one that can't": round.Isolated(&room{errs: []error{never}}, "")} {
 		out := expect.Value(round.Runner{Models: roundModels{}, Sandbox: box}.Round(t.Context(),
 			play(member("coder", contest.CodeExec))))(t)
 		s := out.Record.Submissions[0]

@@ -30,7 +30,8 @@ func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
 		begun, open := time.Now(), 5*time.Minute
 		limited := func(context.Context, model.Request) (model.Response, error) {
 			if at = append(at, time.Since(begun)); time.Since(begun) < open {
-				return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash", Kind: model.RateLimited, Status: 429, Retryable: true}
+				return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash",
+					Kind: model.RateLimited, Status: 429, Retryable: true}
 			}
 			return text("案")
 		}
@@ -129,7 +130,10 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 				p.Evaluator.Metrics[i].Model = "hung"
 			}
 		}},
-		"the judge": {set: func(p *round.Play, r *round.Runner) { p.Judgment.Model, p.MaxRounds, p.MinRounds = "hung", 3, 1 }, scored: true},
+		"the judge": {set: func(p *round.Play, r *round.Runner) {
+			p.Judgment.Model, p.MaxRounds, p.MinRounds = "hung", 3,
+				1
+		}, scored: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -138,7 +142,8 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 				p.Until = begun.Add(10 * time.Minute)
 				k := &kept{answers: map[string][]byte{}}
 				r := round.Runner{Models: roundModels{
-					"hung": hung, "limited": limited, "delegates": calls("delegate_to_analyst", `{"task":"x"}`), "reads": calls("look", `{}`),
+					"hung": hung, "limited": limited, "delegates": calls("delegate_to_analyst",
+						`{"task":"x"}`), "reads": calls("look", `{}`),
 				}, Kept: k, Stands: func(context.Context) error {
 					switch {
 					case time.Since(begun) > 12*time.Second:
@@ -152,7 +157,8 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 				out, err := r.Round(t.Context(), p)
 				took := time.Since(begun)
 				if tt.scored {
-					expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.Exit == "", "%+v, %v", out, err)
+					expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.Exit == "", "%+v, %v",
+						out, err)
 				} else {
 					expect.That(t, errors.Is(err, round.ErrStopped), "%v", err)
 				}
@@ -219,7 +225,8 @@ func TestTeamsThatMeetALimitTogetherDontAskAgainTogether(t *testing.T) {
 // answer is paid for again.
 func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	p := play(member("analyst", contest.Plain), member("coder", contest.CodeExec), member("search", contest.WebSearch))
-	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
+		SubmissionContent: "旧案"}}
 	called := 0
 	var mu sync.Mutex
 	runner := func(k *kept) round.Runner {
@@ -258,7 +265,8 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 // would be paid for and lost.
 func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 	p := play(member("analyst", contest.Plain))
-	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
+		SubmissionContent: "旧案"}}
 	called := 0
 	var mu sync.Mutex
 	models := roundModels{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
@@ -277,7 +285,8 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 		printed := expect.Metrics(t, func() {
 			out, err := round.Runner{Kept: k, Models: models}.Round(t.Context(), p)
 			if strings.Contains(key, "/judge/") {
-				expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.JudgeFailed != "", "%s: %v, %+v", key, err, out)
+				expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.JudgeFailed != "",
+					"%s: %v, %+v", key, err, out)
 				return
 			}
 			e := ends(t, key, err, contest.PartialFailure, "")

@@ -108,9 +108,11 @@ func member(name string, of contest.AgentType) teamconfig.Member {
 func play(members ...teamconfig.Member) round.Play {
 	return round.Play{
 		Execution: "550e8400-e29b-41d4-a716-446655440000", Prompt: "残業の確認方法をまとめてください", Number: 1, MaxRounds: 5, MinRounds: 2, Locale: "ja",
-		Team: teamconfig.Team{TeamID: "team-a", TeamName: "アルファ", MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: members},
+		Team: teamconfig.Team{TeamID: "team-a", TeamName: "アルファ", MaxConcurrentMembers: 15,
+			Leader: teamconfig.Leader{Model: "demo"}, Members: members},
 		Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{
-			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333, Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
+			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333,
+				Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
 		}},
 		Judgment: teamconfig.Judgment{Model: "demo"},
 	}
@@ -141,7 +143,8 @@ func results(r model.Request) (out []model.Result) {
 func calls(names ...string) (model.Response, error) {
 	var out model.Response
 	for i, name := range names {
-		out.Calls = append(out.Calls, model.Call{ID: "x", Name: name, Input: json.RawMessage(fmt.Sprintf(`{"task":"task %d"}`, i))})
+		out.Calls = append(out.Calls, model.Call{ID: "x", Name: name,
+			Input: json.RawMessage(fmt.Sprintf(`{"task":"task %d"}`, i))})
 	}
 	return out, nil
 }
@@ -149,8 +152,12 @@ func calls(names ...string) (model.Response, error) {
 // butTimes compares outcomes, but ignores times and ids.
 var butTimes = cmp.Options{
 	cmpopts.EquateEmpty(),
-	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(contest.RoundResult{}, "ExecutionTimeSeconds"), cmpopts.IgnoreFields(contest.MemberSubmission{}, "ExecutionTimeMS"),
-	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"), cmp.Comparer(func(a, b contest.Content) bool { return a.String() == b.String() }),
+	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(contest.RoundResult{},
+		"ExecutionTimeSeconds"), cmpopts.IgnoreFields(contest.MemberSubmission{}, "ExecutionTimeMS"),
+	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"), cmp.Comparer(func(a,
+		b contest.Content) bool {
+		return a.String() == b.String()
+	}),
 }
 
 func ends(t *testing.T, about string, err error, exit contest.ExitReason, agent string) *round.Error {
@@ -181,13 +188,16 @@ func (o opened) Open(name string) (model.Wire, error) {
 func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 	for name, of := range map[string]func(url, key string) model.Wire{
 		"anthropic": func(url, key string) model.Wire {
-			return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key, HTTP: provider.VendorClient()})
+			return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key,
+				HTTP: provider.VendorClient()})
 		},
 		"openai": func(url, key string) model.Wire {
-			return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key, HTTP: provider.VendorClient()})
+			return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key,
+				HTTP: provider.VendorClient()})
 		},
 		"compatible": func(url, key string) model.Wire {
-			return compatible.New(compatible.Config{Endpoint: "hub", BaseURL: url + "/compatible/v1", Model: "llama", Key: key, HTTP: provider.VendorClient()})
+			return compatible.New(compatible.Config{Endpoint: "hub", BaseURL: url + "/compatible/v1", Model: "llama", Key: key,
+				HTTP: provider.VendorClient()})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,15 +220,18 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 			r := round.Runner{Models: opened{"wire": of(s.URL, m.Key)}, Kept: k}
 			out := expect.Value(r.Round(t.Context(), p))(t)
 			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3, "%+v", out)
-			if u := out.Result.Usage; u.Requests != 7 || u.InputTokens < 4*420 || u.CacheReadTokens != 4*300 || u.CacheWriteTokens != 4*20 {
+			if u := out.Result.Usage; u.Requests != 7 || u.InputTokens < 4*420 || u.CacheReadTokens != 4*300 ||
+				u.CacheWriteTokens != 4*20 {
 				t.Errorf("%+v", u)
 			}
 			expect.That(t, out.Usage.Cost != 0 || name == "compatible", "%+v", out.Usage)
 			asked := m.Asked()
-			if len(asked) != 4 || strings.Contains(asked[1], "delegate_to_c") || !strings.Contains(asked[1], "a tool that does not exist") || !strings.Contains(asked[3], "it is empty") {
+			if len(asked) != 4 || strings.Contains(asked[1], "delegate_to_c") ||
+				!strings.Contains(asked[1], "a tool that does not exist") || !strings.Contains(asked[3], "it is empty") {
 				t.Errorf("%d: %s", len(asked), asked[len(asked)-1])
 			}
-			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) || name == "openai" && !strings.Contains(asked[0], `"parallel_tool_calls":true`) {
+			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) || name == "openai" &&
+				!strings.Contains(asked[0], `"parallel_tool_calls":true`) {
 				t.Errorf("%s", asked[0])
 			}
 			written := expect.Value(contest.WriteMessages(out.Messages))(t)
@@ -250,12 +263,14 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 			p.Prompt, p.Team.TeamID, p.Team.TeamName = request, team, strings.ToUpper(team)
 			history, exit, err := played(t.Context(), p)
 			expect.NoError(t, err)
-			if exit != contest.NoImprovementExpected || len(history) < 3 || history[1].EvaluationScore <= history[0].EvaluationScore {
+			if exit != contest.NoImprovementExpected || len(history) < 3 ||
+				history[1].EvaluationScore <= history[0].EvaluationScore {
 				t.Errorf("%s: %d rounds, %s, %v", team, len(history), exit, history)
 			}
 			again, _, _ := played(t.Context(), p)
 			for i := range history {
-				if again[i].SubmissionContent != history[i].SubmissionContent || again[i].EvaluationScore != history[i].EvaluationScore {
+				if again[i].SubmissionContent != history[i].SubmissionContent ||
+					again[i].EvaluationScore != history[i].EvaluationScore {
 					t.Errorf("round %d is another one the next time", i+1)
 				}
 			}
@@ -289,7 +304,8 @@ func TestARequestCanAskTheDemoForTrouble(t *testing.T) {
 		expect.Is(t, ends(t, "refuse", err, contest.PartialFailure, round.Leader).Kind, model.Refused)
 		p.Team.TeamID = "team-c"
 		history, _, err := played(t.Context(), p)
-		if e := ends(t, "unscored", err, contest.PartialFailure, round.Evaluator); e.Kind != model.Demo || len(history) != 1 || e.Spent.Cost != 750_000 {
+		if e := ends(t, "unscored", err, contest.PartialFailure, round.Evaluator); e.Kind != model.Demo ||
+			len(history) != 1 || e.Spent.Cost != 750_000 {
 			t.Errorf("%+v, %d rounds, %s", e, len(history), e.Spent.Cost)
 		}
 		p.Team.TeamID = "team-d"
@@ -309,11 +325,13 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 	out := expect.Value(round.Runner{Models: roundModels{}}.Round(t.Context(), p))(t)
 	steps := func(policy string) string {
 		quoted := expect.Value(json.Marshal(policy))(t)
-		return expect.Value(demo.Answer(demo.Question{Purpose: "plan", Try: 2, Text: `<data>{"tools":[{"name":"list_employees"},{"name":"list_attendance"},{"name":"calculate_overtime"},{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"}]}</data><data>{"message":"先月の残業時間を確認して","now":"2026-04-01T09:00+09:00","locale":"ja","requester":"U1","policy":` + string(quoted) + `}</data>`}))(t)
+		return expect.Value(demo.Answer(demo.Question{Purpose: "plan", Try: 2,
+			Text: `<data>{"tools":[{"name":"list_employees"},{"name":"list_attendance"},{"name":"calculate_overtime"},{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"}]}</data><data>{"message":"先月の残業時間を確認して","now":"2026-04-01T09:00+09:00","locale":"ja","requester":"U1","policy":` + string(quoted) + `}</data>`}))(t)
 	}
 	s := out.Result.SubmissionContent
 	own, _, _ := strings.Cut(s, "\n\n- ")
-	expect.That(t, steps(s) == steps(own) && strings.Contains(steps(s), "stepId"), "the team's lines change the steps: %s", steps(s))
+	expect.That(t, steps(s) == steps(own) && strings.Contains(steps(s), "stepId"),
+		"the team's lines change the steps: %s", steps(s))
 	expect.That(t, strings.Contains(s, "残業時間を計算") && !strings.Contains(s, "読み方"), "%v", s)
 	for _, talk := range []string{"アルファ", "デモ", "重視", "講評", "ラウンド", "点)", "メンバー"} { // people stamp it
 		expect.That(t, !strings.Contains(s, talk), "%q stands in the policy: %s", talk, s)
@@ -327,14 +345,18 @@ func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
 <data>
 {"message":"Check overtime of 営業部 for last month","now":"2026-11-20T09:00+09:00","locale":"ja","rejected_versions":[],"server_tools":[]}
 </data>`
-	for _, request := range []string{"Write down how travel is requested", "Sum up how 営業部 asks for travel, please", drafting} {
+	for _, request := range []string{"Write down how travel is requested", "Sum up how 営業部 asks for travel, please",
+		drafting} {
 		p := play(member("analyst", contest.Plain))
 		p.Prompt, p.Locale = request, "ja"
 		history, _, err := played(t.Context(), p)
 		expect.NoError(t, err)
 		for _, h := range history {
 			said := strings.NewReplacer("営業部", "", p.Team.TeamName, "").Replace(h.SubmissionContent + h.EvaluationFeedback)
-			if strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+			if strings.ContainsFunc(said, func(r rune) bool {
+				return unicode.In(r, unicode.Hiragana, unicode.Katakana,
+					unicode.Han)
+			}) {
 				t.Errorf("%s: %s", request, said)
 			}
 		}

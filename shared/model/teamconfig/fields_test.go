@@ -44,19 +44,29 @@ type field struct {
 }
 
 var (
-	temperature = field{"null", []string{"0.0", "2.0", "1"}, map[string]string{"-0.1": "must be 0.0 to 2.0, got -0.1", "2.1": "must be 0.0 to 2.0", "nan": "must be 0.0 to 2.0, got NaN", "'1'": "must be a number"}}
-	maxTokens   = field{"null", []string{"1", "4096"}, map[string]string{"0": "must be 1 or more, got 0", "1.5": "must be a whole number", "true": "must be a whole number"}}
-	oneSecond   = field{"null", []string{"1", "45"}, map[string]string{"0": "must be 1 or more, got 0", "99999999999": "must be 1 to 2147483647"}}
-	timeout     = field{"null", []string{"0", "45"}, map[string]string{"-1": "must be 0 or more", "99999999999": "must be 0 to 2147483647"}}
-	maxRetries  = field{"3", []string{"0", "7"}, map[string]string{"-1": "must be 0 or more"}}
-	orRetries   = field{"null", maxRetries.taken, maxRetries.refused}
-	stops       = field{"null", []string{"[]", "['END']"}, map[string]string{"'END'": "must be a list of strings", "[1]": "must be a list of strings"}}
-	topP        = field{"null", []string{"0.0", "1.0"}, map[string]string{"1.01": "must be 0.0 to 1.0, got 1.01", "-0.01": "must be 0.0 to 1.0"}}
-	seed        = field{"null", []string{"-3", "0", "9007199254740993"}, map[string]string{"0.5": "must be a whole number"}}
-	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"}, map[string]string{"1": "must be a string", "{txt = 'x'}": "text: is required"}}
-	free        = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a string, got 1"}}
-	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "'\u200b'": "must not be empty", "1": "must be a string"}}
-	aModel      = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the unknown prefix "xai:"`,
+	temperature = field{"null", []string{"0.0", "2.0", "1"},
+		map[string]string{"-0.1": "must be 0.0 to 2.0, got -0.1", "2.1": "must be 0.0 to 2.0",
+			"nan": "must be 0.0 to 2.0, got NaN", "'1'": "must be a number"}}
+	maxTokens = field{"null", []string{"1", "4096"}, map[string]string{"0": "must be 1 or more, got 0",
+		"1.5": "must be a whole number", "true": "must be a whole number"}}
+	oneSecond = field{"null", []string{"1", "45"}, map[string]string{"0": "must be 1 or more, got 0",
+		"99999999999": "must be 1 to 2147483647"}}
+	timeout = field{"null", []string{"0", "45"}, map[string]string{"-1": "must be 0 or more",
+		"99999999999": "must be 0 to 2147483647"}}
+	maxRetries = field{"3", []string{"0", "7"}, map[string]string{"-1": "must be 0 or more"}}
+	orRetries  = field{"null", maxRetries.taken, maxRetries.refused}
+	stops      = field{"null", []string{"[]", "['END']"},
+		map[string]string{"'END'": "must be a list of strings", "[1]": "must be a list of strings"}}
+	topP = field{"null", []string{"0.0", "1.0"}, map[string]string{"1.01": "must be 0.0 to 1.0, got 1.01",
+		"-0.01": "must be 0.0 to 1.0"}}
+	seed = field{"null", []string{"-3", "0", "9007199254740993"},
+		map[string]string{"0.5": "must be a whole number"}}
+	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"},
+		map[string]string{"1": "must be a string", "{txt = 'x'}": "text: is required"}}
+	free  = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a string, got 1"}}
+	named = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty",
+		"'\u200b'": "must not be empty", "1": "must be a string"}}
+	aModel = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the unknown prefix "xai:"`,
 		"'grok'": "isn't a model name", "1": "must be a string"}
 	models = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
 )
@@ -71,9 +81,11 @@ var kinds = []struct {
 }{
 	{Team{}, "a.toml", "[team]\n%s\n", "", map[string]field{
 		"team_id": named, "team_name": named,
-		"max_concurrent_members": {"15", []string{"1", "50"}, map[string]string{"0": "must be 1 to 50, got 0", "51": "must be 1 to 50, got 51"}},
-		"leader":                 {"", []string{"{}"}, map[string]string{"'x'": "must be a table"}},
-		"members":                {"[]", []string{"[]"}, map[string]string{"'x'": "must be a list of tables: [[team.members]], got"}},
+		"max_concurrent_members": {"15", []string{"1", "50"},
+			map[string]string{"0": "must be 1 to 50, got 0", "51": "must be 1 to 50, got 51"}},
+		"leader": {"", []string{"{}"}, map[string]string{"'x'": "must be a table"}},
+		"members": {"[]", []string{"[]"},
+			map[string]string{"'x'": "must be a list of tables: [[team.members]], got"}},
 	}},
 	{Leader{}, "a.toml", smallTeam + "[team.leader]\n%s\n", "leader", map[string]field{
 		"system_prompt": {"null", []string{"'Lead.'"}, map[string]string{
@@ -83,46 +95,63 @@ var kinds = []struct {
 		"system_instruction": instruction,
 		"model":              {`"openai:gpt-4o"`, models, aModel},
 		"temperature":        temperature, "max_tokens": maxTokens,
-		"timeout_seconds": {"300", []string{"10", "600"}, map[string]string{"9": "must be 10 to 600, got 9", "601": "must be 10 to 600, got 601", "-1": "must be 10 to 600, got -1"}},
-		"max_retries":     maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"timeout_seconds": {"300", []string{"10", "600"}, map[string]string{"9": "must be 10 to 600, got 9",
+			"601": "must be 10 to 600, got 601", "-1": "must be 10 to 600, got -1"}},
+		"max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Member{}, "a.toml", smallTeam + "[[team.members]]\n%s\n", "members.0", map[string]field{
-		"agent_name":       named,
-		"agent_type":       {"", []string{"'plain'", "'web-search'", "'code-exec'", "'web_search'", "'code_execution'"}, map[string]string{"'system'": "must be plain, web-search or code-exec", "'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
-		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two words"`}},
-		"tool_description": {`"Delegate task to x"`, []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
-		"model":            {"", models, aModel}, "system_instruction": instruction, "system_prompt": free,
+		"agent_name": named,
+		"agent_type": {"", []string{"'plain'", "'web-search'", "'code-exec'", "'web_search'", "'code_execution'"},
+			map[string]string{"'system'": "must be plain, web-search or code-exec",
+				"'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
+		"tool_name": {`"delegate_to_x"`, []string{"''", "'ask'"},
+			map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two words"`}},
+		"tool_description": {`"Delegate task to x"`, []string{"'b'"},
+			map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
+		"model": {"", models, aModel}, "system_instruction": instruction, "system_prompt": free,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": oneSecond, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
-		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a relative path inside the workspace", "'/x.toml'": "must be a relative path inside the workspace", "''": "must be a relative path inside the workspace"}},
+		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace",
+			"'../x.toml'": "must be a relative path inside the workspace", "'/x.toml'": "must be a relative path inside the workspace", "''": "must be a relative path inside the workspace"}},
 	}},
 	{Contest{}, "run.toml", "[orchestrator]\n%s\n[[orchestrator.teams]]\nconfig = 'a.toml'\n", "", map[string]field{
-		"timeout_per_team_seconds": {"300", []string{"10", "3600"}, map[string]string{"9": "must be 10 to 3600, got 9", "3601": "must be 10 to 3600, got 3601"}},
-		"max_rounds":               {"5", []string{"1", "10"}, map[string]string{"0": "must be 1 to 10, got 0", "11": "must be 1 to 10, got 11"}},
-		"min_rounds":               {"2", []string{"1", "5"}, map[string]string{"0": "must be 1 to 10, got 0", "6": "min_rounds (6) must be <= max_rounds (5)"}},
-		"evaluator":                {}, "judgment": {}, "teams": {}, // read from files of their own
+		"timeout_per_team_seconds": {"300", []string{"10", "3600"},
+			map[string]string{"9": "must be 10 to 3600, got 9", "3601": "must be 10 to 3600, got 3601"}},
+		"max_rounds": {"5", []string{"1", "10"},
+			map[string]string{"0": "must be 1 to 10, got 0", "11": "must be 1 to 10, got 11"}},
+		"min_rounds": {"2", []string{"1", "5"},
+			map[string]string{"0": "must be 1 to 10, got 0", "6": "min_rounds (6) must be <= max_rounds (5)"}},
+		"evaluator": {}, "judgment": {}, "teams": {}, // read from files of their own
 		"prices": {}, // the settings'
 	}},
 	{Evaluator{}, "judge.toml", "%s\n" + smallMetric, "", map[string]field{
 		"default_model": {`"google-gla:gemini-2.5-flash"`, models, aModel}, "metrics": {},
-		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": {"300", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": {"300", timeout.taken,
+			timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Metric{}, "judge.toml", "[[metrics]]\n%s\n", "metrics.0", map[string]field{
-		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "isn't a metric Ringi knows", "''": "must not be empty", "'" + strings.Repeat("a", 201) + "'": "must be at most 200 characters"}},
-		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0", "-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, but these sum to 0.5"}},
-		"model":  {`"google-gla:gemini-2.5-flash"`, models, aModel}, "system_instruction": instruction,
+		"name": {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"},
+			map[string]string{"'clarity'": "isn't a metric Ringi knows", "''": "must not be empty",
+				"'" + strings.Repeat("a", 201) + "'": "must be at most 200 characters"}},
+		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0",
+			"-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, but these sum to 0.5"}},
+		"model": {`"google-gla:gemini-2.5-flash"`, models, aModel}, "system_instruction": instruction,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Judgment{}, "decide.toml", "model = 'demo'\n%s\n", "", map[string]field{
 		"model": {}, "system_instruction": instruction, "temperature": {"0", temperature.taken, temperature.refused},
-		"max_tokens": maxTokens, "timeout_seconds": {"60", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"max_tokens": maxTokens, "timeout_seconds": {"60", timeout.taken,
+			timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Server{}, "servers.toml", "[servers.wiki]\n%s\n", "", map[string]field{
 		"name": {}, // the table's
 		"url": {"", []string{"'https://a.example/mcp'", "'http://127.0.0.1:3000/mcp'"}, map[string]string{
 			"''": "must not be empty", "1": "must be a string", "'http://a.example/mcp'": "must begin with https://", "'a.example'": "must be an address of at most 500 bytes", "'https://a.example/mcp?key=1'": "must have no name, password, query",
 		}},
-		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN", "'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a string"}},
-		"tools":     {"[]", []string{"[]", "['search', 'pages/read']"}, map[string]string{"'search'": "must be a list of strings", "['']": "must not have an empty name: tools[0]", "['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
+		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN",
+			"'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a string"}},
+		"tools": {"[]", []string{"[]", "['search', 'pages/read']"},
+			map[string]string{"'search'": "must be a list of strings", "['']": "must not have an empty name: tools[0]",
+				"['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
 	}},
 }
 
@@ -150,7 +179,8 @@ func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {
 				if r := check(""); !r.Valid || inJSON(t, r.Config, k.config, name) != f.unset {
 					t.Errorf("%s is %s when it is not set, want %s: %v", where, inJSON(t, r.Config, k.config, name), f.unset, r.Errors)
 				}
-			} else if r := check(""); len(f.refused) > 0 && name != "leader" && (r.Valid || !strings.Contains(r.Errors[0].Message, "is required")) {
+			} else if r := check(""); len(f.refused) > 0 && name != "leader" &&
+				(r.Valid || !strings.Contains(r.Errors[0].Message, "is required")) {
 				t.Errorf("%s is not required: %v", where, r.Errors)
 			}
 			for _, value := range f.taken {
@@ -293,7 +323,8 @@ func TestAWorkflowIsRefusedByOneSentence(t *testing.T) {
 		"beside contests": {"file.toml": smallRun + steps, "a.toml": smallTeam},
 	} {
 		r := Check(workspace(files), "file.toml")
-		expect.That(t, !r.Valid && len(r.Errors) == 1 && strings.Contains(r.Errors[0].Message, noWorkflow), "%s: %+v", name, r.Errors)
+		expect.That(t, !r.Valid && len(r.Errors) == 1 && strings.Contains(r.Errors[0].Message, noWorkflow), "%s: %+v", name,
+			r.Errors)
 	}
 	_, found := workspace(map[string]string{"file.toml": steps}).ContestOrTeam("file.toml")
 	expect.That(t, len(found) == 1 && found[0].Message == noWorkflow && found[0].Field == "workflow", "%v", found)
@@ -311,7 +342,8 @@ func TestEveryFieldOfMixseekIsKnown(t *testing.T) {
 		"orchestrator": "[orchestrator]\n%s\n[[orchestrator.teams]]\nconfig = 'a.toml'\n", "workflow": "[workflow]\n%s\n",
 	}
 	check := func(kind, line string) Report {
-		return Check(workspace(map[string]string{"file.toml": fmt.Sprintf(texts[kind], line), "a.toml": smallTeam}), "file.toml")
+		return Check(workspace(map[string]string{"file.toml": fmt.Sprintf(texts[kind], line), "a.toml": smallTeam}),
+			"file.toml")
 	}
 	for kind, fields := range published {
 		for name, bounds := range fields {

@@ -157,7 +157,8 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member, Unused or list of Server, as configured by the files. A field
+	// Config is a Team, Contest, Evaluator, Judgment, Member, Unused or list of Server, as configured by the files. A
+	// field
 	// that is neither set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
 	// Set has the file of each field of Config that a file sets: leader.model. The others have their defaults.

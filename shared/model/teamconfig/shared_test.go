@@ -36,12 +36,14 @@ func sharing(text string) Workspace {
 // A contest is shared with all files that its file names. No other contest can be listed or opened.
 func TestContestsAreSharedByName(t *testing.T) {
 	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = ['any']\n'teams/a.toml' = 'T2'\n")
-	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"}, "any": {"all.toml"}, "": {"all.toml"}} {
+	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"},
+		"any": {"all.toml"}, "": {"all.toml"}} {
 		x := expect.Value(w.SharedWith(team))(t)
 		files, more, err := x.Contests()
 		expect.NoError(t, err)
 		expect.Same(t, want, files)
-		for _, file := range []string{"ours.toml", "theirs.toml", "all.toml", "./all.toml", "./ours.toml", "teams/../ours.toml", "teams/a.toml"} {
+		for _, file := range []string{"ours.toml", "theirs.toml", "all.toml", "./all.toml", "./ours.toml",
+			"teams/../ours.toml", "teams/a.toml"} {
 			_, found := x.Contest(file)
 			clean := expect.Value(inside(file))(t)
 			wanted := len(want) > 0 && clean == want[0] || len(want) > 1 && clean == want[1]
@@ -52,7 +54,8 @@ func TestContestsAreSharedByName(t *testing.T) {
 }
 
 func TestWithoutAFileThatSharesThemThereAreNoContests(t *testing.T) {
-	for text, wrong := range map[string]bool{"": false, "[contests]\n": false, "contests = 1\n": false, "[contests": true} {
+	for text, wrong := range map[string]bool{"": false, "[contests]\n": false, "contests = 1\n": false,
+		"[contests": true} {
 		x, err := sharing(text).SharedWith("T2")
 		expect.Is(t, err != nil, wrong, "%q: %v", text, err)
 		files, _, err := x.Contests()
@@ -82,15 +85,18 @@ func TestAllThatIsWrongWithAFileOfServersIsSaidAtOnce(t *testing.T) {
 		text string
 		want []string
 	}{
-		"none":          {"[servers]\n", nil},
-		"another table": {"servers = 1\n[server]\n", []string{"servers: must be a table, got 1", "server: isn't a known field here"}},
-		"no table":      {"[servers]\nwiki = 'https://a.example'\n", []string{"servers.wiki: must be a table, got"}},
-		"too many":      {many, []string{"servers: must be at most 10 servers, but there are 11"}},
-		"too many tools": {fmt.Sprintf(server, 1) + "tools = ['" + strings.Join(strings.Split("abcdefghijklmnopqrstu", ""), "','") + "']\n",
+		"none": {"[servers]\n", nil},
+		"another table": {"servers = 1\n[server]\n", []string{"servers: must be a table, got 1",
+			"server: isn't a known field here"}},
+		"no table": {"[servers]\nwiki = 'https://a.example'\n", []string{"servers.wiki: must be a table, got"}},
+		"too many": {many, []string{"servers: must be at most 10 servers, but there are 11"}},
+		"too many tools": {fmt.Sprintf(server, 1) + "tools = ['" +
+			strings.Join(strings.Split("abcdefghijklmnopqrstu", ""), "','") + "']\n",
 			[]string{"servers: must list at most 20 tools in total, but there are 21"}},
-		"what is secret": {"[servers.b]\nurl = 'https://u:himitsu@a.example/mcp'\ntoken_env = 'himitsu'\nauth = 'himitsu'\n", []string{
-			"servers.b.url: must have no name, password, query", "servers.b.token_env: must be MCP_B_TOKEN, the environment variable for", "servers.b.auth: isn't a known field here",
-		}},
+		"what is secret": {"[servers.b]\nurl = 'https://u:himitsu@a.example/mcp'\ntoken_env = 'himitsu'\nauth = 'himitsu'\n",
+			[]string{
+				"servers.b.url: must have no name, password, query", "servers.b.token_env: must be MCP_B_TOKEN, the environment variable for", "servers.b.auth: isn't a known field here",
+			}},
 		"several mistakes": {"[servers.Wiki_1]\nurl = 'ftp://x'\ntoken_env = 'HOME'\nbearer = 'x'\n[servers.b]\ntools = [1]\n", []string{
 			"servers.Wiki_1: the name must be 1 to 32 of a-z, 0-9 and -", `servers.Wiki_1.url: must begin with https://, got "ftp://x"`, `servers.Wiki_1.token_env: must be MCP_WIKI_1_TOKEN`,
 			"servers.Wiki_1.bearer: isn't a known field here", "servers.b.url: is required", "servers.b.tools: must be a list of strings",
@@ -107,7 +113,8 @@ func TestAllThatIsWrongWithAFileOfServersIsSaidAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if all, found := workspace(map[string]string{"servers.toml": fmt.Sprintf(server, 2) + fmt.Sprintf(server, 1)}).Servers("servers.toml"); len(found) != 0 || len(all) != 2 || all[0].Name != "s01" {
+	if all, found := workspace(map[string]string{"servers.toml": fmt.Sprintf(server, 2) +
+		fmt.Sprintf(server, 1)}).Servers("servers.toml"); len(found) != 0 || len(all) != 2 || all[0].Name != "s01" {
 		t.Errorf("%v %v", all, found)
 	}
 }
@@ -123,20 +130,28 @@ func TestFilesOfMixseekAreReadAsTheyAre(t *testing.T) {
 		warnings = append(warnings, f.Field)
 	}
 	slices.Sort(warnings)
-	want := []string{"judgment.judge_on_final_round", "judgment_timeout_seconds", "submission_timeout_seconds", "teams[0].members[0].tool_settings", "teams[1].members[0].metadata", "teams[1].members[0].tool_settings"}
+	want := []string{"judgment.judge_on_final_round", "judgment_timeout_seconds", "submission_timeout_seconds",
+		"teams[0].members[0].tool_settings", "teams[1].members[0].metadata", "teams[1].members[0].tool_settings"}
 	expect.That(t, slices.Equal(warnings, want), "what has no effect: %v", warnings)
-	if len(c.Teams) != 3 || len(c.Evaluator.Metrics) != 3 || c.TeamTimeoutSeconds != 600 || c.MinRounds != 1 || c.MaxRounds != 2 {
+	if len(c.Teams) != 3 || len(c.Evaluator.Metrics) != 3 || c.TeamTimeoutSeconds != 600 || c.MinRounds != 1 ||
+		c.MaxRounds != 2 {
 		t.Fatalf("%+v", c)
 	}
 	inline, ref, solo := c.Teams[0], c.Teams[1], c.Teams[2]
 	search, logic, analyst := inline.Members[0], inline.Members[1], ref.Members[0]
-	if search.AgentType != "web-search" || search.Tool() != "delegate_to_web_search" || *search.SystemInstruction != "信頼できる情報源を探してください。" || logic.Tool() != "delegate_to_logic" || *logic.TimeoutSeconds != 30 {
+	if search.AgentType != "web-search" || search.Tool() != "delegate_to_web_search" ||
+		*search.SystemInstruction != "信頼できる情報源を探してください。" || logic.Tool() != "delegate_to_logic" ||
+		*logic.TimeoutSeconds != 30 {
 		t.Errorf("%+v", inline)
 	}
-	if analyst.AgentType != "code-exec" || analyst.ToolDescription != "数を読み解きます。\n" || *analyst.SystemPrompt != "簡潔に答えてください。\n" || *ref.Leader.SystemInstruction != "" || *ref.Leader.SystemPrompt != "日本語で答えてください。\n" {
+	if analyst.AgentType != "code-exec" || analyst.ToolDescription != "数を読み解きます。\n" ||
+		*analyst.SystemPrompt != "簡潔に答えてください。\n" || *ref.Leader.SystemInstruction != "" ||
+		*ref.Leader.SystemPrompt != "日本語で答えてください。\n" {
 		t.Errorf("%+v", ref)
 	}
-	if len(solo.Members) != 0 || *solo.Leader.MaxTokens != 4096 || *c.Evaluator.MaxRetries != 5 || c.Evaluator.Metrics[1].Model != "anthropic:claude-sonnet-4-5-20250929" || c.Evaluator.Metrics[0].Model != "google-gla:gemini-2.5-flash" {
+	if len(solo.Members) != 0 || *solo.Leader.MaxTokens != 4096 || *c.Evaluator.MaxRetries != 5 ||
+		c.Evaluator.Metrics[1].Model != "anthropic:claude-sonnet-4-5-20250929" ||
+		c.Evaluator.Metrics[0].Model != "google-gla:gemini-2.5-flash" {
 		t.Errorf("%+v %+v", solo, c.Evaluator)
 	}
 }
@@ -177,7 +192,8 @@ var kindsOfExamples = map[string]alike{
 	"a member of code":   {customAgent + "agent_module = 'm'\n", true, false, nil, customRow},
 	"a member of code with a model of its own": {strings.Replace(customAgent, "openai:gpt-4o", "my-provider:m", 1) +
 		"agent_module = 'm'\n", true, false, nil, customRow},
-	"a member that fetches pages": {fetchAgent + "[agent.tool_settings.web_fetch]\nmax_uses = 5\n", true, false, nil, fetchRow},
+	"a member that fetches pages": {fetchAgent + "[agent.tool_settings.web_fetch]\nmax_uses = 5\n", true, false, nil,
+		fetchRow},
 
 	"a team": {plainTeam + "[[team.members]]\nconfig = 'x.toml'\ntool_name = 'ask'\ntool_description = 'd'\n", true,
 		true, nil, ""},
@@ -246,7 +262,8 @@ type published struct {
 	Kind  string `json:"kind"`  // of kindsOfExamples
 }
 
-// The list names every example of mixseek-core 0.1.0a15; its texts are not ours to keep. With a checkout of that release
+// The list names every example of mixseek-core 0.1.0a15; its texts are not ours to keep. With a checkout of that
+// release
 // in RINGI_MIXSEEK each is judged.
 func TestEveryPublishedExampleIsOfAKnownKind(t *testing.T) {
 	var all []published

@@ -193,7 +193,8 @@ func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 
 func (s *section) agent() Member {
 	m := Member{
-		Call: retried(s.callWithin(1, noMost)), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
+		Call: retried(s.callWithin(1,
+			noMost)), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
 		Model:             s.model("model", ""),
 		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
 	}

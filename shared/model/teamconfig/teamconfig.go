@@ -122,7 +122,8 @@ type Judgment struct {
 const Environment = "MIXSEEK_WORKSPACE"
 
 // ErrNotSet says that the variable is missing or blank. It has no default.
-var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment + "=/path/to/workspace")
+var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment +
+	"=/path/to/workspace")
 
 const (
 	// maxFile bounds a file, in bytes.

@@ -111,7 +111,8 @@ func (t Turn) known(offered []model.Tool) (names []string) {
 // messages. Half a text is not usable. stray says that the answer had calls that no tool has, which are left out.
 func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray bool) []model.Message {
 	reply.Code = ""
-	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" && got.Stop != model.StopLength { // asked again, a model may omit its text
+	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" &&
+		got.Stop != model.StopLength { // asked again, a model may omit its text
 		reply.Text = text
 	}
 	switch {

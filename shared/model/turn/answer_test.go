@@ -141,7 +141,8 @@ func TestASmallWindowHasRoomForAnAnswer(t *testing.T) {
 }
 
 var gemini = vendor{"gemini", func(url, key string, client *http.Client) model.Wire {
-	return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash", Key: key, HTTP: client})
+	return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
+		Key: key, HTTP: client})
 }, model.Usage{}}
 
 // What a vendor hangs on calls comes back with what they read, in the same answer, in another try at it, and where the
@@ -166,9 +167,11 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 			models.Script{Texts: []string{"1 と 2 です。"}},
 		)
 		reply, _, err := w.answer(t, asked)
-		expect.Must(t, err == nil && strings.HasSuffix(reply.Text, "1 と 2 です。") && len(reply.Rounds) == 2 && reply.Calls == 4, "%+v, %v", reply, err)
+		expect.Must(t, err == nil && strings.HasSuffix(reply.Text, "1 と 2 です。") && len(reply.Rounds) == 2 &&
+			reply.Calls == 4, "%+v, %v", reply, err)
 		kept := expect.Value(turn.ReadKept(expect.Value(turn.Kept(reply.Rounds))(t)))(t)
-		expect.That(t, kept[0].Calls[0].Opaque != nil && kept[0].Calls[1].Opaque == nil && kept[1].Calls[0].Opaque != nil, "kept is %+v", kept)
+		expect.That(t, kept[0].Calls[0].Opaque != nil && kept[0].Calls[1].Opaque == nil && kept[1].Calls[0].Opaque != nil,
+			"kept is %+v", kept)
 
 		// Another try goes on from the rounds that are paid for.
 		asked.Earlier = kept
@@ -179,7 +182,8 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 		expect.That(t, strings.Count(sent[len(sent)-1], "sig+") == 2, "%s", sent[len(sent)-1])
 
 		// Later turns show what was read once more.
-		later := turnOf(user("a と b を読んで"), turn.Message{Sender: turn.FromAgent, Text: reply.Text, Rounds: kept}, user("本当に?"))
+		later := turnOf(user("a と b を読んで"), turn.Message{Sender: turn.FromAgent, Text: reply.Text, Rounds: kept},
+			user("本当に?"))
 		later.Files = f
 		w.Scripted(models.Script{Calls: []models.ScriptedCall{read("c5", "a.txt")}}, models.Script{Texts: []string{"はい。"}})
 		next, _, err := w.answer(t, later)
@@ -201,17 +205,20 @@ func llmOf(t *testing.T) *world {
 	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	t.Cleanup(s.Close)
-	return &world{vendor{name: "other"}, m, compatible.New(compatible.Config{Endpoint: "hub", BaseURL: s.URL + "/compatible/v1", Model: "other", Key: m.Key, HTTP: provider.VendorClient()})}
+	return &world{vendor{name: "other"}, m, compatible.New(compatible.Config{Endpoint: "hub",
+		BaseURL: s.URL + "/compatible/v1", Model: "other", Key: m.Key, HTTP: provider.VendorClient()})}
 }
 
-// Of all reasons to stop those are known that mean that an answer is whole. With any other one it is asked for once more,
+// Of all reasons to stop those are known that mean that an answer is whole. With any other one it is asked for once
+// more,
 // and then nothing of it is taken; all is paid for.
 func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 	reasons := map[string][]string{
-		"anthropic":  {"pause_turn", "brand_new"},
-		"openai":     {"brand_new"},
-		"compatible": {"error", "malformed_function_call", "MALFORMED_FUNCTION_CALL", "abort", "insufficient_system_resource", "brand_new"},
-		"bedrock":    {"malformed_model_output", "malformed_tool_use", "brand_new"},
+		"anthropic": {"pause_turn", "brand_new"},
+		"openai":    {"brand_new"},
+		"compatible": {"error", "malformed_function_call", "MALFORMED_FUNCTION_CALL", "abort",
+			"insufficient_system_resource", "brand_new"},
+		"bedrock": {"malformed_model_output", "malformed_tool_use", "brand_new"},
 	}
 	onEach(t, func(t *testing.T, w *world) {
 		for _, reason := range reasons[w.name] {
@@ -227,7 +234,8 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 			}
 			w.Scripted(half, models.Script{Texts: []string{"はい"}})
 			reply, _, err = w.answer(t, turnOf(user("x")))
-			expect.That(t, err == nil && reply.Text == "はい" && reply.Action == nil && reply.Usage.Calls == 2, "%s, then whole: %+v, %v", reason, reply, err)
+			expect.That(t, err == nil && reply.Text == "はい" && reply.Action == nil && reply.Usage.Calls == 2,
+				"%s, then whole: %+v, %v", reason, reply, err)
 		}
 	})
 }
@@ -235,20 +243,24 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 // A name that no tool has does not go back to the vendor, which would refuse it. The model is asked once without it.
 func TestACallOfNoToolIsLeftOut(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
-		for _, name := range []string{"brain</arg_value>", "test run", "", strings.Repeat("x", 65), "テスト", "test_run\n", "shell.command"} {
+		for _, name := range []string{"brain</arg_value>", "test run", "", strings.Repeat("x", 65), "テスト", "test_run\n",
+			"shell.command"} {
 			stray := models.Script{Texts: []string{"実行します。"}, Calls: []models.ScriptedCall{call("c1", name, testRun)}}
 			w.Scripted(stray, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 			reply, _, err := w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v", name, reply, err)
+			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v", name,
+				reply, err)
 			stray.Texts = nil
 			w.Scripted(stray, stray)
 			reply, _, err = w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Action == nil && reply.Calls == 2 && reply.Code == turn.NotSupported && reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
+			expect.That(t, err == nil && reply.Action == nil && reply.Calls == 2 && reply.Code == turn.NotSupported &&
+				reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
 			both := models.Script{Calls: []models.ScriptedCall{call("c1", name, testRun),
 				call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
 			w.Scripted(both, models.Script{Texts: []string{"やめます。"}})
 			reply, _, err = w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v", name, reply, err)
+			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v", name, reply,
+				err)
 		}
 	})
 }
@@ -257,7 +269,8 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 // tell thoughts apart send none there: a tag is what the model says, and so it is behind the beginning.
 func TestThoughtsInATextAreNotSaid(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
-		for _, text := range []string{"<think>The user is annoying.</think> Hello", "The user is annoying.</think>\n\nHello", "<THINKING>\nannoying `<b>`\n</THINKING>Hello"} {
+		for _, text := range []string{"<think>The user is annoying.</think> Hello", "The user is annoying.</think>\n\nHello",
+			"<THINKING>\nannoying `<b>`\n</THINKING>Hello"} {
 			want := text
 			if w.name == "compatible" {
 				want = "Hello"

@@ -63,11 +63,15 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		want   any
 		read   func(t *testing.T, body string) any
 	}{
-		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}, again[sdk.MessageNewParams]},
-		"openai":    {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
+		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}},
+			again[sdk.MessageNewParams]},
+		"openai": {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer",
+			"strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
 		"bedrock": {"outputConfig", map[string]any{"textFormat": map[string]any{"type": "json_schema",
 			"structure": map[string]any{"jsonSchema": map[string]any{"name": "answer", "schema": formSchema}}}}, asConverse},
-		"compatible": {"response_format", map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": schema}}, again[openai.ChatCompletionNewParams]},
+		"compatible": {"response_format", map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": "answer", "strict": true,
+				"schema": schema}}, again[openai.ChatCompletionNewParams]},
 	}
 	onEach(t, func(t *testing.T, w *world) {
 		of := forms[w.name]
@@ -87,7 +91,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		} {
 			w.Fail(tt.fails...)
 			w.Scripted(models.Script{Texts: []string{`{"score":80}`}})
-			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}
+			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}},
+				MaxTokens: 10, Schema: json.RawMessage(formSchema)}
 			if tt.warmly {
 				r.Sampling.Temperature = &warm
 			}
@@ -111,7 +116,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		for range 2 { // refused with its schema, and again without
 			w.Fail(models.Failure{Status: 400})
 		}
-		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
+		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
+			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
 			t.Error("a bad request was answered")
 		}
 	})
@@ -241,11 +247,16 @@ func talk() model.Request {
 	r := sampled()
 	r.System, r.MaxTokens, r.Parallel = "the rules", 1000, true
 	own := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
-	r.Tools = []model.Tool{{Name: "own", Description: "ours", Schema: own}, {Name: "foreign", Description: "theirs", Schema: own, Foreign: true}}
+	r.Tools = []model.Tool{{Name: "own", Description: "ours", Schema: own},
+		{Name: "foreign", Description: "theirs", Schema: own, Foreign: true}}
 	r.Messages = []model.Message{
-		{Role: model.User, Parts: []model.Part{{Text: "first"}, {Image: &model.Image{Type: "image/png", Data: []byte("png")}}}},
-		{Role: model.Assistant, Parts: []model.Part{{Text: "one"}, {Text: "two"}, {Call: &model.Call{ID: "c1", Name: "own", Input: json.RawMessage(`{"a":"x"}`)}}, {Call: &model.Call{ID: "c2", Name: "foreign", Input: json.RawMessage(`[`)}}}},
-		{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "c1", Text: "done"}}, {Result: &model.Result{CallID: "c2", Text: "no", Failed: true}}, {Text: "and"}, {Text: "then"}}},
+		{Role: model.User, Parts: []model.Part{{Text: "first"},
+			{Image: &model.Image{Type: "image/png", Data: []byte("png")}}}},
+		{Role: model.Assistant, Parts: []model.Part{{Text: "one"}, {Text: "two"},
+			{Call: &model.Call{ID: "c1", Name: "own", Input: json.RawMessage(`{"a":"x"}`)}}, {Call: &model.Call{ID: "c2",
+				Name: "foreign", Input: json.RawMessage(`[`)}}}},
+		{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "c1", Text: "done"}},
+			{Result: &model.Result{CallID: "c2", Text: "no", Failed: true}}, {Text: "and"}, {Text: "then"}}},
 	}
 	return r
 }
@@ -253,7 +264,8 @@ func talk() model.Request {
 // Requests stay the same byte by byte, including their cache marks. These follow the part that is the same in many
 // calls and, in a conversation, also the last turn.
 func TestWhatIsSentStaysToTheByte(t *testing.T) {
-	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
+	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema),
+		Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
 	for _, v := range wires {
 		for kind, r := range map[string]model.Request{"talk": talk(), "formed": formed} {
 			sent := &tap{}

@@ -112,7 +112,8 @@ type Proposal struct {
 	Omitted  bool                 // the payload is too large to be shown again
 }
 
-// Complete adds to a proposal what people are asked to approve with it: the files that it works on, and what it makes of
+// Complete adds to a proposal what people are asked to approve with it: the files that it works on, and what it makes
+// of
 // them. Its problems are worded for the model.
 type Complete func(agent.ActionType, conversation.Payload) (kept conversation.Payload, problems []string)
 
@@ -210,7 +211,8 @@ type entry struct {
 }
 
 // system splits a message of Ringi's into entries, so that words of others have entries of their own. If the pieces of
-// a message about an action's end are not known, all of it counts as others' words. With an author, the others' words are
+// a message about an action's end are not known, all of it counts as others' words. With an author, the others' words
+// are
 // theirs: a rejection's reason.
 func (m Message) system() (out []entry) {
 	pieces := m.Pieces
@@ -329,7 +331,8 @@ func line(s string) string { return strings.Join(strings.Fields(legible.Visible(
 func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
-		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.Forwards, &e.NotShown, &e.Summary, &e.Text,
+		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.Forwards, &e.NotShown, &e.Summary,
+			&e.Text,
 			&e.File, &e.NotRead, &e.Lies, &e.TextAt, &e.Read, &e.Searched} {
 			*text = legible.VisibleCode(*text)
 		}

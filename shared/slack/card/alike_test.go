@@ -56,7 +56,8 @@ func planSteps() *rapid.Generator[[]task.Step] {
 					args["earlier"] = list(ref)
 				}
 			case "list_employees":
-				args["department"], args["status"] = texts.Draw(t, "department"), rapid.SampledFrom([]any{"active", "all", "a"}).Draw(t, "status")
+				args["department"], args["status"] = texts.Draw(t, "department"), rapid.SampledFrom([]any{"active", "all",
+					"a"}).Draw(t, "status")
 			case "write_rows_to_google_sheet":
 				args["spreadsheet_id"], args["sheet"], args["rows"] = "1aB", texts.Draw(t, "sheet"), ref()
 				args["columns"] = list(func() any {
@@ -64,7 +65,8 @@ func planSteps() *rapid.Generator[[]task.Step] {
 					return map[string]any{"key": keys.Draw(t, "key"), "title": keys.Draw(t, "title")}
 				})
 			case "send_slack_dm":
-				args["recipient"], args["text"] = rapid.SampledFrom([]any{"U0SATO", "U0SUZUKI", "a@example.com"}).Draw(t, "recipient"), value()
+				args["recipient"], args["text"] = rapid.SampledFrom([]any{"U0SATO", "U0SUZUKI", "a@example.com"}).Draw(t,
+					"recipient"), value()
 				args["details"] = list(func() any { return map[string]any{"label": "人数", "value": value()} })
 			default:
 				for _, name := range []string{"a", "b"} {
@@ -73,8 +75,9 @@ func planSteps() *rapid.Generator[[]task.Step] {
 					}
 				}
 			}
-			s := task.Step{StepID: fmt.Sprintf("step-%d", n+1), Order: n + 1, Title: "t", Tool: tool, ToolInput: aggregate.JSON(jsonOf(args)),
-				Access: aggregate.Read}
+			s := task.Step{StepID: fmt.Sprintf("step-%d", n+1), Order: n + 1, Title: "t", Tool: tool,
+				ToolInput: aggregate.JSON(jsonOf(args)),
+				Access:    aggregate.Read}
 			if tool == "send_slack_dm" || tool == "write_rows_to_google_sheet" {
 				s.Access = aggregate.Write
 			}
@@ -145,19 +148,23 @@ func TestTwoPlansNeverLookAlike(t *testing.T) {
 	})
 }
 
-// halfYear is a plan of twenty steps, as the demo makes it for overtime of six months with a sheet for each, and a year's
+// halfYear is a plan of twenty steps, as the demo makes it for overtime of six months with a sheet for each, and a
+// year's
 // without sheets.
 func halfYear(months int, sheets bool) (steps []task.Step) {
 	add := func(tool, args string, access aggregate.Access) string {
 		n := len(steps) + 1
 		id := fmt.Sprintf("step-%d", n)
-		steps = append(steps, task.Step{StepID: id, Order: n, Title: "残業時間の確認 2026-04 営業部", Tool: tool, ToolInput: aggregate.JSON(args), Access: access})
+		steps = append(steps, task.Step{StepID: id, Order: n, Title: "残業時間の確認 2026-04 営業部", Tool: tool,
+			ToolInput: aggregate.JSON(args), Access: access})
 		return id
 	}
 	ref := func(id, part string) string { return `{"$ref":"` + id + `.result.` + part + `"}` }
-	people, earlier, details := add("list_employees", `{"department":"営業部","status":"active"}`, aggregate.Read), "", []string{}
+	people, earlier, details := add("list_employees", `{"department":"営業部","status":"active"}`,
+		aggregate.Read), "", []string{}
 	for m := range months {
-		records := add("list_attendance", fmt.Sprintf(`{"year":%d,"month":%d,"employees":%s}`, 2026+(m+3)/12, (m+3)%12+1, ref(people, "employees")), aggregate.Read)
+		records := add("list_attendance", fmt.Sprintf(`{"year":%d,"month":%d,"employees":%s}`, 2026+(m+3)/12, (m+3)%12+1,
+			ref(people, "employees")), aggregate.Read)
 		with := ""
 		if earlier != "" {
 			with = `,"earlier":[` + earlier + `]`
@@ -165,11 +172,14 @@ func halfYear(months int, sheets bool) (steps []task.Step) {
 		rows := add("calculate_overtime", `{"mode":"calculate","records":`+ref(records, "records")+with+`}`, aggregate.Read)
 		earlier = strings.TrimSuffix(ref(records, "records")+","+earlier, ",")
 		if sheets {
-			add("write_rows_to_google_sheet", fmt.Sprintf(`{"spreadsheet_id":"ringi-demo-sheet","sheet":"残業 %d 営業部","rows":%s,"columns":[{"key":"num","title":"社員番号"},{"key":"display_name","title":"氏名"},{"key":"overtime_hours","title":"残業時間"},{"key":"legal_overtime_hours","title":"法定時間外"},{"key":"period","title":"集計期間"}]}`, m, ref(rows, "rows")), aggregate.Write)
+			add("write_rows_to_google_sheet",
+				fmt.Sprintf(`{"spreadsheet_id":"ringi-demo-sheet","sheet":"残業 %d 営業部","rows":%s,"columns":[{"key":"num","title":"社員番号"},{"key":"display_name","title":"氏名"},{"key":"overtime_hours","title":"残業時間"},{"key":"legal_overtime_hours","title":"法定時間外"},{"key":"period","title":"集計期間"}]}`, m, ref(rows, "rows")), aggregate.Write)
 		}
-		details = append(details, fmt.Sprintf(`{"label":"2〜6 か月平均 80 時間超(残業 %d 営業部)","value":%s}`, m, ref(rows, "over_80h_average")))
+		details = append(details, fmt.Sprintf(`{"label":"2〜6 か月平均 80 時間超(残業 %d 営業部)","value":%s}`, m,
+			ref(rows, "over_80h_average")))
 	}
-	add("send_slack_dm", `{"recipient":"U0SUZUKI","text":"残業時間の確認が完了しました。","details":[`+strings.Join(details, ",")+`]}`, aggregate.Write)
+	add("send_slack_dm", `{"recipient":"U0SUZUKI","text":"残業時間の確認が完了しました。","details":[`+strings.Join(details, ",")+`]}`,
+		aggregate.Write)
 	return steps
 }
 
@@ -182,12 +192,14 @@ func TestTwentyStepsFitACard(t *testing.T) {
 		"half a year with sheets": {halfYear(6, true), "*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ\n" +
 			"2, 5, 8, 11, 14, 17. 勤怠 2026-04〜2026-09 の 6 か月 · 対象: ステップ1の従業員\n" +
 			"3, 6, 9, 12, 15, 18. 残業時間を計算 (1 か月ずつ) · 勤怠: ステップ2, 5, 8, 11, 14, 17の勤怠 · それ以前の月: 順に、その月より前のすべて"},
-		"a year without": {halfYear(12, false), "2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24. 勤怠 2026-04〜2027-03 の 12 か月 · 対象: ステップ1の従業員\n3, 5,"},
+		"a year without": {halfYear(12, false),
+			"2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24. 勤怠 2026-04〜2027-03 の 12 か月 · 対象: ステップ1の従業員\n3, 5,"},
 	} {
 		text, approvable := shownOf(t, tc.steps)
 		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)
 		writes, _, _ := strings.Cut(text, "*読み取り・計算*")
-		expect.That(t, strings.Contains(writes, "\n• 2〜6 か月平均 80 時間超(残業 5 営業部)") || strings.Contains(writes, "\n• 「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
+		expect.That(t, strings.Contains(writes, "\n• 2〜6 か月平均 80 時間超(残業 5 営業部)") ||
+			strings.Contains(writes, "\n• 「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
 			"%s: the message isn't whole: %s", name, writes)
 	}
 }
@@ -201,7 +213,8 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 	for n := range 20 {
 		details = append(details, detail(n))
 	}
-	text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "send_slack_dm", Access: aggregate.Write,
+	text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "send_slack_dm",
+		Access:    aggregate.Write,
 		ToolInput: aggregate.JSON(`{"recipient":"U0SATO","text":"x","details":[` + strings.Join(details, ",") + `]}`)}})
 	expect.That(t, approvable && strings.Contains(text, "\n1. (続き)\n• 「Item"), "approvable %v: %s", approvable, text)
 	for n := range 20 {

@@ -235,7 +235,8 @@ func Address(row *task.StepResult) string {
 	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
 		return ""
 	}
-	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && (addressForm.Get().MatchString(url) || localForm.Get().MatchString(url)) {
+	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail &&
+		(addressForm.Get().MatchString(url) || localForm.Get().MatchString(url)) {
 		return url
 	}
 	return ""

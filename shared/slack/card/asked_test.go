@@ -115,7 +115,8 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := received(t)
 			s.Request.Text = tc.text
-			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
+			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1},
+				tenancy.DefaultSettings(), s.now))
 			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be used as a reason"} {
 				m := render(s.Aggregate, s.card(taskCard), locale, s.now)
 				expect.NoError(t, cardtest.Check(m))
@@ -153,11 +154,15 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1> ", "<@U1> "},
 		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
 			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves their own request)"},
-		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
-		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>", "<@U1>, <!subteam^S1>"},
-		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), "、") + " ほか 3 件", strings.Join(mentions(many[:10]), ", ") + " and 3 more"},
+		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>",
+			"<@U0REQUESTER>"},
+		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>",
+			"<@U1>, <!subteam^S1>"},
+		{"more than a line holds", list(many, []string{"S1"}), true, false,
+			strings.Join(mentions(many[:10]), "、") + " ほか 3 件", strings.Join(mentions(many[:10]), ", ") + " and 3 more"},
 		{"nobody", list(nil, nil), true, false, "なし (承認者が登録されていません", "nobody (ask an administrator"},
-		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false, "U1&gt; &lt;!channel、S1&gt; &lt;!here", "U1&gt; &lt;!channel, S1&gt; &lt;!here"},
+		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false,
+			"U1&gt; &lt;!channel、S1&gt; &lt;!here", "U1&gt; &lt;!channel, S1&gt; &lt;!here"},
 	} {
 		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {
 			t.Run(tt.name+" "+locale, func(t *testing.T) {
@@ -205,18 +210,21 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 		}},
 		{"the channel", "もっと短く", tenancy.Approvers{Mode: aggregate.ApproversChannel}, map[string][]string{
 			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
-			"en": {"👥 Can use it as the reason: members of <#C0HR>", "👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
+			"en": {"👥 Can use it as the reason: members of <#C0HR>",
+				"👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
 		}},
-		{"nobody is listed", strings.Repeat("長", aggregate.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList}, map[string][]string{
-			"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
-		}},
+		{"nobody is listed", strings.Repeat("長", aggregate.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList},
+			map[string][]string{
+				"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
+			}},
 	} {
 		for locale, says := range tt.says {
 			set := tenancy.DefaultSettings()
 			set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, false, locale
 			s := received(t)
 			s.Request.Text = tt.text
-			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set, s.now))
+			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set,
+				s.now))
 			m := card.RenderUnder(s.Aggregate, s.card(taskCard), set, s.now)
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%v", err)
@@ -224,7 +232,8 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			for _, says := range append(says, fmt.Sprintf("<!date^%d^", s.Choice.Terms.DecideBy.Unix())) {
 				expect.That(t, strings.Contains(shown, says), "%s: %q lacks %q", tt.name, shown, says)
 			}
-			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 && strings.Contains(shown, "Can use it as the reason") {
+			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 &&
+				strings.Contains(shown, "Can use it as the reason") {
 				t.Errorf("%s: it says who may approve, or make a reason of what can be none: %s", tt.name, shown)
 			}
 		}
@@ -298,7 +307,8 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 			expect.NoError(t, cardtest.Check(m))
 			got := drawn(m.Attachments[0].Blocks.BlockSet)
 			expect.That(t, strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。"), "the person has no name: %s", got)
-			for _, marks := range []string{"<!channel", "<!subteam", "<#C0HR00001", "<@u", "|社長>", "@here", "<@U0ESCAPED", "<@B0"} {
+			for _, marks := range []string{"<!channel", "<!subteam", "<#C0HR00001", "<@u", "|社長>", "@here", "<@U0ESCAPED",
+				"<@B0"} {
 				expect.That(t, !strings.Contains(got, marks), "%s works: %s", marks, got)
 			}
 		})
@@ -307,7 +317,8 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 
 func TestAReplyDrawsPeopleByName(t *testing.T) {
 	s := received(t)
-	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"}, s.now))
+	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"},
+		s.now))
 	said := render(s.Aggregate, s.card(taskCard), "ja", s.now).Text
 	expect.That(t, strings.Contains(said, "「<@U0SANDSUZU> (U0SANDSUZU)」が誰のこと") && !strings.Contains(said, "<!channel"),
 		"the reply says %q", said)

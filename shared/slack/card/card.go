@@ -176,7 +176,8 @@ func (d drawing) task() face {
 		return d.parked(face{text: title}.with(header(title)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
-	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
+	return face{w.Received, yellow,
+		nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
 }
 
 // cancelledUnread says that a message became no task, and why. Of one in the thread of another request it says that

@@ -37,7 +37,8 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	for name, other := range map[string]card.Message{
 		"another language": render(s.Aggregate, c, "en", s.now),
 		"another text":     {Text: "x", Attachments: m.Attachments},
-		"another colour":   {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000", Blocks: m.Attachments[0].Blocks}}},
+		"another colour": {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000",
+			Blocks: m.Attachments[0].Blocks}}},
 		"decided": render(s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja",
 			s.now),
 	} {

@@ -27,7 +27,8 @@ type Conversation struct {
 	Console string                  // the console's address; empty: no links
 }
 
-// The action_ids of the buttons on the cards of actions and conversations. block_id is blockID of the conversation's id. An
+// The action_ids of the buttons on the cards of actions and conversations. block_id is blockID of the conversation's
+// id. An
 // action's value is its id, a slash, and the hash of what people approve.
 const (
 	ApproveAction      = "approve_action"

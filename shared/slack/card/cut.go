@@ -218,7 +218,8 @@ func folded(text string, limit int) []string {
 	return out
 }
 
-// visible writes invisible characters, and backticks that would end a block of code, as JSON escapes: the text stays the
+// visible writes invisible characters, and backticks that would end a block of code, as JSON escapes: the text stays
+// the
 // same JSON.
 func visible(s string) string {
 	s = fenceForm.Get().ReplaceAllStringFunc(strings.ToValidUTF8(s, "\ufffd"), func(ticks string) string {

@@ -146,7 +146,8 @@ func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	if r.Type == task.CardStep {
 		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
 	}
-	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`, metadata(r.Type), metadata(ident(r.ID)), metadata(ident(r.TaskID)))
+	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`, metadata(r.Type), metadata(ident(r.ID)),
+		metadata(ident(r.TaskID)))
 	if r.Hash != "" {
 		about += fmt.Sprintf(`, "hash": %s`, metadata(r.Hash))
 	}

@@ -60,7 +60,8 @@ func TestTheLargestDifferenceIsDrawnWhole(t *testing.T) {
 		}
 	}
 	m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, "ja")))(t))
-	expect.That(t, strings.Contains(m, card.OpenActionReview) && !strings.Contains(m, card.ApproveAction), "the card shows it whole")
+	expect.That(t, strings.Contains(m, card.OpenActionReview) && !strings.Contains(m, card.ApproveAction),
+		"the card shows it whole")
 }
 
 // Backticks of a program are shown as they are; those that would end Slack's block of code are spelled out.

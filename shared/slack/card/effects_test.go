@@ -40,12 +40,17 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		shows      string
 		approvable bool
 	}{
-		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
-		"what a message says, and to whom":      {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」\n• 賞与: 25000000\n_依頼: ", true},
-		"words that would format":               {"notes.post", `{"body":"<!channel> *x*"}`, "*書き込み・送信*\n1. notes の post\n• body: 「 `&lt;!channel&gt; *x*` 」", true},
-		"no words at all":                       {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
-		"a message of a card's length":          {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`, "あ終わり」", true},
-		"more than a card holds":                {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
+		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
+			"*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
+		"what a message says, and to whom": {"send_slack_dm",
+			`{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」\n• 賞与: 25000000\n_依頼: ", true},
+		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
+			"*書き込み・送信*\n1. notes の post\n• body: 「 `&lt;!channel&gt; *x*` 」", true},
+		"no words at all": {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
+		"a message of a card's length": {"send_slack_dm",
+			`{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`, "あ終わり」", true},
+		"more than a card holds": {"notes.post",
+			`{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write
@@ -53,14 +58,16 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 				access = aggregate.Read
 			}
 			text, approvable := shownOf(t,
-				[]task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args), Access: access}})
+				[]task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args),
+					Access: access}})
 			expect.That(t, strings.Contains(text, tc.shows) && approvable == tc.approvable,
 				"can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
 		})
 	}
 	var steps []task.Step
 	for i := range 60 {
-		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
+		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
+			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
 	}
 	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, ", 59, 60. 部署: 「営業部」") {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
@@ -70,16 +77,20 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 // Two values that differ only in invisible characters are drawn differently, among the steps and at the gate.
 func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 	for name, pair := range map[string][2]string{
-		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "}, "a space before a line's end": {"a\nb", "a \nb"},
-		"no width": {"U0SATO", "U0SA\u200bTO"}, "a joiner": {"U0SATO", "U0SATO\u200d"}, "a word joiner": {"a b", "a\u2060 b"}, "a space that doesn't break": {"a b", "a\u00a0b"},
-		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"}, "a sign for a space": {"a␣", "a "}, "a number": {"a\u200b", "a⟨U+200B⟩"}, "reading direction": {"ab", "a\u202eb"},
+		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "}, "a space before a line's end": {"a\nb",
+			"a \nb"},
+		"no width": {"U0SATO", "U0SA\u200bTO"}, "a joiner": {"U0SATO", "U0SATO\u200d"}, "a word joiner": {"a b",
+			"a\u2060 b"}, "a space that doesn't break": {"a b", "a\u00a0b"},
+		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"}, "a sign for a space": {"a␣",
+			"a "}, "a number": {"a\u200b", "a⟨U+200B⟩"}, "reading direction": {"ab", "a\u202eb"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var effects, gates [2]string
 			for i, v := range pair {
 				args := jsonOf(map[string]any{"recipient": "U1", "text": v,
 					"details": []any{map[string]any{"label": v, "value": v}}})
-				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
+				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm",
+					ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
 				_, blocks := calling(t, "rooms.book", args, args).gate(t)
 				gates[i] = drawn(blocks)
 			}
@@ -101,7 +112,8 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
-		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n> ") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {
+		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n> ") || strings.Contains(got, "<!") ||
+			strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)
 		}
 	}
@@ -112,9 +124,11 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 var sheetCall = jsonOf(map[string]any{
 	"spreadsheet_id": "1aB", "sheet": "2026-10",
 	"rows": []map[string]any{
-		{"num": "E001", "average_hours": nil, "overtime": 25.5, "note": ""}, {"num": "E002", "average_hours": 1, "overtime": nil},
+		{"num": "E001", "average_hours": nil, "overtime": 25.5, "note": ""}, {"num": "E002", "average_hours": 1,
+			"overtime": nil},
 	},
-	"columns": []map[string]string{{"key": "overtime", "title": "残業時間"}, {"key": "num", "title": "社員番号"}, {"key": "gone", "title": "備考"}},
+	"columns": []map[string]string{{"key": "overtime", "title": "残業時間"}, {"key": "num", "title": "社員番号"},
+		{"key": "gone", "title": "備考"}},
 })
 
 func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
@@ -124,7 +138,8 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	at := slices.IndexFunc(blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
 	expect.Must(t, at >= 0, "there is no table")
 	want := jsonOf([]any{
-		[]any{raw("残業時間"), raw("社員番号"), raw("備考")}, []any{raw("25.5"), raw("E001"), raw(" ")}, []any{raw(" "), raw("E002"), raw(" ")},
+		[]any{raw("残業時間"), raw("社員番号"), raw("備考")}, []any{raw("25.5"), raw("E001"), raw(" ")}, []any{raw(" "), raw("E002"),
+			raw(" ")},
 	})
 	expect.Same(t, want, jsonOf(blocks[at].(*slack.TableBlock).Rows))
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
@@ -189,7 +204,8 @@ func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
 				if strings.HasPrefix(sec.Text.Text, "1. ") {
 					break
 				}
-				for _, line := range strings.FieldsFunc(sec.Text.Text, func(r rune) bool { return strings.ContainsRune("\n\r\u2028\v", r) }) {
+				for _, line := range strings.FieldsFunc(sec.Text.Text,
+					func(r rune) bool { return strings.ContainsRune("\n\r\u2028\v", r) }) {
 					expect.That(t, line == heading || strings.HasPrefix(line, "> "), "%s, %s: %q is no quotation", name, locale, line)
 					quoted++
 				}
@@ -230,16 +246,26 @@ func tellsApart(t testing.TB, tool, a, b string) {
 
 // alike are pairs of arguments that look similar.
 var alike = [][2]string{
-	{`{"a":null}`, `{"a":"null"}`}, {`{"a":true}`, `{"a":"true"}`}, {`{"a":5}`, `{"a":"5"}`}, {`{"a":[]}`, `{"a":"[]"}`}, {`{"a":{}}`, `{"a":"{}"}`},
-	{`{"a":["x","y"]}`, "{\"a\":[\"x` `y\"]}"}, {`{"a":["x","y"]}`, "{\"a\":\"x` `y\"}"}, {`{"a":["x"]}`, `{"a":"x"}`}, {`{"a":["x"]}`, `{"a":{"1":"x"}}`},
-	{`{"a":{"b":"x"}}`, `{"a › b":"x"}`}, {`{"a":{"b › c":"x"}}`, `{"a":{"b":{"c":"x"}}}`}, {`{"\"a › b\"":"x"}`, `{"a › b":"x"}`}, {`{"\"a":{"b\"":"x"}}`, `{"\"a › b\"":"x"}`},
-	{`{"a":[{"b":1},"s"]}`, `{"a":{"1":{"b":1},"":"s"}}`}, {`{"a":[{"b":1},"s"]}`, `{"a":["s",{"b":1}]}`}, {`{"a":""}`, `{"a":"\"\""}`}, {`{"a":"\\n"}`, `{"a":"\n"}`},
-	{`{"a":[["x"],["y"]]}`, `{"a":[{"1":"x"},{"1":"y"}]}`}, {`{"t":[{"a":"x"},{"a":"y","b":""}]}`, `{"t":[{"a":"x","b":""},{"a":"y"}]}`}, {`{"t":[{"a":null}]}`, `{"t":[{"a":"null"}]}`},
-	{`{"t":[{"a":1},{}]}`, `{"t":[{"a":1},[]]}`}, {`{"t":[[1],{}]}`, `{"t":[[1],[]]}`}, {`{"t":[{"a":[1]}]}`, `{"t":[{"a":"[1]"}]}`}, {`{"t":[{"5":1}]}`, `{"t":[{"\"5\"":1}]}`},
-	{`{"columns":[{"key":"a","title":"T"}],"t":[{"a":1}]}`, `{"columns":[{"key":"a","title":"T"}],"t":[{"T (a)":1}]}`}, {`{"t":[{"*a":1}]}`, `{"t":[{"＊a":1}]}`},
-	{`{"a":["x\ny","z"]}`, `{"a":{"1":"x\ny","2":"z"}}`}, {`{"a":"x\n⏎ ×5\ny"}`, `{"a":"x\n\n\n\n\n\ny"}`}, {`{"t":[{"a":"x\ny"}]}`, `{"t":[{"a":"x ⏎ y"}]}`},
-	{`{"a":"` + strings.Repeat("a", 3000) + `"}`, `{"a":"` + strings.Repeat("a", 2782) + "\\n" + strings.Repeat("a", 218) + `"}`},
-	{`{"a":1}`, `{"a":1.0}`}, {`{"a":"\"x\""}`, `{"a":"x"}`}, {`{"a":"\"x"}`, `{"a":"\"\\\"x\""}`}, {`{"a":" 5"}`, `{"a":"5"}`}, {`{"to":"_ceo@example.com"}`, `{"to":"＿ceo@example.com"}`},
+	{`{"a":null}`, `{"a":"null"}`}, {`{"a":true}`, `{"a":"true"}`}, {`{"a":5}`, `{"a":"5"}`}, {`{"a":[]}`,
+		`{"a":"[]"}`}, {`{"a":{}}`, `{"a":"{}"}`},
+	{`{"a":["x","y"]}`, "{\"a\":[\"x` `y\"]}"}, {`{"a":["x","y"]}`, "{\"a\":\"x` `y\"}"}, {`{"a":["x"]}`,
+		`{"a":"x"}`}, {`{"a":["x"]}`, `{"a":{"1":"x"}}`},
+	{`{"a":{"b":"x"}}`, `{"a › b":"x"}`}, {`{"a":{"b › c":"x"}}`, `{"a":{"b":{"c":"x"}}}`}, {`{"\"a › b\"":"x"}`,
+		`{"a › b":"x"}`}, {`{"\"a":{"b\"":"x"}}`, `{"\"a › b\"":"x"}`},
+	{`{"a":[{"b":1},"s"]}`, `{"a":{"1":{"b":1},"":"s"}}`}, {`{"a":[{"b":1},"s"]}`, `{"a":["s",{"b":1}]}`}, {`{"a":""}`,
+		`{"a":"\"\""}`}, {`{"a":"\\n"}`, `{"a":"\n"}`},
+	{`{"a":[["x"],["y"]]}`, `{"a":[{"1":"x"},{"1":"y"}]}`}, {`{"t":[{"a":"x"},{"a":"y","b":""}]}`,
+		`{"t":[{"a":"x","b":""},{"a":"y"}]}`}, {`{"t":[{"a":null}]}`, `{"t":[{"a":"null"}]}`},
+	{`{"t":[{"a":1},{}]}`, `{"t":[{"a":1},[]]}`}, {`{"t":[[1],{}]}`, `{"t":[[1],[]]}`}, {`{"t":[{"a":[1]}]}`,
+		`{"t":[{"a":"[1]"}]}`}, {`{"t":[{"5":1}]}`, `{"t":[{"\"5\"":1}]}`},
+	{`{"columns":[{"key":"a","title":"T"}],"t":[{"a":1}]}`,
+		`{"columns":[{"key":"a","title":"T"}],"t":[{"T (a)":1}]}`}, {`{"t":[{"*a":1}]}`, `{"t":[{"＊a":1}]}`},
+	{`{"a":["x\ny","z"]}`, `{"a":{"1":"x\ny","2":"z"}}`}, {`{"a":"x\n⏎ ×5\ny"}`,
+		`{"a":"x\n\n\n\n\n\ny"}`}, {`{"t":[{"a":"x\ny"}]}`, `{"t":[{"a":"x ⏎ y"}]}`},
+	{`{"a":"` + strings.Repeat("a", 3000) + `"}`, `{"a":"` + strings.Repeat("a", 2782) + "\\n" +
+		strings.Repeat("a", 218) + `"}`},
+	{`{"a":1}`, `{"a":1.0}`}, {`{"a":"\"x\""}`, `{"a":"x"}`}, {`{"a":"\"x"}`, `{"a":"\"\\\"x\""}`}, {`{"a":" 5"}`,
+		`{"a":"5"}`}, {`{"to":"_ceo@example.com"}`, `{"to":"＿ceo@example.com"}`},
 }
 
 // People who approve a call can see any difference from another call: the test compares what cards draw.

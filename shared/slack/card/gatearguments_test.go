@@ -49,7 +49,8 @@ func jsonOf(v any) string {
 
 func rows(n int) (out []map[string]any) {
 	for i := range n {
-		out = append(out, map[string]any{"employee_id": 1000 + i, "display_name": fmt.Sprintf("社員%03d", i), "total": "160:00"})
+		out = append(out, map[string]any{"employee_id": 1000 + i, "display_name": fmt.Sprintf("社員%03d", i),
+			"total": "160:00"})
 	}
 	return out
 }
@@ -60,8 +61,10 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"recipient": "mallory@example.com", "text": "x", "details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}}, 20),
 		}), "*宛先*: `mallory@example.com`"},
 		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`, "*宛先*: <@U0123ABC> `U0123ABC`"},
-		"a sheet":  {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`, "*スプレッドシート*: `1aBcD`\n*タブ*: `2026-11`"},
-		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x", "to": []string{"a@example.com", "mallory@example.com"}}),
+		"a sheet": {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`,
+			"*スプレッドシート*: `1aBcD`\n*タブ*: `2026-11`"},
+		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
+			"to": []string{"a@example.com", "mallory@example.com"}}),
 			"*`to`*: `a@example.com`\n*`to`*: `mallory@example.com`"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +83,10 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 		want      []string
 		approves  bool
 	}{
-		"a Japanese message over 4 KiB":  {jsonOf(map[string]any{"recipient": "U1", "text": long, "details": []any{}}), []string{"hanako@example.com", "末尾"}, true},
-		"one line of 2,990 characters":   {jsonOf(map[string]any{"recipient": "U1", "text": strings.Repeat("a", 2990) + "END", "details": []any{}}), []string{"END"}, true},
+		"a Japanese message over 4 KiB": {jsonOf(map[string]any{"recipient": "U1", "text": long, "details": []any{}}),
+			[]string{"hanako@example.com", "末尾"}, true},
+		"one line of 2,990 characters": {jsonOf(map[string]any{"recipient": "U1",
+			"text": strings.Repeat("a", 2990) + "END", "details": []any{}}), []string{"END"}, true},
 		"numbers and names of addresses": {`{"permissions":{"mallory@example.com":{"public":true,"n":12345678901234567890}}}`, []string{"mallory@example.com", "true", "12345678901234567890"}, true},
 		"a hundred lines":                {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
 		"a thousand rows":                {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
@@ -119,7 +124,8 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
 	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
 	got := drawn(blocks)
-	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "🔒 *明細* に含まれる、前のステップで取得した個人情報は * で伏せて"} {
+	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21",
+		"🔒 *明細* に含まれる、前のステップで取得した個人情報は * で伏せて"} {
 		expect.That(t, strings.Contains(got, want), "the card lacks %s: %s", want, got)
 	}
 	expect.That(t, !strings.Contains(got, "080-8765"), "the card shows what a result held: %s", got)
@@ -142,7 +148,9 @@ func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 		"mallory.smith@evil.example, hanako@example.com",
 		"tel:090-1234-5678", "https://evil.example/in?to=mallory.smith@evil.example", "123456780020",
 	} {
-		for name, arguments := range map[string]any{"text": map[string]any{"to": to}, "list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
+		for name, arguments := range map[string]any{"text": map[string]any{"to": to},
+			"list": map[string]any{"to": []string{to,
+				"x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
 			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
 			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
 			expect.That(t, offers(m, "approve_step") && strings.Contains(got, to) && !strings.Contains(got, "伏せて"),
@@ -163,7 +171,8 @@ func TestRowsAreATable(t *testing.T) {
 	header := jsonOf(table.Rows[0])
 	expect.That(t, len(table.Rows) == 43 && header == jsonOf([]any{raw("氏名"), raw("合計")}),
 		"%d rows below %s", len(table.Rows), header)
-	if m.Plain == nil || !strings.Contains(drawn(m.Plain.Attachments[0].Blocks.BlockSet), "社員041") || !offers(*m.Plain, "approve_step") {
+	if m.Plain == nil || !strings.Contains(drawn(m.Plain.Attachments[0].Blocks.BlockSet), "社員041") ||
+		!offers(*m.Plain, "approve_step") {
 		t.Error("there is no form without a table")
 	}
 	expect.That(t, card.Hash(m) != card.Hash(*m.Plain), "both forms are the same")
@@ -198,7 +207,8 @@ func FuzzGate(f *testing.F) {
 		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`, `{"":"` + "\u3164" + `","\u0000":" "}`,
 		jsonOf(map[string]any{"rows": rows(150)}), jsonOf(map[string]any{"text": strings.Repeat("&", 5000)}),
 		`{"a":[{"b":[{"c":"` + "```" + `"}]},{"b":"d"}]}`, "not JSON ``` ✅", "",
-		jsonOf(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長", 3000)}}}), `{"x":"שלום","y":["` + strings.Repeat("a\",\"", 900) + `"]}`,
+		jsonOf(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長",
+			3000)}}}), `{"x":"שלום","y":["` + strings.Repeat("a\",\"", 900) + `"]}`,
 	} {
 		f.Add(s)
 	}
@@ -315,7 +325,8 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 		"cancelled": func(s *scenario) *scenario { return s.cancelTask() },
 	}
 	for result, want := range map[string][2]string{
-		`{"updated_rows":21,"rows_below":21}`:                     {"ステップ 4: 書き込んだ表の下に、以前の行が 21 行残っています", "Step 4: older rows below the new table: 21."},
+		`{"updated_rows":21,"rows_below":21}`: {"ステップ 4: 書き込んだ表の下に、以前の行が 21 行残っています",
+			"Step 4: older rows below the new table: 21."},
 		`{"updated_rows":21,"rows_below":9000,"more_below":true}`: {"9000 行以上残っています", "9000 or more."},
 		`{"updated_rows":21,"rows_below":null}`:                   {"確認できませんでした", "couldn't check"},
 		`{"updated_rows":21,"rows_below":0}`:                      {},

@@ -85,7 +85,8 @@ const (
 	maxHomeRows   = 30    // lines of waiting items
 )
 
-// HomeView draws a person's Home tab: a line for each waiting item, what is due first at the top, then those that can be
+// HomeView draws a person's Home tab: a line for each waiting item, what is due first at the top, then those that can
+// be
 // shown in full as cards with buttons while there is room, and the person's own requests.
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s

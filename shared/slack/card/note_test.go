@@ -29,15 +29,24 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		err    error
 		ja, en string
 	}{
-		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認しました。", "<@U1> already approved this (" + date + ")."},
-		{"rejected by another", aggregate.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下しました。", "<@U1> already rejected"},
-		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically (" + date},
-		{"decided in a new way", aggregate.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定しました。", "already decided"},
-		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task (" + date},
-		{"expired", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date, "expired without a decision"},
-		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
-		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed (" + date},
-		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "バージョンの数が上限に達した", "maximum number of versions"},
+		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認しました。",
+			"<@U1> already approved this (" + date + ")."},
+		{"rejected by another", aggregate.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下しました。",
+			"<@U1> already rejected"},
+		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。",
+			"approved automatically (" + date},
+		{"decided in a new way", aggregate.ErrDecided{Status: "delegated", By: "U1", At: at},
+			"<@U1> が " + date + " に決定しました。", "already decided"},
+		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson},
+			"<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task (" + date},
+		{"expired", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date,
+			"expired without a decision"},
+		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。",
+			"The task is complete."},
+		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間",
+			"failed (" + date},
+		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions},
+			"バージョンの数が上限に達した", "maximum number of versions"},
 		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです (最新: 3)", "latest: 3"},
 		{"in flight", aggregate.ErrInFlight, "呼び出し中のステップがあります", "still running"},
 		{"uncovered", aggregate.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
@@ -49,15 +58,20 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"conflict", aggregate.ErrConflict, "状態が変わりました", "Something changed"},
 		{"moved", aggregate.ErrMoved, "状態が変わりました", "Something changed"},
 		{"not due", aggregate.ErrNotDue, "状態が変わりました", "Something changed"},
-		{"reason's length", aggregate.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で", "1–1000 characters"},
-		{"another field", aggregate.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
-		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)", "(send_slack_dm)"},
+		{"reason's length", aggregate.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で",
+			"1–1000 characters"},
+		{"another field", aggregate.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;",
+			"slug must be &lt;short&gt;"},
+		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"},
+			"(send_slack_dm)", "(send_slack_dm)"},
 		{"unverified", explain.ErrUnverified, "権限を Slack に確認できませんでした", "couldn't confirm who you are"},
-		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした", "Couldn't confirm"},
+		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed,
+			context.DeadlineExceeded), "保存できたか確認できませんでした", "Couldn't confirm"},
 		{"unsaved", explain.ErrUnavailable, "保存できませんでした", "Couldn't save"},
 		{"no time left", context.DeadlineExceeded, "保存できませんでした", "Couldn't save"},
 		{"anything else", errors.New("boom: secret"), "保存できませんでした", "Couldn't save"},
-		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
+		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が",
+			"&lt;!channel&gt; already"},
 		{"no time", aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "(—)"},
 		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
 	} {
@@ -107,8 +121,10 @@ func TestOtherNotes(t *testing.T) {
 func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 	for _, tt := range []struct{ locale, detail, want string }{
 		{"ja", "list_employees", "ツールの呼び出しに失敗しました (list_employees)。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
-		{"ja", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
-		{"en", "freee HR didn't respond in time.", "freee HR didn't respond in time.\nA tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
+		{"ja", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。",
+			"freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
+		{"en", "freee HR didn't respond in time.",
+			"freee HR didn't respond in time.\nA tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 		{"en", "", "A tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 	} {
 		got := card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail)
@@ -140,9 +156,11 @@ func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
 	expect.Same(t, "制限時間に達したため、それまでの最良の案で終了しました。", late.In("ja"))
 	late.Failed = true
 	expect.Same(t, "最初の採点の前に制限時間に達しました。", late.In("ja"))
-	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader couldn’t continue:\nthe AI model declined to answer."}
+	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader,
+		Detail: "The leader couldn’t continue:\nthe AI model declined to answer."}
 	s := refused.In("en")
-	expect.That(t, strings.HasSuffix(s, "best draft so far was kept. The leader couldn’t continue: the AI model declined to answer."),
+	expect.That(t, strings.HasSuffix(s,
+		"best draft so far was kept. The leader couldn’t continue: the AI model declined to answer."),
 		"%v", s)
 }
 

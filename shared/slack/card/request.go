@@ -105,7 +105,8 @@ func (d drawing) eachFile() []string {
 		if f.Shown < f.Characters {
 			text = d.w.FilePart
 		}
-		line := fill(text, "name", name, "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash", f.SHA256[:min(12, len(f.SHA256))])
+		line := fill(text, "name", name, "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash",
+			f.SHA256[:min(12, len(f.SHA256))])
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)
 		}

@@ -311,7 +311,8 @@ func (r routed) hand(act *circulation.Act) string {
 	return fill(r.texts.StandIn, "hand", r.called(act.Hand.User), "principal", r.called(act.Principal.User))
 }
 
-// called names somebody who acted, as every card names who decided. Slack tells nobody of a message that is updated, and
+// called names somebody who acted, as every card names who decided. Slack tells nobody of a message that is updated,
+// and
 // rows have no names: looking them up would make cards of the same rows differ.
 func (d drawing) called(user string) string { return d.w.mention(user) }
 

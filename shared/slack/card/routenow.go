@@ -118,7 +118,8 @@ func (r routed) successor() string {
 	}
 	act := r.st.Stands[len(r.st.Stands)-1]
 	text := func(reason string) string {
-		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "old", r.called(act.For.User),
+		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "old",
+			r.called(act.For.User),
 			"new", r.called(act.To.User), "who", r.called(act.Hand.User), "reason", reason)
 	}
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))

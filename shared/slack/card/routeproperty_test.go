@@ -63,8 +63,9 @@ func walked(t *rapid.T, s *scenario) {
 		if owes := st.Owes(); len(owes) > 0 {
 			hand = owes[0]
 		}
-		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: st.Present,
-			At: s.now.Add(time.Minute), Hash: g.Asked, Surface: "slack"}
+		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: hand,
+			Stage: st.Present,
+			At:    s.now.Add(time.Minute), Hash: g.Asked, Surface: "slack"}
 		switch rapid.IntRange(0, 9).Draw(t, "act") {
 		case 0:
 			act.Kind, act.Text = circulation.SendBack, strings.Repeat("&", 1000)
@@ -156,7 +157,8 @@ func named(stands []*circulation.Act, user string) bool {
 	return false
 }
 
-// pathOf returns a card's path. It checks the bounds of its lines: 700 characters each, and 1,400 of all but the seed's.
+// pathOf returns a card's path. It checks the bounds of its lines: 700 characters each, and 1,400 of all but the
+// seed's.
 func pathOf(t *rapid.T, m card.Message, refused bool) string {
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
 		c, is := b.(*slack.ContextBlock)
@@ -190,7 +192,8 @@ func pathOf(t *rapid.T, m card.Message, refused bool) string {
 func withPath(m card.Message) card.Message {
 	line := slack.NewTextBlockObject(slack.MarkdownType, strings.Repeat("あ", 700), false, false)
 	blocks := &m.Attachments[0].Blocks
-	blocks.BlockSet = append(blocks.BlockSet[:len(blocks.BlockSet):len(blocks.BlockSet)], slack.NewContextBlock("", line, line))
+	blocks.BlockSet = append(blocks.BlockSet[:len(blocks.BlockSet):len(blocks.BlockSet)],
+		slack.NewContextBlock("", line, line))
 	return m
 }
 

@@ -29,7 +29,8 @@ type dialect struct {
 const noWidth = "\u200b"
 
 // slackmark is Slack's own formatting, which has no escapes.
-var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people, ticked: ticked}
+var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people,
+	ticked: ticked}
 
 // written writes an answer. With more the answer may go on after the pieces: then the words stay away that the rest may
 // change. What two dialects write of the same pieces is shown as the same characters.
@@ -275,7 +276,8 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 	return inside, after != "", ok
 }
 
-// strongMarks returns the marks around bold text whose stars begin at i. Slack finds stars only beside ASCII or a space.
+// strongMarks returns the marks around bold text whose stars begin at i. Slack finds stars only beside ASCII or a
+// space.
 // Markdown takes stars between a letter and punctuation for text.
 func strongMarks(s string, i int, inside string) (begin, end string) {
 	before, after := lastRune(s[:i]), firstRune(s[i+len(inside)+4:])
@@ -293,7 +295,8 @@ func strongMarks(s string, i int, inside string) (begin, end string) {
 	return begin, end
 }
 
-// dense reports whether a character is of a script that is written without spaces, or with endings that follow a word at
+// dense reports whether a character is of a script that is written without spaces, or with endings that follow a word
+// at
 // once: Japanese, Chinese or Korean, with their punctuation.
 func dense(r rune) bool {
 	return r >= 0x2e80 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||

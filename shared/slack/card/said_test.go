@@ -22,21 +22,30 @@ func grown(text string) string {
 // The first text is what the model wrote, the second what its card has, the third what was streamed, if that differs.
 func TestCodeReachesPeopleAsItIs(t *testing.T) {
 	for name, x := range map[string][3]string{
-		"decorators":           {"```python\n@app.route(\"/\")\n@here\ndef f(): pass\n```", "```\n@app.route(\"/\")\n@here\ndef f(): pass\n```", "```python\n@app.route(\"/\")\n@here\ndef f(): pass\n```"},
-		"signs within a line":  {"`npm i @types/node` と `git reset HEAD~1`、`~/.bashrc`", "`npm i @types/node` と `git reset HEAD~1`、`~/.bashrc`", ""},
-		"stars":                {"`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です", "`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です", ""},
-		"colons":               {"```cpp\nstd::map<int,int>::iterator it; a::b::c();\n```", "```\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```", "```cpp\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```"},
-		"names of emoji":       {"`:x:` :x:", "`:x:` :\u2060x:", ""},
-		"times and volumes":    {"```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```", "```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```", ""},
-		"headings of a shell":  {"```\n# comment\n**bold**\n\n\n\n\ta\n```", "```\n# comment\n**bold**\n\n\n\n\ta\n```", ""},
-		"a heading with code":  {"# `x` の説明", "*`x` の説明*", "**`x` の説明**"},
-		"bold with code":       {"**use `a*b`** now", "*use `a*b`* now", "**use `a*b`** now"},
-		"tildes":               {"~~~sh\nssh user@host \"@here\" <!channel> ~\n~~~", "```\nssh user@host \"@here\" &lt;!channel&gt; ~\n```", "```sh\nssh user@host \"@here\" &lt;!channel&gt; ~\n```"},
-		"mentions":             {"`<@U1>` `<!channel>` `@here` `a@example.com` `https://example.com/a`", "`&lt;@U1&gt;` `&lt;!channel&gt;` `@here` `a@example.com` `https://example.com/a`", ""},
-		"a fence within":       {"````md\n```go\nx\n```\n````", "```\n`\u2060`\u2060`go\nx\n`\u2060`\u2060`\n```", "```md\n`\u2060`\u2060`go\nx\n`\u2060`\u2060`\n```"},
-		"two backticks":        {"`` a`b `` and `` ` ``", "```a`b``` and ``` ` ```", ""},
-		"indentation":          {"見て:\n\n    2**3\n      ~\n\nはい", "見て:\n```\n2**3\n  ~\n```\n\nはい", ""},
-		"in a list":            {"- a\n  ```\n  2**3\n  ```\n- b", "- a\n```\n2**3\n```\n- b", "\u2060- a\n```\n2**3\n```\n\u2060- b"},
+		"decorators": {"```python\n@app.route(\"/\")\n@here\ndef f(): pass\n```",
+			"```\n@app.route(\"/\")\n@here\ndef f(): pass\n```", "```python\n@app.route(\"/\")\n@here\ndef f(): pass\n```"},
+		"signs within a line": {"`npm i @types/node` と `git reset HEAD~1`、`~/.bashrc`",
+			"`npm i @types/node` と `git reset HEAD~1`、`~/.bashrc`", ""},
+		"stars": {"`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です",
+			"`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です", ""},
+		"colons": {"```cpp\nstd::map<int,int>::iterator it; a::b::c();\n```",
+			"```\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```", "```cpp\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```"},
+		"names of emoji": {"`:x:` :x:", "`:x:` :\u2060x:", ""},
+		"times and volumes": {"```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```",
+			"```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```", ""},
+		"headings of a shell": {"```\n# comment\n**bold**\n\n\n\n\ta\n```", "```\n# comment\n**bold**\n\n\n\n\ta\n```", ""},
+		"a heading with code": {"# `x` の説明", "*`x` の説明*", "**`x` の説明**"},
+		"bold with code":      {"**use `a*b`** now", "*use `a*b`* now", "**use `a*b`** now"},
+		"tildes": {"~~~sh\nssh user@host \"@here\" <!channel> ~\n~~~",
+			"```\nssh user@host \"@here\" &lt;!channel&gt; ~\n```", "```sh\nssh user@host \"@here\" &lt;!channel&gt; ~\n```"},
+		"mentions": {"`<@U1>` `<!channel>` `@here` `a@example.com` `https://example.com/a`",
+			"`&lt;@U1&gt;` `&lt;!channel&gt;` `@here` `a@example.com` `https://example.com/a`", ""},
+		"a fence within": {"````md\n```go\nx\n```\n````", "```\n`\u2060`\u2060`go\nx\n`\u2060`\u2060`\n```",
+			"```md\n`\u2060`\u2060`go\nx\n`\u2060`\u2060`\n```"},
+		"two backticks": {"`` a`b `` and `` ` ``", "```a`b``` and ``` ` ```", ""},
+		"indentation":   {"見て:\n\n    2**3\n      ~\n\nはい", "見て:\n```\n2**3\n  ~\n```\n\nはい", ""},
+		"in a list": {"- a\n  ```\n  2**3\n  ```\n- b", "- a\n```\n2**3\n```\n- b",
+			"\u2060- a\n```\n2**3\n```\n\u2060- b"},
 		"in a quote":           {"> ```\n> 2**3\n> ```", "```\n2**3\n```", ""},
 		"a fence without end":  {"はい\n```py\n2**3", "はい\n```\n2**3\n```", "はい\n```py\n2**3\n\n終わり。"},
 		"nothing in a fence":   {"a\n```\n```\nb", "a\nb", ""},
@@ -45,12 +54,17 @@ func TestCodeReachesPeopleAsItIs(t *testing.T) {
 		"a space at both ends": {"`  a  `", "` a `", "`  a  `"},
 		"our sign for code":    {"␚ `a` ␚␚", "␚ `a` ␚␚", ""},
 		"one beside another":   {"`a`\u200b``b``", "`a`\u2060`b`", ""},
-		"stars that are none":  {"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x", "2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x", `2\*\*3 は 8、4\*\*5 は 1024、a\*b\*c、2 \* 3、snake_case_x`},
-		"emphasis":             {"*a* _b_ **c** __d__ ***e***", "*a* _b_ *c* __d__ ***e***", `*a* _b_ **c** \_\_d\_\_ \*\*\*e\*\*\*`},
-		"bold in Japanese":     {"には**ありません**。\n**注意**：APIは**3件**です", "には\u200b*ありません*\u200b。\n*注意*\u200b：APIは\u200b*3件*\u200bです", "には**ありません**。\n**注意**：APIは**3件**です"},
-		"bold in brackets":     {"次の**「README」**を直す。**重要(必読)**です", "次の\u200b*「README」*\u200bを直す。\u200b*重要(必読)*\u200bです", "次の「README」を直す。重要(必読)です"},
-		"bold code":            {"この**`a*b`**と**`c` の値**を", "この\u200b*`a*b`*\u200bと\u200b*`c` の値*\u200bを", "この`a*b`と`c` の値を"},
-		"bold after Latin":     {"Goでは**ない**。a**b**c 値**x** y*斜*体", "Goでは\u200b*ない*\u200b。a**b**c 値\u200b*x* y*斜*体", `Goでは**ない**。a\*\*b\*\*c 値**x** y\*斜\*体`},
+		"stars that are none": {"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x",
+			"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x", `2\*\*3 は 8、4\*\*5 は 1024、a\*b\*c、2 \* 3、snake_case_x`},
+		"emphasis": {"*a* _b_ **c** __d__ ***e***", "*a* _b_ *c* __d__ ***e***",
+			`*a* _b_ **c** \_\_d\_\_ \*\*\*e\*\*\*`},
+		"bold in Japanese": {"には**ありません**。\n**注意**：APIは**3件**です",
+			"には\u200b*ありません*\u200b。\n*注意*\u200b：APIは\u200b*3件*\u200bです", "には**ありません**。\n**注意**：APIは**3件**です"},
+		"bold in brackets": {"次の**「README」**を直す。**重要(必読)**です", "次の\u200b*「README」*\u200bを直す。\u200b*重要(必読)*\u200bです",
+			"次の「README」を直す。重要(必読)です"},
+		"bold code": {"この**`a*b`**と**`c` の値**を", "この\u200b*`a*b`*\u200bと\u200b*`c` の値*\u200bを", "この`a*b`と`c` の値を"},
+		"bold after Latin": {"Goでは**ない**。a**b**c 値**x** y*斜*体", "Goでは\u200b*ない*\u200b。a**b**c 値\u200b*x* y*斜*体",
+			`Goでは**ない**。a\*\*b\*\*c 値**x** y\*斜\*体`},
 		"emoji by underscores": {"a :_x: b", "a :\u2060_x: b", "a :\u2060\\_x: b"},
 		"a table":              {"a | b\n---|---\n1 | 2", "a | b\n---|---\n1 | 2", "a | b\n\u2060---|---\n1 | 2"},
 		"escapes":              {"\\* \\`x\\`", "\\* ｀x｀", "\\\u2060\\* ｀x｀"},
@@ -68,7 +82,8 @@ func TestCodeReachesPeopleAsItIs(t *testing.T) {
 
 // A text of any piece, of which some close code that the text around them opened.
 func anyAnswer(t *rapid.T) string {
-	bits := []string{"`", "``", "```", "````", "\n```\n", "\n```go\n", "~~~", "\n", "\n\n", "    ", " ", "\t", "- ", "1. ", "> ", "# ", "a", "b ", "漢字。", "\\", "**", "*", "_",
+	bits := []string{"`", "``", "```", "````", "\n```\n", "\n```go\n", "~~~", "\n", "\n\n", "    ", " ", "\t", "- ",
+		"1. ", "> ", "# ", "a", "b ", "漢字。", "\\", "**", "*", "_",
 		"~", "---", "\r\n", "<@U123>", "<!channel>", "@here", ":x:", "://e.example/", "](", "]", "[", "&lt;", "|", "␚", "\u202e", "\u200b", "\ue000", "\ue001", "\u2060", "✅", "❤\ufe0f", "\u2028", "=", "&"}
 	if rapid.Bool().Draw(t, "any") {
 		return rapid.String().Draw(t, "text")
@@ -187,7 +202,8 @@ func TestNoLinkHidesWhereItLeadsWhileAnAnswerGrows(t *testing.T) {
 
 func TestAPageShowsCodeAsItIs(t *testing.T) {
 	for text, want := range map[string][]Passage{
-		"a `2**3` ~b~\n\n```go\n\tx[1:n:2]\n```\nc": {{Text: "a "}, {Text: "2**3", Code: true}, {Text: " ~b~"}, {Text: "\tx[1:n:2]\n", Block: true}, {Text: "c"}},
+		"a `2**3` ~b~\n\n```go\n\tx[1:n:2]\n```\nc": {{Text: "a "}, {Text: "2**3", Code: true}, {Text: " ~b~"},
+			{Text: "\tx[1:n:2]\n", Block: true}, {Text: "c"}},
 		"␚ `a`␚ ✅":        {{Text: "␚ "}, {Text: "a", Code: true}, {Text: "␚ ✓"}},
 		"`a\u202e`\u202e": {{Text: ""}, {Text: "a⟨U+202E⟩", Code: true}},
 		" \u200b\n ":      nil,
@@ -202,9 +218,11 @@ func TestAPageShowsCodeAsItIs(t *testing.T) {
 func TestAPageShowsAnAnswersBoldText(t *testing.T) {
 	for text, want := range map[string][]Passage{
 		"には**ありません**。": {{Text: "には"}, {Text: "ありません", Strong: true}, {Text: "。"}},
-		"**「x」**は `**y**` **`z` と** 2**3 a_b *c*": {{Text: ""}, {Text: "「x」", Strong: true}, {Text: "は "}, {Text: "**y**", Code: true},
+		"**「x」**は `**y**` **`z` と** 2**3 a_b *c*": {{Text: ""}, {Text: "「x」", Strong: true}, {Text: "は "},
+			{Text: "**y**", Code: true},
 			{Text: " "}, {Text: "z", Code: true, Strong: true}, {Text: " と", Strong: true}, {Text: " 2**3 a_b *c*"}},
-		"**a**␚**b␚**\n**c": {{Text: ""}, {Text: "a", Strong: true}, {Text: "␚"}, {Text: "b␚", Strong: true}, {Text: "\n**c"}},
+		"**a**␚**b␚**\n**c": {{Text: ""}, {Text: "a", Strong: true}, {Text: "␚"}, {Text: "b␚", Strong: true},
+			{Text: "\n**c"}},
 	} {
 		if diff := cmp.Diff(want, Answered(text)); diff != "" {
 			t.Errorf("%q:\n%s", text, diff)

@@ -232,15 +232,18 @@ func TestHomeHasALineForEachThatWaits(t *testing.T) {
 		a := *received(t).extracted().Aggregate
 		x := *a.Task
 		x.Title, x.Priority = title, p
-		a.Task, a.Processes = &x, []*task.Process{{Version: 1, Steps: steps, Gate: aggregate.Gate{Status: aggregate.PendingApproval}}}
+		a.Task, a.Processes = &x, []*task.Process{{Version: 1, Steps: steps,
+			Gate: aggregate.Gate{Status: aggregate.PendingApproval}}}
 		return &a
 	}
 	write := func(tool string) task.Step { return task.Step{Tool: tool, Access: aggregate.Write, ToolInput: "{}"} }
 	in := card.Summary{Waiting: []card.Waits{
 		{Of: of("いつでも", task.Medium), Question: aggregate.Question{Kind: task.CardPrompt, Version: 1}},
-		{Of: of("後で", task.Low, task.Step{Tool: "list_employees", Access: aggregate.Read}), Question: aggregate.Question{Kind: task.CardProcess, Version: 1, DecideBy: due(48)}},
+		{Of: of("後で", task.Low, task.Step{Tool: "list_employees", Access: aggregate.Read}),
+			Question: aggregate.Question{Kind: task.CardProcess, Version: 1, DecideBy: due(48)}},
 		{Of: of("先に", task.Urgent, write("send_slack_dm"), write("write_rows_to_google_sheet"), write("send_slack_dm")),
-			Question: aggregate.Question{Kind: task.CardProcess, Version: 2, DecideBy: due(1)}, Link: "https://x.slack.com/archives/C1/p1"},
+			Question: aggregate.Question{Kind: task.CardProcess, Version: 2,
+				DecideBy: due(1)}, Link: "https://x.slack.com/archives/C1/p1"},
 	}}
 	for locale, says := range map[string][]string{
 		"ja": {"先に", "実行ステップ v2", "書き込み: メッセージ ×2 · シート", "🚨", "のメンバー", "今月の勤怠"},
@@ -260,12 +263,15 @@ func TestHomeHasALineForEachThatWaits(t *testing.T) {
 	for _, n := range []int{30, 31, 200} {
 		var many []card.Waits
 		for i := range n {
-			many = append(many, card.Waits{Of: of(fmt.Sprint("件", i, "件"), task.High, write("send_slack_dm")), Question: aggregate.Question{Kind: task.CardProcess, Version: 1, DecideBy: due(i)}})
+			many = append(many, card.Waits{Of: of(fmt.Sprint("件", i, "件"), task.High, write("send_slack_dm")),
+				Question: aggregate.Question{Kind: task.CardProcess, Version: 1, DecideBy: due(i)}})
 		}
 		view := card.HomeView(card.Summary{Waiting: many}, tenancy.DefaultSettings(), "ja", now)
 		text := jsonOf(view)
-		expect.That(t, strings.Contains(text, "件29件") && strings.Contains(text, "ほか ") == (n > 30), "%d: thirty have no line, or more are not counted", n)
-		expect.That(t, len(view.Blocks.BlockSet) <= 100 && len(text) <= 250_000, "%d: %d blocks, %d bytes", n, len(view.Blocks.BlockSet), len(text))
+		expect.That(t, strings.Contains(text, "件29件") && strings.Contains(text, "ほか ") == (n > 30),
+			"%d: thirty have no line, or more are not counted", n)
+		expect.That(t, len(view.Blocks.BlockSet) <= 100 && len(text) <= 250_000, "%d: %d blocks, %d bytes", n,
+			len(view.Blocks.BlockSet), len(text))
 	}
 }
 
@@ -278,7 +284,8 @@ func TestHomeLeadsToStandIns(t *testing.T) {
 			return jsonOf(card.HomeView(card.Summary{Console: console}, s, locale, time.Now()))
 		}
 		is := home(ruled, "https://ringi.example/console")
-		expect.That(t, strings.Contains(is, label) && strings.Contains(is, `"https://ringi.example/console/stand-ins"`), "%s", is)
+		expect.That(t, strings.Contains(is, label) && strings.Contains(is, `"https://ringi.example/console/stand-ins"`),
+			"%s", is)
 		for _, none := range []string{home(ruled, ""), home(tenancy.DefaultSettings(), "https://ringi.example/console")} {
 			expect.That(t, !strings.Contains(none, label), "%s", none)
 		}

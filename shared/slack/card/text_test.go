@@ -33,7 +33,8 @@ func TestInlineCannotForge(t *testing.T) {
 		{"italics, but no name with underscores", "_a_ b_c", "＿a＿ b_c"},
 		{"a name in double underscores", "__pycache__ __a_", "__pycache__ __a＿"},
 		{"a link", "<https://evil.example|safe> https://x", "&lt;https:\u2060//evil.example|safe&gt; https:\u2060//x"},
-		{"words that call everybody", "@channel @here @Everyone @yamada", "@\u2060channel @\u2060here @\u2060Everyone @yamada"},
+		{"words that call everybody", "@channel @here @Everyone @yamada",
+			"@\u2060channel @\u2060here @\u2060Everyone @yamada"},
 		{"reading direction", "\u202egnp.exe\u2066\u200f", "gnp.exe"},
 		{"right to left is isolated", "שלום x", "\u2068שלום x\u2069"},
 		{"nothing to see", "\u200b\u200d\u00a0 \t\n\ufe0f", ""},
@@ -71,7 +72,8 @@ func TestCut(t *testing.T) {
 		{"not between an emoji and its skin", "ab👍🏽cdef", 8, "ab..."},
 		{"not within a joined emoji", "a👩‍👩‍👧bcdef", 10, "a..."},
 		{"not between a letter and its accent", "abce\u0301fgh", 7, "abc..."},
-		{"a letter of nothing but accents is cut somewhere", strings.Repeat("\u0301", 20), 10, strings.Repeat("\u0301", 7) + "..."},
+		{"a letter of nothing but accents is cut somewhere", strings.Repeat("\u0301", 20), 10,
+			strings.Repeat("\u0301", 7) + "..."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := cut(tc.in, tc.limit)
@@ -176,7 +178,8 @@ func TestTextsThatShowNothingAreNone(t *testing.T) {
 // Slack counts characters without saying how. A text at a limit stays complete. A text that is one longer is cut
 // between visible letters, so that it fits however Slack counts.
 func TestTextsAtSlacksLimits(t *testing.T) {
-	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301", "escaped": "&"}
+	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301",
+		"escaped": "&"}
 	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason,
 		"detail": maxDetail, "button": 75, "field": maxField} {
 		for kind, letter := range letters {
@@ -233,7 +236,8 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 	table := slack.NewTableBlock("")
 	table.AddRow(slack.NewTableRawTextCell("漢字"), slack.NewTableRawTextCell("🎉"))
-	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"), "fields": fields("漢", "字"), "context": contextLine("👩‍👩‍👧", "x"), "table": table} {
+	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"), "fields": fields("漢", "字"),
+		"context": contextLine("👩‍👩‍👧", "x"), "table": table} {
 		var sent any
 		raw, err := json.Marshal(b)
 		expect.Must(t, err == nil && json.Unmarshal(raw, &sent) == nil, "%v", err)

@@ -121,7 +121,8 @@ func TestNobodyApprovesWhatACardDoesNotShow(t *testing.T) {
 			expect.That(t, card.PromptFits(content) == whole, "it fits: %v", !whole)
 			all, submits := reviewed(t, s, task.CardPrompt, s.Prompt().ID)
 			if !strings.Contains(seen(all), "mallory@example.com") || !submits {
-				t.Errorf("the dialog shows %d of %d characters and can be submitted: %v", len(seen(all)), len(seen(content)), submits)
+				t.Errorf("the dialog shows %d of %d characters and can be submitted: %v", len(seen(all)), len(seen(content)),
+					submits)
 			}
 		})
 	}
@@ -144,9 +145,10 @@ func TestAPolicyOfTheLongestLengthFits(t *testing.T) {
 
 func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 	for name, steps := range map[string][]task.Step{
-		"names that are cut":    manySteps(60, 200),
-		"too many":              manySteps(200, 300),
-		"a name of escapes":     {{StepID: "step-1", Order: 1, Title: strings.Repeat("&", 900) + "mallory", Tool: "send_slack_dm"}},
+		"names that are cut": manySteps(60, 200),
+		"too many":           manySteps(200, 300),
+		"a name of escapes": {{StepID: "step-1", Order: 1, Title: strings.Repeat("&", 900) + "mallory",
+			Tool: "send_slack_dm"}},
 		"two tools of one name": {{StepID: "step-1", Order: 1, Title: "a", Tool: strings.Repeat("x", 300)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +171,8 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 func TestToolsThatBeginAlikeAreToldApart(t *testing.T) {
 	long := "server." + strings.Repeat("x", 100)
 	show := func(tool string) string {
-		s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: tool, ToolInput: "{}", Access: aggregate.Write}}, tenancy.DefaultSettings())
+		s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: tool, ToolInput: "{}",
+			Access: aggregate.Write}}, tenancy.DefaultSettings())
 		return fmt.Sprint(drawn(render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet))
 	}
 	expect.That(t, show(long+"read") != show(long+"delete"), "two tools look the same")
@@ -219,7 +222,8 @@ func TestNobodyApprovesWhatStandsBehindEmptyLines(t *testing.T) {
 	if all, submits := reviewed(t, s, task.CardPrompt, s.Prompt().ID); !submits || !strings.Contains(all, "U0EVIL001") {
 		t.Error("900 lines can't be approved in the dialog")
 	}
-	text := expect.Value(json.Marshal(map[string]any{"recipient": "U1", "text": "完了しました" + strings.Repeat("\n", 2801) + "解雇します", "details": []any{}}))(t)
+	text := expect.Value(json.Marshal(map[string]any{"recipient": "U1",
+		"text": "完了しました" + strings.Repeat("\n", 2801) + "解雇します", "details": []any{}}))(t)
 	_, blocks := calling(t, "send_slack_dm", string(text), string(text)).gate(t)
 	if all := drawn(blocks); !strings.Contains(all, "完了しました\n⏎ ×2800\n解雇します") {
 		t.Errorf("%d lines for a message", strings.Count(all, "\n"))
@@ -229,7 +233,8 @@ func TestNobodyApprovesWhatStandsBehindEmptyLines(t *testing.T) {
 // A policy, steps and arguments are never folded, on the card or in its dialog.
 func TestNothingThatIsStampedIsFolded(t *testing.T) {
 	s := received(t).extracted().drafting()
-	s.do(s.FinishPrompt(s.Head.Run, strings.Repeat("目的: 勤怠を集計します。\n", 20)+"U0EVIL001 に送ります。", tenancy.DefaultSettings(), s.now))
+	s.do(s.FinishPrompt(s.Head.Run, strings.Repeat("目的: 勤怠を集計します。\n", 20)+"U0EVIL001 に送ります。", tenancy.DefaultSettings(),
+		s.now))
 	m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 	view, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardPrompt, ID: s.Prompt().ID}, "ja")
 	expect.Must(t, ok && offers(m, "approve_prompt"), "the policy can't be approved")

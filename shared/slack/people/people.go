@@ -156,7 +156,8 @@ func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenanc
 // they are in it. People whom the app can't see, and those who have left, belong to no workspace. If Slack lacks
 // users.info, which slack.com never does, they belong to the workspace of the click.
 func belongs(
-	ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string,
+	ctx context.Context, user func(context.Context, string) (slackapi.User,
+		error), by *aggregate.Actor, unasked, ours string,
 ) error {
 	u, err := user(ctx, by.ID)
 	switch code := slackapi.Code(err); {

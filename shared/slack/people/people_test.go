@@ -90,7 +90,8 @@ func (v *vouching) User(_ context.Context, id string) (slackapi.User, error) { r
 // The workspace that a click names doesn't count: it may be an organization, the person's home workspace, or missing.
 func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
-		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1", "T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
+		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1",
+			"T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
 		"ULEFT": {Team: "T1", Gone: true},
 	}}
 	p := &People{Slack: d, Now: time.Now}
@@ -98,8 +99,10 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		user, team string // from the click
 		rule       aggregate.Rule
 	}{
-		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", aggregate.RuleGuest},
-		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9", aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
+		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST",
+			"T1", aggregate.RuleGuest},
+		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9",
+			aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
 		{"ULEFT", "T1", aggregate.RuleForeign},
 	} {
 		r := aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
@@ -200,7 +203,8 @@ func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
 		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversChannel}, AllowSelfApproval: true},
 		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversChannel}},
 		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList}},
-		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UOURS", "UGUEST"}}, AllowSelfApproval: true},
+		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UOURS", "UGUEST"}},
+			AllowSelfApproval: true},
 		{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"S1"}}},
 	} {
 		for _, user := range []string{"UOURS", "UASKS", "USTRANGER", "UGUEST", "UUNKNOWN"} {
@@ -210,7 +214,8 @@ func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
 			for _, o := range []aggregate.Origin{
 				{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}, {Team: "T1", User: "UASKS", Channel: "C2"},
 				{Team: "T1", User: "UASKS", Channel: "C1NOW"}, // its row was made before the change was known
-				{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}, {Team: "T1", User: "UOURS", Channel: "D2", ChannelType: "im"},
+				{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}, {Team: "T1", User: "UOURS", Channel: "D2",
+					ChannelType: "im"},
 			} {
 				by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
 				expect.NoError(t, err)
@@ -318,9 +323,11 @@ func TestNamesAreKeptAndAPageAsksForAFewOnly(t *testing.T) {
 // A stage waits for those of its people who have not stamped; a channel's stage for full members who ask for nothing.
 func TestAListSaysWhoOwesAStage(t *testing.T) {
 	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
-		"UA": {Team: "T1"}, "UB": {Team: "T1"}, "UASKS": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"},
+		"UA": {Team: "T1"}, "UB": {Team: "T1"}, "UASKS": {Team: "T1"}, "UGUEST": {Team: "T1",
+			Guest: true}, "USTRANGER": {Team: "T9"},
 	}}
-	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UB"}}, AllowSelfApproval: true}
+	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UB"}},
+		AllowSelfApproval: true}
 	at := time.Now()
 	a, b := circulation.Person{User: "UA"}, circulation.Person{User: "UB"}
 	stage := circulation.Stage{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{a}}
@@ -329,7 +336,8 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 		return aggregate.Gate{
 			Status: aggregate.PendingApproval, AskedAt: &at, Asked: "hash",
 			Terms:  aggregate.Terms{ApprovalHours: 1, Rule: &circulation.Rule{ID: "r"}},
-			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
+			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
+				Stages: stages},
 		}
 	}
 	people := of(stage, second)
@@ -349,7 +357,8 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 		of   aggregate.Origin
 		who  string
 	}{
-		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here, "UB"}, "over": {&over, here, ""},
+		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here,
+			"UB"}, "over": {&over, here, ""},
 		"no route that can be walked": {&unknown, here, ""},
 		"a channel":                   {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
 		"a direct message": {&channel, direct, ""}, "of who opened it and doesn't ask": {&channel, opened, "UA UB"},

@@ -117,7 +117,8 @@ func TestChannels(t *testing.T) {
 			t.Errorf("asked %s with %v", r.URL.Path, r.Form)
 		}
 		next := map[string]string{"": "b", "b": "c", "c": ""}[r.FormValue("cursor")]
-		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`, pages, next)
+		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`,
+			pages, next)
 	}))
 	defer server.Close()
 	c := client(t, server.URL+"/api/", time.Minute)

@@ -112,7 +112,8 @@ func (c *Client) May(ctx context.Context, scope string) (bool, error) {
 	return slices.ContainsFunc(scopes, func(s string) bool { return strings.TrimSpace(s) == scope }), nil
 }
 
-// Upload gives Slack a file, which nobody sees until Share is called, and returns its id. It returns RateLimited, Refused
+// Upload gives Slack a file, which nobody sees until Share is called, and returns its id. It returns RateLimited,
+// Refused
 // or Unknown; an upload may then be repeated, since one that was not shared is seen by nobody.
 func (c *Client) Upload(ctx context.Context, name string, body []byte) (id string, err error) {
 	to, err := c.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{

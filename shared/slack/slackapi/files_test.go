@@ -60,20 +60,26 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		body  string
 		err   error
 	}{
-		"a text":                       {file(here, ""), says("text/plain; charset=utf-8", "hello"), "hello", nil},
-		"one that is elsewhere":        {file(away.URL+"/a.txt", ""), nil, "", slackapi.ErrFile},
-		"one beside Slack's name":      {file("https://files.slack.com.example.com/a", ""), nil, "", slackapi.ErrFile},
-		"one with a password":          {file("https://a:b@files.slack.com/a", ""), nil, "", slackapi.ErrFile},
-		"one at no address":            {file("", ""), nil, "", slackapi.ErrFile},
-		"another service's":            {file(here, `,"is_external":true`), nil, "", slackapi.ErrFile},
-		"one that was deleted":         {file(here, `,"mode":"tombstone"`), nil, "", slackapi.ErrFile},
-		"one that is not there":        {`{"ok":false,"error":"file_not_found"}`, nil, "", slackapi.ErrFile},
-		"one that says it is larger":   {file(here, `,"size":11`), nil, "", slackapi.ErrFile},
-		"one that is larger":           {file(here, ""), says("text/plain", strings.Repeat("x", 11)), "", slackapi.ErrFile},
-		"a page to sign in instead":    {file(here, ""), says("text/html; charset=utf-8", "<html>"), "", slackapi.ErrFile},
-		"a way to another place":       {file(here, ""), func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, away.URL, http.StatusFound) }, "", slackapi.ErrFile},
-		"a refusal that is the app's":  {`{"ok":false,"error":"missing_scope"}`, nil, "", slackapi.Refused{}},
-		"a connection that breaks off": {file(here, ""), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", slackapi.Unknown{}},
+		"a text":                     {file(here, ""), says("text/plain; charset=utf-8", "hello"), "hello", nil},
+		"one that is elsewhere":      {file(away.URL+"/a.txt", ""), nil, "", slackapi.ErrFile},
+		"one beside Slack's name":    {file("https://files.slack.com.example.com/a", ""), nil, "", slackapi.ErrFile},
+		"one with a password":        {file("https://a:b@files.slack.com/a", ""), nil, "", slackapi.ErrFile},
+		"one at no address":          {file("", ""), nil, "", slackapi.ErrFile},
+		"another service's":          {file(here, `,"is_external":true`), nil, "", slackapi.ErrFile},
+		"one that was deleted":       {file(here, `,"mode":"tombstone"`), nil, "", slackapi.ErrFile},
+		"one that is not there":      {`{"ok":false,"error":"file_not_found"}`, nil, "", slackapi.ErrFile},
+		"one that says it is larger": {file(here, `,"size":11`), nil, "", slackapi.ErrFile},
+		"one that is larger":         {file(here, ""), says("text/plain", strings.Repeat("x", 11)), "", slackapi.ErrFile},
+		"a page to sign in instead":  {file(here, ""), says("text/html; charset=utf-8", "<html>"), "", slackapi.ErrFile},
+		"a way to another place": {file(here, ""), func(w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, away.URL, http.StatusFound)
+		}, "", slackapi.ErrFile},
+		"a refusal that is the app's": {`{"ok":false,"error":"missing_scope"}`, nil, "", slackapi.Refused{}},
+		"a connection that breaks off": {file(here, ""), func(http.ResponseWriter,
+			*http.Request) {
+			panic(http.ErrAbortHandler)
+		}, "", slackapi.Unknown{}},
 	} {
 		t.Run(about, func(t *testing.T) {
 			now.Store(&answers{tt.info, tt.serve})

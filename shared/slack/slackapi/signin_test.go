@@ -113,7 +113,9 @@ func TestWhereABrowserIsSent(t *testing.T) {
 	u := expect.Value(url.Parse(expect.Value(x.Address(t.Context(), "https://ringi.example/console/signin", "st",
 		"no"))(t)))(t)
 	q := u.Query()
-	if u.Host != "slack.com" || u.Path != "/openid/connect/authorize" || q.Get("state") != "st" || q.Get("nonce") != "no" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" || q.Get("client_id") != "123.456" {
+	if u.Host != "slack.com" || u.Path != "/openid/connect/authorize" || q.Get("state") != "st" ||
+		q.Get("nonce") != "no" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" ||
+		q.Get("client_id") != "123.456" {
 		t.Errorf("it is %s", u)
 	}
 }
@@ -149,11 +151,13 @@ func TestANameIsWhatPeopleSee(t *testing.T) {
 		user slack.User
 		want string
 	}{
-		"as it is":                    {slack.User{Name: "sato", Profile: slack.UserProfile{DisplayName: "佐藤 花子"}}, "佐藤 花子"},
-		"with a sign that shows none": {slack.User{Name: "evil", Profile: slack.UserProfile{DisplayName: "佐藤\u200b 花子\u2060"}}, "佐藤 花子"},
-		"that turns the rest around":  {slack.User{Name: "evil", RealName: "\u202e鈴木\u2066"}, "鈴木"},
-		"of several lines":            {slack.User{Name: "evil", RealName: "鈴木\n管理者\u2028x"}, "鈴木 管理者 x"},
-		"that shows nothing":          {slack.User{Name: "evil", RealName: "田中", Profile: slack.UserProfile{DisplayName: "\u3164\u200d"}}, "田中"},
+		"as it is": {slack.User{Name: "sato", Profile: slack.UserProfile{DisplayName: "佐藤 花子"}}, "佐藤 花子"},
+		"with a sign that shows none": {slack.User{Name: "evil",
+			Profile: slack.UserProfile{DisplayName: "佐藤\u200b 花子\u2060"}}, "佐藤 花子"},
+		"that turns the rest around": {slack.User{Name: "evil", RealName: "\u202e鈴木\u2066"}, "鈴木"},
+		"of several lines":           {slack.User{Name: "evil", RealName: "鈴木\n管理者\u2028x"}, "鈴木 管理者 x"},
+		"that shows nothing": {slack.User{Name: "evil", RealName: "田中",
+			Profile: slack.UserProfile{DisplayName: "\u3164\u200d"}}, "田中"},
 	} {
 		got := userOf(&tt.user).Name
 		expect.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)

@@ -85,16 +85,23 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 		want     string // expected days; empty: refused
 		asked    string
 	}{
-		"as published: next_month":       {nil, closing(31, 1), "2026-02-01〜2026-02-28", "2026/3"},
-		"current_month":                  {map[string]any{"month_of_pay_day": "current_month"}, closing(31, 0), "2026-02-01〜2026-02-28", "2026/2"},
-		"next":                           {map[string]any{"month_of_pay_day": "next"}, closing(31, 1), "2026-02-01〜2026-02-28", "2026/3"},
-		"current":                        {map[string]any{"month_of_pay_day": "current"}, closing(31, 0), "2026-02-01〜2026-02-28", "2026/2"},
-		"nobody's pay, counted as next":  {map[string]any{"month_of_pay_day": nil}, closing(31, 1), "2026-02-01〜2026-02-28", "2026/2 2026/3"},
-		"next, but not yet in February":  {nil, closing(31, 0), "2026-02-01〜2026-02-28", "2026/3 2026/2"},
-		"closing on the 20th, paid next": {map[string]any{"closing_day": 20}, closing(20, 1), "2026-01-21〜2026-02-20", "2026/3"},
-		"always January":                 {nil, func(time.Time) (string, string) { return "2026-01-01", "2026-01-31" }, "", "2026/3 2026/4"},
-		"a year":                         {nil, func(time.Time) (string, string) { return "2025-03-01", "2026-02-28" }, "", "2026/3"},
-		"no days":                        {nil, func(time.Time) (string, string) { return "", "" }, "", "2026/3"},
+		"as published: next_month": {nil, closing(31, 1), "2026-02-01〜2026-02-28", "2026/3"},
+		"current_month": {map[string]any{"month_of_pay_day": "current_month"}, closing(31, 0),
+			"2026-02-01〜2026-02-28", "2026/2"},
+		"next": {map[string]any{"month_of_pay_day": "next"}, closing(31, 1),
+			"2026-02-01〜2026-02-28", "2026/3"},
+		"current": {map[string]any{"month_of_pay_day": "current"}, closing(31, 0),
+			"2026-02-01〜2026-02-28", "2026/2"},
+		"nobody's pay, counted as next": {map[string]any{"month_of_pay_day": nil}, closing(31, 1), "2026-02-01〜2026-02-28",
+			"2026/2 2026/3"},
+		"next, but not yet in February": {nil, closing(31, 0), "2026-02-01〜2026-02-28", "2026/3 2026/2"},
+		"closing on the 20th, paid next": {map[string]any{"closing_day": 20}, closing(20, 1), "2026-01-21〜2026-02-20",
+			"2026/3"},
+		"always January": {nil, func(time.Time) (string, string) { return "2026-01-01", "2026-01-31" }, "",
+			"2026/3 2026/4"},
+		"a year": {nil, func(time.Time) (string, string) { return "2025-03-01", "2026-02-28" }, "",
+			"2026/3"},
+		"no days": {nil, func(time.Time) (string, string) { return "", "" }, "", "2026/3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &company{employee: test.employee, period: test.period}
@@ -126,7 +133,8 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 
 // Employees with different closing days have different periods, and all of them are named.
 func TestPeriodsOfSeveralClosingDays(t *testing.T) {
-	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"}, {StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
+	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"},
+		{StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
 	expect.Is(t, freee.Period(records), "2026-01-21〜2026-02-20, 2026-02-01〜2026-02-28")
 	expect.Is(t, freee.Period(nil), "")
 }
@@ -172,8 +180,10 @@ func TestLimits(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	r := calculated(t, []freee.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0), record(3, 0, 100*60, 0, 0), record(4, 20, 0, 0, 0)})
-	if r.Over80hAverage != nil || r.Over360h != nil || r.Months != 1 || !strings.Contains(r.Note, "need more than one month") {
+	r := calculated(t, []freee.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0), record(3, 0, 100*60, 0, 0),
+		record(4, 20, 0, 0, 0)})
+	if r.Over80hAverage != nil || r.Over360h != nil || r.Months != 1 ||
+		!strings.Contains(r.Note, "need more than one month") {
 		t.Errorf("one month alone: %+v", r)
 	}
 	expect.That(t, r.Count == 4 && r.Over45h == 3 && r.Over80h == 2 && r.Over100h == 1 && r.TotalOvertimeHours == 240.33,
@@ -190,10 +200,11 @@ func TestValidateFindsWhatCannotBe(t *testing.T) {
 	}{
 		"negative":          {func(r *freee.Record) { r.TotalHolidayWorkMins = -1 }, "total_holiday_work_mins -1"},
 		"more than a month": {func(r *freee.Record) { r.TotalWorkMins = 44_641 }, "total_work_mins 44641"},
-		"part above whole":  {func(r *freee.Record) { r.TotalNormalWorkMins = 20_001 }, "total_normal_work_mins 20001 > total_work_mins 20000"},
-		"32 days":           {func(r *freee.Record) { r.WorkDays = 32 }, "work_days 32"},
-		"no dates":          {func(r *freee.Record) { r.StartDate = "" }, `start_date ""`},
-		"ends before":       {func(r *freee.Record) { r.EndDate = "2026-02-01" }, `end_date "2026-02-01"`},
+		"part above whole": {func(r *freee.Record) { r.TotalNormalWorkMins = 20_001 },
+			"total_normal_work_mins 20001 > total_work_mins 20000"},
+		"32 days":     {func(r *freee.Record) { r.WorkDays = 32 }, "work_days 32"},
+		"no dates":    {func(r *freee.Record) { r.StartDate = "" }, `start_date ""`},
+		"ends before": {func(r *freee.Record) { r.EndDate = "2026-02-01" }, `end_date "2026-02-01"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := record(1, 0, 0, 0, 0)
@@ -237,19 +248,29 @@ func TestMonthsTogether(t *testing.T) {
 		earlier [][]freee.Record
 		want    row
 	}{
-		"80 on average are allowed":        {worked(0, 80, 0), year(80), row{"> 45h", 80, 160, 2}},
-		"a minute more is not":             {record60(80*60 + 1), year(80), row{"> 80h, > 80h avg", 80.01, 160.02, 2}},
-		"holidays count to the average":    {worked(0, 40, 45), [][]freee.Record{{worked(1, 40, 40)}}, row{"> 80h, > 80h avg", 82.5, 80, 2}},
-		"a calm month does not undo it":    {worked(0, 30, 0), year(95, 95, 95, 95, 95), row{"> 80h avg, > 360h/year", 84.17, 505, 6}},
-		"the seventh month is over":        {worked(0, 0, 0), year(70, 70, 70, 70, 70, 99), row{"> 360h/year", 58.33, 449, 7}},
-		"the best window does not hide":    {worked(0, 70, 0), year(99, 10, 10, 10), row{"> 45h, > 80h avg", 84.5, 199, 5}},
-		"360 hours are allowed":            {worked(0, 30, 0), year(30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30), row{"", 30, 360, 12}},
-		"an hour more is not":              {worked(0, 31, 0), year(30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30), row{"> 360h/year", 30.5, 361, 12}},
-		"holidays do not count to 360":     {worked(0, 30, 30), year(30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30), row{"", 45, 360, 12}},
-		"a month that is missing ends it":  {worked(0, 40, 0), append(year(50)[:1], []freee.Record{worked(3, 99, 0)}), row{"", 45, 90, 2}},
-		"the order of months is no matter": {worked(0, 40, 0), [][]freee.Record{{worked(2, 99, 0)}, {worked(1, 99, 0)}}, row{"", 79.33, 238, 3}},
-		"of another year":                  {worked(0, 40, 0), year(40, 40, 40, 40), row{"", 40, 200, 5}},
-		"somebody else's months":           {worked(0, 90, 0), [][]freee.Record{{func() freee.Record { r := worked(1, 90, 0); r.EmployeeID = 2; return r }()}}, row{"> 80h", 0, 90, 1}},
+		"80 on average are allowed": {worked(0, 80, 0), year(80), row{"> 45h", 80, 160, 2}},
+		"a minute more is not":      {record60(80*60 + 1), year(80), row{"> 80h, > 80h avg", 80.01, 160.02, 2}},
+		"holidays count to the average": {worked(0, 40, 45), [][]freee.Record{{worked(1, 40, 40)}},
+			row{"> 80h, > 80h avg", 82.5, 80, 2}},
+		"a calm month does not undo it": {worked(0, 30, 0), year(95, 95, 95, 95, 95),
+			row{"> 80h avg, > 360h/year", 84.17, 505, 6}},
+		"the seventh month is over": {worked(0, 0, 0), year(70, 70, 70, 70, 70, 99),
+			row{"> 360h/year", 58.33, 449, 7}},
+		"the best window does not hide": {worked(0, 70, 0), year(99, 10, 10, 10), row{"> 45h, > 80h avg", 84.5, 199, 5}},
+		"360 hours are allowed": {worked(0, 30, 0), year(30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30),
+			row{"", 30, 360, 12}},
+		"an hour more is not": {worked(0, 31, 0), year(30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30),
+			row{"> 360h/year", 30.5, 361, 12}},
+		"holidays do not count to 360": {worked(0, 30, 30), year(30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30),
+			row{"", 45, 360, 12}},
+		"a month that is missing ends it": {worked(0, 40, 0), append(year(50)[:1], []freee.Record{worked(3, 99, 0)}),
+			row{"", 45, 90, 2}},
+		"the order of months is no matter": {worked(0, 40, 0), [][]freee.Record{{worked(2, 99, 0)}, {worked(1, 99, 0)}},
+			row{"", 79.33, 238, 3}},
+		"of another year": {worked(0, 40, 0), year(40, 40, 40, 40), row{"", 40, 200, 5}},
+		"somebody else's months": {worked(0, 90, 0),
+			[][]freee.Record{{func() freee.Record { r := worked(1, 90, 0); r.EmployeeID = 2; return r }()}}, row{"> 80h", 0, 90,
+				1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := calculated(t, []freee.Record{test.this}, test.earlier...)
@@ -258,7 +279,8 @@ func TestMonthsTogether(t *testing.T) {
 				got.Average = *a
 			}
 			expect.Same(t, test.want, got)
-			if *r.Over80hAverage != strings.Count(got.Flag, "avg") || *r.Over360h != strings.Count(got.Flag, "year") || r.Months != 1+len(test.earlier) {
+			if *r.Over80hAverage != strings.Count(got.Flag, "avg") || *r.Over360h != strings.Count(got.Flag, "year") ||
+				r.Months != 1+len(test.earlier) {
 				t.Errorf("counted %+v", r)
 			}
 		})
@@ -294,7 +316,8 @@ func TestNotesSayWhatIsNotJudgedInAFewWords(t *testing.T) {
 		seen := map[string]bool{}
 		for _, months := range []int{1, 2, 12} {
 			r, problems := freee.Calculate([]freee.Record{worked(0, 1, 0)}, year(make([]int, months-1)...), locale)
-			if len(problems) > 0 || len(r.Note) == 0 || len(r.Note) > 300 || seen[r.Note] || months > 1 && !strings.Contains(r.Note, fmt.Sprint(months)) {
+			if len(problems) > 0 || len(r.Note) == 0 || len(r.Note) > 300 || seen[r.Note] || months > 1 &&
+				!strings.Contains(r.Note, fmt.Sprint(months)) {
 				t.Errorf("%s, %d months: %q %v", locale, months, r.Note, problems)
 			}
 			seen[r.Note] = true

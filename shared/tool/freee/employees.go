@@ -138,7 +138,8 @@ type Departments struct {
 }
 
 // ListDepartments lists departments in freee's order: today's, or those that people belonged to on the day or in the
-// month asOf, with those above them, because freee has no list of a past day's. If a name or code is given, the list has that department and
+// month asOf, with those above them, because freee has no list of a past day's. If a name or code is given, the list
+// has that department and
 // those below it, or else all of the company's. If a constraint lists departments, Above names only those.
 func (c *Client) ListDepartments(ctx context.Context, department, asOf string, listed []string) (Departments, error) {
 	then, err := c.asOf("list_departments", asOf)

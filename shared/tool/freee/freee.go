@@ -58,7 +58,8 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 		}
 	}
 	return 0, explain.Fail(explain.ProblemNoCompany,
-		fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies), chosen != ""),
+		fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies),
+			chosen != ""),
 		explain.Freee)
 }
 

@@ -341,7 +341,8 @@ func (c *Client) Branch(ctx context.Context, name string) (sha string, err error
 
 // MakeBranch makes a branch. If it exists, GitHub refuses; Branch then says at which commit it is.
 func (c *Client) MakeBranch(ctx context.Context, name, commit string) error {
-	return c.wire.Write(ctx, http.MethodPost, c.path("/git/refs"), map[string]string{"ref": "refs/heads/" + name, "sha": commit},
+	return c.wire.Write(ctx, http.MethodPost, c.path("/git/refs"),
+		map[string]string{"ref": "refs/heads/" + name, "sha": commit},
 		new(ref))
 }
 

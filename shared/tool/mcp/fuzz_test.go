@@ -47,7 +47,8 @@ func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && !f.dead {
 		trace.GotConn(httptrace.GotConnInfo{})
 	}
-	out := &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, Body: http.NoBody}
+	out := &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{"Content-Type": {"application/json"}},
+		Request: r, Body: http.NoBody}
 	if len(m.ID) == 0 {
 		return out, nil
 	}

@@ -110,7 +110,8 @@ func (v *vendor) call(t *testing.T, name, hash, arguments string) (any, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	return client(v.URL).Call(ctx, mcp.Call{Server: v.Server, Tool: name, Hash: hash, Arguments: json.RawMessage(arguments)})
+	return client(v.URL).Call(ctx, mcp.Call{Server: v.Server, Tool: name, Hash: hash,
+		Arguments: json.RawMessage(arguments)})
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -185,7 +186,8 @@ func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
 		})
 	}
-	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true}).ServeHTTP(w, r)
+	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
+		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true}).ServeHTTP(w, r)
 }
 
 func newRooms(t *testing.T) (*vendors.Rooms, *vendor) {
@@ -226,7 +228,8 @@ func TestAServersAnswerThatItEndsIsAskedForAgain(t *testing.T) {
 	for i, arguments := range []string{
 		`{"times":1,"seconds":0}`, `{"times":1,"seconds":1.5}`, `{"times":3,"seconds":0.4}`, `{"times":0,"seconds":0}`,
 	} {
-		got, err := c.Call(t.Context(), mcp.Call{Server: s, Tool: "work", Hash: tools[0].Hash(), Arguments: json.RawMessage(arguments)})
+		got, err := c.Call(t.Context(), mcp.Call{Server: s, Tool: "work", Hash: tools[0].Hash(),
+			Arguments: json.RawMessage(arguments)})
 		expect.NoError(t, err)
 		expect.Same(t, fmt.Sprintf(`{"calls":%d}`, i+1), string(got.(json.RawMessage)))
 	}
@@ -249,7 +252,8 @@ func resumable(t *testing.T, again ...http.HandlerFunc) (s *vendors.Rooms, v *ve
 	})), asked
 }
 
-// Whatever happens to those who ask for the rest of an answer, the call was made: it is never made again, and never said
+// Whatever happens to those who ask for the rest of an answer, the call was made: it is never made again, and never
+// said
 // to have failed.
 func TestWhatIsKnownOfACallWhoseAnswerTheServerEnded(t *testing.T) {
 	empty := answer("text/event-stream", ": nothing yet\n\n")
@@ -294,7 +298,8 @@ func TestWhatIsKnownOfACallWhoseAnswerTheServerEnded(t *testing.T) {
 	}
 }
 
-// What the server answers in the end is the call's own answer, also that it has not begun; and it is not asked before the
+// What the server answers in the end is the call's own answer, also that it has not begun; and it is not asked before
+// the
 // time that it named.
 func TestTheRestOfAnAnswerIsTheCallsOwn(t *testing.T) {
 	_, v := newRooms(t)
@@ -307,7 +312,8 @@ func TestTheRestOfAnAnswerIsTheCallsOwn(t *testing.T) {
 		answer("text/event-stream", "id: 1\nretry: 600\ndata:\n\n")(w, r)
 	}
 	v.faults[""] = func(w http.ResponseWriter, r *http.Request) {
-		answer("text/event-stream", `data: {"jsonrpc":"2.0","id":`+string(id)+`,"error":{"code":-32602,"message":"no"}}`+"\n\n")(w, r)
+		answer("text/event-stream",
+			`data: {"jsonrpc":"2.0","id":`+string(id)+`,"error":{"code":-32602,"message":"no"}}`+"\n\n")(w, r)
 	}
 	began := time.Now()
 	_, err := v.book(t, hash)

@@ -169,7 +169,8 @@ func clip(s string) string {
 }
 
 // Inline returns a schema with the target of each $ref in its place, and without definitions. Other keywords stay, so a
-// model can read it without following references. It returns an error for a reference that Compile refuses, too, and for
+// model can read it without following references. It returns an error for a reference that Compile refuses, too, and
+// for
 // a schema that becomes too long.
 func Inline(text string) (json.RawMessage, error) {
 	document, err := Decode([]byte(text))

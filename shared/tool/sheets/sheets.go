@@ -23,7 +23,8 @@ import (
 // MaxCells is Google's limit for a spreadsheet. It counts the cells of all tabs, including empty ones.
 const MaxCells = 10_000_000
 
-// MaxCell is Google's limit for a cell, in characters. They are counted as Google's own editor does, in units of UTF-16.
+// MaxCell is Google's limit for a cell, in characters. They are counted as Google's own editor does, in units of
+// UTF-16.
 const MaxCell = 50_000
 
 // Client accesses Google Sheets for one tenant.
@@ -161,7 +162,8 @@ type properties struct {
 
 // tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, the
 // tab's title as it stands there, and the previous height of the tab in rows. Google takes titles that differ only in
-// case for one, so a tab with such a title is the one that is meant: it can't be made beside that one. If the outcome of making or enlarging is unknown, the call fails: no row was
+// case for one, so a tab with such a title is the one that is meant: it can't be made beside that one. If the outcome
+// of making or enlarging is unknown, the call fails: no row was
 // written, and the next call finds the tab.
 func (c *Client) tab(ctx context.Context, t Table) (address, title string, height int, err error) {
 	var s struct {

@@ -29,13 +29,16 @@ func (tokens) Refused(context.Context, string)               {}
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	api := expect.Value(vendors.Published("sheets"))(t)
 	answers := map[string]map[string]any{
-		"values": api.Example("ValueRange", map[string]any{"range": "a!A4:B9", "values": []any{[]any{"x"}, []any{}, []any{"", ""}, []any{"", 0}}}),
+		"values": api.Example("ValueRange", map[string]any{"range": "a!A4:B9",
+			"values": []any{[]any{"x"}, []any{}, []any{"", ""}, []any{"", 0}}}),
 		http.MethodGet: api.Example("Spreadsheet", map[string]any{"spreadsheetUrl": "https://docs.example/x", "sheets": []any{
 			map[string]any{"properties": map[string]any{"sheetId": 5, "title": "a chart", "sheetType": "OBJECT"}},
-			map[string]any{"properties": map[string]any{"sheetId": 0, "title": "a", "gridProperties": map[string]any{"rowCount": 9, "columnCount": 1}}},
+			map[string]any{"properties": map[string]any{"sheetId": 0, "title": "a",
+				"gridProperties": map[string]any{"rowCount": 9, "columnCount": 1}}},
 		}}),
 		http.MethodPost: api.Example("BatchUpdateSpreadsheetResponse", map[string]any{"replies": []any{map[string]any{}}}),
-		http.MethodPut:  api.Example("UpdateValuesResponse", map[string]any{"updatedRange": "a!A1:B3", "updatedRows": 3, "updatedCells": 6, "updatedData": map[string]any{}}),
+		http.MethodPut: api.Example("UpdateValuesResponse", map[string]any{"updatedRange": "a!A1:B3", "updatedRows": 3,
+			"updatedCells": 6, "updatedData": map[string]any{}}),
 	}
 	schemas := map[string]string{http.MethodPost: "BatchUpdateSpreadsheetRequest", http.MethodPut: "ValueRange"}
 	var asked []string
@@ -60,9 +63,12 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	defer s.Close()
 	c := sheets.New(s.URL, tokens{}, wire.NewHTTP())
 	for _, tab := range []string{"a", "a new one"} {
-		got, err := c.Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC_-", Sheet: tab, Columns: []sheets.Column{{Key: "n", Title: "N"}, {Key: "h", Title: "H"}}, Rows: []map[string]any{{"n": "x", "h": 1.5}, {"n": nil, "h": true}}})
+		got, err := c.Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC_-", Sheet: tab,
+			Columns: []sheets.Column{{Key: "n", Title: "N"}, {Key: "h", Title: "H"}}, Rows: []map[string]any{{"n": "x",
+				"h": 1.5}, {"n": nil, "h": true}}})
 		below := map[string]int{"a": 2}[tab]
-		want := sheets.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6, URL: "https://docs.example/x", RowsBelow: &below}
+		want := sheets.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6,
+			URL: "https://docs.example/x", RowsBelow: &below}
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(d, err)
 		}
@@ -76,8 +82,10 @@ func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 	called := false
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer s.Close()
-	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate", "1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
-		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: id, Sheet: "a", Columns: []sheets.Column{{Key: "n", Title: "N"}}})
+	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate",
+		"1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
+		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(),
+			sheets.Table{SpreadsheetID: id, Sheet: "a", Columns: []sheets.Column{{Key: "n", Title: "N"}}})
 		var e *explain.CallError
 		if !errors.As(err, &e) || e.Outcome != explain.CallFailed || e.Problem != explain.ProblemBadArguments || called {
 			t.Errorf("%q: %v, called: %t", id, err, called)

@@ -106,7 +106,8 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := "http://" + l.Addr().String()
 	l.Close()
-	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
+	for name, base := range map[string]string{"refused": closed,
+		"no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
 		t.Run(name, func(t *testing.T) {
 			c := &wire.Client{Provider: explain.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -270,19 +271,21 @@ func TestRateHeaders(t *testing.T) {
 		header http.Header
 		want   time.Duration
 	}{
-		"none":                     {header(), 0},
-		"Retry-After":              {header("Retry-After", "7"), 7 * time.Second},
-		"a date":                   {header("Retry-After", "Mon, 20 Apr 2026 09:00:07 GMT"), 7 * time.Second},
-		"half a second":            {header("Retry-After", "0.5"), 500 * time.Millisecond},
-		"a date past":              {header("Retry-After", "Mon, 20 Apr 2026 08:00:00 GMT"), 0},
-		"negative":                 {header("Retry-After", "-7"), 0},
-		"too long":                 {header("Retry-After", "99999999999"), 24 * time.Hour},
-		"nothing remains":          {header(remaining, "0", reset, "2026-04-20T09:10:00Z"), 10*time.Minute + time.Second},
-		"nothing remains in Japan": {header(remaining, "0", reset, "2026-04-20T18:10:00+09:00"), 10*time.Minute + time.Second},
-		"some remain":              {header(remaining, "3", reset, "2026-04-20T09:10:00Z"), 0},
-		"it was reset already":     {header(remaining, "0", reset, "2026-04-20T08:10:00Z"), 0},
-		"an epoch":                 {header(remaining, "0", reset, "1776676200"), 0},
-		"Retry-After is nearer":    {header("Retry-After", "7", remaining, "0", reset, "2026-04-20T09:10:00Z"), 7 * time.Second},
+		"none":            {header(), 0},
+		"Retry-After":     {header("Retry-After", "7"), 7 * time.Second},
+		"a date":          {header("Retry-After", "Mon, 20 Apr 2026 09:00:07 GMT"), 7 * time.Second},
+		"half a second":   {header("Retry-After", "0.5"), 500 * time.Millisecond},
+		"a date past":     {header("Retry-After", "Mon, 20 Apr 2026 08:00:00 GMT"), 0},
+		"negative":        {header("Retry-After", "-7"), 0},
+		"too long":        {header("Retry-After", "99999999999"), 24 * time.Hour},
+		"nothing remains": {header(remaining, "0", reset, "2026-04-20T09:10:00Z"), 10*time.Minute + time.Second},
+		"nothing remains in Japan": {header(remaining, "0", reset, "2026-04-20T18:10:00+09:00"),
+			10*time.Minute + time.Second},
+		"some remain":          {header(remaining, "3", reset, "2026-04-20T09:10:00Z"), 0},
+		"it was reset already": {header(remaining, "0", reset, "2026-04-20T08:10:00Z"), 0},
+		"an epoch":             {header(remaining, "0", reset, "1776676200"), 0},
+		"Retry-After is nearer": {header("Retry-After", "7", remaining, "0", reset, "2026-04-20T09:10:00Z"),
+			7 * time.Second},
 	} {
 		expect.Is(t, wire.RetryAfter(test.header, now), test.want, "%s", name)
 	}
@@ -298,7 +301,8 @@ func TestRateHeaders(t *testing.T) {
 
 // The error about an unreadable answer is logged, so it must quote nothing of the answer.
 func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
-	for _, body := range []string{`{"name":4500000}`, `{"pay":"09012345678"}`, `{"pay":4500000.5}`, `{"pay":4500000`, `4500000円`} {
+	for _, body := range []string{`{"name":4500000}`, `{"pay":"09012345678"}`, `{"pay":4500000.5}`, `{"pay":4500000`,
+		`4500000円`} {
 		c, _ := client(t, status(200, body))
 		var out struct {
 			Name string `json:"name"`
@@ -338,7 +342,8 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
 		var e *explain.CallError
-		if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
+		if (test.problem == "") != (err == nil) || err != nil &&
+			(!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
 			t.Errorf("%s: %v", test.path, err)
 		}
 	}

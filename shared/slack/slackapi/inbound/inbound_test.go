@@ -109,14 +109,17 @@ func TestServe(t *testing.T) {
 		{"the largest body", signed(full), echo, 200, full},
 		{"the largest body in base64", encoded(signed(full)), echo, 200, full},
 		{"a larger body", signed(full + "x"), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
-		{"a larger body in base64", encoded(signed(full + "xxxx")), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
-		{"a body one byte too large in base64", encoded(signed(full + "x")), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
+		{"a larger body in base64", encoded(signed(full + "xxxx")), echo, 413,
+			`{"error":"body must have at most 1048576 bytes"}`},
+		{"a body one byte too large in base64", encoded(signed(full + "x")), echo, 413,
+			`{"error":"body must have at most 1048576 bytes"}`},
 		{"no base64", notBase64, echo, 400, `{"error":"body is not base64"}`},
 		{"unsigned", unsigned, echo, 401, `{"error":"a signature header is missing or no signature"}`},
 		{"refused", signed("x"), fails(Bad("%s is required", "type")), 400, `{"error":"type is required"}`},
 		{"to be sent again", signed("x"), fails(Unavailable("again")), 503, `{"error":"again"}`},
 		{"an error says nothing", signed("x"), fails(errors.New("table Secret-Table")), 500, `{"error":"internal error"}`},
-		{"a panic says nothing", signed("x"), func(context.Context, []byte) (Response, error) { panic("secret") }, 500, `{"error":"internal error"}`},
+		{"a panic says nothing", signed("x"), func(context.Context, []byte) (Response, error) { panic("secret") }, 500,
+			`{"error":"internal error"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := edge().Serve(t.Context(), tt.in, tt.answer)
