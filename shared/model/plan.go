@@ -243,7 +243,8 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	}
 	if department, ok := substituted(spec, args, in); ok {
 		problems = append(problems,
-			fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for and the constraint leaves out is missing, nothing else takes its place", at, department))
+			fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for "+
+				"and the constraint leaves out is missing, nothing else takes its place", at, department))
 	}
 	seen := in.Policy
 	if in.Unstamped {

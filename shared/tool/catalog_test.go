@@ -187,7 +187,8 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		"employee sans id": {"list_attendance", `{"year":2026,"month":1,"employees":[{}]}`,
 			`employees.0: required: missing properties: ["id"]`},
 		"a formula as id": {"write_rows_to_google_sheet",
-			`{"spreadsheet_id":"../x","sheet":"a","columns":[{"key":"a","title":"b"}],"rows":[]}`, `spreadsheet_id: pattern: "../x" does not match`},
+			`{"spreadsheet_id":"../x","sheet":"a","columns":[{"key":"a","title":"b"}],` +
+				`"rows":[]}`, `spreadsheet_id: pattern: "../x" does not match`},
 		"e-mail":    {"send_slack_dm", `{"recipient":"a.b@example.com","text":"x","details":[]}`, ""},
 		"a channel": {"send_slack_dm", `{"recipient":"C0123","text":"x","details":[]}`, "recipient:"},
 		"extra argument": {"send_slack_dm", `{"recipient":"U0123","text":"x","details":[],"as_user":true}`,
@@ -274,7 +275,8 @@ func TestAnyReferenceInAServersWriteMayBeItsDestination(t *testing.T) {
 }
 
 func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
-	const input = `{"type":"object","properties":{"to":{},"any":true,"public":{"type":"boolean","default":true},"cc":{"default":["all@example.com"]},"note":{"default":null}}}`
+	const input = `{"type":"object","properties":{"to":{},"any":true,"public":{"type":"boolean","default":true},` +
+		`"cc":{"default":["all@example.com"]},"note":{"default":null}}}`
 	for name, test := range map[string]struct {
 		effect     aggregate.Access
 		args, want string

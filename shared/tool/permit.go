@@ -106,7 +106,8 @@ func (c *Catalog) Literal(name string, raw aggregate.JSON) (Arguments, Resolved,
 const MaxPinned = time.Minute
 
 // textOutput is the output schema of a tool that declares none.
-const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
+const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],` +
+	`"type":"object"}`
 
 // Pinned returns the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
 // Ringi's own and for a tool that is off. It also does so if the settings no longer name the server with the address at

@@ -11,13 +11,16 @@ import (
 )
 
 func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
-	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit の「4月」に書く。hr.sheet も見る。notify: true"
+	const policy = "依頼者とU0KEIRI001と jinji@Example.co.jp に知らせ、https://docs.google.com/spreadsheets/d/1aB-c_D/edit " +
+		"の「4月」に書く。hr.sheet も見る。notify: true"
 	c, err := builtin(t).Under([]tenancy.ToolPermission{{ToolName: "write_rows_to_google_sheet", Allowed: true,
 		Constraints: `{"spreadsheet_ids":["listed"]}`}})
 	expect.NoError(t, err)
 	notes, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true,
 		Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Write,
-			Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object","additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+			Input: `{"type":"object","properties":{"to":{},"day":{"type":"integer"},"month":{},"notify":{"type":"boolean"},` +
+				`"cc":{"type":"array"},"amount":{},"text":{},"permissions":{"type":"object",` +
+				`"additionalProperties":{"type":"string"}}}}`}}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	expect.Must(t, ok, "notes.post is not allowed")
 	if c, err = c.With(notes); err != nil {
 		t.Fatal(err)
@@ -217,7 +220,8 @@ func TestAConstraintTakesNoLookAlike(t *testing.T) {
 // A part of a sentence may mean the opposite of the sentence.
 func TestAMessageIsToldByWholeSentencesOnly(t *testing.T) {
 	s, _ := builtin(t).Lookup("send_slack_dm")
-	const policy = "U1 に「解雇ではありません。承認済みではないので支払わないでください」と伝える。\n- 集計は完了しました\n本文: ご確認ください。\nAll is done. Do not pay now!\n見出しは「勤怠」"
+	const policy = "U1 に「解雇ではありません。承認済みではないので支払わないでください」と伝える。\n- 集計は完了しました\n本文: ご確認ください。\nAll is done. Do not pay " +
+		"now!\n見出しは「勤怠」"
 	for text, told := range map[string]bool{
 		"解雇": false, "承認済": false, "支払わない": false, "解雇ではありません。承認済みではない": false, "pay now!": false, "集計は完了": false, "Do not pay": false,
 		"解雇ではありません。": true, "解雇ではありません": true, "解雇ではありません。承認済みではないので支払わないでください": true, "集計は完了しました": true, "ご確認ください。": true,
@@ -259,13 +263,15 @@ func pinnedTool(access aggregate.Access, input string) tool.Spec {
 
 func TestAServersToolOfFreeTextCantBeListed(t *testing.T) {
 	for input, want := range map[string]bool{
-		`{"type":"object","properties":{"floor":{"type":"integer"},"kind":{"enum":["large","small"]},"day":{"type":"string","format":"date"}}}`: true,
-		`{"type":"object","properties":{"on":{"type":["boolean","null"]}}}`:                                                                     true,
-		`{"type":"object","properties":{"q":{"type":"string"}}}`:                                                                                false,
-		`{"type":"object","properties":{"q":{"type":["integer","string"]}}}`:                                                                    false,
-		`{"type":"object","properties":{"q":{}}}`:                                                                                               false,
-		`{"type":"object","properties":{"q":true}}`:                                                                                             false,
-		`{"type":"object","properties":{"q":{"type":"array","items":{"type":"integer"}}}}`:                                                      false,
+		`{"type":"object","properties":{"floor":{"type":"integer"},"kind":{"enum":["large","small"]},` +
+			`"day":{"type":"string","format":"date"}}}`: true,
+		`{"type":"object","properties":{"on":{"type":["boolean","null"]}}}`:  true,
+		`{"type":"object","properties":{"q":{"type":"string"}}}`:             false,
+		`{"type":"object","properties":{"q":{"type":["integer","string"]}}}`: false,
+		`{"type":"object","properties":{"q":{}}}`:                            false,
+		`{"type":"object","properties":{"q":true}}`:                          false,
+		`{"type":"object","properties":{"q":{"type":"array",` +
+			`"items":{"type":"integer"}}}}`: false,
 		`{"type":"object"}`: true,
 		`true`:              false,
 	} {
@@ -279,7 +285,8 @@ func TestAServersToolOfFreeTextCantBeListed(t *testing.T) {
 }
 
 func TestNothingInAListedReadIsComposed(t *testing.T) {
-	const input = `{"type":"object","properties":{"kind":{"enum":["large","small"]},"n":{"type":"number"},"day":{"type":"string"},"q":{"type":"string"},"list":{"type":"array"},"on":{"type":"boolean"}}}`
+	const input = `{"type":"object","properties":{"kind":{"enum":["large","small"]},"n":{"type":"number"},` +
+		`"day":{"type":"string"},"q":{"type":"string"},"list":{"type":"array"},"on":{"type":"boolean"}}}`
 	s := pinnedTool(aggregate.Read, input)
 	const said = "「営業部」の会議室を ROOM-12 で。予算は 30000 円"
 	for arguments, want := range map[string]bool{

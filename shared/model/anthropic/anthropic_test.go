@@ -30,9 +30,11 @@ func wire() modeltest.Vendor {
 		Sent: `{
 			"model": "claude-sonnet-4-6", "max_tokens": 1000,
 			"system": [{"type": "text", "text": "the rules", "cache_control": {"type": "ephemeral"}}],
-			"output_config": {"format": {"type": "json_schema", "schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "string"}}}}},
+			"output_config": {"format": {"type": "json_schema", "schema": {"type": "object", "additionalProperties": false, ` +
+			`"required": ["a"], "properties": {"a": {"type": "string"}}}}},
 			"messages": [
-				{"role": "user", "content": [{"type": "text", "text": "<data>the tools</data>", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "himitsu no irai"}]},
+				{"role": "user", "content": [{"type": "text", "text": "<data>the tools</data>", "cache_control": {"type": ` +
+			`"ephemeral"}}, {"type": "text", "text": "himitsu no irai"}]},
 				{"role": "assistant", "content": [{"type": "text", "text": "{}"}]},
 				{"role": "user", "content": [{"type": "text", "text": "again"}]}
 			]
@@ -48,7 +50,8 @@ func wire() modeltest.Vendor {
 			Written: 100, Output: 7},
 		Error: `{"type":"error","error":{"type":"%CODE%","message":"himitsu no irai"},"request_id":"req_2"}`,
 		Codes: map[int]string{
-			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
+			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+			429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
 		},
 		NoCredit: 402, NoCreditCode: "billing_error",
 		Form: "output_config", Formless: `'claude-sonnet-4-20250514' does not support output format.`,
@@ -58,8 +61,10 @@ func wire() modeltest.Vendor {
 
 // message is an answer with the members that every answer of Anthropic's has.
 func message(content, stop, details, usage string) string {
-	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6-20260217","container":null,"diagnostics":null,"content":[` + content + `],
-		"stop_reason":` + stop + `,"stop_sequence":null,"stop_details":` + details + `,"usage":{` + usage + `,"cache_creation":null,"inference_geo":null,
+	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6-20260217","container":null,` +
+		`"diagnostics":null,"content":[` + content + `],
+		"stop_reason":` + stop + `,"stop_sequence":null,"stop_details":` + details + `,"usage":{` + usage +
+		`,"cache_creation":null,"inference_geo":null,
 		"output_tokens_details":null,"server_tool_use":null,"service_tier":"standard","speed":null}}`
 }
 
@@ -68,7 +73,8 @@ func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
 // Anthropic reports an account without money only in the message, with no code of its own.
 func TestTheCreditBalance(t *testing.T) {
 	w := wire()
-	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."},"request_id":"req_2"}`
+	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to ` +
+		`access the Anthropic API."},"request_id":"req_2"}`
 	w.NoCredit, w.NoCreditCode, w.Codes = 400, "", nil
 	w.RunNoCredit(t)
 }
@@ -132,20 +138,24 @@ func searched(t *testing.T, answers ...string) (got model.Response, sent []searc
 }
 
 func searchAnswer(stop, searches, content string) string {
-	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[` + content + `],"stop_reason":"` + stop +
-		`","usage":{"input_tokens":1000,"output_tokens":100,"server_tool_use":{"web_search_requests":` + searches + `,"web_fetch_requests":0}}}`
+	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6",` +
+		`"content":[` + content + `],"stop_reason":"` + stop +
+		`","usage":{"input_tokens":1000,"output_tokens":100,` +
+		`"server_tool_use":{"web_search_requests":` + searches + `,"web_fetch_requests":0}}}`
 }
 
 const (
 	asks  = `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"overtime"}}`
 	finds = `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result",` +
 		`"url":"https://example.com/a","title":"A","encrypted_content":"secret","page_age":"May 1, 2026"}]}`
-	cites = `{"type":"text","text":"It is 45 hours.","citations":[{"type":"web_search_result_location","url":"https://example.com/a",` +
+	cites = `{"type":"text","text":"It is 45 hours.","citations":[{"type":"web_search_result_location",` +
+		`"url":"https://example.com/a",` +
 		`"title":"A","encrypted_index":"index","cited_text":"45"}]}`
 )
 
 func failing(code string) string {
-	return `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"web_search_tool_result_error","error_code":"` + code + `"}}`
+	return `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1",` +
+		`"content":{"type":"web_search_tool_result_error","error_code":"` + code + `"}}`
 }
 
 // The vendor searches, as often as it may, and each search is paid.
@@ -191,7 +201,8 @@ func TestAPausedSearchGoesOn(t *testing.T) {
 		"without a search": {[]string{strings.Replace(paused, `"web_search_requests":1`, `"web_search_requests":0`, 1)},
 			strings.Repeat("It is 45 hours.", 4), 4, 0, model.BrokenOff},
 		"refused": {[]string{paused, `400 {"type":"error","error":{"type":"invalid_request_error","message":` +
-			`"web_search tool use was found without a corresponding result block"}}`}, "It is 45 hours.", 2, 1, model.BadRequest},
+			`"web_search tool use was found without a corresponding result ` +
+			`block"}}`}, "It is 45 hours.", 2, 1, model.BadRequest},
 	} {
 		got, sent, err := searched(t, tt.answers...)
 		e, failed := errors.AsType[*model.Error](err)
@@ -279,7 +290,8 @@ func TestCountsThatTheLastEventLeavesOutStay(t *testing.T) {
 
 // stream is an answer with thoughts before and between two calls.
 const stream = `event: message_start
-data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-opus-5-5","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
+data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-opus-5-5",` +
+	`"content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
 
 event: content_block_start
 data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
@@ -329,7 +341,8 @@ func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 	defer s.Close()
 	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-opus-5-5", Key: "k", HTTP: http.DefaultClient})
 	r := model.Request{System: "s", MaxTokens: 4_000, Tools: []model.Tool{{Name: "t",
-		Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}}, Messages: []model.Message{model.Words(model.User, "x")}}
+		Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}},
+		Messages: []model.Message{model.Words(model.User, "x")}}
 	got := expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
 	expect.Must(t, len(got.Calls) == 2 && got.Calls[0].Opaque != nil && got.Calls[1].Opaque != nil, "%+v", got.Calls)
 	r.Messages = append(r.Messages, model.Message{Role: model.Assistant,

@@ -168,7 +168,8 @@ func TestNoStrangeWordWidensARequest(t *testing.T) {
 	for _, known := range []string{"", " for Sales", " in HR"} {
 		for _, form := range []string{"Overtime for %s%s last month", "Attendance in %s%s",
 			"Overtime of %s%s in October, no DM",
-			"List all employees of %s%s", "Please check last month's overtime among %s%s", "Overtime last month%[2]s, only %[1]s",
+			"List all employees of %s%s", "Please check last month's overtime among %s%s",
+			"Overtime last month%[2]s, only %[1]s",
 			"Overtime last month%[2]s (%[1]s)", "Send attendance from %s%s to <@U0SUZUKI>"} {
 			for _, strange := range en {
 				_, _, steps := planFor(t, fmt.Sprintf(form, strange, known))
@@ -263,12 +264,19 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 		names = append(names, map[string]string{"name": tool.Name})
 	}
 	tools := expect.Value(json.Marshal(names))(t)
-	steps := `[{"title":"List employees","tool":"list_employees","facts":{"count":3}},{"title":"Calculate overtime","tool":"calculate_overtime","facts":{"total_overtime_hours":3,"over_45h":0,"over_80h":0,"over_100h":0,"months":1,"note":"複数月の平均は判定できません"}},
-		{"title":"Write to the sheet","tool":"write_rows_to_google_sheet","facts":{"updated_rows":3,"url":"https://example.com"}},{"title":"Notify on completion","tool":"send_slack_dm","facts":{}}]`
+	steps := `[{"title":"List employees","tool":"list_employees","facts":{"count":3}},{"title":"Calculate overtime",` +
+		`"tool":"calculate_overtime","facts":{"total_overtime_hours":3,"over_45h":0,"over_80h":0,"over_100h":0,` +
+		`"months":1,"note":"複数月の平均は判定できません"}},
+		{"title":"Write to the sheet","tool":"write_rows_to_google_sheet","facts":{"updated_rows":3,` +
+		`"url":"https://example.com"}},{"title":"Notify on completion","tool":"send_slack_dm","facts":{}}]`
 	messages := []string{
-		"Check overtime of 営業部 for last month", "Attendance of the sales department for July to September, no DM", "List the employees of hr and write them to the sheet “来期計画”",
-		"Send “会議は3時からです” to <@U0SANDSUZU>", "Book a meeting room for tomorrow at 10", "help", "What can you do?", "Buy a printer for 営業部, please",
-		"Every month, send me the attendance", "Overtime of 佐藤さん", "Cancel the request for 今期", "Show me pay of the sales department", "attendance of October 1 to 15 and validate it", "demo: human check employees list for last month",
+		"Check overtime of 営業部 for last month", "Attendance of the sales department for July to September, no DM",
+		"List the employees of hr and write them to the sheet “来期計画”",
+		"Send “会議は3時からです” to <@U0SANDSUZU>", "Book a meeting room for tomorrow at 10", "help", "What can you do?",
+		"Buy a printer for 営業部, please",
+		"Every month, send me the attendance", "Overtime of 佐藤さん", "Cancel the request for 今期",
+		"Show me pay of the sales department", "attendance of October 1 to 15 and validate it",
+		"demo: human check employees list for last month",
 	}
 	for _, l := range allLists() {
 		messages = append(messages, l.Demo.Request["en"])
@@ -287,7 +295,8 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 				if purpose == "summarize" {
 					did = steps
 				}
-				text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO","rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":%s}</data>`,
+				text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO",`+
+					`"rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":%s}</data>`,
 					message, written, earlier, expect.Value(json.Marshal(policy))(t), tools, did)
 				answer := expect.Value(Answer(Question{Purpose: purpose, Try: 2, Text: text}))(t)
 				expect.That(t, answer != "" && !hasJapanese(known.Replace(strings.ReplaceAll(answer, "さん", ""))),

@@ -33,7 +33,8 @@ func TestContract(t *testing.T) {
 		Sent: `{
 			"model": "gpt-5.4", "instructions": "the rules", "max_output_tokens": 17384, "store": false,
 			"text": {"format": {"type": "json_schema", "name": "answer", "strict": true,
-				"schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "string"}}}}},
+				"schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": ` +
+			`"string"}}}}},
 			"input": [
 				{"role": "user", "content": "<data>the tools</data>"}, {"role": "user", "content": "himitsu no irai"},
 				{"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
@@ -64,9 +65,12 @@ type failure struct {
 // response is an answer with the members that every answer of OpenAI's has. Its input is 2112 tokens: 2000 read from
 // the cache, 100 written to it, and 12 others.
 func response(status, failed, incomplete, output string) string {
-	return `{"id":"resp_1","object":"response","created_at":1790000000,"model":"gpt-5.4-2026-03-05","status":` + status + `,"error":` + failed + `,"incomplete_details":` + incomplete + `,
-		"output":[` + output + `],"usage":{"input_tokens":2112,"input_tokens_details":{"cached_tokens":2000,"cache_write_tokens":100},"output_tokens":7,
-		"output_tokens_details":{"reasoning_tokens":3},"total_tokens":2119},"access_programs":null,"instructions":"the rules","metadata":{},"parallel_tool_calls":true,
+	return `{"id":"resp_1","object":"response","created_at":1790000000,"model":"gpt-5.4-2026-03-05",` +
+		`"status":` + status + `,"error":` + failed + `,"incomplete_details":` + incomplete + `,
+		"output":[` + output + `],"usage":{"input_tokens":2112,"input_tokens_details":{"cached_tokens":2000,` +
+		`"cache_write_tokens":100},"output_tokens":7,
+		"output_tokens_details":{"reasoning_tokens":3},"total_tokens":2119},"access_programs":null,"instructions":"the ` +
+		`rules","metadata":{},"parallel_tool_calls":true,
 		"temperature":1,"tool_choice":"auto","tools":[],"top_p":1}`
 }
 
@@ -157,12 +161,17 @@ func TestTheVendorsOwnSearch(t *testing.T) {
 		expect.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"id":"resp_1","object":"response","status":"completed","model":"gpt-4o","output":[
-			{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"overtime","queries":["overtime","overtime limit"],
+			{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"overtime",` +
+			`"queries":["overtime","overtime limit"],
 				"sources":[{"type":"url","url":"https://example.com/a"},{"type":"api","name":"oai-weather"}]}},
-			{"type":"web_search_call","id":"ws_2","status":"completed","action":{"type":"open_page","url":"https://example.com/a"}},
+			{"type":"web_search_call","id":"ws_2","status":"completed","action":{"type":"open_page",` +
+			`"url":"https://example.com/a"}},
 			{"type":"web_search_call","id":"ws_3","status":"failed","action":{"type":"search","query":"overtime"}},
-			{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is 45 hours.","annotations":[{"type":"url_citation","start_index":0,"end_index":2,"url":"https://example.com/b","title":"B"}]}]}],
-			"usage":{"input_tokens":1000,"input_tokens_details":{"cached_tokens":0},"output_tokens":100,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":1100}}`))
+			{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text",` +
+			`"text":"It is 45 hours.","annotations":[{"type":"url_citation","start_index":0,"end_index":2,` +
+			`"url":"https://example.com/b","title":"B"}]}]}],
+			"usage":{"input_tokens":1000,"input_tokens_details":{"cached_tokens":0},"output_tokens":100,` +
+			`"output_tokens_details":{"reasoning_tokens":0},"total_tokens":1100}}`))
 	}))
 	defer s.Close()
 	w := openai.New(openai.Config{BaseURL: s.URL, Model: "gpt-4o", Key: "k", HTTP: s.Client()})
@@ -247,7 +256,8 @@ func TestAPromptThatTheVendorFlagsIsRefused(t *testing.T) {
 // asked once more without what it refused.
 func TestAModelThatRefusesThoughtsOrTokensIsAskedWithout(t *testing.T) {
 	refused := func(message, param, code string) string {
-		return `{"error":{"message":"` + message + `","type":"invalid_request_error","param":"` + param + `","code":"` + code + `"}}`
+		return `{"error":{"message":"` + message + `","type":"invalid_request_error","param":"` + param + `","code":"` +
+			code + `"}}`
 	}
 	for about, tt := range map[string]struct {
 		model, refusal string
@@ -258,7 +268,9 @@ func TestAModelThatRefusesThoughtsOrTokensIsAskedWithout(t *testing.T) {
 		"another account": {"gpt-5.4", refused("The encrypted content gAAA could not be verified.", "",
 			"invalid_encrypted_content"), []string{"32384 include thoughts", "32384"}},
 		"a limit that is named": {"o9",
-			refused("Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 20000, but got 32384 instead.", "max_output_tokens", "integer_above_max_value"), []string{"32384 include thoughts", "20000 include thoughts"}},
+			refused("Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 20000, but got 32384 "+
+				"instead.", "max_output_tokens", "integer_above_max_value"),
+			[]string{"32384 include thoughts", "20000 include thoughts"}},
 		"a model that is quiet": {"gpt-4o", "", []string{"16384 thoughts"}},
 	} {
 		t.Run(about, func(t *testing.T) {
@@ -287,7 +299,8 @@ func TestAModelThatRefusesThoughtsOrTokensIsAskedWithout(t *testing.T) {
 					return
 				}
 				w.Header().Set("Content-Type", "text/event-stream")
-				io.WriteString(w, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[]}}\n\n")
+				io.WriteString(w, "event: response.completed\ndata: {\"type\":\"response.completed\","+
+					"\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[]}}\n\n")
 			}))
 			defer s.Close()
 			r := model.Request{System: "s", MaxTokens: 16_000, Tools: []model.Tool{{Name: "t",

@@ -42,7 +42,8 @@ func TestWhatARoundIsShown(t *testing.T) {
 	}}}.Round(t.Context(), p))(t)
 	delete(brief, "seconds_left")
 	expect.Same(t, map[string]any{
-		"request": p.Prompt, "team": "アルファ", "team_id": "team-a", "round": 4.0, "max_rounds": 5.0, "today": brief["today"], "ranking": map[string]any{"place": 2.0, "of": 2.0, "best_scores": []any{95.0, 90.0}},
+		"request": p.Prompt, "team": "アルファ", "team_id": "team-a", "round": 4.0, "max_rounds": 5.0, "today": brief["today"],
+		"ranking": map[string]any{"place": 2.0, "of": 2.0, "best_scores": []any{95.0, 90.0}},
 		"history": []any{
 			map[string]any{"round": 1.0, "score": 70.0, "feedback": "網羅性 (70): 講評 1"},
 			map[string]any{"round": 2.0, "score": 90.0, "feedback": "網羅性 (90): 講評 2", "submission": "案 2"},
@@ -125,7 +126,8 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	p := play()
 	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1}}}
 	for _, bad := range []string{`{"score": 100.1, "comment": "x"}`, `{"score": -1, "comment": "x"}`,
-		`{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`, `{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
+		`{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`,
+		`{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
 		n := 0
 		m := roundModels{"evaluator": func(_ context.Context, r model.Request) (model.Response, error) {
 			if n++; n < 3 {
@@ -211,7 +213,8 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		}, true, "", &contest.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}, ""},
 		{"stop", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1}`)
-		}, true, contest.NoImprovementExpected, &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}, ""},
+		}, true, contest.NoImprovementExpected,
+			&contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}, ""},
 		{"no confidence", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1.1}`)
 		}, true, "", nil, "AI モデルの回答が正しい形式ではありませんでした。"},
@@ -351,7 +354,8 @@ func TestASentenceNamesTheModelThatFailed(t *testing.T) {
 		}
 	}
 	for status, want := range map[int]string{
-		500: "the AI model’s vendor returned an error (HTTP 500). (gpt-5)", 503: "the AI model’s vendor returned an error (HTTP 503). (gpt-5)",
+		500: "the AI model’s vendor returned an error (HTTP 500). (gpt-5)",
+		503: "the AI model’s vendor returned an error (HTTP 503). (gpt-5)",
 		529: "the AI model’s vendor returned an error (HTTP 529). (gpt-5)", 0: "couldn’t connect to the AI model. (gpt-5)",
 		200: "couldn’t connect to the AI model. (gpt-5)", // the connection broke inside an answer
 	} {

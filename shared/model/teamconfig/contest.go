@@ -338,7 +338,8 @@ func (s *section) metric(model string) Metric {
 		m.SystemInstruction = *t
 	}
 	if m.Name != "" && !m.BuiltIn() && m.SystemInstruction == "" {
-		s.refuse("name", "isn't a metric Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own with system_instruction")
+		s.refuse("name", "isn't a metric Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own "+
+			"with system_instruction")
 	}
 	s.end()
 	return m

@@ -30,7 +30,8 @@ func read[T any](w Workspace, file string) (T, []Finding) {
 
 const (
 	smallTeam   = "[team]\nteam_id = 'a'\nteam_name = 'A'\n"
-	smallMember = smallTeam + "[[team.members]]\nagent_name = 'x'\nagent_type = 'plain'\ntool_description = 'd'\nmodel = 'gpt-5'\n"
+	smallMember = smallTeam + "[[team.members]]\nagent_name = 'x'\nagent_type = 'plain'\ntool_description = 'd'\n" +
+		"model = 'gpt-5'\n"
 	smallMetric = "[[metrics]]\nname = 'Coverage'\n"
 	smallRun    = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n"
 )
@@ -89,7 +90,8 @@ var kinds = []struct {
 	}},
 	{Leader{}, "a.toml", smallTeam + "[team.leader]\n%s\n", "leader", map[string]field{
 		"system_prompt": {"null", []string{"'Lead.'"}, map[string]string{
-			"''":       "leader.system_prompt: system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
+			"''": "leader.system_prompt: system_prompt cannot be empty string. Use None for default prompt or provide " +
+				"valid text.",
 			"'\u3000'": "system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
 		}},
 		"system_instruction": instruction,
@@ -105,13 +107,17 @@ var kinds = []struct {
 			map[string]string{"'system'": "must be plain, web-search or code-exec",
 				"'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
 		"tool_name": {`"delegate_to_x"`, []string{"''", "'ask'"},
-			map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two words"`}},
+			map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two ` +
+				`words"`}},
 		"tool_description": {`"Delegate task to x"`, []string{"'b'"},
 			map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
 		"model": {"", models, aModel}, "system_instruction": instruction, "system_prompt": free,
-		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": oneSecond, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": oneSecond, "max_retries": maxRetries,
+		"stop_sequences": stops, "top_p": topP, "seed": seed,
 		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace",
-			"'../x.toml'": "must be a relative path inside the workspace", "'/x.toml'": "must be a relative path inside the workspace", "''": "must be a relative path inside the workspace"}},
+			"'../x.toml'": "must be a relative path inside the workspace",
+			"'/x.toml'":   "must be a relative path inside the workspace",
+			"''":          "must be a relative path inside the workspace"}},
 	}},
 	{Contest{}, "run.toml", "[orchestrator]\n%s\n[[orchestrator.teams]]\nconfig = 'a.toml'\n", "", map[string]field{
 		"timeout_per_team_seconds": {"300", []string{"10", "3600"},
@@ -135,7 +141,8 @@ var kinds = []struct {
 		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0",
 			"-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, but these sum to 0.5"}},
 		"model": {`"google-gla:gemini-2.5-flash"`, models, aModel}, "system_instruction": instruction,
-		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries,
+		"stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Judgment{}, "decide.toml", "model = 'demo'\n%s\n", "", map[string]field{
 		"model": {}, "system_instruction": instruction, "temperature": {"0", temperature.taken, temperature.refused},
@@ -145,7 +152,9 @@ var kinds = []struct {
 	{Server{}, "servers.toml", "[servers.wiki]\n%s\n", "", map[string]field{
 		"name": {}, // the table's
 		"url": {"", []string{"'https://a.example/mcp'", "'http://127.0.0.1:3000/mcp'"}, map[string]string{
-			"''": "must not be empty", "1": "must be a string", "'http://a.example/mcp'": "must begin with https://", "'a.example'": "must be an address of at most 500 bytes", "'https://a.example/mcp?key=1'": "must have no name, password, query",
+			"''": "must not be empty", "1": "must be a string", "'http://a.example/mcp'": "must begin with https://",
+			"'a.example'":                   "must be an address of at most 500 bytes",
+			"'https://a.example/mcp?key=1'": "must have no name, password, query",
 		}},
 		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN",
 			"'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a string"}},
@@ -302,7 +311,8 @@ func TestWhatHasNoEffectHereIsAWarning(t *testing.T) {
 		"a judge's only wish": {"judge_on_final_round = false\n", "judge_on_final_round",
 			"has no effect: after the last round there is nothing to decide, got false"},
 		"xAI's own interface": {smallTeam + "[team.leader]\nmodel = 'grok-responses:grok-4-fast'\n", "leader.model",
-			`is called as compatible:grok/grok-4-fast: the model answers, but without xAI's own tools, got "grok-responses:grok-4-fast"`},
+			`is called as compatible:grok/grok-4-fast: the model answers, but without xAI's own tools, got ` +
+				`"grok-responses:grok-4-fast"`},
 	} {
 		r := Check(workspace(map[string]string{"a.toml": c.text}), "a.toml")
 		expect.That(t, r.Valid && len(r.Warnings) == 1 && r.Warnings[0] == Said{c.field, c.message}, "%s: %+v", name, r)

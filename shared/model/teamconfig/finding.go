@@ -133,7 +133,8 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"must have weights that sum to 1 within %v, but these sum to %.7g", "重みの合計は 1 (誤差 %s 以内) にしてください。今は %s です"},
 	{"has no effect when %s is set", "%s があるため効果がありません"},
 	{"is not a field of a member's own file", "メンバー自身のファイルには書けない項目です"},
-	{"must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from agent_name unless tool_name is set",
+	{"must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from agent_name unless " +
+		"tool_name is set",
 		"AI モデルの提供元に合わせて、英数字、_、- の 1〜64 文字にしてください。今は %s です (tool_name がなければ agent_name から決まります)"},
 	{"can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec",
 		"使えません。Ringi はフォルダーに置かれたコードを読み込みません。type は plain、web-search、code-exec のいずれかにしてください"},
@@ -167,8 +168,10 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"must be at most %d characters", "%s 文字までです"},
 	{"system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
 		"空にできません。標準のものを使うときは項目ごと消してください"},
-	{"isn't a configuration file: it must have [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], [[metrics]] for an evaluator, or model for a judge",
-		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder]、[servers.<名前>] のいずれかで始めるか、評価者なら [[metrics]]、判定者なら model を書いてください"},
+	{"isn't a configuration file: it must have [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], " +
+		"[[metrics]] for an evaluator, or model for a judge",
+		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder]、[servers.<名前>] のいずれかで始めるか、評価者なら [[metrics]]、判定者なら " +
+			"model を書いてください"},
 	{"there is no such file in the workspace: file does not exist", "このファイルはありません"},
 	{"must be a relative path inside the workspace", "設定ファイルのフォルダー内の相対パスにしてください"},
 	{"can't be opened: %s", "開けません: %s"},

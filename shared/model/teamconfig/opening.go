@@ -197,7 +197,8 @@ func Check(w Workspace, file string) Report {
 	return report
 }
 
-var errKind = errors.New("isn't a configuration file: it must have [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], [[metrics]] for an evaluator, or model for a judge")
+var errKind = errors.New("isn't a configuration file: it must have [team], [orchestrator], [agent], " +
+	"[prompt_builder] or [servers.<name>], [[metrics]] for an evaluator, or model for a judge")
 
 func (r *reading) any(file string) (config any) {
 	tables := r.file(file, "")

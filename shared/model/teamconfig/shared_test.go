@@ -35,7 +35,8 @@ func sharing(text string) Workspace {
 
 // A contest is shared with all files that its file names. No other contest can be listed or opened.
 func TestContestsAreSharedByName(t *testing.T) {
-	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = ['any']\n'teams/a.toml' = 'T2'\n")
+	w := sharing("[contests]\n'theirs.toml' = ['T2', 'T3']\n'./all.toml' = ['any']\n'ours.toml' = []\n'../x.toml' = " +
+		"['any']\n'teams/a.toml' = 'T2'\n")
 	for team, want := range map[string][]string{"T2": {"all.toml", "theirs.toml"}, "T4": {"all.toml"},
 		"any": {"all.toml"}, "": {"all.toml"}} {
 		x := expect.Value(w.SharedWith(team))(t)
@@ -95,9 +96,11 @@ func TestAllThatIsWrongWithAFileOfServersIsSaidAtOnce(t *testing.T) {
 			[]string{"servers: must list at most 20 tools in total, but there are 21"}},
 		"what is secret": {"[servers.b]\nurl = 'https://u:himitsu@a.example/mcp'\ntoken_env = 'himitsu'\nauth = 'himitsu'\n",
 			[]string{
-				"servers.b.url: must have no name, password, query", "servers.b.token_env: must be MCP_B_TOKEN, the environment variable for", "servers.b.auth: isn't a known field here",
+				"servers.b.url: must have no name, password, query", "servers.b.token_env: must be MCP_B_TOKEN, the " +
+					"environment variable for", "servers.b.auth: isn't a known field here",
 			}},
-		"several mistakes": {"[servers.Wiki_1]\nurl = 'ftp://x'\ntoken_env = 'HOME'\nbearer = 'x'\n[servers.b]\ntools = [1]\n", []string{
+		"several mistakes": {"[servers.Wiki_1]\nurl = 'ftp://x'\ntoken_env = 'HOME'\nbearer = 'x'\n[servers.b]\ntools = " +
+			"[1]\n", []string{
 			"servers.Wiki_1: the name must be 1 to 32 of a-z, 0-9 and -", `servers.Wiki_1.url: must begin with https://, got "ftp://x"`, `servers.Wiki_1.token_env: must be MCP_WIKI_1_TOKEN`,
 			"servers.Wiki_1.bearer: isn't a known field here", "servers.b.url: is required", "servers.b.tools: must be a list of strings",
 		}},
@@ -225,7 +228,8 @@ var kindsOfExamples = map[string]alike{
 // filesOf lays beside an example the files that it names.
 func filesOf(text string) map[string]string {
 	files := map[string]string{"file.toml": text}
-	for _, m := range regexp.MustCompile(`(?m)^(evaluator_|judgment_|prompt_builder_)?config\s*=\s*["']([^"']+)["']`).FindAllStringSubmatch(text,
+	for _, m := range regexp.MustCompile(`(?m)^(evaluator_|judgment_|`+
+		`prompt_builder_)?config\s*=\s*["']([^"']+)["']`).FindAllStringSubmatch(text,
 		-1) {
 		name := filepath.ToSlash(filepath.Clean(m[2]))
 		switch {

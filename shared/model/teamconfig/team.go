@@ -203,7 +203,8 @@ func (s *section) agent() Member {
 		m.ToolName = nil
 	}
 	if tool := m.Tool(); !blank(m.AgentName) && !toolForm.Get().MatchString(tool) {
-		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
+		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from "+
+			"agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
 	}
 	if !blank(m.AgentName) {
 		m.ToolName = new(m.Tool())

@@ -224,7 +224,8 @@ func (r *reading) tables(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("must be at most %d bytes", maxFile)
 	}
 	if r.bytes += len(b); r.bytes > maxRead {
-		return nil, fmt.Errorf("is one too many: a contest's files must be at most %d bytes in total, each counted every time it is named", maxRead)
+		return nil, fmt.Errorf("is one too many: a contest's files must be at most %d bytes in total, each counted every "+
+			"time it is named", maxRead)
 	}
 	var tables map[string]any
 	err = unmarshal(b, &tables)

@@ -3,20 +3,15 @@ package teamconfig
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
 
@@ -40,33 +35,36 @@ func members(n int, more string) string {
 func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	two := "[[team.members]]\nagent_name = 'x'\nagent_type = 'plain'\ntool_description = 'd'\nmodel = 'demo'\n"
 	for name, c := range map[string]struct{ file, text, want string }{
-		"every field of every table": {"a.toml",
-			"[team]\nteam_id = ''\nmax_concurrent_members = 0\n[team.leader]\ntemperature = 3\ntop_p = 2.0\n[[team.members]]\nmodel = 'xai:grok'\n",
-			"team_id: must not be empty, got \"\"\nteam_name: is required\nmax_concurrent_members: must be 1 to 50, got 0\nleader.temperature: must be 0.0 to 2.0, got 3\nleader.top_p: must be 0.0 to 1.0, got 2\n" +
-				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].model: has the unknown prefix \"xai:\"; Ringi knows " + strings.Join(aggregate.ModelProviders, ", ") + ", google-gla and grok, got \"xai:grok\""},
-		"too many members": {"a.toml", members(16, ""),
-			"members: Too many members: 16 > 15. Adjust max_concurrent_members or reduce member count."},
-		"more members than a bound": {"a.toml", members(3, "max_concurrent_members = 2\n"),
-			"members: Too many members: 3 > 2. Adjust max_concurrent_members or reduce member count."},
-		"a thousand members": {"a.toml", members(1000, "max_concurrent_members = 50\n"),
-			"members: Too many members: 1000 > 50. Adjust max_concurrent_members or reduce member count."},
-		"two members of one name": {"a.toml", smallMember + two,
-			"members: Duplicate agent_name detected: ['x', 'x']\nmembers: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
-		"a tool of another's name": {"a.toml", smallMember +
-			strings.Replace(two, "'x'", "'y'\ntool_name = 'delegate_to_x'",
-				1), "members: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
-		"keys that nobody knows": {"a.toml", smallMember +
-			"instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n", "extra: isn't a known field here, got a table\nleader.name: isn't a known field here, got \"x\""},
+		"every field of every table": {"a.toml", "[team]\nteam_id = ''\nmax_concurrent_members = 0\n[team.leader]\n" +
+			"temperature = 3\ntop_p = 2.0\n[[team.members]]\nmodel = 'xai:grok'\n",
+			"team_id: must not be empty, got \"\"\nteam_name: is required\nmax_concurrent_members: must be 1 to 50, got 0\n" +
+				"leader.temperature: must be 0.0 to 2.0, got 3\nleader.top_p: must be 0.0 to 1.0, got 2\n" +
+				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].model: has the unknown " +
+				"prefix \"xai:\"; Ringi knows " + strings.Join(aggregate.ModelProviders,
+				", ") + ", google-gla and grok, got \"xai:grok\""},
+		"too many members": {"a.toml", members(16, ""), "members: Too many members: 16 > 15. Adjust " +
+			"max_concurrent_members or reduce member count."},
+		"more members than a bound": {"a.toml", members(3, "max_concurrent_members = 2\n"), "members: Too many " +
+			"members: 3 > 2. Adjust max_concurrent_members or reduce member count."},
+		"a thousand members": {"a.toml", members(1000, "max_concurrent_members = 50\n"), "members: Too many " +
+			"members: 1000 > 50. Adjust max_concurrent_members or reduce member count."},
+		"two members of one name": {"a.toml", smallMember + two, "members: Duplicate agent_name detected: ['x', " +
+			"'x']\nmembers: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
+		"a tool of another's name": {"a.toml", smallMember + strings.Replace(two, "'x'", "'y'\ntool_name = 'delegate_to_x'",
+			1), "members: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
+		"keys that nobody knows": {"a.toml",
+			smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n",
+			"extra: isn't a known field here, got a table\nleader.name: isn't a known field here, got \"x\""},
 		"code of a plugin": {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n",
 			"members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
-		"two names of one field": {"a.toml", smallMember + "name = 'other'\n",
-			"members[0].name: disagrees with agent_name: keep only one of them, got \"other\""},
+		"two names of one field": {"a.toml", smallMember + "name = 'other'\n", "members[0].name: disagrees with " +
+			"agent_name: keep only one of them, got \"other\""},
 		"two names that are lists": {"a.toml", strings.Replace(smallMember, "agent_name = 'x'",
 			"agent_name = []\nname = [[]]", 1), "members[0].name: disagrees with agent_name: keep only one of them\nmembers[0].agent_name: must be a string"},
 		"a key in place of a model": {"a.toml", strings.Replace(smallMember, "'gpt-5'", "' sk-ant-api03-secret'", 1),
 			"members[0].model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on, got what looks like a key"},
-		"a key that few may read": {"a.toml", smallMember + "API_Key = 'sk-1'\nmax_tokens = 0\n",
-			"members[0].max_tokens: must be 1 or more, got 0\nmembers[0].API_Key: isn't a known field here"},
+		"a key that few may read": {"a.toml", smallMember + "API_Key = 'sk-1'\nmax_tokens = 0\n", "members[0].max_tok" +
+			"ens: must be 1 or more, got 0\nmembers[0].API_Key: isn't a known field here"},
 		"what defaults can't be": {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n",
 			"llm_default.model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: isn't a known field here, got 1"},
 		"a member's file that is not": {"a.toml", smallTeam + "[[team.members]]\nconfig = 'none.toml'\ntop_p = 2.0\n",
@@ -82,37 +80,41 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 			"teams: Duplicate team_id detected: ['a', 'a']"},
 		"a team's fault in a contest": {"run.toml", strings.Replace(smallRun, "a.toml", "bad.toml", 1),
 			"teams[0].leader.max_tokens: bad.toml: must be 1 or more, got -1"},
-		"a team that is not there": {"run.toml", strings.Replace(smallRun, "a.toml", "no.toml", 1),
-			"teams[0].config: no.toml: there is no such file in the workspace: file does not exist"},
+		"a team that is not there": {"run.toml", strings.Replace(smallRun, "a.toml", "no.toml", 1), "teams[0].config: " +
+			"no.toml: there is no such file in the workspace: file does not exist"},
 		"a team outside": {"run.toml", strings.Replace(smallRun, "a.toml", "b/../../a.toml", 1),
 			"teams[0].config: must be a relative path inside the workspace, got \"b/../../a.toml\""},
 		"too many teams": {"run.toml", "[orchestrator]\n" +
 			strings.Repeat("[[orchestrator.teams]]\nconfig = 'a.toml'\n",
 				21), "teams: must be at most 20 teams, got a list of 21\nteams: Duplicate team_id detected: ['a', "},
 		"two timeouts": {"run.toml", strings.Replace(smallRun, "]\n",
-			"]\nteam_timeout_seconds = 60\ntimeout_per_team_seconds = 90\n", 1), "team_timeout_seconds: disagrees with timeout_per_team_seconds: keep only one of them, got 60"},
+			"]\nteam_timeout_seconds = 60\ntimeout_per_team_seconds = 90\n", 1),
+			"team_timeout_seconds: disagrees with timeout_per_team_seconds: keep only one of them, got 60"},
 		"a timeout's older name": {"run.toml", strings.Replace(smallRun, "]\n", "]\nteam_timeout_seconds = 9\n", 1),
 			"team_timeout_seconds: must be 10 to 3600, got 9"},
 		"fewer rounds than the least": {"run.toml", strings.Replace(smallRun, "]\n", "]\nmax_rounds = 2\nmin_rounds = 3\n",
 			1), "min_rounds: min_rounds (3) must be <= max_rounds (2), got 3"},
 		"an evaluator outside": {"run.toml", strings.Replace(smallRun, "]\n",
-			"]\nevaluator_config = '/e.toml'\njudgment_config = '../j.toml'\n", 1), "evaluator_config: must be a relative path inside the workspace, got \"/e.toml\"\njudgment_config: must be a relative path inside the workspace, got \"../j.toml\""},
+			"]\nevaluator_config = '/e.toml'\njudgment_config = '../j.toml'\n", 1),
+			"evaluator_config: must be a relative path inside the workspace, got \"/e.toml\"\njudgment_config: must be a relative path inside the workspace, got \"../j.toml\""},
 		"a fault of its evaluator": {"run.toml", strings.Replace(smallRun, "]\n",
-			"]\nevaluator_config = 'bad_judge.toml'\n", 1), "evaluator.metrics: bad_judge.toml: an evaluator needs a metric: [[metrics]] with name"},
+			"]\nevaluator_config = 'bad_judge.toml'\n", 1),
+			"evaluator.metrics: bad_judge.toml: an evaluator needs a metric: [[metrics]] with name"},
 		"no metric": {"judge.toml", "default_model = 'demo'\n",
 			"metrics: an evaluator needs a metric: [[metrics]] with name"},
 		"a metric twice": {"judge.toml", smallMetric + smallMetric,
 			"metrics: Duplicate metric name detected: ['Coverage', 'Coverage']"},
-		"a metric that nobody knows": {"judge.toml", "[[metrics]]\nname = 'Wit'\n",
-			"metrics[0].name: isn't a metric Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own with system_instruction, got \"Wit\""},
+		"a metric that nobody knows": {"judge.toml", "[[metrics]]\nname = 'Wit'\n", "metrics[0].name: isn't a metric " +
+			"Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own with system_instruction, got \"Wit\""},
 		"weights of some": {"judge.toml", smallMetric + "weight = 1.0\n[[metrics]]\nname = 'Relevance'\n",
 			"metrics: must all have a weight, or none: 1 of 2 have one"},
 		"weights that are too light": {"judge.toml", smallMetric +
-			"weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n", "metrics: must have weights that sum to 1 within 0.001, but these sum to 0.9985"},
+			"weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n",
+			"metrics: must have weights that sum to 1 within 0.001, but these sum to 0.9985"},
 		"more metrics than a bound": {"judge.toml", strings.Repeat(smallMetric, MaxMetrics) +
 			"[[metrics]]\nname = 'Relevance'\n", "metrics: must be at most 20 metrics, got a list of 21\nmetrics: Duplicate metric name"},
-		"a metric's own program": {"judge.toml", smallMetric + "[custom_metrics]\nx = 1\n",
-			"custom_metrics: can't be used: write a metric of your own as [[metrics]] with system_instruction, got a table"},
+		"a metric's own program": {"judge.toml", smallMetric + "[custom_metrics]\nx = 1\n", "custom_metrics: can't " +
+			"be used: write a metric of your own as [[metrics]] with system_instruction, got a table"},
 	} {
 		w := workspace(map[string]string{"a.toml": smallTeam, "bad.toml": smallTeam + "[team.leader]\nmax_tokens = -1\n",
 			"bad_judge.toml": "default_model = 'demo'\n", c.file: c.text})
@@ -141,9 +143,12 @@ func TestAMistakeIsSaidInOneBoundedLine(t *testing.T) {
 
 func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 	w := workspace(map[string]string{
-		"team.toml": smallTeam + "[[team.members]]\nconfig = 'agents/x.toml'\nname = 'own'\ntool_name = 'ask'\ntemperature = 0.5\n",
-		"agents/x.toml": "[agent]\nname = 'file'\ntype = 'web_search'\nmodel = 'google-gla:gemini-2.5-flash-lite'\ntemperature = 0.2\nmax_tokens = 100\ntool_description = 'looks'\n" +
-			"[agent.system_instruction]\ntext = 'Look.'\n[agent.tool_settings.web_search]\nmax_results = 3\n[agent.metadata]\nversion = '1'\n",
+		"team.toml": smallTeam + "[[team.members]]\nconfig = 'agents/x.toml'\nname = 'own'\ntool_name = 'ask'\n" +
+			"temperature = 0.5\n",
+		"agents/x.toml": "[agent]\nname = 'file'\ntype = 'web_search'\nmodel = 'google-gla:gemini-2.5-flash-lite'\n" +
+			"temperature = 0.2\nmax_tokens = 100\ntool_description = 'looks'\n" +
+			"[agent.system_instruction]\ntext = 'Look.'\n[agent.tool_settings.web_search]\nmax_results = 3\n" +
+			"[agent.metadata]\nversion = '1'\n",
 	})
 	team, found := read[Team](w, "team.toml")
 	expect.Must(t, Valid(found) && len(team.Members) == 1, "%v", found)
@@ -170,21 +175,25 @@ func TestAnEmptyToolNameIsMadeOfTheAgents(t *testing.T) {
 func TestAFaultInAMembersFileNamesThatFile(t *testing.T) {
 	w := workspace(map[string]string{
 		"team.toml": smallTeam + "[[team.members]]\nconfig = 'x.toml'\ntop_p = 2.0\n",
-		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'demo'\ntool_description = 'd'\nmax_tokens = 0\nsystem_instruction = {txt = 'x'}\nconfig = 'y.toml'\nwhat = 1\n",
+		"x.toml": "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'demo'\ntool_description = 'd'\nmax_tokens = 0\n" +
+			"system_instruction = {txt = 'x'}\nconfig = 'y.toml'\nwhat = 1\n",
 	})
 	got := said(Check(w, "team.toml"))
-	want := "members[0].config: x.toml: is not a field of a member's own file, got \"y.toml\"\nmembers[0].max_tokens: x.toml: must be 1 or more, got 0\nmembers[0].top_p: must be 0.0 to 1.0, got 2\n" +
-		"members[0].system_instruction.text: x.toml: is required\nmembers[0].system_instruction.txt: x.toml: isn't a known field here, got \"x\"\nmembers[0].what: x.toml: isn't a known field here, got 1"
+	want := "members[0].config: x.toml: is not a field of a member's own file, got \"y.toml\"\nmembers[0].max_tokens: " +
+		"x.toml: must be 1 or more, got 0\nmembers[0].top_p: must be 0.0 to 1.0, got 2\n" +
+		"members[0].system_instruction.text: x.toml: is required\nmembers[0].system_instruction.txt: x.toml: isn't a " +
+		"known field here, got \"x\"\nmembers[0].what: x.toml: isn't a known field here, got 1"
 	expect.Is(t, got, want)
 }
 
 func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 	w := workspace(map[string]string{
-		"run.toml":               smallRun + "[[orchestrator.teams]]\nconfig = 'b.toml'\n",
-		"a.toml":                 smallTeam,
-		"b.toml":                 strings.Replace(smallMember, "'a'", "'b'", 1),
-		"configs/evaluator.toml": "default_model = 'demo'\n" + smallMetric + "[[metrics]]\nname = 'Wit'\nsystem_instruction = 'Is it witty?'\nmodel = 'gpt-5'\n",
-		"configs/judgment.toml":  "model = 'demo'\ntemperature = 0.3\njudge_on_final_round = true\n",
+		"run.toml": smallRun + "[[orchestrator.teams]]\nconfig = 'b.toml'\n",
+		"a.toml":   smallTeam,
+		"b.toml":   strings.Replace(smallMember, "'a'", "'b'", 1),
+		"configs/evaluator.toml": "default_model = 'demo'\n" + smallMetric + "[[metrics]]\nname = 'Wit'\n" +
+			"system_instruction = 'Is it witty?'\nmodel = 'gpt-5'\n",
+		"configs/judgment.toml": "model = 'demo'\ntemperature = 0.3\njudge_on_final_round = true\n",
 	})
 	c, found := w.Contest("run.toml")
 	expect.Must(t, Valid(found) && len(c.Teams) == 2 && c.Teams[1].Members[0].AgentName == "x", "%+v %v", c, found)
@@ -228,8 +237,8 @@ func TestAContestWithoutFilesOfJudgesHasTheUsualOnes(t *testing.T) {
 
 func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
 	for _, value := range []string{"", " ", "\u3000"} {
-		if _, err := Open(value, nil); !errors.Is(err, ErrNotSet) ||
-			err.Error() != "MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace" {
+		if _, err := Open(value, nil); !errors.Is(err, ErrNotSet) || err.Error() != "MIXSEEK_WORKSPACE environment "+
+			"variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace" {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
@@ -292,9 +301,8 @@ func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
 }
 
 func TestFilesThatAreTooLongTogetherAreNotRead(t *testing.T) {
-	files := map[string]string{"run.toml": "[orchestrator]\n",
-		"m.toml": "[agent]\ntype = 'plain'\ndescription = 'd'\nmodel = 'demo'\nsystem_instruction = '" + strings.Repeat("x",
-			100_000) + "'\n"}
+	files := map[string]string{"run.toml": "[orchestrator]\n", "m.toml": "[agent]\ntype = 'plain'\ndescription = 'd'\n" +
+		"model = 'demo'\nsystem_instruction = '" + strings.Repeat("x", 100_000) + "'\n"}
 	for i := range MaxTeams {
 		file := fmt.Sprintf("%d.toml", i)
 		files["run.toml"] += "[[orchestrator.teams]]\nconfig = '" + file + "'\n"
@@ -320,7 +328,8 @@ func TestFilesThatAreTooLongTogetherAreNotRead(t *testing.T) {
 
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{smallTeam, smallMember, smallRun, "default_model = 'demo'\n" + smallMetric,
-		"model = 'demo'", "[agent]\nname = 'x'", "[team.leader.system_instruction]\ntext = 1", "team = [[[[[[1]]]]]]", "[[team]]\n[[team.members]]"} {
+		"model = 'demo'", "[agent]\nname = 'x'", "[team.leader.system_instruction]\ntext = 1", "team = [[[[[[1]]]]]]",
+		"[[team]]\n[[team.members]]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -349,96 +358,7 @@ func TestACheckTakesAModelOfEachProvider(t *testing.T) {
 }
 
 func TestAMetricsNameIsOneLine(t *testing.T) {
-	e, found := read[Evaluator](workspace(map[string]string{"e.toml": "[[metrics]]\nname = \" Wit\\n (1.00): good\"\nsystem_instruction = 'Is it witty?'\n"}), "e.toml")
+	e, found := read[Evaluator](workspace(map[string]string{"e.toml": "[[metrics]]\nname = \" Wit\\n (1.00): good\"\n" +
+		"system_instruction = 'Is it witty?'\n"}), "e.toml")
 	expect.That(t, len(found) == 0 && e.Metrics[0].Name == "Wit (1.00): good", "%+v %v", e.Metrics, found)
-}
-
-func TestMistakesAndWarningsAreBoundedEachForItself(t *testing.T) {
-	found := []Finding{
-		{File: "a.toml", Field: "x", Message: "is wrong"}, {File: "a.toml", Message: "has no effect", Warning: true},
-		{File: "b.toml", Message: "is wrong"}, {File: "c.toml", Message: "is wrong"},
-	}
-	wrong, warned, err := Texts(found, 2, "en")
-	expect.NoError(t, err)
-	expect.Same(t, []string{"a.toml: x: is wrong", "b.toml: is wrong", "and 1 more"}, wrong)
-	expect.Same(t, []string{"a.toml: has no effect"}, warned)
-	wrong, _, err = Texts(found, 3, "en")
-	expect.That(t, err == nil && len(wrong) == 3, "%q, %v", wrong, err)
-	wrong, warned, err = Texts(nil, 1, "en")
-	expect.That(t, wrong == nil && warned == nil && err == nil, "%q, %q, %v", wrong, warned, err)
-	wrong, warned, _ = Texts([]Finding{{File: "a.toml", Field: "n", Value: `"12"`, Message: "must be 1 to 5"},
-		{File: "b.toml", Message: "is required"}, {File: "c.toml", Field: "x",
-			Message: "has no effect: write system_instruction", Warning: true}}, 1, "ja")
-	expect.Same(t, []string{`a.toml: n: 1〜5 にしてください、実際の値: "12"`, "ほか 1 件"}, wrong)
-	expect.Same(t, []string{"c.toml: x: 効果がありません (system_instruction に書いてください)"}, warned)
-	found = append(found, Finding{File: "d.toml", Err: explain.ErrUnavailable})
-	wrong, warned, err = Texts(found, 2, "en")
-	expect.That(t, errors.Is(err, explain.ErrUnavailable) && wrong == nil && warned == nil, "%q, %q, %v", wrong, warned,
-		err)
-}
-
-func TestFewerRoundsThanAFileSays(t *testing.T) {
-	c := Contest{MinRounds: 2, MaxRounds: 5}
-	for most, want := range map[int]Contest{
-		1: {MinRounds: 1, MaxRounds: 1}, 3: {MinRounds: 2, MaxRounds: 3}, 9: {MinRounds: 2, MaxRounds: 5},
-	} {
-		expect.Same(t, want, c.Within(most))
-	}
-}
-
-// TestEveryMessageIsSaidInJapanese looks for messages in the source: what is refused, warned of, or ignored and why.
-func TestEveryMessageIsSaidInJapanese(t *testing.T) {
-	seen := 0
-	for _, folder := range []string{"."} {
-		all, err := parser.ParseDir(token.NewFileSet(), folder,
-			func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
-		expect.NoError(t, err)
-		for _, p := range all {
-			ast.Inspect(p, func(n ast.Node) bool {
-				for _, message := range messagesOf(n) {
-					if strings.Trim(message, "%vs") == "" {
-						continue // says what another message says
-					}
-					seen++
-					said := verbs.ReplaceAllString(message, "7")
-					expect.That(t, in("ja", said) != said, "%q has no Japanese", message)
-				}
-				return true
-			})
-		}
-	}
-	expect.That(t, seen > 50, "only %d messages were found", seen)
-}
-
-// messagesOf returns the messages that a call is given. A text that goes on after it ends in ": ".
-func messagesOf(n ast.Node) (all []string) {
-	call, ok := n.(*ast.CallExpr)
-	if !ok {
-		return nil
-	}
-	name, at := "", -1
-	switch f := call.Fun.(type) {
-	case *ast.SelectorExpr:
-		name = f.Sel.Name
-	case *ast.Ident:
-		name = f.Name
-	}
-	if at = map[string]int{"refuse": 2, "warn": 2, "ignored": 1, "Refused": 1}[name]; at == 0 || len(call.Args) < at {
-		return nil
-	}
-	arg := call.Args[at-1]
-	ends := ""
-	if sum, is := arg.(*ast.BinaryExpr); is {
-		arg = sum.X
-		if _, text := sum.Y.(*ast.BasicLit); text {
-			return nil // tested by itself
-		}
-		ends = "7"
-	}
-	if text, is := arg.(*ast.BasicLit); is && text.Kind == token.STRING && !slices.Contains([]string{`""`}, text.Value) {
-		if message, err := strconv.Unquote(text.Value); err == nil {
-			all = append(all, message+ends)
-		}
-	}
-	return all
 }

@@ -23,11 +23,14 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 		status       int
 	}{
 		"OpenAI's code": {"openai",
-			`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, 400},
+			`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error",` +
+				`"param":"input","code":"context_length_exceeded"}}`, 400},
 		"OpenAI's sentence": {"openai",
-			`{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","param":null,"code":null}}`, 400},
+			`{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error",` +
+				`"param":null,"code":null}}`, 400},
 		"Anthropic's": {"anthropic",
-			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, 400},
+			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 ` +
+				`maximum"}}`, 400},
 		"with the answer": {"anthropic",
 			`{"type":"error","error":{"type":"invalid_request_error","message":"input length and ` + "`max_tokens`" +
 				` exceed context limit: 190000 + 16000 > 200000"}}`, 400},
@@ -280,7 +283,8 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 			expect.That(t, err == nil && reply.Text == want && (want == text || !strings.Contains(strings.Join(heard, ""),
 				"annoying")), "%q: %+v, heard %q, %v", text, reply, heard, err)
 		}
-		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes </think>\nI recommend approving it."
+		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes " +
+			"</think>\nI recommend approving it."
 		w.Scripted(models.Script{Texts: split(warned)}, models.Script{Texts: split(warned)})
 		reply, _, err := w.answer(t, turnOf(user("このスクリプトを見て")))
 		expect.That(t, err == nil && reply.Text == warned, "people read %q, %v", reply.Text, err)

@@ -26,7 +26,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],"additionalProperties":false}`
+const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],` +
+	`"additionalProperties":false}`
 
 // again decodes and encodes a request with the vendor's SDK, which is generated from the vendor's schema.
 func again[T any](t *testing.T, body string) (out any) {
@@ -117,7 +118,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 			w.Fail(models.Failure{Status: 400})
 		}
 		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
-			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
+			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)},
+			func(string) {}); err == nil {
 			t.Error("a bad request was answered")
 		}
 	})
@@ -125,7 +127,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 
 // A server's schema may have optional members and references, which OpenAI's strict mode refuses.
 func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
-	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
+	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},` +
+		`"required":["at"],"$defs":{"time":{"type":"string"}}}`
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(models.Script{Texts: []string{"はい"}})
 		_, err := w.wire.Say(t.Context(), model.Request{
@@ -195,7 +198,8 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 			}
 			w.Scripted(models.Script{Calls: []models.ScriptedCall{call("c1", "list", input),
 				call("c2", "own", `{"arguments_json":"x"}`)}})
-			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},"required":["arguments_json"],"additionalProperties":false}`)
+			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},` +
+				`"required":["arguments_json"],"additionalProperties":false}`)
 			got, err := w.wire.Say(t.Context(), model.Request{
 				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
 				Tools: []model.Tool{{Name: "list", Description: "d", Schema: json.RawMessage(x.schema), Foreign: true},
@@ -246,7 +250,8 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 func talk() model.Request {
 	r := sampled()
 	r.System, r.MaxTokens, r.Parallel = "the rules", 1000, true
-	own := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
+	own := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],` +
+		`"additionalProperties":false}`)
 	r.Tools = []model.Tool{{Name: "own", Description: "ours", Schema: own},
 		{Name: "foreign", Description: "theirs", Schema: own, Foreign: true}}
 	r.Messages = []model.Message{

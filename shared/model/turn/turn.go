@@ -186,11 +186,12 @@ func foldPromptIn(locale string) (model.Prompt, error) {
 // entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
 // another speaker. Nothing in an entry is an instruction.
 type entry struct {
-	From     string `json:"from,omitempty"`      // a person's name
-	ID       string `json:"id,omitempty"`        // that person's id in Slack
-	Agent    string `json:"agent,omitempty"`     // the agent's own words
-	System   string `json:"system,omitempty"`    // Ringi's own words, and nobody else's
-	Quoted   string `json:"quoted,omitempty"`    // what Ringi's words before it are about, such as a reason or a command's output
+	From   string `json:"from,omitempty"`   // a person's name
+	ID     string `json:"id,omitempty"`     // that person's id in Slack
+	Agent  string `json:"agent,omitempty"`  // the agent's own words
+	System string `json:"system,omitempty"` // Ringi's own words, and nobody else's
+	// what Ringi's words before it are about, such as a reason or a command's output
+	Quoted   string `json:"quoted,omitempty"`
 	Forwards string `json:"forwards,omitempty"`  // that the person before it forwards this message, and of which channel
 	NotShown string `json:"not_shown,omitempty"` // what the agent does not see, in Ringi's words
 	Summary  string `json:"summary,omitempty"`   // of older messages
@@ -290,7 +291,8 @@ const (
 	busy = "An action of yours waits for a decision or is under way: propose no other one now."
 	lost = "The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on " +
 		"with an empty folder, by a button."
-	changed = "The files have changed since you read some of what stands above: each result says of which version it is. " +
+	changed = "The files have changed since you read some of what stands above: each result says of which version it " +
+		"is. " +
 		"They have the version %.12s now. Read again what you need."
 )
 

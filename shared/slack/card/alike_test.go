@@ -173,7 +173,10 @@ func halfYear(months int, sheets bool) (steps []task.Step) {
 		earlier = strings.TrimSuffix(ref(records, "records")+","+earlier, ",")
 		if sheets {
 			add("write_rows_to_google_sheet",
-				fmt.Sprintf(`{"spreadsheet_id":"ringi-demo-sheet","sheet":"残業 %d 営業部","rows":%s,"columns":[{"key":"num","title":"社員番号"},{"key":"display_name","title":"氏名"},{"key":"overtime_hours","title":"残業時間"},{"key":"legal_overtime_hours","title":"法定時間外"},{"key":"period","title":"集計期間"}]}`, m, ref(rows, "rows")), aggregate.Write)
+				fmt.Sprintf(`{"spreadsheet_id":"ringi-demo-sheet","sheet":"残業 %d 営業部","rows":%s,"columns":[{"key":"num",`+
+					`"title":"社員番号"},{"key":"display_name","title":"氏名"},{"key":"overtime_hours","title":"残業時間"},`+
+					`{"key":"legal_overtime_hours","title":"法定時間外"},{"key":"period",`+
+					`"title":"集計期間"}]}`, m, ref(rows, "rows")), aggregate.Write)
 		}
 		details = append(details, fmt.Sprintf(`{"label":"2〜6 か月平均 80 時間超(残業 %d 営業部)","value":%s}`, m,
 			ref(rows, "over_80h_average")))

@@ -244,7 +244,8 @@ func Address(row *task.StepResult) string {
 
 const maxLinks = 5
 
-var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*)?$`}
+var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,` +
+	`;=:@%/?&#-]*)?$`}
 
 // localForm is an address of the local stack, which cards link to as they do to others.
 var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}

@@ -148,12 +148,15 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		ja, en    string
 	}{
 		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
-			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> だけでも承認できます)", "members of <#C0HR> (<@U0REQUESTER>, who requested it, can approve alone)"},
+			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> だけでも承認できます)", "members of <#C0HR> (<@U0REQUESTER>, who requested it, can " +
+				"approve alone)"},
 		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
-			"<@U1>、<@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1>, <@U0REQUESTER> (<@U0REQUESTER>, who requested it, can approve alone)"},
+			"<@U1>、<@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1>, <@U0REQUESTER> (<@U0REQUESTER>, who requested " +
+				"it, can approve alone)"},
 		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1> ", "<@U1> "},
 		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
-			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves their own request)"},
+			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves " +
+				"their own request)"},
 		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>",
 			"<@U0REQUESTER>"},
 		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>",
@@ -283,7 +286,8 @@ func TestAMessageWithoutWordsIsCalledByWhatItHas(t *testing.T) {
 
 // A person in a policy, a task or a summary is drawn by name and id. All other markup of Slack's has no effect.
 func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
-	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> @here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
+	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> " +
+		"@here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
 	for name, s := range map[string]func() (*scenario, string){
 		"policy": func() (*scenario, string) {
 			s := received(t).extracted().drafted(tenancy.DefaultSettings())

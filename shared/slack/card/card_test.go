@@ -158,7 +158,8 @@ func TestProgressIsByStep(t *testing.T) {
 	steps[2].Tool = "list_employees"
 	s := started(t, steps).steps(1).claim(2)
 	m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
-	want := "✅ 1. *従業員一覧を取得* — `list_employees`\n🔄 2. *勤怠データ取得* — `list_attendance` 実行中...\n⬜ 3. *残業時間計算* — `list_employees`\n" +
+	want := "✅ 1. *従業員一覧を取得* — `list_employees`\n🔄 2. *勤怠データ取得* — `list_attendance` 実行中...\n⬜ 3. *残業時間計算* — " +
+		"`list_employees`\n" +
 		"⬜ 4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n⬜ 5. *完了通知* — `send_slack_dm`"
 	expect.Same(t, want, m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text)
 }
@@ -307,7 +308,8 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 		"task_id": s.Head.TaskID, "version": "1", "next_version": "2", "resource_id": "01RESOURCE",
 		"priority_emoji": "🟡", "priority_label": "Medium", "prompt_content (truncated)": content,
 		"error_message": card.Sentence("ja", task.ReasonToolFailed, "calculate_overtime"),
-		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attendance`\n3. *残業時間計算* — `calculate_overtime`\n" +
+		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attendance`\n3. *残業時間計算* — " +
+			"`calculate_overtime`\n" +
 			"4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n5. *完了通知* — `send_slack_dm`",
 	}
 	if x := s.Task; x != nil {

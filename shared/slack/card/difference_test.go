@@ -76,7 +76,8 @@ func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
 func tooMuch() *conversation.Proposal {
 	text := strings.Repeat("x", conversation.MaxChangedLine+1)
 	return proposed(conversation.CodeGenerate, conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
-		Changes: []conversation.FileChange{{Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
+		Changes: []conversation.FileChange{{Path: "a",
+			Is:    &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
 			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}})
 }
 
@@ -85,7 +86,8 @@ func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
 	c := begunConversation(t).says("", tooMuch())
 	for locale, says := range map[string]string{"ja": "承認できません", "en": "can't be approved"} {
 		m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, locale)))(t))
-		if strings.Contains(m, card.ApproveAction) || strings.Contains(m, card.OpenActionReview) || !strings.Contains(m, card.RejectAction) || !strings.Contains(m, says) {
+		if strings.Contains(m, card.ApproveAction) || strings.Contains(m, card.OpenActionReview) ||
+			!strings.Contains(m, card.RejectAction) || !strings.Contains(m, says) {
 			t.Errorf("%s", m)
 		}
 	}
@@ -99,17 +101,19 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 		return &conversation.Side{Mode: mode, SHA256: mode + target, Target: target}
 	}
 	for want, c := range map[string]conversation.FileChange{
-		"a file becomes a link":              {Was: side("100644", ""), Is: side("120000", "b")},
-		"link: (none) → b":                   {Is: side("120000", "b")},
-		"link: a → b":                        {Was: side("120000", "a"), Is: side("120000", "b")},
-		"link: a → (none)":                   {Was: side("120000", "a")},
-		"executable · new file":              {Is: side("100755", "")},
-		"no longer executable":               {Was: &conversation.Side{Mode: "100755"}, Is: &conversation.Side{Mode: "100644"}},
+		"a file becomes a link": {Was: side("100644", ""), Is: side("120000", "b")},
+		"link: (none) → b":      {Is: side("120000", "b")},
+		"link: a → b":           {Was: side("120000", "a"), Is: side("120000", "b")},
+		"link: a → (none)":      {Was: side("120000", "a")},
+		"executable · new file": {Is: side("100755", "")},
+		"no longer executable": {Was: &conversation.Side{Mode: "100755"},
+			Is: &conversation.Side{Mode: "100644"}},
 		"new empty folder":                   {Is: side("040000", "")},
 		"folder deleted":                     {Was: side("040000", "")},
 		"a folder becomes a file":            {Was: side("040000", ""), Is: side("100644", "")},
 		"deleted · not text, so its content": {Was: side("100644", ""), Unshown: conversation.UnshownBinary},
-		"changed · +3 −1 lines · too large":  {Was: side("100644", "1"), Is: side("100644", "2"), Unshown: conversation.UnshownLarge, Added: 3, Removed: 1},
+		"changed · +3 −1 lines · too large": {Was: side("100644", "1"), Is: side("100644", "2"),
+			Unshown: conversation.UnshownLarge, Added: 3, Removed: 1},
 	} {
 		got := card.Became(c, "en")
 		expect.That(t, strings.Contains(got, want), "%q, want %q", got, want)
@@ -148,17 +152,20 @@ func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
 	}
 	var many conversation.Payload
 	for i := range 8 {
-		many.Commands = append(many.Commands, conversation.Command{Script: strings.Repeat("make\n", 60*(i%2)+60), TimeoutSeconds: 60})
+		many.Commands = append(many.Commands, conversation.Command{Script: strings.Repeat("make\n", 60*(i%2)+60),
+			TimeoutSeconds: 60})
 	}
 	c := begunConversation(t).says("", proposed(conversation.ShellCommand, many))
 	text, _ := c.drawn("en")
 	left := regexp.MustCompile(`continues \(commands not shown in full: ([0-9]+)\)`).FindStringSubmatch(text)
 	expect.Must(t, left != nil, "%s", text)
 	shown := strings.Count(text, "(time limit 60 s)")
-	expect.That(t, fmt.Sprint(8-shown) == left[1] || fmt.Sprint(9-shown) == left[1], "%d of 8 begin, but %s are not whole", shown, left[1])
+	expect.That(t, fmt.Sprint(8-shown) == left[1] || fmt.Sprint(9-shown) == left[1], "%d of 8 begin, but %s are not whole",
+		shown, left[1])
 
 	text, _ = begunConversation(t).says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))).drawn("en")
-	expect.That(t, strings.Contains(text, "… continues") && !strings.Contains(text, "more"), "a single script is counted: %s", text)
+	expect.That(t, strings.Contains(text, "… continues") && !strings.Contains(text, "more"),
+		"a single script is counted: %s", text)
 }
 
 var (
@@ -168,7 +175,8 @@ var (
 
 // Each section that begins within a file's lines names the file.
 func TestWhatGoesOnIsNamedAgain(t *testing.T) {
-	for locale, again := range map[string]string{"ja": "*`src/%d.txt` (続き)*\n```\n", "en": "*`src/%d.txt` (continued)*\n```\n"} {
+	for locale, again := range map[string]string{"ja": "*`src/%d.txt` (続き)*\n```\n",
+		"en": "*`src/%d.txt` (continued)*\n```\n"} {
 		c := begunConversation(t).says("", writing(t, 300, 900, 1))
 		set := defaults // in the reader's language, whatever the conversation's is
 		set.Locale = locale
@@ -205,7 +213,8 @@ func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
 	for i := range argv {
 		argv[i] = strings.Repeat("x", 40)
 	}
-	commands := conversation.Payload{Commands: slices.Repeat([]conversation.Command{{Script: strings.Repeat("make\n", 100), TimeoutSeconds: 60}}, 4)}
+	commands := conversation.Payload{Commands: slices.Repeat([]conversation.Command{{Script: strings.Repeat("make\n", 100),
+		TimeoutSeconds: 60}}, 4)}
 	long := `{"recipient":"U_SATO","text":"` + strings.Repeat("漢字 ", 4000) + `","details":[]}`
 	for name, p := range map[string]*conversation.Proposal{
 		"files": writing(t, 900), "script": shell(strings.Repeat("make\n", 900)),
@@ -216,7 +225,8 @@ func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
 		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read in full"} {
 			_, m := begunConversation(t).says("", p).drawn(locale)
 			line := last(m)
-			expect.That(t, strings.Contains(line, label) && !strings.Contains(line, "上の") && !strings.Contains(line, "above") && !strings.Contains(line, "{whole}") && !strings.Contains(line, "{n}"),
+			expect.That(t, strings.Contains(line, label) && !strings.Contains(line, "上の") && !strings.Contains(line, "above") &&
+				!strings.Contains(line, "{whole}") && !strings.Contains(line, "{n}"),
 				"%s %s: %s", name, locale, line)
 		}
 	}
@@ -227,9 +237,11 @@ func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
 // CI is what to weigh before an approval; afterwards the link says what is there.
 func TestADonePullRequestDoesNotWarnOfCI(t *testing.T) {
 	at := begunAt
-	for _, is := range []conversation.ActionStatus{conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled} {
+	for _, is := range []conversation.ActionStatus{conversation.ActionSucceeded, conversation.ActionFailed,
+		conversation.ActionCancelled} {
 		c := pulling(t, agent.CIRun).ends(func(x *conversation.Action) {
-			x.Status, x.Error, x.CompletedAt, x.CancelReason = is, conversation.ReasonBranchAlone, &at, conversation.ReasonWithdrawn
+			x.Status, x.Error, x.CompletedAt, x.CancelReason = is, conversation.ReasonBranchAlone, &at,
+				conversation.ReasonWithdrawn
 		})
 		text, _ := c.drawn("en")
 		expect.That(t, !strings.Contains(text, "Pushing runs") && strings.Contains(text, "acme/shop"), "%s: %s", is, text)
@@ -238,7 +250,8 @@ func TestADonePullRequestDoesNotWarnOfCI(t *testing.T) {
 
 func TestARequestThatWasMadeKeepsItsText(t *testing.T) {
 	for _, locale := range language.All {
-		for name, text := range map[string]string{"short": "ノート PC を 3 台購入する。 <!channel>\n- 予算", "long": strings.Repeat("予算を書く。\n", 900)} {
+		for name, text := range map[string]string{"short": "ノート PC を 3 台購入する。 <!channel>\n- 予算",
+			"long": strings.Repeat("予算を書く。\n", 900)} {
 			c := begunConversation(t).wants(text)
 			c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
 			m := c.shown(conversation.CardOffered, locale)
@@ -270,14 +283,17 @@ func TestACancelledActionSaysWhenItEnded(t *testing.T) {
 			at := c.last().CompletedAt.Add(test.after)
 			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})
 			text, _ := c.drawn(locale)
-			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "%v: %s", test.after, text)
+			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "%v: %s", test.after,
+				text)
 
-			c = begunConversation(t).says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+			c = begunConversation(t).says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`,
+				aggregate.Write, conversation.Called{})).calling()
 			c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 			at = c.last().CompletedAt.Add(test.after)
 			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})
 			text, _ = c.drawn(locale)
-			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "call %v: %s", test.after, text)
+			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "call %v: %s",
+				test.after, text)
 		}
 	}
 }
@@ -295,7 +311,8 @@ func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 		text, _ = c.drawn(locale)
 		expect.Has(t, text, c.last().Gate.ApprovedBy)
-		expect.That(t, !strings.Contains(text, notBegun) && strings.Contains(text, fmt.Sprint(c.last().StartedAt.Unix())), "%s", text)
+		expect.That(t, !strings.Contains(text, notBegun) && strings.Contains(text, fmt.Sprint(c.last().StartedAt.Unix())),
+			"%s", text)
 		c = begunConversation(t).says("", shell("make"))
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 		text, _ = c.drawn(locale)
@@ -307,8 +324,9 @@ func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
 func TestACardOfAReadSaysWhatLeaves(t *testing.T) {
 	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "日付などは、そのまま送信されます"},
 		"en": {": (not given)", "names, employee numbers", "is sent unmasked"}} {
-		text, _ := begunConversation(t).says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
-			conversation.Called{})).drawn(locale)
+		text, _ := begunConversation(t).says("",
+			tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+				conversation.Called{})).drawn(locale)
 		for _, want := range wants {
 			expect.Has(t, text, want)
 		}

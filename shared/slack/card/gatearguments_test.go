@@ -58,7 +58,9 @@ func rows(n int) (out []map[string]any) {
 func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 	for name, tt := range map[string]struct{ tool, arguments, line string }{
 		"details full of ampersands": {"send_slack_dm", jsonOf(map[string]any{
-			"recipient": "mallory@example.com", "text": "x", "details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}}, 20),
+			"recipient": "mallory@example.com", "text": "x",
+			"details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}},
+				20),
 		}), "*宛先*: `mallory@example.com`"},
 		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`, "*宛先*: <@U0123ABC> `U0123ABC`"},
 		"a sheet": {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`,
@@ -87,11 +89,12 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 			[]string{"hanako@example.com", "末尾"}, true},
 		"one line of 2,990 characters": {jsonOf(map[string]any{"recipient": "U1",
 			"text": strings.Repeat("a", 2990) + "END", "details": []any{}}), []string{"END"}, true},
-		"numbers and names of addresses": {`{"permissions":{"mallory@example.com":{"public":true,"n":12345678901234567890}}}`, []string{"mallory@example.com", "true", "12345678901234567890"}, true},
-		"a hundred lines":                {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
-		"a thousand rows":                {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
-		"thirty columns":                 {jsonOf(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
-		"signs that nobody sees":         {`{"text":"a\u200b\u3164\u202eb"}`, []string{"⟨U+200B⟩⟨U+3164⟩⟨U+202E⟩"}, true},
+		"numbers and names of addresses": {`{"permissions":{"mallory@example.com":{"public":true,` +
+			`"n":12345678901234567890}}}`, []string{"mallory@example.com", "true", "12345678901234567890"}, true},
+		"a hundred lines":        {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
+		"a thousand rows":        {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
+		"thirty columns":         {jsonOf(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
+		"signs that nobody sees": {`{"text":"a\u200b\u3164\u202eb"}`, []string{"⟨U+200B⟩⟨U+3164⟩⟨U+202E⟩"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := calling(t, "rooms.book", tt.arguments, tt.arguments)
@@ -120,8 +123,10 @@ func wide(n int) map[string]any {
 }
 
 func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
-	planned := `{"recipient":{"$ref":"step-1.result.email"},"text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":{"$ref":"step-1.result.phone"}},{"label":"写し","value":"jiro@example.com"}]}`
-	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
+	planned := `{"recipient":{"$ref":"step-1.result.email"},"text":"電話 090-1234-5678 へ","details":[{"label":"連絡先",` +
+		`"value":{"$ref":"step-1.result.phone"}},{"label":"写し","value":"jiro@example.com"}]}`
+	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先",` +
+		`"value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
 	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
 	got := drawn(blocks)
 	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21",
@@ -150,7 +155,8 @@ func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 	} {
 		for name, arguments := range map[string]any{"text": map[string]any{"to": to},
 			"list": map[string]any{"to": []string{to,
-				"x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
+				"x"}}, "member": map[string]any{"to": map[string]any{to: true}},
+			"cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
 			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
 			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
 			expect.That(t, offers(m, "approve_step") && strings.Contains(got, to) && !strings.Contains(got, "伏せて"),
@@ -204,7 +210,9 @@ func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
 // all of them.
 func FuzzGate(f *testing.F) {
 	for _, s := range []string{
-		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`, `{"":"` + "\u3164" + `","\u0000":" "}`,
+		`{"recipient":"U1","rows":[["a",1],["b",null]],` +
+			`"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`,
+		`{"":"` + "\u3164" + `","\u0000":" "}`,
 		jsonOf(map[string]any{"rows": rows(150)}), jsonOf(map[string]any{"text": strings.Repeat("&", 5000)}),
 		`{"a":[{"b":[{"c":"` + "```" + `"}]},{"b":"d"}]}`, "not JSON ``` ✅", "",
 		jsonOf(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長",
@@ -282,8 +290,10 @@ func leaves(out []string, v any) []string {
 
 func TestOnlyResultsAreLinks(t *testing.T) {
 	for url, links := range map[string]bool{
-		"https://docs.google.com/spreadsheets/d/1aB_c-D/edit#gid=0": true, "http://docs.google.com/x": false, "https://x.example/a|承認>": false, "javascript:alert(1)": false,
-		"https://localhost/": false, "http://127.0.0.1:3000/sheets/x": true, "http://127.0.0.1.evil.example/x": false, "https://u:p@x.example/": false,
+		"https://docs.google.com/spreadsheets/d/1aB_c-D/edit#gid=0": true, "http://docs.google.com/x": false,
+		"https://x.example/a|承認>": false, "javascript:alert(1)": false,
+		"https://localhost/": false, "http://127.0.0.1:3000/sheets/x": true, "http://127.0.0.1.evil.example/x": false,
+		"https://u:p@x.example/": false,
 	} {
 		s := started(t, fiveSteps()[:1]).claim(1)
 		s.finish(1, task.Outcome{Status: task.StepCompleted,

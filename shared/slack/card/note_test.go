@@ -124,7 +124,8 @@ func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 		{"ja", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。",
 			"freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
 		{"en", "freee HR didn't respond in time.",
-			"freee HR didn't respond in time.\nA tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
+			"freee HR didn't respond in time.\nA tool call failed. Check the service, then press [🔄 Run again]. Completed " +
+				"steps won't run again."},
 		{"en", "", "A tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 	} {
 		got := card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail)

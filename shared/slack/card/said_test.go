@@ -29,7 +29,8 @@ func TestCodeReachesPeopleAsItIs(t *testing.T) {
 		"stars": {"`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です",
 			"`f(*a, **kw)` は `g(**x)` と同じで、`2**3` は `8`、`4**5` は `1024` です", ""},
 		"colons": {"```cpp\nstd::map<int,int>::iterator it; a::b::c();\n```",
-			"```\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```", "```cpp\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```"},
+			"```\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```",
+			"```cpp\nstd::map&lt;int,int&gt;::iterator it; a::b::c();\n```"},
 		"names of emoji": {"`:x:` :x:", "`:x:` :\u2060x:", ""},
 		"times and volumes": {"```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```",
 			"```\n12:30:45 x[1:n:2] docker run -v /a:/b:ro redis:7\n```", ""},
@@ -84,7 +85,8 @@ func TestCodeReachesPeopleAsItIs(t *testing.T) {
 func anyAnswer(t *rapid.T) string {
 	bits := []string{"`", "``", "```", "````", "\n```\n", "\n```go\n", "~~~", "\n", "\n\n", "    ", " ", "\t", "- ",
 		"1. ", "> ", "# ", "a", "b ", "漢字。", "\\", "**", "*", "_",
-		"~", "---", "\r\n", "<@U123>", "<!channel>", "@here", ":x:", "://e.example/", "](", "]", "[", "&lt;", "|", "␚", "\u202e", "\u200b", "\ue000", "\ue001", "\u2060", "✅", "❤\ufe0f", "\u2028", "=", "&"}
+		"~", "---", "\r\n", "<@U123>", "<!channel>", "@here", ":x:", "://e.example/", "](", "]", "[", "&lt;", "|", "␚",
+		"\u202e", "\u200b", "\ue000", "\ue001", "\u2060", "✅", "❤\ufe0f", "\u2028", "=", "&"}
 	if rapid.Bool().Draw(t, "any") {
 		return rapid.String().Draw(t, "text")
 	}
@@ -162,7 +164,8 @@ func TestSlackSeesTheCodeThatMarkdownSees(t *testing.T) {
 				want = append(want, strings.Trim(shown, " \n"))
 			}
 		}
-		for name, out := range map[string]string{"the card": said(text), "the stream": written(legible.MarkdownPieces(text), false, streamed)} {
+		for name, out := range map[string]string{"the card": said(text),
+			"the stream": written(legible.MarkdownPieces(text), false, streamed)} {
 			code, around := slackCode(out)
 			if strings.Join(code, "\x00") != strings.Join(want, "\x00") {
 				t.Fatalf("%s of %q is %q with the code %q, want %q", name, text, out, code, want)

@@ -111,7 +111,8 @@ func TestTextsStayInBounds(t *testing.T) {
 var hostileParts = []string{
 	"<!channel>", "<@U1>", "✅", "❌\ufe0f", "⏹️", ":white_check_mark:", ":x", ":", "&", "<", ">", "&amp;", "*", "_", "~",
 	"`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
-	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}", "{who}", "%s",
+	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}",
+	"{who}", "%s",
 }
 
 // Other people's texts can't show a mark that Ringi's own texts use.
@@ -159,7 +160,8 @@ func TestNamesOfEmojiInAnyScriptStayNames(t *testing.T) {
 // A capital letter whose lower case is longer in bytes doesn't turn addresses into mentions.
 func TestMentionsAreFoldedAsASCII(t *testing.T) {
 	for in, want := range map[string]string{
-		"İ a@b.jp @here": "İ a@b.jp @" + joiner + "here", "@HERE @Channel": "@" + joiner + "HERE @" + joiner + "Channel", "@ſomebody": "@ſomebody",
+		"İ a@b.jp @here": "İ a@b.jp @" + joiner + "here", "@HERE @Channel": "@" + joiner + "HERE @" + joiner + "Channel",
+		"@ſomebody": "@ſomebody",
 	} {
 		got := breakMentions(in)
 		expect.That(t, got == want, "%q became %q, want %q", in, got, want)
@@ -249,8 +251,10 @@ func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 // FuzzFences: code blocks show a text completely, or say that a part is missing.
 func FuzzFences(f *testing.F) {
 	for _, s := range []string{
-		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, "{\"a\":\"```\\n<!channel> & \\u202e\"}", `{"a":{},"b":[],"c":[[]],"d":1e999999}`,
-		`{"":"\ud800","\u0000":" "}`, strings.Repeat(`{"a":`, 60), `{"a":"` + strings.Repeat("長い", 2000) + `"}`, "not JSON ``` ✅", "{\"a\":\"\xff\"}", "{\"a\":\"葛\U000e0100\u200b\U000e0041\"}", "",
+		`{"recipient":"U1","rows":[["a",1],["b",null]],` +
+			`"n":12345678901234567890}`, "{\"a\":\"```\\n<!channel> & \\u202e\"}", `{"a":{},"b":[],"c":[[]],"d":1e999999}`,
+		`{"":"\ud800","\u0000":" "}`, strings.Repeat(`{"a":`, 60), `{"a":"` + strings.Repeat("長い", 2000) + `"}`,
+		"not JSON ``` ✅", "{\"a\":\"\xff\"}", "{\"a\":\"葛\U000e0100\u200b\U000e0041\"}", "",
 	} {
 		f.Add(s)
 	}
@@ -269,7 +273,9 @@ func FuzzFences(f *testing.F) {
 		if rest || !json.Valid([]byte(s)) {
 			return
 		}
-		shown := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(strings.ReplaceAll(strings.Join(all, ""), "\n", "")) // long lines are folded
+		// long lines are folded
+		shown := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;",
+			">").Replace(strings.ReplaceAll(strings.Join(all, ""), "\n", ""))
 		d := cmp.Diff(numbers(t, s), numbers(t, shown))
 		expect.That(t, d == "", "%q is shown as %q: %s", s, shown, d)
 	})

@@ -252,12 +252,13 @@ type routeWords struct {
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, Stamped                     string
-	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string            // the form for a hand that stands in for several
-	Owes                                               string            // in lists
-	Askers                                             string            // whose words were shown beside the requester's
-	Closed, OnlyButton                                 string            // on copies
-	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
-	Filled                                             map[string]string // a stage's name, by circulation.Stage.Filled
+	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string // the form for a hand that stands in for several
+	Owes                                               string // in lists
+	Askers                                             string // whose words were shown beside the requester's
+	Closed, OnlyButton                                 string // on copies
+	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
+	LeftOut map[string]string
+	Filled  map[string]string // a stage's name, by circulation.Stage.Filled
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}

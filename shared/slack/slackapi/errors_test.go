@@ -167,7 +167,8 @@ func with(t *testing.T, r *keys) (*slackapi.Client, *webapi.Workspace, *[]webapi
 	w := webapi.NewWorkspace(webapi.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
 	calls := &[]webapi.Call{}
 	server := httptest.NewServer(webapi.New(webapi.Options{
-		Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{}, Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) },
+		Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{}, Self: func() string { return "" },
+		Heard: func(c webapi.Call) { *calls = append(*calls, c) },
 	}))
 	t.Cleanup(server.Close)
 	r.address = server.URL + "/api/"
@@ -230,7 +231,8 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 			w.Write([]byte(`{"ok":true,"user_id":"` + bot + `","bot_id":""}`))
 			return
 		}
-		w.Write([]byte(`{"ok":true,"messages":[{"ts":"2.000001","user":"U0new","metadata":{"event_type":"ringi_card","event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`))
+		w.Write([]byte(`{"ok":true,"messages":[{"ts":"2.000001","user":"U0new","metadata":{"event_type":"ringi_card",` +
+			`"event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`))
 	}))
 	defer server.Close()
 	r := &keys{token: "old", address: server.URL + "/api/"}

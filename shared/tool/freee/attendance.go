@@ -370,7 +370,8 @@ func note(locale string, months int) string {
 		[]string{
 			"The multi-month limits (80 h on average, 360 h a year) need more than one month.",
 			"Checked across %d months. The 360 h limit counts these months only.",
-			"Checked across %d months. The 360 h limit counts the last 12 months, which may differ from your labor agreement's year.",
+			"Checked across %d months. The 360 h limit counts the last 12 months, which may differ from your labor " +
+				"agreement's year.",
 		},
 	).In(locale)
 	one, some, all := texts[0], texts[1], texts[2]

@@ -177,7 +177,8 @@ func (c *Client) memberships(ctx context.Context, company int64, p period) (map[
 					Groups []membership `json:"group_memberships"`
 				} `json:"employee_group_memberships"`
 			}
-			path := fmt.Sprintf("/employee_group_memberships?company_id=%d&base_date=%s&with_no_payroll_calculation=true&limit=%d&offset=%d",
+			path := fmt.Sprintf("/employee_group_memberships?company_id=%d&base_date=%s&with_no_payroll_calculation=true&lim"+
+				"it=%d&offset=%d",
 				company, day, pageSize, offset)
 			if err := c.wire.Read(ctx, path, &got); err != nil {
 				return 0, err

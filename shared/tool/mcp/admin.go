@@ -180,7 +180,8 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	}
 	if total > MaxAllowed {
 		return aggregate.ErrField{Field: "tool_name",
-			Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and schemas, with this they have %d", MaxAllowed, total)}
+			Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and "+
+				"schemas, with this they have %d", MaxAllowed, total)}
 	}
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }

@@ -1,0 +1,106 @@
+package teamconfig
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+)
+
+func TestMistakesAndWarningsAreBoundedEachForItself(t *testing.T) {
+	found := []Finding{
+		{File: "a.toml", Field: "x", Message: "is wrong"}, {File: "a.toml", Message: "has no effect", Warning: true},
+		{File: "b.toml", Message: "is wrong"}, {File: "c.toml", Message: "is wrong"},
+	}
+	wrong, warned, err := Texts(found, 2, "en")
+	expect.NoError(t, err)
+	expect.Same(t, []string{"a.toml: x: is wrong", "b.toml: is wrong", "and 1 more"}, wrong)
+	expect.Same(t, []string{"a.toml: has no effect"}, warned)
+	wrong, _, err = Texts(found, 3, "en")
+	expect.That(t, err == nil && len(wrong) == 3, "%q, %v", wrong, err)
+	wrong, warned, err = Texts(nil, 1, "en")
+	expect.That(t, wrong == nil && warned == nil && err == nil, "%q, %q, %v", wrong, warned, err)
+	wrong, warned, _ = Texts([]Finding{{File: "a.toml", Field: "n", Value: `"12"`, Message: "must be 1 to 5"},
+		{File: "b.toml", Message: "is required"}, {File: "c.toml", Field: "x",
+			Message: "has no effect: write system_instruction", Warning: true}}, 1, "ja")
+	expect.Same(t, []string{`a.toml: n: 1〜5 にしてください、実際の値: "12"`, "ほか 1 件"}, wrong)
+	expect.Same(t, []string{"c.toml: x: 効果がありません (system_instruction に書いてください)"}, warned)
+	found = append(found, Finding{File: "d.toml", Err: explain.ErrUnavailable})
+	wrong, warned, err = Texts(found, 2, "en")
+	expect.That(t, errors.Is(err, explain.ErrUnavailable) && wrong == nil && warned == nil, "%q, %q, %v", wrong, warned,
+		err)
+}
+
+func TestFewerRoundsThanAFileSays(t *testing.T) {
+	c := Contest{MinRounds: 2, MaxRounds: 5}
+	for most, want := range map[int]Contest{
+		1: {MinRounds: 1, MaxRounds: 1}, 3: {MinRounds: 2, MaxRounds: 3}, 9: {MinRounds: 2, MaxRounds: 5},
+	} {
+		expect.Same(t, want, c.Within(most))
+	}
+}
+
+// TestEveryMessageIsSaidInJapanese looks for messages in the source: what is refused, warned of, or ignored and why.
+func TestEveryMessageIsSaidInJapanese(t *testing.T) {
+	seen := 0
+	for _, folder := range []string{"."} {
+		all, err := parser.ParseDir(token.NewFileSet(), folder,
+			func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+		expect.NoError(t, err)
+		for _, p := range all {
+			ast.Inspect(p, func(n ast.Node) bool {
+				for _, message := range messagesOf(n) {
+					if strings.Trim(message, "%vs") == "" {
+						continue // says what another message says
+					}
+					seen++
+					said := verbs.ReplaceAllString(message, "7")
+					expect.That(t, in("ja", said) != said, "%q has no Japanese", message)
+				}
+				return true
+			})
+		}
+	}
+	expect.That(t, seen > 50, "only %d messages were found", seen)
+}
+
+// messagesOf returns the messages that a call is given. A text that goes on after it ends in ": ".
+func messagesOf(n ast.Node) (all []string) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	name, at := "", -1
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	case *ast.Ident:
+		name = f.Name
+	}
+	if at = map[string]int{"refuse": 2, "warn": 2, "ignored": 1, "Refused": 1}[name]; at == 0 || len(call.Args) < at {
+		return nil
+	}
+	arg := call.Args[at-1]
+	ends := ""
+	if sum, is := arg.(*ast.BinaryExpr); is {
+		arg = sum.X
+		if _, text := sum.Y.(*ast.BasicLit); text {
+			return nil // tested by itself
+		}
+		ends = "7"
+	}
+	if text, is := arg.(*ast.BasicLit); is && text.Kind == token.STRING && !slices.Contains([]string{`""`}, text.Value) {
+		if message, err := strconv.Unquote(text.Value); err == nil {
+			all = append(all, message+ends)
+		}
+	}
+	return all
+}
