@@ -56,19 +56,25 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 			smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n",
 			"extra: isn't a known field here, got a table\nleader.name: isn't a known field here, got \"x\""},
 		"code of a plugin": {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n",
-			"members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
+			"members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or " +
+				"code-exec, got a table"},
 		"two names of one field": {"a.toml", smallMember + "name = 'other'\n", "members[0].name: disagrees with " +
 			"agent_name: keep only one of them, got \"other\""},
 		"two names that are lists": {"a.toml", strings.Replace(smallMember, "agent_name = 'x'",
-			"agent_name = []\nname = [[]]", 1), "members[0].name: disagrees with agent_name: keep only one of them\nmembers[0].agent_name: must be a string"},
+			"agent_name = []\nname = [[]]", 1), "members[0].name: disagrees with agent_name: keep only one of them\n" +
+			"members[0].agent_name: must be a string"},
 		"a key in place of a model": {"a.toml", strings.Replace(smallMember, "'gpt-5'", "' sk-ant-api03-secret'", 1),
-			"members[0].model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on, got what looks like a key"},
+			"members[0].model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, " +
+				"gemini-, or o1, o3 and so on, got what looks like a key"},
 		"a key that few may read": {"a.toml", smallMember + "API_Key = 'sk-1'\nmax_tokens = 0\n", "members[0].max_tok" +
 			"ens: must be 1 or more, got 0\nmembers[0].API_Key: isn't a known field here"},
 		"what defaults can't be": {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n",
-			"llm_default.model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: isn't a known field here, got 1"},
+			"llm_default.model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, " +
+				"gemini-, or o1, o3 and so on, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: " +
+				"isn't a known field here, got 1"},
 		"a member's file that is not": {"a.toml", smallTeam + "[[team.members]]\nconfig = 'none.toml'\ntop_p = 2.0\n",
-			"members[0].config: none.toml: there is no such file in the workspace: file does not exist\nmembers[0].top_p: must be 0.0 to 1.0, got 2"},
+			"members[0].config: none.toml: there is no such file in the workspace: file does not exist\nmembers[0].top_p: " +
+				"must be 0.0 to 1.0, got 2"},
 		"a name of a page": {"a.toml", "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("長", 201) + "'\n",
 			"team_name: must be at most 200 characters, got \"" + strings.Repeat("長", 80) + "…\""},
 		"no TOML":     {"a.toml", "[team]\nteam_id = \n", ": is not TOML: line 2, column 11: "},
@@ -96,7 +102,8 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 			1), "min_rounds: min_rounds (3) must be <= max_rounds (2), got 3"},
 		"an evaluator outside": {"run.toml", strings.Replace(smallRun, "]\n",
 			"]\nevaluator_config = '/e.toml'\njudgment_config = '../j.toml'\n", 1),
-			"evaluator_config: must be a relative path inside the workspace, got \"/e.toml\"\njudgment_config: must be a relative path inside the workspace, got \"../j.toml\""},
+			"evaluator_config: must be a relative path inside the workspace, got \"/e.toml\"\njudgment_config: must be a " +
+				"relative path inside the workspace, got \"../j.toml\""},
 		"a fault of its evaluator": {"run.toml", strings.Replace(smallRun, "]\n",
 			"]\nevaluator_config = 'bad_judge.toml'\n", 1),
 			"evaluator.metrics: bad_judge.toml: an evaluator needs a metric: [[metrics]] with name"},
@@ -112,7 +119,8 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 			"weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n",
 			"metrics: must have weights that sum to 1 within 0.001, but these sum to 0.9985"},
 		"more metrics than a bound": {"judge.toml", strings.Repeat(smallMetric, MaxMetrics) +
-			"[[metrics]]\nname = 'Relevance'\n", "metrics: must be at most 20 metrics, got a list of 21\nmetrics: Duplicate metric name"},
+			"[[metrics]]\nname = 'Relevance'\n", "metrics: must be at most 20 metrics, got a list of 21\nmetrics: Duplicate " +
+			"metric name"},
 		"a metric's own program": {"judge.toml", smallMetric + "[custom_metrics]\nx = 1\n", "custom_metrics: can't " +
 			"be used: write a metric of your own as [[metrics]] with system_instruction, got a table"},
 	} {
@@ -208,7 +216,8 @@ func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 
 func TestAnEvaluatorsDefaultsMayStandInATable(t *testing.T) {
 	w := workspace(map[string]string{"judge.toml": "default_model = 'demo'\nmax_retries = 7\nseed = 3\n" + smallMetric +
-		"[llm_default]\nmodel = 'anthropic:claude-sonnet-4-5-20250929'\ntemperature = 0.0\nmax_tokens = 2000\nmax_retries = 0\nstop_sequences = ['END']\n"})
+		"[llm_default]\nmodel = 'anthropic:claude-sonnet-4-5-20250929'\ntemperature = 0.0\nmax_tokens = 2000\n" +
+		"max_retries = 0\nstop_sequences = ['END']\n"})
 	e, found := read[Evaluator](w, "judge.toml")
 	if len(found) != 0 || e.DefaultModel != "anthropic:claude-sonnet-4-5-20250929" ||
 		e.Metrics[0].Model != e.DefaultModel {
