@@ -1,12 +1,16 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -156,4 +160,114 @@ func TestCommandsThatAreWrittenDownWork(t *testing.T) {
 	expect.That(t, n >= 8, "%d commands are written down; there were eight", n)
 	x, err := w.rows.Tenant(t.Context(), w.tenant)
 	expect.That(t, err == nil && len(x.Admins) == 1, "%+v, %v", x, err)
+}
+
+func TestServers(t *testing.T) {
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	t.Setenv("OUTBOUND_ALLOW", s.Listener.Addr().String())
+	w := sealing(t, "T0RINGI")
+	w.refused(t, "must begin with https://", "mcp", "add", "rooms", "http://example.com")
+	w.refused(t, "mcp takes one of", "mcp")
+	w.refused(t, "mcp takes one of", "mcp", "tools")
+	w.refused(t, "none that the settings name", "mcp", "tools", "rooms")
+	w.refused(t, "first `mcp add rooms", "mcp:rooms")
+	w.must(t, "mcp", "add", "rooms", s.URL+vendors.RoomsPath)
+	w.refused(t, "rooms (MCP) isn't connected", "mcp", "tools", "rooms")
+	expect.Value(w.given(t, v.RoomsToken()+"\n", "mcp:rooms"))(t)
+	shown := w.must(t, "mcp", "tools", "rooms")
+	expect.That(t, strings.Contains(shown, "rooms.book_room (off)") && !strings.Contains(shown, v.RoomsToken()),
+		"shown %s", shown)
+	testPinned(t, w, v, shown)
+	testAddress(t, w, s)
+	w.must(t, "-disconnect", "mcp:rooms")
+	w.refused(t, "rooms (MCP) isn't connected", "mcp", "tools", "rooms")
+	w.must(t, "mcp", "remove", "rooms")
+	x, err := w.rows.Settings(t.Context(), w.tenant)
+	expect.That(t, err == nil && len(x.MCPServers) == 0 && x.UpdatedBy == "U0ADMIN", "%+v, %v", x, err)
+}
+
+// A tool is allowed as it was shown, by the whole hash of that.
+func testPinned(t *testing.T, w *workspace, v *vendors.Vendors, shown string) {
+	hash := regexp.MustCompile(`rooms.book_room \(off\)\n  hash: ([0-9a-f]{64})`).FindStringSubmatch(shown)[1]
+	w.refused(t, "reads or writes", "mcp", "allow", "rooms.book_room", hash, "both")
+	for _, part := range []string{hash[:12], hash[:63], hash + "0"} {
+		w.refused(t, "copy all of them", "mcp", "allow", "rooms.book_room", part, "write")
+	}
+	w.refused(t, "has not the hash", "mcp", "allow", "rooms.book_room", strings.Repeat("0", 64), "write")
+	w.must(t, "mcp", "allow", "rooms.book_room", hash, "write")
+	p, found, err := w.rows.ToolPermission(t.Context(), w.tenant, "rooms.book_room")
+	expect.That(t, err == nil && found && p.Allowed && p.Pin.Access == aggregate.Write && p.Pin.Hash == hash,
+		"%+v, %v", p, err)
+	w.refused(t, "as one that writes", "mcp", "contests", "rooms.book_room", hash)
+	v.Rooms().Describe("Books \x1b[31m a room.")
+	shown = w.must(t, "mcp", "tools", "rooms")
+	expect.That(t, strings.Contains(shown, "rooms.book_room (changed, write)") && !strings.Contains(shown, "\x1b"),
+		"shown %q", shown)
+	w.refused(t, "has not the hash", "mcp", "allow", "rooms.book_room", hash, "write")
+	w.must(t, "mcp", "forbid", "rooms.book_room")
+	p, _, err = w.rows.ToolPermission(t.Context(), w.tenant, "rooms.book_room")
+	expect.That(t, err == nil && !p.Allowed, "%+v, %v", p, err)
+}
+
+// A token is sent to no other address than the one that it was given for.
+func testAddress(t *testing.T, w *workspace, s *httptest.Server) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another address is asked, with %q", r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(other.Close)
+	t.Setenv("OUTBOUND_ALLOW", s.Listener.Addr().String()+","+other.Listener.Addr().String())
+	w.must(t, "mcp", "add", "rooms", other.URL+"/mcp")
+	w.refused(t, "another address", "mcp", "tools", "rooms")
+	w.must(t, "mcp", "add", "rooms", s.URL+vendors.RoomsPath)
+	w.must(t, "mcp", "tools", "rooms")
+}
+
+func TestTools(t *testing.T) {
+	w := deciding(t)
+	must := func(args ...string) string {
+		t.Helper()
+		return strings.TrimSpace(w.must(t, append([]string{"tool"}, args...)...))
+	}
+	out := must("list")
+	expect.That(t, strings.Contains(out, "list_attendance: allowed (knows: departments, max_rows)\n") &&
+		strings.Contains(out, "calculate_overtime: allowed (knows: none)"), "%s", out)
+	for _, step := range []struct{ args, said string }{
+		{"allow list_attendance departments=営業部,人事部 max_rows=100", "list_attendance: allowed departments=営業部,人事部 max_rows=100"},
+		{"forbid list_attendance", "list_attendance: forbidden departments=営業部,人事部 max_rows=100"},
+		{"allow list_attendance", "list_attendance: allowed departments=営業部,人事部 max_rows=100"},
+		{"allow list_attendance departments=", "list_attendance: allowed max_rows=100"},
+		{`allow list_attendance max_rows=0 departments=["営業部,第一"]`, `list_attendance: allowed departments=["営業部,第一"]`},
+		{"allow send_slack_dm recipients=U0SATO,sato@example.com", "send_slack_dm: allowed recipients=U0SATO,sato@example.com"},
+		{"allow write_rows_to_google_sheet spreadsheet_ids=1AbC", "write_rows_to_google_sheet: allowed spreadsheet_ids=1AbC"},
+	} {
+		expect.Is(t, must(strings.Fields(step.args)...), step.said, "%s", step.args)
+		expect.Has(t, must("list"), step.said+" (knows:", "%s is not kept", step.args)
+	}
+	p, found, err := w.rows.ToolPermission(t.Context(), w.tenant, "send_slack_dm")
+	expect.That(t, err == nil && found && p.Allowed && p.Constraints == `{"recipients":["U0SATO","sato@example.com"]}`,
+		"%+v, %v", p, err)
+	log := w.entries(t, tenancy.AuditToolPermissionUpdated)
+	expect.That(t, len(log) == 7 && log[1].ActorID == "U0ADMIN" &&
+		log[1].Details == `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},"tool":"list_attendance"}`,
+		"%+v", log)
+	for args, want := range map[string]string{
+		"allow list_attendance max_rows=-1":        "constraints.max_rows must be a whole number from 1",
+		"allow list_attendance max_rows=many":      "max_rows must be a whole number",
+		"allow list_attendance recipients=U0SATO":  "constraints.recipients is no constraint of list_attendance; it knows departments, max_rows",
+		"allow list_attendance rows=1":             "rows is no constraint; those of list_attendance are: departments, max_rows",
+		"allow send_slack_dm recipients=sato":      "constraints.recipients[0] must be a Slack user id or an e-mail address",
+		"allow calculate_overtime departments=人事部": "constraints.departments is no constraint of calculate_overtime; it knows none",
+		"allow delete_employees":                   "delete_employees is no tool",
+		"allow rooms.book_room":                    "`mcp allow` is for those",
+		"forbid rooms.book_room":                   "`mcp forbid` is for those",
+		"forbid list_attendance max_rows=1":        "tool takes one of",
+		"":                                         "tool takes one of",
+		"allow":                                    "tool takes one of",
+	} {
+		w.refused(t, want, append([]string{"tool"}, strings.Fields(args)...)...)
+	}
+	n := len(w.entries(t, tenancy.AuditToolPermissionUpdated))
+	expect.That(t, n == len(log), "%d entries after refusals, want %d", n, len(log))
 }

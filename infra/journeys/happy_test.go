@@ -7,7 +7,12 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -115,4 +120,234 @@ func TestARequestIsReadAsItWasTyped(t *testing.T) {
 			d.Until("it is cancelled", endedAndShown)
 		}
 	}
+}
+
+func TestAQuestionGetsAPlainReply(t *testing.T) {
+	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"}, "en": {"What can you do?", "Ask Ringi for work in plain words"}} {
+		t.Run(locale, func(t *testing.T) {
+			s := start(t)
+			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
+			d := driver.Ask(t, s, webapi.Sato, want[0])
+			a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
+			said := d.Cards("CARD#task")
+			if len(said) != 1 || !strings.Contains(said[0].Text, want[1]) || len(said[0].Attachments) != 0 {
+				t.Errorf("replied %+v", said)
+			}
+			if a.Task != nil || len(a.Cards) != 1 || a.Head.Ended.As != task.TaskAnswered {
+				t.Errorf("%+v", a.Head)
+			}
+			expect.Same(t, []string{"request.answered by system"}, d.Audit())
+			d.RunsEnd()
+		})
+	}
+}
+
+func TestAMentionWhereAPolicyWaits(t *testing.T) {
+	s := start(t)
+	waits := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	waits.Card("CARD#prompt#0001", "approve_prompt")
+	say := func(who, text string) *driver.Request {
+		ts := expect.Value(s.Sandbox.Reply(who, webapi.HR, waits.Root, "<@"+webapi.Bot+"> "+text))(t)
+		d := driver.At(t, s, webapi.HR, ts)
+		d.Root = waits.Root // where its cards are
+		return d
+	}
+	reason, request := say(webapi.Sato, "DM での連絡は不要です"), say(webapi.Suzuki, "先月の残業時間を確認して")
+	for _, d := range []*driver.Request{reason, request} {
+		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
+		d.RunsEnd()
+		if a := d.Load(); a.Task != nil || a.Used() != nil {
+			t.Errorf("something was generated: %+v", a.Task)
+		}
+	}
+	reason.Click(webapi.Guest, "CARD#task", "take_as_reason")
+	reason.Click(webapi.Suzuki, "CARD#task", "take_as_reason")
+	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
+	if p := a.Prompts[0]; p.RejectedBy != webapi.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
+		t.Errorf("%+v", p.Verdict)
+	}
+	waits.Card("CARD#prompt#0002", "approve_prompt")
+	b := reason.Until("the message is done with", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
+	if said := reason.Cards("CARD#task"); len(said) != 1 ||
+		!strings.Contains(said[0].Text, "実行方針 v1 の却下理由にしました · <@"+webapi.Suzuki+">") || b.Task != nil {
+		t.Errorf("%+v", said)
+	}
+	// The policy was rejected meanwhile: the message comes too late as a reason, but not as a request.
+	request.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
+	if notes := request.Told(webapi.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下しました") {
+		t.Errorf("told %q", notes)
+	}
+	request.Click(webapi.Suzuki, "CARD#task", "take_as_request")
+	request.Card("CARD#prompt#0001", "approve_prompt")
+	expect.Same(t, []string{"request.chosen by " + webapi.Suzuki, "task.created by system"}, request.Audit())
+	request.Cancel(webapi.Suzuki, request.Cards("CARD#prompt#0001")[0].TS)
+}
+
+func TestAPersonIsGreetedOnce(t *testing.T) {
+	for locale, want := range map[string][2]string{
+		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"I'm the HR AI Agent. Tell me what you need done.", "Summarize this month's attendance"},
+	} {
+		t.Run(locale, func(t *testing.T) {
+			s := start(t)
+			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
+			user := map[string]string{"ja": webapi.Guest, "en": webapi.Alex}[locale] // whom no other journey has greeted before
+			dm := webapi.DirectMessage(user)
+			said := func() (n int) {
+				for _, m := range s.Sandbox.Messages(dm, "") {
+					if m.User == webapi.Bot && m.Text == want[0] {
+						n++
+					}
+				}
+				return n
+			}
+			for range 3 {
+				expect.NoError(t, s.Sandbox.OpenMessages(user))
+				expect.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
+			}
+			expect.Eventually(t, "requests are suggested", func() bool {
+				p := s.Sandbox.Suggestions(dm)
+				return len(p) == 4 && p[0].Message == want[1] && strings.HasPrefix(p[3].Message, agent.Codex+": ")
+			})
+			if n := said(); n != 1 {
+				t.Errorf("greeted %d times", n)
+			}
+		})
+	}
+}
+
+func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
+	s := start(t)
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), "従業員一覧を取得して")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	hints := func() (n int) {
+		for _, m := range s.Sandbox.Messages(d.Channel, d.Root) {
+			if strings.Contains(m.Text, "スレッドへの返信は、依頼として受け付けていません") {
+				n++
+			}
+		}
+		return n
+	}
+	for _, text := range []string{"ついでに残業も", "聞こえていますか"} {
+		expect.Value(s.Sandbox.Reply(webapi.Sato, d.Channel, d.Root, text))(t)
+		expect.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
+	}
+	d.Cancel(webapi.Sato, d.Root)
+	d.Card("CARD#prompt#0001", "キャンセルされました")
+	if n := hints(); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+// If a reply in a direct message's thread mentions Ringi while a policy waits, the person is asked what it is meant to
+// be, as in a channel, even if a hint was given before. The policy can't be stamped until they answer.
+func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
+	s := start(t)
+	waits := driver.AskIn(t, s, webapi.Tanaka, webapi.DirectMessage(webapi.Tanaka), "従業員一覧を取得して")
+	waits.Card("CARD#prompt#0001", "approve_prompt")
+	reply := func(text string) string {
+		return expect.Value(s.Sandbox.Reply(webapi.Tanaka, waits.Channel, waits.Root, text))(t)
+	}
+	reply("やっぱり DM は不要です")
+	expect.Eventually(t, "the person is told how to correct", func() bool {
+		for _, m := range s.Sandbox.Messages(waits.Channel, waits.Root) {
+			if strings.Contains(m.Text, "[❌ 却下] を押して理由を書くか、このスレッドで Ringi にメンション") {
+				return true
+			}
+		}
+		return false
+	})
+	d := driver.At(t, s, waits.Channel, reply("<@"+webapi.Bot+"> DM での連絡は不要です"))
+	d.Root = waits.Root
+	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
+	d.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
+	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
+	if p := a.Prompts[0]; p.RejectionReason != "DM での連絡は不要です" {
+		t.Errorf("%+v", p.Verdict)
+	}
+	waits.Card("CARD#prompt#0002", "approve_prompt")
+	waits.Cancel(webapi.Tanaka, waits.Root)
+}
+
+// elsewhere is a request whose cards are looked for among the messages of another channel.
+func elsewhere(d *driver.Request, channel string) *driver.Request {
+	at := *d
+	at.Channel, at.Root = channel, ""
+	return &at
+}
+
+// byChannel is a rule that asks the channel, then Alex.
+func byChannel(kinds ...rules.Kind) rules.Rule {
+	return rules.Rule{ID: "01KS000000000000000000000E", Name: "みんなで", When: rules.Conditions{Kinds: kinds},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			{Name: "みんな", Need: 1, Who: rules.Who{Kind: rules.WhoChannel}}, desk("部長", 1, webapi.Alex),
+		}}}}
+}
+
+// homed names who approves direct messages, and leaves the policy without approval.
+func homed(t *testing.T, s *stack.Stack, home rules.Home) {
+	t.Helper()
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.DirectApprovers = false, home })
+	t.Cleanup(func() {
+		driver.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.DirectApprovers = true, rules.Home{} })
+	})
+}
+
+const (
+	listing = "従業員一覧を取得して"
+	steps   = "CARD#process#0001"
+	begun   = "✅ 1. *従業員一覧を取得*" // the write after it is asked about anew, since nobody stamped the policy
+)
+
+func TestNamedPeopleAreAskedInDirectMessages(t *testing.T) {
+	s := start(t)
+	homed(t, s, rules.Home{})
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000F", Name: "課長だけ", Outcome: rules.Outcome{
+		Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}}})
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
+	d.Card(steps, "👉 いま: 課長")
+	elsewhere(d, webapi.DirectMessage(webapi.Tanaka)).Click(webapi.Tanaka, steps+"@"+webapi.Tanaka+"/1",
+		"approve_process")
+	d.Card("CARD#execution", begun)
+}
+
+// The home's members see the steps in their channel, and stamp there.
+func TestTheHomeStampsWhatIsAskedInDirectMessages(t *testing.T) {
+	s := start(t)
+	homed(t, s, rules.Home{Channel: webapi.HR})
+	under(t, s, byChannel())
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
+	d.Card(steps, "回覧 🔵 みんな")
+	expect.Same(t, d.Load().Head.ShownTo, []string{webapi.HR})
+	home, key := elsewhere(d, webapi.HR), steps+"@"+webapi.HR
+	home.Card(key, "回覧 🔵 みんな")
+	home.Click(webapi.Tanaka, key, "approve_process")
+	a := d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == 1 })
+	expect.Is(t, a.Process().Acts[0].Found.Channel, webapi.HR)
+	home.Card(key, "👉 いま: 部長")
+	elsewhere(d, webapi.DirectMessage(webapi.Alex)).Click(webapi.Alex, steps+"@"+webapi.Alex+"/2",
+		"approve_process")
+	d.Card("CARD#execution", begun)
+	home.Card(key, "回覧済み")
+}
+
+func TestWithoutAHomeNoModelIsPaid(t *testing.T) {
+	s := start(t)
+	homed(t, s, rules.Home{})
+	under(t, s, byChannel())
+	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
+	d.Card(driver.TaskCard, "管理者に「ダイレクトメッセージの承認者」の設定を依頼してください")
+	a := d.Load()
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonNoHome && a.Used() == nil, "%+v", a.Head)
+}
+
+// The agent is told why, and the conversation goes on.
+func TestWithoutAHomeAnAgentProposesNothing(t *testing.T) {
+	s := start(t)
+	homed(t, s, rules.Home{})
+	under(t, s, byChannel(rules.KindAction))
+	d := driver.Talk(t, s, webapi.Sato, "codex: hello.txt を作って")
+	d.Shows("")
+	a := d.Rests()
+	expect.That(t, a.Current() == nil && a.Conversation.Actions == 0 && a.Conversation.Status != conversation.Closed,
+		"%+v", a.Conversation)
 }

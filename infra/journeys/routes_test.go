@@ -2,6 +2,7 @@ package journeys
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -207,4 +208,145 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	d.Card("CARD#execution", "✅ 実行完了")
 	act := d.Load().Process().Acts[0]
 	expect.That(t, act.Principal.User == webapi.Suzuki && act.Found.Delegation != nil, "%+v", act)
+}
+
+func TestATaskThatCostWhatItMayIsCancelled(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, card string
+		shows            []string
+		prompts          int
+	}{
+		{"by reading the request", "今月の勤怠をまとめて demo: cost 3.50", "CARD#task", []string{"月の勤怠集計", "費用 $3.50、上限 $3.00"}, 0},
+		{"by drafting", "今月の勤怠をまとめて demo: cost 2.25", "CARD#prompt#0001", []string{"📝 実行方針(キャンセル)", "費用 $4.50、上限 $3.00"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t)
+			driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
+			d := driver.Ask(t, s, webapi.Sato, tt.text)
+			card := d.Card(tt.card, "費用が上限に達したため")
+			for _, want := range tt.shows {
+				if !strings.Contains(driver.Face(card), want) {
+					t.Errorf("the card lacks %q: %s", want, driver.Face(card))
+				}
+			}
+			if driver.Color(card) != "888888" || strings.Contains(driver.Face(card), "approve_") {
+				t.Errorf("the card is %s: %s", driver.Color(card), driver.Face(card))
+			}
+			d.RunsEnd()
+			a := d.Load()
+			if a.Task.Status != task.TaskCancelled || len(a.Prompts) != tt.prompts || len(a.Processes) != 0 {
+				t.Errorf("the task is %s, %d prompts, %d processes", a.Task.Status, len(a.Prompts), len(a.Processes))
+			}
+			expect.Same(t, []string{"task.created by system", "task.cancelled by system"}, d.Audit())
+		})
+	}
+}
+
+func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 10 })
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: cost 3.50 plan")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 3 })
+	calls := s.Vendors.Calls("list_employees")
+	d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
+	card := d.Card("CARD#execution", "❌ 実行失敗")
+	if !strings.Contains(driver.Face(card), "費用 $3.50、上限 $3.00") || s.Vendors.Calls("list_employees") != calls {
+		t.Errorf("%d calls were made: %s", s.Vendors.Calls("list_employees")-calls, driver.Face(card))
+	}
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool { return a.Execution().Attempt == 2 && a.Head.Ended != nil })
+
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 0 })
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+	a := d.Load()
+	var sum aggregate.Usage
+	for name, u := range map[string]*aggregate.Usage{
+		"extract.ja.": a.Task.Usage, "draft.ja.": a.Prompt().Usage, "plan.ja.": a.Process().Usage, "summarize.ja.": a.Execution().Usage,
+	} {
+		if u == nil || !strings.HasPrefix(u.Prompt, name) || u.Calls != 1 || u.Input == 0 || u.Output == 0 || u.Model != "demo" {
+			t.Fatalf("%s: %+v", name, u)
+		}
+		sum = sum.Plus(*u)
+	}
+	if got := a.Used(); got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != aggregate.USD(3.5) {
+		t.Errorf("the task's sum is %+v, its rows' %+v", got, sum)
+	}
+	want := []string{
+		"task.created by system", "prompt.approved by " + webapi.Suzuki, "process.approved by " + webapi.Suzuki,
+		"execution.started by system", "execution.failed by system", "execution.retried by " + webapi.Sato,
+		"execution.started by system", "execution.failed by system", "execution.retried by " + webapi.Sato,
+		"execution.started by system", "execution.completed by system",
+	}
+	expect.Same(t, want, d.Audit())
+}
+
+func TestAStepOutsideOfAConstraintIsNotCalled(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+	const sheet = "write_rows_to_google_sheet"
+	expect.NoError(t, driver.Rule(t, s, sheet, `{"spreadsheet_ids":["another"],"max_rows":41}`))
+	calls := s.Vendors.Calls(sheet)
+	d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
+	d.Card("CARD#execution", sheet+" の制限 max_rows により、一度に扱えるのは 41 行までです (今回は 42 行)。")
+	expect.NoError(t, driver.Rule(t, s, sheet, `{"spreadsheet_ids":["another"]}`))
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", sheet+" の制限 spreadsheet_ids により、ringi-demo-sheet は利用できません。")
+	if n := s.Vendors.Calls(sheet) - calls; n != 0 {
+		t.Errorf("%d calls wrote", n)
+	}
+	expect.NoError(t, driver.Rule(t, s, sheet, `{}`))
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+}
+
+func TestStepsArePlannedWithinConstraints(t *testing.T) {
+	s := start(t)
+	expect.NoError(t, driver.Rule(t, s, "list_employees", `{"departments":["人事部"]}`))
+	d := driver.Ask(t, s, webapi.Sato, "人事部の今月の勤怠をまとめて")
+	d.Approve(webapi.Suzuki)
+	d.Card("CARD#execution", "従業員 11 名を確認しました。")
+	if a := d.Load(); !strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") || a.Execution().Status != task.ExecutionCompleted {
+		t.Errorf("planned %s", a.Process().Steps[0].ToolInput)
+	}
+	other := driver.Ask(t, s, webapi.Sato, "営業部の今月の勤怠をまとめて")
+	other.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	other.Card("CARD#process#0001", "list_employees の制限 departments (人事部) の範囲外です")
+	if a := other.Load(); len(a.Process().Steps) != 0 {
+		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
+	}
+	err := driver.Rule(t, s, "send_slack_dm", `{"recipients":["#general"]}`)
+	if field := (aggregate.ErrField{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" || !strings.Contains(field.Limit, "Slack user id") {
+		t.Errorf("a wrong constraint: %v", err)
+	}
+}
+
+// Administrators get one direct message when the workspace's open requests come near their limit.
+func TestAdministratorsAreToldThatTheWorkspaceIsNearlyFull(t *testing.T) {
+	s := start(t)
+	first := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	first.Card("CARD#prompt#0001", "approve_prompt") // it counts
+	tenant := first.Ref.Tenant
+	open := expect.Value(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Quota(t.Context(), tenant,
+		task.OpenOfTenant()))(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = open + 2 })
+	told := func() (n int) {
+		for _, m := range s.Sandbox.Messages(webapi.DirectMessage(webapi.Suzuki), "") {
+			if strings.Contains(m.Text, "上限の 80% に達しました") && strings.Contains(m.Text, fmt.Sprintf("上限 %d 件", open+2)) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 {
+		driver.Ask(t, s, webapi.Tanaka, "従業員一覧を取得して").Card("CARD#prompt#0001", "approve_prompt")
+	}
+	first.Eventually("the first administrator is told once", func() bool { return told() == 1 })
+	full := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	full.Card(driver.TaskCard, "進行中のタスクが上限に達しています")
+	expect.Same(t, 1, told())
 }

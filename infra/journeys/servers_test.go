@@ -2,18 +2,26 @@ package journeys
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/tool"
 )
 
 var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
@@ -119,4 +127,189 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	if got := tools(third.Load()); !slices.Contains(got, vendors.BookRoom) {
 		t.Errorf("what was allowed again is not planned: %v", got)
 	}
+}
+
+// connected restores the workspace's integrations.
+func connected(t *testing.T, s *stack.Stack) *store.TaskStore {
+	t.Helper()
+	expect.NoError(t, driver.Connect(t.Context(), s, s.Sandbox.TeamID()))
+	return store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
+}
+
+func TestTokensThatExpiredAreRenewed(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
+	connected(t, s)
+	freee, google := s.Vendors.Calls(vendors.FreeeTokens), s.Vendors.Calls(vendors.GoogleTokens)
+	s.Vendors.Expire("freee")
+	s.Vendors.Expire("google")
+	d.Approve(webapi.Suzuki)
+	d.Card("CARD#execution", "✅ 実行完了")
+	if f, g := s.Vendors.Calls(vendors.FreeeTokens)-freee, s.Vendors.Calls(vendors.GoogleTokens)-google; f != 1 || g != 1 {
+		t.Errorf("freee was asked %d times for tokens, Google %d times", f, g)
+	}
+}
+
+func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	rows := connected(t, s)
+	s.Vendors.Revoke("freee")
+	d.Approve(webapi.Suzuki)
+	d.Card("CARD#execution", "freee 人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
+	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
+	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused || row.Credentials != "" {
+		t.Errorf("%+v, %v", row, err)
+	}
+	connected(t, s)
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+}
+
+// TestAnUninstallationEndsAllIntegrations: the event arrives five times at once, and again after the app was
+// reinstalled.
+func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+	rows := connected(t, s)
+	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
+	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
+	body := expect.Value(json.Marshal(map[string]any{
+		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
+		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
+	}))(t)
+	deliver(t, s, body, 5)
+	expect.Same(t, []string{
+		"freee disconnected app_uninstalled", "github disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
+	}, integrations(t, rows, tenant))
+	log := expect.Value(rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected}, "", 100))(t)
+	recorded := 0
+	for _, e := range log.Items {
+		if e.Timestamp.After(began) {
+			recorded++
+		}
+	}
+	if recorded != 5 {
+		t.Errorf("%d entries", recorded)
+	}
+	d.Approve(webapi.Suzuki) // unlike Slack, the sandbox still delivers
+	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee 人事労務 との接続は解除されています。")
+	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
+	connected(t, s)
+	deliver(t, s, body, 1)
+	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected " {
+		t.Errorf("a late repetition ended what was connected since: %s", got)
+	}
+	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
+	d.Card("CARD#execution", "✅ 実行完了")
+}
+
+// integrations lists a tenant's integrations with status and reason.
+func integrations(t *testing.T, rows *store.TaskStore, tenant string) (all []string) {
+	t.Helper()
+	list := expect.Value(rows.Integrations(t.Context(), tenant))(t)
+	for _, x := range list {
+		all = append(all, fmt.Sprintf("%s %s %s", x.Provider, x.Status, x.StatusReason))
+	}
+	return all
+}
+
+// bookings allows the tools of meeting rooms. It marks as where a booking goes its room, and as where the message about
+// it goes whom it is sent to.
+func bookings(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	allow(t, s, "rooms.list_rooms", aggregate.Read)
+	allow(t, s, vendors.BookRoom, aggregate.Write)
+	store, tenant := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
+	mark := func(name, version, pointer string) {
+		p, known, err := store.ToolPermission(context.Background(), tenant, name)
+		expect.NoError(t, err)
+		if version == "" {
+			version = p.Pin.Version()
+		}
+		if !known {
+			p = tenancy.Unsaved(tenant, name)
+		}
+		p.Mark = nil
+		if pointer != "" {
+			p.Mark = &rules.Mark{Version: version, How: rules.HowNothing, Destinations: []string{pointer}}
+		}
+		expect.Value(store.SaveToolPermission(context.Background(), p, administrator, time.Now()))(t)
+	}
+	const message = "send_slack_dm"
+	spec, _ := expect.Value(tool.Builtin())(t).Lookup(message)
+	mark(vendors.BookRoom, "", "/room_id")
+	mark(message, spec.Version(), "/recipient")
+	t.Cleanup(func() { mark(message, spec.Version(), "") })
+}
+
+// inRooms is a rule for bookings of these rooms, which the steps name by a reference, with a message to who asked.
+func inRooms(o rules.Outcome, rooms ...string) rules.Rule {
+	return rules.Rule{ID: "01KS000000000000000000000E", Name: "大会議室", Outcome: o,
+		When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: append(rooms, webapi.Sato)}}}
+}
+
+// booked asks for a room at an hour of its own, when all are free, and has both steps approved under the rule for
+// everything else.
+func booked(t *testing.T, s *stack.Stack, hour string) *driver.Request {
+	t.Helper()
+	d := driver.Ask(t, s, webapi.Sato, "明日の"+hour+"から会議室を予約してください")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "ルール「そのほかの外部書き込み」")
+	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
+	return d
+}
+
+// Which room is booked comes from a result: the rule for that room was not known when the steps were approved.
+func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
+	s := start(t)
+	bookings(t, s)
+	const gate = "CARD#step#0001#001#02"
+	rooms := []string{"fuji", "haruna", "akagi"}
+	before := s.Vendors.Calls(vendors.BookRoom)
+	made := func(n int) {
+		t.Helper()
+		expect.Is(t, s.Vendors.Calls(vendors.BookRoom)-before, n, "bookings")
+	}
+
+	t.Run("another rule, whose people are looked up", func(t *testing.T) {
+		under(t, s, inRooms(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+			desk("部長", 1, webapi.Alex),
+		}}}, rooms...), anyStage())
+		d := booked(t, s, "15時")
+		card := driver.Face(d.Card(gate, "👉 いま: 人事"))
+		expect.That(t, strings.Contains(card, "ルール「大会議室」で最初の段階から"), "%s", card)
+		d.Click(webapi.Alex, gate, "approve_step")
+		made(0)
+		d.Click(webapi.Suzuki, gate, "approve_step")
+		d.Card(gate, "👉 いま: 部長")
+		made(0)
+		d.Click(webapi.Alex, gate, "approve_step")
+		d.Card("CARD#execution", "✅ 実行完了")
+		d.Card(gate, "回覧済み")
+		made(1)
+		g := d.Load().Gates[0]
+		expect.That(t, len(g.Acts) == 2 && g.Terms.Rule.Name == "大会議室" && g.Route.Stages[0].People[0].Via != "", "%+v", g)
+	})
+
+	t.Run("the same rule", func(t *testing.T) {
+		under(t, s, inRooms(rules.Outcome{Refuse: "使えません"}, "akagi"), anyStage())
+		d := booked(t, s, "16時")
+		d.Card(gate, "👉 いま: 課長")
+		d.Click(webapi.Suzuki, gate, "approve_step")
+		expect.Has(t, strings.Join(d.Told(webapi.Suzuki), "\n"), "いまは 課長", "Suzuki is told")
+		d.Click(webapi.Tanaka, gate, "approve_step")
+		d.Card("CARD#execution", "✅ 実行完了")
+		made(2)
+	})
+
+	t.Run("a rule that refuses", func(t *testing.T) {
+		under(t, s, inRooms(rules.Outcome{Refuse: "総務に頼んでください。"}, rooms...), anyStage())
+		d := booked(t, s, "17時")
+		d.Card("CARD#execution", "ルール「大会議室」により、実行を中止しました")
+		e := d.Load().Head.Ended
+		expect.That(t, e.As == task.TaskCancelled && e.Reason == task.ReasonStepRefused, "%+v", e)
+		made(2)
+	})
 }

@@ -1,3 +1,5 @@
+// Package journeys uses Ringi as its users do: signed HTTP requests in, Slack's Web API out, and everything between as
+// it runs in AWS.
 package journeys
 
 import (
@@ -7,9 +9,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +32,33 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
+
+// running is the only stack of this package's tests; each test leaves it as it found it.
+var running *stack.Stack
+
+// short matches what runs with -short: one request, from its message to its end.
+const short = "^TestARequestBecomesDoneWork$"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		if err := errors.Join(flag.Set("test.run", short), flag.Set("test.short", "false")); err != nil {
+			log.Fatal(err)
+		}
+	}
+	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
+}
+
+func start(t *testing.T) *stack.Stack {
+	t.Helper()
+	driver.Leave(t, running)
+	return running
+}
+
+// endedAndShown reports whether a request has ended, and its cards show that.
+func endedAndShown(a *task.Aggregate) bool {
+	return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev
+}
 
 // deliver sends this many copies of an event at once, each until it is accepted, as Slack does.
 func deliver(t *testing.T, s *stack.Stack, body []byte, times int) {
@@ -188,4 +222,51 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.RanOnce()
+}
+
+// The samples of Slack's requests have no signature; invoking them signs them.
+func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
+	s := start(t)
+	for sample, function := range map[string]string{
+		"app_mention.json": "receive-event", "url_verification.json": "receive-event", "approve_prompt.json": "receive-interaction",
+	} {
+		event := expect.Value(os.ReadFile(filepath.Join("..", "events", sample)))(t)
+		o := driver.Options()
+		o.AWSAddr = strings.TrimPrefix(s.AWSEndpoint, "http://")
+		result, err := stack.InvokeOnce(t.Context(), o, function, event, nil)
+		if err != nil || result.Failed || !bytes.Contains(result.Payload, []byte(`"statusCode":200`)) {
+			t.Errorf("%s: %s %v", sample, result.Payload, err)
+		}
+		if function != "receive-interaction" {
+			continue
+		}
+		forged := bytes.Replace(event, []byte("v0=0"), []byte("v0=1"), 1)
+		if result, err = stack.InvokeOnce(t.Context(), o, function, forged, nil); err != nil || !bytes.Contains(result.Payload, []byte(`"statusCode":401`)) {
+			t.Errorf("%s with another signature: %s %v", sample, result.Payload, err)
+		}
+	}
+}
+
+// The stack accepts the signature that `go run ./infra/local event` prints.
+func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
+	s := start(t)
+	sample := expect.Value(os.ReadFile(filepath.Join("..", "events", "url_verification.json")))(t)
+	event := expect.Value(stack.SignEvent(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), sample))(t)
+	var r struct {
+		Headers map[string]string
+		Body    string
+	}
+	expect.NoError(t, json.Unmarshal(event, &r))
+	req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events", strings.NewReader(r.Body)))(t)
+	for _, name := range []string{"content-type", "x-slack-request-timestamp", "x-slack-signature"} {
+		req.Header.Set(name, r.Headers[name])
+	}
+	resp := expect.Value(http.DefaultClient.Do(req))(t)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("answered %d", resp.StatusCode)
+	}
+	if _, err := stack.SignEvent(t.Context(), "127.0.0.1:1", sample); !errors.Is(err, stack.ErrNoStack) {
+		t.Errorf("without a stack: %v", err)
+	}
 }

@@ -17,18 +17,25 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/words/language"
 )
 
@@ -242,4 +249,87 @@ func functionLog() (*os.File, error) {
 		return nil, fmt.Errorf("keep what functions print: %w", err)
 	}
 	return f, nil
+}
+
+// errOwner means that the `go run` that started this program was killed.
+var errOwner = errors.New("go run has ended")
+
+// withGoRun returns a context that ends when the `go run` that started this program has ended. `go run` passes on
+// Ctrl-C to the program, but no other signal.
+func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	owner := os.Getppid()
+	if nameOf(owner) == "go" {
+		go func() {
+			for clock.Sleep(ctx, 200*time.Millisecond) == nil {
+				if os.Getppid() != owner {
+					cancel(errOwner)
+					return
+				}
+			}
+		}()
+	}
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// nameOf returns a process's command name, or "" if it is unknown.
+func nameOf(pid int) string {
+	if name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")); err == nil {
+		return strings.TrimSpace(string(name))
+	}
+	name, err := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(strings.TrimSpace(string(name)))
+}
+
+// openBrowser opens a page. It ignores failures, since the terminal also shows the address.
+func openBrowser(url string) {
+	command := "xdg-open"
+	switch {
+	case runtime.GOOS == "darwin":
+		command = "open"
+	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
+		return // a browser that runs in the terminal would hide the output
+	}
+	cmd := exec.Command(command, url)
+	if cmd.Start() == nil {
+		go cmd.Wait()
+	}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// useModel configures the stack's model, whose key comes from the environment. It takes only the key of the named
+// model: setting a key does not select a model. It returns the host that requests go to, empty for the demo model.
+func useModel(o *stack.Options, name string, env func(string) string) (host string, err error) {
+	n, a, err := models.ModelOf(name, env)
+	if err != nil {
+		return "", fmt.Errorf("-model %w", err)
+	}
+	o.Model = name
+	switch {
+	case n.Provider == aggregate.Demo:
+	case a.Parameter != "":
+		o.Parameters = map[string]string{a.Parameter: a.Address}
+		o.ModelKeys = map[string]any{n.Provider: a.Key}
+	default:
+		o.ModelKeys = map[string]any{"compatible": map[string]any{n.Endpoint: map[string]string{"url": a.Address,
+			"key": a.Key}}}
+		o.Allow = append(o.Allow, a.Dial) // the model may run on this machine or in its network
+	}
+	return a.Host, nil
+}
+
+// announce names the model and its host on the sandbox's page.
+func announce(o *stack.Options, host string) {
+	if host == "" {
+		return
+	}
+	o.Sandbox.Banner = fmt.Sprintf("%s を使っています。依頼文とツールの結果は %s に送られ、料金がかかることがあります。", o.Model, host)
+	o.Sandbox.BannerEN = fmt.Sprintf("This runs on %s. Requests and the tools' results are sent to %s, which may cost money.", o.Model, host)
 }

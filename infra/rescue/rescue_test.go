@@ -8,18 +8,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/table"
 )
 
 func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
@@ -221,4 +229,122 @@ func (r *request) finish(left int) {
 	r.Until("the work is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	n := len(running.Sandbox.Messages(webapi.HR, r.Root))
 	expect.That(r, n == 5+left, "the thread has %d messages, want the request, four cards and %d left over", n, left)
+}
+
+// A head that is put back has another run, and no longer proves which gates its run has left: tokens that were answered
+// would all be sent again.
+func TestAnsweredTokensStayAway(t *testing.T) {
+	server := storetest.Start(t)
+	_, from := server.Store(t)
+	_, to := server.Store(t)
+	const pk = "TASK#01TENANT#01TASK"
+	entered := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+	head := aggregate.Head{TenantID: "01TENANT", Rev: 9, Run: 2, Entered: &entered}
+	put := func(kind, sk string, v any) {
+		it := expect.Value(table.Pack(kind, pk, sk, v))(t)
+		expect.Value(server.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &from, Item: it}))(t)
+	}
+	put("head", aggregate.HeadKey, head)
+	for gate, w := range map[string]aggregate.Wait{
+		"PROMPT#0001":  {Run: 2, Entered: entered.Add(-time.Minute)},
+		"PROCESS#0001": {Run: 2, Entered: entered.Add(time.Minute)},
+		"PROMPT#0002":  {Run: 1, Entered: entered.Add(-time.Hour)},
+	} {
+		w.Gate, w.Token = gate, "token"
+		put("wait", w.Key(), w)
+	}
+	bring(t, server, from, to)
+	r := &rows{db: server.DB, table: to}
+	for gate, waits := range map[string]bool{"PROMPT#0001": false, "PROCESS#0001": true, "PROMPT#0002": true} {
+		is := expect.Value(r.exists(t.Context(), pk, "WAIT#"+gate))(t)
+		expect.Is(t, is, waits, "the token of %s comes back", gate)
+	}
+	expect.That(t, expect.Value(r.exists(t.Context(), pk, aggregate.HeadKey))(t), "the head stays away")
+}
+
+// Rounds that are put back are counted while the rescue still runs: a sum of some restored rounds must not be added to
+// old counts of the others.
+func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
+	server := storetest.Start(t)
+	was, from := server.Store(t)
+	is, table := server.Store(t)
+	round := func(row string) store.Counted {
+		return store.Counted{Tenant: "01TENANT", Of: "team", Row: row, Rev: 1, Adds: map[string]int{"rounds": 1}}
+	}
+	for _, row := range []string{"a", "b", "c"} {
+		expect.NoError(t, store.CounterOf(was.Of.Table(), was.Of.Kinds()).Count(t.Context(), round(row)))
+	}
+	expect.NoError(t, store.CounterOf(is.Of.Table(), is.Of.Kinds()).Count(t.Context(),
+		round("a"))) // the sealer was faster
+	bring(t, server, from, table)
+	for _, row := range []string{"a", "b", "c"} { // it goes on, or rescue rounds does
+		expect.NoError(t, store.CounterOf(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round(row)))
+	}
+	n := expect.Value(store.CounterOf(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team",
+		"rounds"))(t)["rounds"]
+	expect.Is(t, n, 3, "counted rounds")
+}
+
+func TestAConversationIsLookedAtAndNothingOfItIsDecided(t *testing.T) {
+	d := driver.Talk(t, running, webapi.Sato, "codex: ファイルを作って")
+	asks := d.Shows("操作 #1 の確認")
+	was := d.Rests()
+	values := map[string]string{"TableName": running.TableName, "tenant": d.Ref().Tenant, "session": d.Ref().ID}
+	for _, command := range runbook(t, "session", values) {
+		said := rescue(t, command)
+		expect.That(t, strings.Contains(said, "with codex: ") &&
+			strings.Contains(said, "action 1 (code_generate) is pending") && strings.Contains(said, "0 messages") &&
+			strings.Contains(said, "nothing to run"), "said %q", said)
+	}
+	d.Eventually("its cards are drawn again", func() bool { a := d.Load(); return a.Head.Redraws > was.Head.Redraws && a.Head.ShownRev >= a.Head.Rev })
+	now := d.Load()
+	expect.That(t, now.Head.Rev == was.Head.Rev && now.Pending() != nil,
+		"revision %d, was %d; pending %+v", now.Head.Rev, was.Head.Rev, now.Pending())
+	d.Press(webapi.Sato, asks, card.ApproveAction)
+	d.Shows("完了しました: ファイル 2 件")
+}
+
+func TestAContestThatHangsIsClosedByHand(t *testing.T) {
+	s, ref := driver.Compete(t, running, "方針 demo: hang team-1", 1, 1)
+	team := contest.TeamRef(ref.Tenant, ref.ID, "team-1")
+	expect.Eventually(t, "the team hangs", func() bool {
+		_, err := s.Teams.Load(t.Context(), team)
+		return err == nil
+	})
+	values := map[string]string{"TableName": running.TableName, "tenant": ref.Tenant, "execution": ref.ID}
+	commands := runbook(t, "contest", values)
+	for _, look := range commands[:2] { // even with -apply: the contest has time left
+		said := rescue(t, look)
+		expect.That(t, strings.Contains(said, `team 1 "team-1": running`) && strings.Contains(said, "let them play"),
+			"said %q", said)
+	}
+	expect.Has(t, rescue(t, commands[2]), "run 2 begins")
+	a := driver.SummedUp(t, s, ref)
+	expect.That(t, a.Contest.Status == contest.Abandoned && a.Summary.Status == contest.SummaryFailed &&
+		a.Head.Run == 2 && a.Head.OverAt != nil, "%+v %+v", a.Contest, a.Summary)
+	expect.Has(t, rescue(t, commands[2]), "nothing to do", "a second time")
+}
+
+func TestRoundsThatNobodyCountedAreCountedOnce(t *testing.T) {
+	s, ref := driver.Compete(t, running, "方針", 1, 1)
+	driver.SummedUp(t, s, ref)
+	sums := func() store.Statistics {
+		return expect.Value(s.TeamStatistics(t.Context(), ref.Tenant, "team-1"))(t)
+	}
+	expect.Eventually(t, "the round is counted", func() bool { return sums().TotalRounds == 1 })
+	was := sums()
+	db := dynamodb.NewFromConfig(running.AWS)
+	pk := "COUNTED#" + ref.Tenant + "#" + contest.TeamHash("team-1")
+	for _, sk := range []string{"SUM", "ROW#" + contest.TeamRef(ref.Tenant, ref.ID, "team-1").ID + "#" + contest.BoardKey(1)} {
+		expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{
+			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
+		}}))(t)
+	}
+	lost := sums()
+	expect.Must(t, lost.TotalRounds == 0, "still counted: %+v", lost)
+	for range 2 {
+		rescue(t, runbook(t, "rounds", map[string]string{"TableName": running.TableName, "tenant": ref.Tenant})[0])
+		now := sums()
+		expect.That(t, now == was, "counted %+v, was %+v", now, was)
+	}
 }

@@ -1,9 +1,13 @@
 package measure
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"ringi/infra/local/process"
+	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
 )
 
@@ -96,4 +100,18 @@ func TestABudgetOfSlacksCalls(t *testing.T) {
 	expect.Is(t, p.free(10*time.Second, 1), 11*time.Second, "one that leaves another to spare")
 	expect.Is(t, p.free(12*time.Second, 0), 12*time.Second, "after the window")
 	expect.Is(t, (Budget{10, 13 * time.Second}).PerMinute(), 600.0/13, "a minute")
+}
+
+func TestEveryFunctionHasABareHandler(t *testing.T) {
+	root := expect.Value(process.ModuleRoot())(t)
+	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1",
+		Account: "123456789012", Stack: "bench"}, map[string]string{"Stage": "dev"}))(t)
+	for _, f := range described.Functions {
+		if f.Managed {
+			continue
+		}
+		bare := filepath.Join(root, "infra", "bench", "bare", bareOf[f.Folder])
+		_, err := os.Stat(bare)
+		expect.That(t, bareOf[f.Folder] != "" && err == nil, "%s has the bare handler %q: %v", f.Folder, bareOf[f.Folder], err)
+	}
 }

@@ -3,19 +3,24 @@ package chat
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/tool"
 )
 
 const rounds = 3
@@ -187,4 +192,124 @@ func TestATestBeginsByARule(t *testing.T) {
 	d.Reply("コマンド: node --test")
 	d.Shows("操作 #2 の確認")
 	driver.Talk(t, running, webapi.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
+}
+
+// ofActions is a rule for the actions of agents: somebody of a user group stamps, then Suzuki.
+func ofActions() rules.Rule {
+	stage := func(name string, who rules.Who) rules.Stage {
+		return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyRefuse}
+	}
+	return rules.Rule{ID: "01KS000000000000000000000A", Name: "エージェントの操作",
+		When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			stage("経理", rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}),
+			stage("部長", rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}),
+		}}}}
+}
+
+// goesRound has an action that waits stamped by one after the other, and sees that it ran once.
+func goesRound(t *testing.T, d *driver.Dialogue, number string) {
+	t.Helper()
+	for i, who := range []string{webapi.Tanaka, webapi.Suzuki} {
+		stage := []string{"経理", "部長"}[i]
+		m := d.Shows("操作 #"+number+" の確認", "👉 いま: "+stage)
+		driver.UntilTaken(t, "the stamp counts", func() {
+			_ = running.Sandbox.Click(who, d.Channel, m.TS, card.ApproveAction)
+		}, func() bool {
+			x := d.Load().Actions[len(d.Load().Actions)-1]
+			return len(x.Gate.Acts) > i
+		})
+	}
+	d.Shows("操作 #"+number+" 完了", "回覧済み")
+	a := d.Rests()
+	x := a.Actions[len(a.Actions)-1]
+	expect.That(t, x.Status == conversation.ActionSucceeded && len(x.Gate.Acts) == 2 &&
+		x.Gate.Acts[0].Kind == circulation.Stamp, "%+v", x)
+}
+
+// While Slack doesn't say who is in the group, the action waits for its route; then it opens, and goes round. It is the
+// first test of these rules: what Slack has said of the group is believed for some time.
+func TestAnActionWaitsUntilSlackSaysWhomItsRuleAsks(t *testing.T) {
+	driver.Leave(t, running)
+	driver.Circulate(t, running, ofActions())
+	running.Sandbox.Faults().Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable, Times: -1})
+	d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "claude", "ファイルを作って")
+	d.Shows("操作 #1", "🔎 回覧先を確認しています(ルール「エージェントの操作」)")
+	a := d.Rests()
+	expect.Must(t, a.Unrouted() != nil && a.Pending() == nil, "%+v", a.Actions)
+	desk := driver.SitDown(t, running, webapi.Sato)
+	_, page := desk.Get(d.Page())
+	expect.Has(t, page, "回覧先を確認しています")
+
+	running.Sandbox.Faults().Clear("")
+	d.Eventually("its time comes", func() bool { return d.Load().LooksUp(time.Now()) != nil })
+	(&driver.Request{T: t, S: running, Ref: d.Ref()}).Sweep()
+	goesRound(t, d, "1")
+	expect.Is(t, len(d.Audit(conversation.AuditProposed)), 1, "proposals")
+	expect.Is(t, len(d.Audit(conversation.AuditRouted)), 1, "openings")
+	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "runs")
+}
+
+// An agent's action goes round two stages, a user group's and a person's, and then runs once. What a person proposes is
+// looked up by a run; it is sent back, and the agent has a turn for the reason.
+func TestAnActionGoesRoundTwoStages(t *testing.T) {
+	driver.Leave(t, running)
+	driver.Circulate(t, running, ofActions())
+	d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "claude", "ファイルを作って")
+	d.Shows("操作 #1 の確認", "回覧 🔵 経理 → ⬜ 部長", "ルール「エージェントの操作」")
+	goesRound(t, d, "1")
+
+	status, page := driver.SitDown(t, running, webapi.Sato).Post(d.Page()+"/propose", url.Values{
+		"own_type": {"shell_command"}, "own_content": {"ls hello.js"}, "own_summary": {"できたか見る"},
+	})
+	expect.Must(t, status < 400, "%d %s", status, page)
+	d.Reject(webapi.Tanaka, d.Shows("操作 #2 の確認", "👉 いま: 経理"), "もう見ました")
+	d.Shows("結果を受け取りました")
+	x := d.Rests().Actions[1]
+	expect.That(t, x.CancelReason == conversation.ReasonRejected && x.Gate.RejectionReason == "もう見ました", "%+v", x)
+}
+
+// An agent reads the employees only after a person approved exactly that call, and answers with what it returned.
+func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
+	d := begin(t, "codex: 従業員の一覧")
+	asks := d.Shows("操作 #1 の確認", "list_employees", "全社", "退職者を含む", "提供元", "この会話をコンソールで読めるのは")
+	x := d.Rests().Actions[0]
+	expect.Is(t, x.StartedAt == nil, true, "it was called before anybody approved it")
+	d.Press(webapi.Sato, asks, card.ApproveAction)
+	d.Shows("操作 #1 完了", "ツールの結果", "エージェントに渡しました")
+	d.Shows("完了しました: ", " 件")
+	x = d.Rests().Actions[0]
+	expect.Is(t, x.Status, conversation.ActionSucceeded)
+	expect.Is(t, x.ApprovedBy, conversation.ApprovedByUser)
+	expect.Must(t, x.CallResult != nil && strings.HasPrefix(x.CallResult.S3Key, "talks/"), "%+v", x.CallResult)
+	desk := driver.SitDown(t, running, webapi.Sato)
+	status, page := desk.Get(d.Page() + "?log=1")
+	expect.Is(t, status, http.StatusOK)
+	expect.Has(t, page, "list_employees")
+	expect.Has(t, page, "エージェントに渡した結果")
+	expect.Has(t, page, "entry_date")
+
+	d.Reply("従業員の一覧をもう一度")
+	second := d.Shows("操作 #2 の確認")
+	d.Reject(webapi.Sato, second, "いりません")
+	d.Shows("操作 #2(却下)")
+	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "calls that began")
+}
+
+// A read that an administrator listed for these people goes without a person; the same read for others doesn't.
+func TestAListedReadGoesByTheSettings(t *testing.T) {
+	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
+	begin(t, "codex: こんにちは").Shows("デモのエージェントです")
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(),
+			People: []string{webapi.Sato}}}
+	})
+	d := begin(t, "codex: 従業員の一覧")
+	d.Shows("完了しました: ", " 件")
+	x := d.Rests().Actions[0]
+	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)
+	approved := d.Audit(conversation.AuditApproved)
+	expect.Must(t, len(approved) == 1, "%+v", approved)
+	expect.Is(t, approved[0].ActorType, aggregate.ActorSystem)
+	driver.Talk(t, running, webapi.Suzuki, "codex: 従業員の一覧").Shows("操作 #1 の確認")
 }

@@ -1,14 +1,23 @@
 package chat
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"html"
+	"io"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
@@ -64,4 +73,171 @@ func TestWithoutGitHubAConversationGoesOnWithoutFiles(t *testing.T) {
 	s := d.Load().Conversation
 	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files",
 		"%+v", s)
+}
+
+// A person's own repository, a CSV that the person attaches on the page and a command become a branch. The command of
+// the pull request's page brings that to the person; until then the person's repository is as it was.
+func TestAnOwnRepositoryGetsItsBranchByTheCommandOnThePage(t *testing.T) {
+	driver.Leave(t, running)
+	mine := filepath.Join(t.TempDir(), "stock")
+	expect.NoError(t, os.Mkdir(mine, 0o755))
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "S"}, {"config", "user.email", "s@example.com"}} {
+		gitIn(t, mine, args...)
+	}
+	expect.NoError(t, os.WriteFile(filepath.Join(mine, "stock.csv"), []byte("りんご,3\n"), 0o644))
+	gitIn(t, mine, "add", ".")
+	gitIn(t, mine, "commit", "-q", "-m", "Begin")
+	own := expect.Value(running.Vendors.Serve(mine, t.TempDir()))(t)
+	driver.Settings(t, running, func(x *tenancy.Settings) { x.Sources = append(x.Sources, own.Source) })
+	defer driver.Settings(t, running, func(x *tenancy.Settings) { x.Sources = x.Sources[:len(x.Sources)-1] })
+
+	d := driver.Talk(t, running, webapi.Sato, "claude@stock: こんにちは")
+	d.Shows("この会話は、次のファイルから始まります", "local/stock@"+own.Commit)
+	said := `{"user":"` + webapi.Sato + `","channel":"` + d.Channel + `","thread_ts":"` + d.Root + `",
+		"text":"コマンド: cat .ringi/in/more.csv >> stock.csv","files":[{"name":"more.csv","body":"` +
+		base64.StdEncoding.EncodeToString([]byte("みかん,5\n")) + `"}]}`
+	res := expect.Value(http.Post(running.URL+"/sandbox/say", "application/json", strings.NewReader(said)))(t)
+	res.Body.Close()
+	expect.Is(t, res.StatusCode, http.StatusOK)
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Shows("操作 #1 完了")
+	d.Rests()
+	d.Reply("プルリクエストを開いて")
+	d.Press(webapi.Sato, d.Shows("操作 #2 の確認", "+みかん,5"), card.ApproveAction)
+	d.Shows("操作 #2 完了", "https://github.com/local/stock/pull/1|local/stock#1")
+	expect.Is(t, gitIn(t, mine, "for-each-ref", "--format=%(refname)"), "refs/heads/main\n", "before anybody fetched")
+
+	page := expect.Value(http.Get(running.VendorsURL + vendors.GitHubPages + "local/stock/pull/1"))(t)
+	defer page.Body.Close()
+	_, text, _ := strings.Cut(string(expect.Value(io.ReadAll(page.Body))(t)), `<pre id="fetch">`)
+	text, _, _ = strings.Cut(text, "</pre>")
+	out, err := exec.Command("sh", "-c", html.UnescapeString(text)).CombinedOutput()
+	expect.Must(t, err == nil, "%s: %v: %s", text, err, out)
+	branch := running.Vendors.GitHub.Find("local", "stock").Pulls()[0].Head
+	expect.Is(t, gitIn(t, mine, "show", branch+":stock.csv"), "りんご,3\nみかん,5\n")
+	expect.Is(t, gitIn(t, mine, "diff", "--name-only", "main", branch), "stock.csv\n")
+}
+
+// A conversation that begins from a repository ends in a draft pull request. Its tree, as git finds it, is the commit's
+// with what people approved, and nothing else.
+func TestAConversationEndsInAPullRequest(t *testing.T) {
+	driver.Leave(t, running)
+	repo := running.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
+	first := shopCommit()
+	d := driver.Talk(t, running, webapi.Sato, "claude@shop: ファイルを作って")
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
+	d.Shows("操作 #1 完了")
+	d.Rests()
+	d.Reply("プルリクエストを開いて")
+	asks := d.Shows("操作 #2 の確認", "GitHub Actions はスキップするよう指定します", "ringi-demo/shop", "hello.js", "hello.test.js")
+	desk := driver.SitDown(t, running, webapi.Sato)
+	status, page := desk.Get(d.Page())
+	expect.Is(t, status, http.StatusOK)
+	expect.That(t, strings.Index(page, "GitHub Actions はスキップするよう指定します") < strings.Index(page, "hello.test.js"), "the page doesn't begin with it")
+	expect.Has(t, page, "操作 #2: プルリクエストの下書き")
+	_, waits := desk.Get("/console/approvals")
+	expect.Has(t, waits, "プルリクエストの下書き: ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
+	expect.Is(t, len(repo.Pulls()), 0, "before anybody approved")
+
+	d.Press(webapi.Sato, asks, card.ApproveAction)
+	d.Shows("操作 #2 完了", "https://github.com/ringi-demo/shop/pull/1|ringi-demo/shop#1")
+	d.Shows("完了しました: プルリクエストの下書き")
+	_, page = desk.Get(d.Page())
+	expect.Has(t, page, `href="https://github.com/ringi-demo/shop/pull/1"`)
+	pulls := repo.Pulls()
+	expect.Must(t, len(pulls) == 1, "%+v", pulls)
+	p, x := pulls[0], d.Load().Actions[1]
+	expect.That(t, p.Draft && p.Base == "main" && p.Head == conversation.BranchOf(x.SessionID, x.ActionID) && p.HeadSHA == x.Pushed.Commit, "%+v", p)
+
+	dir := t.TempDir()
+	expect.NoError(t, repo.Export(dir))
+	gitIn(t, dir, "fsck", "--strict", "--no-dangling")
+	expect.Is(t, gitIn(t, dir, "diff", "--name-status", first, p.HeadSHA), "A\thello.js\nA\thello.test.js\n")
+	expect.Is(t, strings.TrimSpace(gitIn(t, dir, "rev-parse", p.HeadSHA+"^")), first)
+	expect.Has(t, gitIn(t, dir, "log", "-1", "--format=%B", p.HeadSHA), "[skip ci]")
+	for _, c := range d.Load().Actions[1].Gate.Acts {
+		expect.Is(t, c.Hash, x.Payload.Hash())
+	}
+}
+
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "safe.directory=*"}, args...)...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	expect.Must(t, err == nil, "git %v: %v\n%s", args, err, &said)
+	return string(out)
+}
+
+// Where nothing has changed there is nothing to push, and that is said.
+func TestWithoutAChangeThereIsNoPullRequest(t *testing.T) {
+	d := begin(t, "claude@shop: プルリクエストを開いて")
+	d.Shows("最初のコミットから何も変わっていない")
+	expect.Is(t, len(d.Load().Actions), 0)
+}
+
+// Without a source there is nothing to push to, and that is said.
+func TestWithoutASourceThereIsNoPullRequest(t *testing.T) {
+	d := begin(t, "claude: プルリクエストを開いて")
+	d.Shows("ここではプルリクエストを開けません")
+}
+
+// A CSV of Japanese Excel and a workbook are posted; the agent reads them, an approved command makes a report of one, and
+// what can't be read is said.
+func TestACSVBecomesAReport(t *testing.T) {
+	driver.Leave(t, running)
+	d := begin(t, "codex: ファイルを見せて")
+	d.Shows("見つかりませんでした")
+	posted := func(name string) webapi.File {
+		return webapi.File{Name: name, MIMEType: "application/octet-stream",
+			Body: expect.Value(os.ReadFile("../../../functions/read-file/testdata/" + name))(t)}
+	}
+	d.Attach("sjis.csv.txt を読んで", posted("sjis.csv"), posted("sales.xlsx"), posted("old.xls"))
+	d.Shows("添付ファイルについてのお知らせです。", "old.xls", "Office の古い形式です")
+	d.Reply("ファイルを見せて")
+	d.Shows("ファイルを読みました", ".ringi/in/sjis.csv.txt", ".ringi/in/sales.xlsx.txt")
+	d.Reply(".ringi/in/sales.xlsx.txt を読んで")
+	d.Shows("--- sheet 1 of 2: 売上 ---", "2026/04/01")
+	d.Reply("コマンド: cut -d, -f1 .ringi/in/sjis.csv.txt > report.txt && cat report.txt")
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "report.txt"), card.ApproveAction)
+	d.Shows("操作 #1 完了", "㈱山田")
+	s := d.Rests().Conversation
+	expect.That(t, len(s.Attached) == 3 && s.AttachmentsVersion != "" && s.WorkspaceVersion != "", "%+v", s)
+	d.Reply("ファイルを見せて")
+	d.Shows("report.txt", conversation.AttachedFolder+"/sjis.csv")
+	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"), "the page is %d, or lacks it", status)
+}
+
+// An agent lists, reads and searches the conversation's files without anybody's approval; the page says what it read.
+// What it wants to request afterwards becomes a request by a person's button, once.
+func TestAnAgentReadsFilesByItself(t *testing.T) {
+	d := begin(t, "codex: ファイルを見せて")
+	d.Shows("見つかりませんでした")
+	d.Reply("ファイルを作って")
+	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Shows("操作 #1 完了")
+	d.Shows("完了しました: ファイル 2 件")
+	d.Reply("ファイルを見せて")
+	d.Shows("ファイルを読みました", "hello.test.js")
+	d.Reply("greets を検索して")
+	d.Shows("hello.test.js:5:")
+	d.Reply("hello.js を読んで")
+	d.Shows("1: exports.hello")
+	a := d.Rests()
+	expect.That(t, len(a.Actions) == 1 && a.Conversation.Reading == nil, "%+v", a.Conversation)
+	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読んだファイル (1)") && strings.Contains(page, "<code>hello.js</code>"), "the page is %d, or lacks what was read", status)
+
+	ts := d.Reply("今月の勤怠をまとめて。これは稟議にします")
+	asks := d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて")
+	expect.Is(t, len(d.Load().Handed), 0, "requests before the button is pressed")
+	d.Press(webapi.Sato, asks, card.MakeRequest)
+	d.Shows("依頼にしました", "<@"+webapi.Sato+">")
+	d.Eventually("a task", func() bool { a := d.Load(); return len(a.Handed) == 1 && a.Handed[0].Done })
+	r := driver.At(t, running, d.Channel, ts)
+	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
+	r.Root = d.Root
+	r.Card(driver.PromptCard, "approve_prompt")
 }

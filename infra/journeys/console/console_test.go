@@ -2,9 +2,16 @@
 package console
 
 import (
+	"context"
 	"fmt"
+	"html"
+	"maps"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +118,126 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// mostOfAShape bounds the addresses of one shape that are opened: lists link to many.
+const mostOfAShape = 2
+
+var (
+	linkOfPage = regexp.MustCompile(`href="(/console[^"#]*)`)
+	anID       = regexp.MustCompile(`[0-9A-Z]{8,}|[0-9a-f]{8,}[0-9a-f-]*|[0-9]+`)
+)
+
+// followLinks opens pages, and everything that they and the pages behind them link to. Each must exist, and the console
+// must be allowed to read what it shows. It returns the shapes of the opened addresses.
+func followLinks(t *testing.T, from ...string) map[string]int {
+	t.Helper()
+	r, opened, seen := read(t, webapi.Suzuki), map[string]int{}, map[string]bool{}
+	for len(from) > 0 {
+		at := from[0]
+		from = from[1:]
+		shape := shapeOf(t, at)
+		if seen[at] || opened[shape] == mostOfAShape {
+			continue
+		}
+		seen[at] = true
+		opened[shape]++
+		for _, link := range linkOfPage.FindAllStringSubmatch(r.get(at), -1) {
+			to := html.UnescapeString(link[1])
+			if !strings.HasPrefix(to, "/console/signin") && !strings.HasSuffix(to, "/message") { // which leads to Slack
+				from = append(from, to)
+			}
+		}
+	}
+	return opened
+}
+
+// shapeOf returns an address without what differs between pages of one kind.
+func shapeOf(t *testing.T, at string) string {
+	t.Helper()
+	u := expect.Value(url.Parse(at))(t)
+	return path.Clean(anID.ReplaceAllString(u.Path, "*")) + "?" + strings.Join(slices.Sorted(maps.Keys(u.Query())), "&")
+}
+
+// An administrator disconnects a vendor and connects it again on the vendor's page, and the work continues.
+func TestVendorsAreConnectedAgainByHand(t *testing.T) {
+	driver.Leave(t, running)
+	t.Cleanup(func() { _ = driver.Connect(context.Background(), running, running.Sandbox.TeamID()) })
+	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Approve(webapi.Suzuki) // who signs in is known then
+	b := browser.Start(t)
+	for i, w := range windows {
+		providers := [][]string{{"freee", "google", "mcp:rooms"}, {"mcp:rooms"}}[i]
+		t.Run(w.name, func(t *testing.T) {
+			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/integrations")
+			look := func(name string) {
+				t.Helper()
+				tab.Fits()
+				tab.Accessible(t)
+				tab.Clean()
+				if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+					tab.Whole(filepath.Join(dir, w.name+"-integrations-"+name+".png"))
+				}
+			}
+			for _, provider := range providers {
+				panel := `section[id="` + provider + `"] `
+				tab.Until(`document.querySelector('` + panel + `.badge-good')`)
+				tab.Click(panel + `a.button-danger`)
+				tab.Until(`location.pathname === "/console/integrations/disconnect"`)
+				look("ask")
+				tab.Click(`main button.button-danger`)
+				tab.Until(`location.pathname === "/console/integrations" && document.querySelector(".notice")`)
+				look("without")
+				tab.Click(panel + `form[action="/console/integrations/connect"] button`)
+				tab.Until(`location.pathname === "/console/integrations/connect"`)
+				look("go")
+				tab.Click(`main a.button-primary`)
+				tab.Until(`location.pathname.endsWith("/authorize")`)
+				tab.Click(`main a`)
+				tab.Until(`location.search === "?done=connected"`)
+			}
+			look("connected")
+		})
+	}
+	again := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	again.Approve(webapi.Suzuki)
+	again.Card(driver.ExecutionCard, "実行完了")
+}
+
+// TestAnAdministratorBeginsAContestAndReadsWhatItCameTo: from the form to the end, with every page about the contest in
+// both windows.
+func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
+	t.Parallel()
+	driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて") // so that the workspace is known
+	b := browser.Start(t)
+	tab := signIn(t, b, desk, webapi.Suzuki, "/console/contests/new")
+	look(t, tab, "ja-desktop-contest-new")
+	tab.Type(`#prompt`, "経費精算のルールを、新しく入った人向けに 5 行でまとめてください")
+	tab.Click(`form[action="/console/contests"] button.button-primary`)
+	tab.Until(`location.pathname.startsWith("/console/contests/") && document.querySelector("#course")`)
+	look(t, tab, "ja-desktop-contest-running")
+	path := browser.Read[string](tab, `location.pathname`)
+	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#winner .badge")`)
+	for _, w := range windows {
+		t.Run(w.name, func(t *testing.T) {
+			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
+			for name, at := range map[string]string{"contest": path, "contest-compare": path + "/compare", "contests": "/console/contests", "contest-board": "/console/contests/board", "contest-begin": "/console/contests/new"} {
+				tab := tab.For(t)
+				tab.Visit(running.URL + at)
+				tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, at))
+				look(t, tab, w.name+"-"+name)
+			}
+		})
+	}
+}
+
+// look checks a page's readability, and takes a screenshot if wanted.
+func look(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Clean()
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		tab.Whole(filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".png"))
 	}
 }

@@ -1,13 +1,20 @@
 package page
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"image/gif"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -222,4 +229,141 @@ func TestReadingInTheBrowser(t *testing.T) {
 			v.Clean()
 		})
 	}
+}
+
+// The tour of README.md by somebody whose browser is in English: everything is in English, and people may do what their
+// titles say. What the gear's language is for changes at once, while a card keeps its request's language.
+func TestANewcomersTour(t *testing.T) {
+	v := newcomer(t, browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale})
+	s := v.s
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		v.shots = filepath.Join(dir, "tour-")
+	}
+	v.asks("Get the list of employees")
+	card := v.d.Card(driver.PromptCard, "approve_prompt")
+	v.sees(english.policy)
+	v.sees("Can approve or reject: @Ichiro Suzuki, @Megumi Tanaka (not @Hanako Sato")
+	v.looks("newcomer")
+	v.cantStamp(webapi.Sato, card)
+	v.becomes(webapi.Suzuki)
+	v.Click(v.button("approve_prompt"))
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_process")) + `)`)
+	v.Click(v.button("approve_process"))
+	v.sees(english.done)
+	v.looks("toured")
+
+	// Somebody of another department can't stamp alone either, not even in their own direct messages.
+	v.requester, v.channel = webapi.Alex, webapi.DirectMessage(webapi.Alex)
+	v.becomes(webapi.Alex)
+	v.Press(`#sidebar [data-focus="` + v.channel + `"]`)
+	v.d = driver.AskIn(t, s, webapi.Alex, v.channel, "Get the list of employees")
+	v.cantStamp(webapi.Alex, v.d.Card(driver.PromptCard, "approve_prompt"))
+
+	v.Press("#open-settings")
+	v.Press(`#cards-language [lang="ja"]`)
+	v.Press(`dialog.settings [aria-label="Close"]`)
+	v.cantStamp(webapi.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
+	v.sees(english.policy)
+	v.looks("switched")
+	v.d = driver.AskIn(t, s, webapi.Alex, v.channel, "従業員一覧を取得して")
+	v.sees(japanese.policy)
+	v.Clean()
+}
+
+// newcomer opens the first page of a stack that was just started.
+func newcomer(t *testing.T, window browser.Window) *visitor {
+	t.Helper()
+	o := driver.Options()
+	o.Sandbox.FirstPage = true
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
+		return driver.UsualSettings(ctx, s, team, "")
+	}
+	s := expect.Value(stack.Start(t.Context(), o))(t)
+	t.Cleanup(s.Close)
+	v := &visitor{t: t, s: s, words: english, channel: webapi.HR, requester: webapi.Sato, approver: webapi.Suzuki,
+		Tab: browser.Start(t).Open(t, s.URL, window)}
+	v.Until(`document.querySelector("#composer-main") && document.documentElement.lang === "en"`)
+	return v
+}
+
+// cantStamp presses approve as somebody who may not, and waits for the note in English.
+func (v *visitor) cantStamp(user string, card webapi.Message) {
+	v.t.Helper()
+	before := len(v.s.Sandbox.Ephemerals(user))
+	v.becomes(user)
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+	v.Click(v.button("approve_prompt"))
+	expect.Eventually(v.t, "a note", func() bool { return len(v.s.Sandbox.Ephemerals(user)) > before })
+	told := v.s.Sandbox.Ephemerals(user)
+	said := strings.Split(told[len(told)-1].Text, "\n")[0]
+	v.Until(fmt.Sprintf(`[...document.querySelectorAll(".msg")].some((m) => m.innerText.includes(%q) && m.innerText.includes(%q))`,
+		english.onlyYou, said))
+	expect.That(v.t, strings.Contains(said, "approve"), "not in English: %s", said)
+	expect.That(v.t, v.d.Shows(driver.PromptCard, "approve_prompt"), "%s stamped alone", user)
+}
+
+// The moving picture of README.md: somebody asks, an approver stamps the policy and the steps, and the work is done.
+// With RINGI_FILM it is written to that file.
+func TestTheFilmOfTheReadme(t *testing.T) {
+	if os.Getenv("RINGI_FILM") == "" {
+		expect.AtNight(t)
+	}
+	v := newcomer(t, browser.Window{Width: 1060, Height: 760, Scale: 0.9, Calm: true, Language: english.locale})
+	film := new(browser.Film)
+	v.becomes(webapi.Sato)
+	v.Press("#composer-main")
+	film.Take(v.Tab, time.Second)
+	v.mentions()
+	for _, typed := range []string{"Overtime for ", "Sales for ", "last month"} {
+		v.Keys(typed)
+		film.Take(v.Tab, 400*time.Millisecond)
+	}
+	film.Take(v.Tab, 800*time.Millisecond)
+	v.sends()
+	v.waits(film, "approve_prompt")
+	v.filmed(film, `#sidebar [data-person="`+webapi.Suzuki+`"]`)
+	v.filmed(film, v.button("approve_prompt"))
+	v.waits(film, "approve_process")
+	v.filmed(film, v.button("approve_process"))
+	v.sees(english.done)
+	v.lacks(v.button("cancel_execution"))
+	film.Take(v.Tab, 3500*time.Millisecond)
+	sheet := browser.Read[string](v.Tab, `document.querySelector('.card a[href*="/sheets/"]').href`)
+	v.filmed(film, `.card a[href="`+sheet+`"]`)
+	v.Clean()
+	v.Visit(sheet)
+	v.Until(`document.querySelector("table")`)
+	film.Take(v.Tab, 3500*time.Millisecond)
+
+	var out bytes.Buffer
+	expect.NoError(t, film.Write(&out))
+	got, seen := expect.Value(gif.DecodeAll(bytes.NewReader(out.Bytes())))(t), 0
+	for _, delay := range got.Delay {
+		seen += delay
+	}
+	expect.That(t, len(got.Image) >= 12 && seen <= 2000 && out.Len() <= 900_000, "%d pictures, %d/100 s, %d bytes",
+		len(got.Image), seen, out.Len())
+	if path := os.Getenv("RINGI_FILM"); path != "" {
+		expect.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
+	}
+}
+
+// waits films a card that waits for a decision: where it begins, and then where its buttons are.
+func (v *visitor) waits(film *browser.Film, action string) {
+	v.t.Helper()
+	button := `document.querySelector(` + browser.Quote(v.button(action)) + `)`
+	v.Until(button)
+	v.Eval(button + `.closest(".card").scrollIntoView({block: "start"})`)
+	film.Take(v.Tab, 1500*time.Millisecond)
+	v.Eval(button + `.closest(".card").scrollIntoView({block: "end"})`)
+	film.Take(v.Tab, 2*time.Second)
+}
+
+// filmed presses an element, and films the mouse pointer on it before.
+func (v *visitor) filmed(film *browser.Film, selector string) {
+	v.t.Helper()
+	v.Points(selector)
+	film.Take(v.Tab, 700*time.Millisecond)
+	v.PointsAway()
+	v.Press(selector)
 }

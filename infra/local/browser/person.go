@@ -2,14 +2,23 @@ package browser
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -161,4 +170,146 @@ func (p *Tab) Fits() {
 func Quote(s string) string {
 	b, _ := json.Marshal(s) // marshaling a string cannot fail
 	return string(b)
+}
+
+// Type replaces a field's text, as an input method does.
+func (p *Tab) Type(selector, text string) {
+	p.t.Helper()
+	p.Press(selector)
+	p.Eval(fmt.Sprintf("document.querySelector(%q).select()", selector))
+	if text == "" {
+		p.Keys("\b")
+		return
+	}
+	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	}))
+}
+
+// Choose selects a local file in a file field.
+func (p *Tab) Choose(selector, path string) {
+	p.t.Helper()
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{path}))
+}
+
+// Agree presses a button, confirms the page's question and returns that question.
+func (p *Tab) Agree(selector string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	asked := make(chan string, 1)
+	questions := chromedp.Events(ctx, page.JavascriptDialogOpening)
+	go func() {
+		defer close(asked)
+		for question, err := range questions {
+			if err != nil {
+				return
+			}
+			if _, err := chromedp.Call(ctx, page.HandleJavaScriptDialog,
+				page.HandleJavaScriptDialogParams{Accept: true}); err == nil {
+				asked <- question.Message
+			}
+			return
+		}
+	}()
+	p.Press(selector)
+	question, ok := <-asked
+	expect.Must(p.t, ok, "nothing was asked before %s", selector)
+	return question
+}
+
+// Download clicks a link to a file. It returns the file's name and content.
+func (p *Tab) Download(folder, selector string) (name string, content []byte) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	begun, going := chromedp.Events(ctx, browser.DownloadWillBegin), chromedp.Events(ctx, browser.DownloadProgress)
+	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		own, events := chromedp.FromContext(ctx).BrowserContextID, true
+		_, err := cdp.Call(ctx, target, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+			Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, BrowserContextID: own, DownloadPath: folder,
+			EventsEnabled: &events,
+		})
+		return err
+	}))
+	p.Press(selector)
+	for x, err := range begun {
+		if err != nil {
+			p.t.Fatalf("%s: no file comes: %v; %s", selector, err, Read[string](p, `document.body.innerText.slice(0, 200)`))
+		}
+		name = x.SuggestedFilename
+		break
+	}
+	for x, err := range going {
+		switch {
+		case err != nil:
+			p.t.Fatalf("%s: the file does not end: %v", selector, err)
+		case x.State == browser.DownloadProgressStateInProgress:
+			continue
+		}
+		if content, err = os.ReadFile(filepath.Join(folder, x.GUID)); err != nil {
+			p.t.Fatalf("%s: the file is %s: %v", selector, x.State, err)
+		}
+		break
+	}
+	return name, content
+}
+
+// axe locks the npm package axe-core, which is under the Mozilla Public License 2.0.
+//
+//go:embed axe/package.json axe/package-lock.json axe/.npmrc
+var axe embed.FS
+
+// axeScript installs axe-core, and returns "" where tests do without Node.
+func axeScript(t testing.TB) string {
+	t.Helper()
+	_, dir := process.Try(t, "axe", expect.Value(fs.Sub(axe, "axe"))(t))
+	if dir == "" {
+		return ""
+	}
+	return string(expect.Value(os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js")))(t))
+}
+
+// findings asks axe for serious and critical problems: the rule, its text, and at most five elements. It ends
+// animations first, because axe would measure the wrong color of an element that still fades in.
+const findings = `(async () => {
+  for (const a of document.getAnimations()) if (Number.isFinite(a.effect.getComputedTiming().endTime)) a.finish();
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => ({
+    rule: v.id, says: v.help, at: v.nodes.slice(0, 5).map((n) => n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message), more: Math.max(0, v.nodes.length - 5),
+  }));
+})()`
+
+type finding struct {
+	Rule string   `json:"rule"`
+	Says string   `json:"says"`
+	At   []string `json:"at"`
+	More int      `json:"more"`
+}
+
+// Accessible fails the test when axe-core finds a serious or critical problem on the page.
+func (p *Tab) Accessible(t testing.TB) {
+	t.Helper()
+	for _, f := range p.violations(t) {
+		t.Errorf("axe: %s: %s, at\n\t%s (and %d more)", f.Rule, f.Says, strings.Join(f.At, "\n\t"), f.More)
+	}
+}
+
+func (p *Tab) violations(t testing.TB) []finding {
+	t.Helper()
+	p.loaded()
+	there, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!window.axe"))
+	if err == nil && !there {
+		script := axeScript(t)
+		if script == "" {
+			t.Log("axe looks at no page: ", process.ErrNode)
+			return nil
+		}
+		_, err = chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](script+"; undefined"))
+	}
+	expect.Must(t, err == nil, "browser: load axe-core: %v", err)
+	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]finding](findings, chromedp.EvalAwaitPromise))
+	expect.Must(t, err == nil, "browser: run axe-core: %v", err)
+	return found
 }

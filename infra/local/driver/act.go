@@ -1,20 +1,28 @@
 package driver
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/store"
 )
 
 // Press records when a button was last pressed, and on which message.
@@ -208,4 +216,131 @@ func (r *Request) Notified(a *task.Aggregate, user string) (n int) {
 		}
 	}
 	return n
+}
+
+// The keys of the cards for a task's first versions.
+const (
+	TaskCard      = "CARD#task"
+	PromptCard    = "CARD#prompt#0001"
+	ProcessCard   = "CARD#process#0001"
+	ExecutionCard = "CARD#execution"
+)
+
+func (r *Request) Card(key, shows string) webapi.Message {
+	r.T.Helper()
+	var found webapi.Message
+	var seen string
+	if r.wait(func() bool {
+		cards := r.Cards(key)
+		if len(cards) > 1 {
+			r.T.Fatalf("%s is %d messages", key, len(cards))
+		}
+		if len(cards) == 1 {
+			found, seen = cards[0], Face(cards[0])
+		}
+		return len(cards) == 1 && strings.Contains(seen, shows)
+	}) {
+		return found
+	}
+	r.T.Fatalf("%s does not show %q but %s\nrows: %s", key, shows, seen, r.Summary())
+	return found
+}
+
+func (r *Request) Shows(key string, texts ...string) bool {
+	return slices.ContainsFunc(r.Cards(key), func(m webapi.Message) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(Face(m), t) })
+	})
+}
+
+// Cards returns the messages whose metadata has this card key.
+func (r *Request) Cards(key string) []webapi.Message { return r.AllCards()[key] }
+
+// AllCards returns the thread's messages that have a card key, grouped by that key.
+func (r *Request) AllCards() map[string][]webapi.Message {
+	out := map[string][]webapi.Message{}
+	for _, m := range r.S.Sandbox.Messages(r.Channel, r.Root) {
+		payload, _ := m.Metadata["event_payload"].(map[string]any)
+		if name, _ := payload["card"].(string); name != "" && payload["task"] == r.Ref.ID {
+			out[name] = append(out[name], m)
+		}
+	}
+	return out
+}
+
+// Face returns all texts and values of a card, one per line.
+func Face(m webapi.Message) string {
+	b, err := json.Marshal(m.Attachments)
+	if err != nil {
+		return err.Error()
+	}
+	var v any
+	_ = json.Unmarshal(b, &v)
+	var out []string
+	collect(v, &out)
+	return strings.Join(out, "\n")
+}
+
+func collect(v any, out *[]string) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			collect(e, out)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if s, ok := v[name].(string); ok {
+				*out = append(*out, s)
+				continue
+			}
+			collect(v[name], out)
+		}
+	}
+}
+
+// Color returns the color of the bar next to a card as six hexadecimal digits, or "" if it has none.
+func Color(m webapi.Message) string {
+	b, _ := json.Marshal(m.Attachments)
+	var a []struct {
+		Color string `json:"color"`
+	}
+	_ = json.Unmarshal(b, &a)
+	if len(a) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(a[0].Color, "#")
+}
+
+// Compete begins a contest that belongs to no task, with the demo model. Its teams are team-1, team-2 and so on, each of
+// a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be in rows.
+func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*store.ContestStore, aggregate.Ref) {
+	t.Helper()
+	all := store.ContestsOf(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...), nil)
+	o := contest.Order{
+		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: prompt, Locale: "ja", MaxRounds: rounds, MinRounds: rounds,
+		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
+	}
+	config := teamconfig.Contest{Judgment: teamconfig.Judgment{Model: "demo"}, Evaluator: teamconfig.Evaluator{
+		Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5}, {Name: "Relevance", Model: "demo", Weight: 0.5}},
+	}}
+	for i := range teams {
+		e := contest.Entry{TeamID: fmt.Sprint("team-", i+1), TeamName: fmt.Sprint("チーム ", i+1)}
+		o.Teams = append(o.Teams, e)
+		config.Teams = append(config.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+			{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
+		}})
+	}
+	text := expect.Value(json.Marshal(config))(t)
+	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
+	expect.NoError(t, all.Begin(t.Context(), o))
+	return all, contest.Ref(o.Tenant, o.Execution)
+}
+
+func SummedUp(t T, all *store.ContestStore, ref aggregate.Ref) (a *contest.Aggregate) {
+	t.Helper()
+	expect.Eventually(t, "the contest is summed up", func() bool {
+		var err error
+		a, err = all.Load(t.Context(), ref)
+		return err == nil && a.Summary != nil
+	})
+	return a
 }

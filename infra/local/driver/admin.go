@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,10 +18,17 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
+	"ringi/shared/store/records"
+	"ringi/shared/store/table"
+	"ringi/shared/tool/mcp"
 )
 
 // Configure sets up a stack's administration. Every workspace is connected to the stack's own vendors before its first
@@ -101,3 +112,172 @@ func (p tools) List() (out []sandbox.ToolFault) {
 
 // Set makes a tool fail or work again. The failure is a definite refusal, so a retry is safe.
 func (p tools) Set(tool string, failing bool) { p.vendors.Fail(tool, http.StatusBadRequest, failing) }
+
+// Desk is a person at the console. The web session was created directly, without signing in.
+type Desk struct {
+	T            T
+	S            *stack.Stack
+	cookie, form string
+}
+
+func SitDown(t T, s *stack.Stack, user string) Desk {
+	t.Helper()
+	return sitDown(t, s, user, false)
+}
+
+func Administrator(t T, s *stack.Stack, user string) Desk {
+	t.Helper()
+	return sitDown(t, s, user, true)
+}
+
+func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
+	t.Helper()
+	team := s.Sandbox.TeamID()
+	x := records.NewSession(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
+	d := Desk{T: t, S: s, cookie: records.NewSecret(), form: x.Form}
+	expect.NoError(t, records.SessionsOf(table.New(dynamodb.NewFromConfig(s.AWS),
+		s.TableName)).BeginSession(context.Background(), d.cookie, x))
+	return d
+}
+
+func (d Desk) Get(path string) (status int, page string) {
+	d.T.Helper()
+	return d.do(http.MethodGet, path, "")
+}
+
+// Act decides on the current action of a conversation, as the form of its page does.
+func (d Desk) Act(of *Dialogue, act, reason string) (status int, page string) {
+	d.T.Helper()
+	return d.Ready(of, act, reason)()
+}
+
+// Ready fills in the form of Act. The function that it returns sends the form.
+func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page string) {
+	d.T.Helper()
+	form := url.Values{"act": {act}, "reason": {reason}}
+	if x := of.Load().Current(); x != nil {
+		form.Set("id", x.ActionID)
+		form.Set("hash", x.Payload.Hash())
+	}
+	path := of.Page() + "/act"
+	return func() (int, string) { return d.Post(path, form) }
+}
+
+func (d Desk) Post(path string, form url.Values) (status int, page string) {
+	d.T.Helper()
+	form.Set("form", d.form)
+	return d.do(http.MethodPost, path, form.Encode())
+}
+
+// do sends a request, up to five times while the answer is 503.
+func (d Desk) do(method, path, form string) (status int, page string) {
+	d.T.Helper()
+	for range 5 {
+		if status, page = d.once(method, path, form); status != http.StatusServiceUnavailable {
+			break
+		}
+		d.T.Logf("%s %s was not done in time", method, path)
+	}
+	return status, page
+}
+
+func (d Desk) once(method, path, form string) (status int, page string) {
+	d.T.Helper()
+	r := expect.Value(http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form)))(d.T)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", d.S.URL)
+	}
+	r.AddCookie(&http.Cookie{Name: "ringi", Value: d.cookie})
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res := expect.Value(client.Do(r))(d.T)
+	defer res.Body.Close()
+	return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(d.T))
+}
+
+func MCPServer(s *stack.Stack) tenancy.MCPServer {
+	return tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
+}
+
+// nameServer adds the MCP server to a tenant's settings and stores its secret. Its tools stay off until somebody allows
+// them.
+func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
+	server := MCPServer(s)
+	token := vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}
+	if err := credentials(s).Connect(ctx, tenant, server.Provider(), token, "{}", setup()); err != nil {
+		return err
+	}
+	x, err := rows(s).Settings(ctx, tenant)
+	if err != nil || slices.Contains(x.MCPServers, server) {
+		return err
+	}
+	x.MCPServers = append(x.MCPServers, server)
+	if s.Sandbox != nil && tenant == aggregate.TenantID(s.Sandbox.TeamID()) {
+		x.Sources = append(x.Sources, Shop(s))
+		for _, own := range s.Vendors.Own {
+			x.Sources = append(x.Sources, own.Source)
+		}
+	}
+	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
+	return err
+}
+
+// Shop is the source that a stack's first workspace has: the demo repository, for everybody.
+func Shop(s *stack.Stack) agent.Source { return s.Vendors.Shop() }
+
+func MCPAdmin(s *stack.Stack) mcp.Admin {
+	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}
+	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
+}
+
+// Readable is Connect, and also lets members of contests call one of the MCP server's tools, as an administrator can
+// allow at the console.
+func ConnectReadable(ctx context.Context, s *stack.Stack, team string) error {
+	if err := Connect(ctx, s, team); err != nil {
+		return err
+	}
+	tenant := aggregate.TenantID(team)
+	x, err := listed(ctx, s, tenant, vendors.HouseRules)
+	if err != nil || x.Hash == "" || x.Contests {
+		return err
+	}
+	d := MCPAdmin(s)
+	if err := d.Allow(ctx, tenant, x.Name, x.Hash, aggregate.Read, setup()); err != nil {
+		return fmt.Errorf("allow %s: %w", x.Name, err)
+	}
+	return d.ForContests(ctx, tenant, x.Name, x.Hash, true, setup())
+}
+
+// listed returns one of the MCP server's tools, without a hash if the server has none of the name.
+func listed(ctx context.Context, s *stack.Stack, tenant, name string) (mcp.Listed, error) {
+	all, err := MCPAdmin(s).Tools(ctx, tenant, vendors.RoomsServer)
+	if err != nil {
+		return mcp.Listed{}, fmt.Errorf("list the tools of %s: %w", vendors.RoomsServer, err)
+	}
+	if i := slices.IndexFunc(all, func(x mcp.Listed) bool { return x.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	return mcp.Listed{}, nil
+}
+
+// Ordering allows the tool that orders from suppliers, and marks what an order costs and from whom it is, so that rules
+// by amount and destination have something to meet.
+func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
+	x, err := listed(ctx, s, tenant, vendors.PlaceOrder)
+	if err != nil || x.Hash == "" || x.State == mcp.On {
+		return err
+	}
+	if err := MCPAdmin(s).Allow(ctx, tenant, x.Name, x.Hash, aggregate.Write, setup()); err != nil {
+		return fmt.Errorf("allow %s: %w", x.Name, err)
+	}
+	p, _, err := rows(s).ToolPermission(ctx, tenant, x.Name)
+	if err != nil {
+		return fmt.Errorf("mark %s: %w", x.Name, err)
+	}
+	p.Mark = &rules.Mark{
+		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
+	}
+	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
+	return err
+}

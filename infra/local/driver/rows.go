@@ -3,10 +3,16 @@ package driver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -88,4 +94,76 @@ func (r *Request) Summary() string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// Moment formats a time as rows store it.
+func Moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// ChangeRow changes a row directly in the table, to simulate the passing of time or a crash. It returns false, and
+// changes nothing, if the condition does not hold.
+func (r *Request) ChangeRow(sk, update, condition string, texts map[string]string) bool {
+	r.T.Helper()
+	pk, _ := store.Kinds().Partition(r.Ref)
+	values := map[string]types.AttributeValue{}
+	for name, text := range texts {
+		values[name] = &types.AttributeValueMemberS{Value: text}
+	}
+	_, err := dynamodb.NewFromConfig(r.S.AWS).UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		TableName: &r.S.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeValues: values,
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
+		},
+	})
+	var moved *types.ConditionalCheckFailedException
+	if err != nil && !errors.As(err, &moved) {
+		r.T.Fatalf("change %s: %v", sk, err)
+	}
+	return err == nil
+}
+
+// SetRow changes a row that must exist. The value :v in the update is the time.
+func (r *Request) SetRow(sk, update string, v time.Time) {
+	r.T.Helper()
+	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}), "there is no row %s", sk)
+}
+
+// Sweep makes the task due and runs the sweeper once.
+func (r *Request) Sweep() {
+	r.T.Helper()
+	past := time.Now().Add(-time.Minute)
+	r.SetRow(aggregate.HeadKey, "SET due_at = :v, GSI1SK = :v", past)
+	expect.Value(r.S.Fire(context.Background(), "SweepTasksFunction"))(r.T)
+}
+
+// ExpireLease ends the lease of a killed call at once, instead of after a minute.
+func (r *Request) ExpireLease(step string) {
+	r.T.Helper()
+	for _, x := range r.Load().Steps {
+		expect.Must(r.T, x.Key() != step || x.Status == task.StepRunning, "the step is not running: %+v", x)
+	}
+	r.SetRow(step, "SET claim.lease_until = :v", time.Now().Add(-time.Second))
+}
+
+func (r *Request) RunsEnd() {
+	r.T.Helper()
+	expect.Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })
+}
+
+func (r *Request) RanOnce() {
+	r.T.Helper()
+	if runs, want := r.runs(""), []string{r.Ref.ID + "-1"}; !slices.Equal(runs, want) {
+		r.T.Errorf("runs %v, not %v", runs, want)
+	}
+}
+
+// runs returns the names of the task's runs that have this status; "" means any.
+func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
+	r.T.Helper()
+	out := expect.Value(sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status}))(r.T)
+	for _, x := range out.Executions {
+		if strings.HasPrefix(*x.Name, r.Ref.ID) {
+			names = append(names, *x.Name)
+		}
+	}
+	return names
 }

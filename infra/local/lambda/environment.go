@@ -1,13 +1,19 @@
 package lambda
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -198,4 +204,170 @@ func traceID() string {
 	var b [20]byte
 	rand.Read(b[:])
 	return fmt.Sprintf("Root=1-%08x-%x;Parent=%x;Sampled=0", time.Now().Unix(), b[:12], b[12:])
+}
+
+const runtimePrefix = "/2018-06-01/runtime/"
+
+// runtimeAPI serves the Runtime API to the process of an environment.
+func (e *environment) runtimeAPI() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+runtimePrefix+"invocation/next", e.next)
+	mux.HandleFunc("POST "+runtimePrefix+"invocation/{id}/response",
+		func(w http.ResponseWriter, r *http.Request) { e.answer(w, r, false) })
+	mux.HandleFunc("POST "+runtimePrefix+"invocation/{id}/error",
+		func(w http.ResponseWriter, r *http.Request) { e.answer(w, r, true) })
+	mux.HandleFunc("POST "+runtimePrefix+"init/error", e.initError)
+	return mux
+}
+
+// next waits for the next event, without a time limit, and sends it to the process.
+func (e *environment) next(w http.ResponseWriter, r *http.Request) {
+	if e.initDies() {
+		return
+	}
+	var inv *invocation
+	select {
+	case inv = <-e.work:
+	case <-r.Context().Done():
+		return
+	}
+	inv.deadline = time.Now().Add(e.function.Timeout)
+	e.mu.Lock()
+	e.current = inv
+	e.mu.Unlock()
+	close(inv.taken)
+	if e.dies(inv, KindStart, nil) {
+		return
+	}
+
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Lambda-Runtime-Aws-Request-Id", inv.id)
+	h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(inv.deadline.UnixMilli(), 10))
+	h.Set("Lambda-Runtime-Invoked-Function-Arn", e.arn)
+	h.Set("Lambda-Runtime-Trace-Id", inv.trace)
+	w.Write(inv.payload)
+}
+
+// answer receives the response or error for the current event.
+func (e *environment) answer(w http.ResponseWriter, r *http.Request, failed bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
+	var tooLong *http.MaxBytesError
+	if err != nil && !errors.As(err, &tooLong) {
+		refuse(w, http.StatusBadRequest, "InvalidRequest", err.Error())
+		return
+	}
+	id := r.PathValue("id")
+	e.mu.Lock()
+	inv := e.current
+	if inv == nil || inv.id != id {
+		e.mu.Unlock()
+		refuse(w, http.StatusBadRequest, "InvalidRequestID", "no such invocation is under way")
+		return
+	}
+	e.current = nil
+	e.mu.Unlock()
+	if e.dies(inv, KindAnswer, body) {
+		return
+	}
+	if tooLong != nil {
+		inv.answer <- failure(id, responseTooLong, "Response payload size exceeded maximum allowed payload size (%d bytes).", maxPayload)
+		refuse(w, http.StatusRequestEntityTooLarge, responseTooLong, "the response is too long")
+		return
+	}
+	inv.answer <- Result{RequestID: id, Payload: body, Failed: failed}
+	accept(w)
+}
+
+func (e *environment) initError(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "InvalidRequest", err.Error())
+		return
+	}
+	e.mu.Lock()
+	e.initFail = body
+	e.mu.Unlock()
+	accept(w)
+}
+
+func accept(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusAccepted)
+	io.WriteString(w, `{"status":"OK"}`)
+}
+
+func refuse(w http.ResponseWriter, status int, kind, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"errorType": kind, "errorMessage": message})
+}
+
+// keptLines is how many lines of each function Logs can return.
+const keptLines = 2000
+
+// sink collects the output of functions.
+type sink struct {
+	mu   sync.Mutex
+	out  io.Writer
+	kept map[string][]string
+}
+
+func newSink(out io.Writer) *sink {
+	return &sink{out: cmp.Or(out, io.Discard), kept: map[string][]string{}}
+}
+
+func (s *sink) lines(function string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.kept[function])
+}
+
+func (s *sink) add(function string, line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := append(s.kept[function], string(line))
+	if extra := len(kept) - keptLines; extra > 0 {
+		kept = kept[extra:]
+	}
+	s.kept[function] = kept
+	s.out.Write(marked(function, line))
+}
+
+// writer returns a writer for one output stream of a process. It passes on complete lines only.
+func (s *sink) writer(function string) io.Writer { return &lineWriter{sink: s, function: function} }
+
+type lineWriter struct {
+	sink     *sink
+	function string
+	rest     []byte
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for {
+		line, rest, ok := bytes.Cut(w.rest, []byte{'\n'})
+		if !ok {
+			return len(b), nil
+		}
+		if line = bytes.TrimRight(line, "\r"); len(line) > 0 {
+			w.sink.add(w.function, line)
+		}
+		w.rest = rest
+	}
+}
+
+// marked formats a line for the stack's log. A JSON object gets the function's name as its first field; any other line
+// is wrapped in an object.
+func marked(function string, line []byte) []byte {
+	name, _ := json.Marshal(function) // marshaling a string can't fail
+	out := append([]byte(`{"function":`), name...)
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) > 2 && trimmed[0] == '{' && json.Valid(trimmed) {
+		out = append(append(out, ','), trimmed[1:]...)
+		return append(out, '\n')
+	}
+	text, _ := json.Marshal(string(line))
+	out = append(append(out, `,"line":`...), text...)
+	return append(out, "}\n"...)
 }

@@ -6,9 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -167,4 +174,161 @@ func (s *Service) Close() {
 	s.managed.close()
 	s.active.Wait()
 	s.transport.CloseIdleConnections()
+}
+
+// The moments of an invocation at which the function makes no call.
+const (
+	KindInit   = "init"   // the process has started and has not asked for an event
+	KindStart  = "start"  // the process has the event and has not made a call
+	KindAnswer = "answer" // the process is done and sends its answer
+)
+
+// Call is a moment at which a function's process can be killed: an outgoing call, its start or its answer.
+type Call struct {
+	Function  string
+	RequestID string // of the invocation; empty while the process starts
+	Event     []byte // of the invocation, or the event for which the process is starting
+	Kind      string // DynamoDB.Query, GET /freee/hr/employees/*, or one of the constants above
+	Body      []byte // of the request or answer
+}
+
+type Moment int
+
+const (
+	Never  Moment = iota
+	Before        // the call is not sent
+	After         // the call is done, but its answer is lost
+)
+
+// Fault is what happens to a call and to the process that makes it. The zero value does nothing.
+type Fault struct {
+	Kill    Moment
+	Instead http.Handler // answers the call in place of the service; may be nil
+	// Freeze pauses the process (SIGSTOP). Its invocation times out after this long, or at the function's timeout or
+	// when Over is closed, if that is earlier. The call itself is still made. 0 pauses nothing.
+	Freeze time.Duration
+	Over   <-chan struct{} // may be nil
+}
+
+// Faults decides what happens at every moment of every invocation. Its methods are called from many goroutines. The
+// function waits until they return.
+type Faults interface {
+	// Busy reports whether to refuse an invocation, as Lambda does when an account reaches its concurrency limit.
+	Busy(function string, event []byte) bool
+	// Cold reports whether to start a new process even if one is idle, as AWS may do.
+	Cold(function string, event []byte) bool
+	Meet(Call) Fault
+	// Dying is called just before the process is killed. With After, the call has already been made.
+	Dying(Call)
+}
+
+// mostInChain is how often Lambda invokes functions in one chain of requests:
+// https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+const mostInChain = 16
+
+// ErrLoop means that an event came of too long a chain of invocations.
+var ErrLoop = errors.New("RecursiveInvocationException: the function is invoked in a loop")
+
+type traceKey struct{}
+
+// Traced returns a context for Invoke with the trace header that came with the event: that of the call which sent the
+// message or invoked the function. A function's SDK sends its own invocation's header with each of its calls.
+func Traced(ctx context.Context, header string) context.Context {
+	return context.WithValue(ctx, traceKey{}, header)
+}
+
+// chain returns the trace header of a new invocation, and how many invocations led to it, itself included. AWS counts
+// them in the header's field Lineage, as <count>:<hash of the function>:<count>.
+func chain(ctx context.Context, function string) (header string, length int) {
+	came, _ := ctx.Value(traceKey{}).(string)
+	if plain, err := url.PathUnescape(came); err == nil { // as SDKs write it
+		came = plain
+	}
+	trace, lineage, counted := strings.Cut(came, ";Lineage=")
+	if !strings.HasPrefix(trace, "Root=") {
+		trace = traceID()
+	}
+	if counted {
+		before, _, _ := strings.Cut(lineage, ":")
+		length, _ = strconv.Atoi(before)
+	}
+	length++
+	h := fnv.New32a()
+	h.Write([]byte(function))
+	return fmt.Sprintf("%s;Lineage=%d:%08x:%d", trace, length, h.Sum32(), length), length
+}
+
+// follow is chain for a function that is about to run. It returns ErrLoop for one that Lambda would not run.
+func (s *Service) follow(ctx context.Context, f Function) (header string, err error) {
+	header, length := chain(ctx, f.Name)
+	if length > mostInChain {
+		return "", fmt.Errorf("%w: %s", ErrLoop, f.Name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.longest[f.Name] = max(s.longest[f.Name], length)
+	return header, nil
+}
+
+// LongestChain returns the length of the longest chain of invocations that one of this function's was the end of.
+func (s *Service) LongestChain(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.longest[plainName(name)]
+}
+
+// variables returns all environment variables of a function's process: Lambda's own, then the function's. The process
+// inherits none of this program's variables.
+func variables(o Options, f Function, runtimeAPI string) []string {
+	all := map[string]string{
+		"AWS_LAMBDA_RUNTIME_API":          runtimeAPI,
+		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
+		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.Memory),
+		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
+		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
+		"AWS_LAMBDA_LOG_STREAM_NAME":      time.Now().UTC().Format("2006/01/02") + "/[$LATEST]local",
+		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
+		"AWS_REGION":                      o.Region,
+		"AWS_DEFAULT_REGION":              o.Region,
+		"AWS_ACCESS_KEY_ID":               f.Name, // identifies the function's calls
+		"AWS_SECRET_ACCESS_KEY":           SecretKey(f.Name),
+		"AWS_SESSION_TOKEN":               "local",
+		"AWS_EC2_METADATA_DISABLED":       "true",
+		"LAMBDA_TASK_ROOT":                filepath.Dir(f.Binary),
+		"LAMBDA_RUNTIME_DIR":              "/var/runtime",
+		"_HANDLER":                        "bootstrap",
+		"PATH":                            "/usr/local/bin:/usr/bin:/bin",
+		"LANG":                            "en_US.UTF-8",
+		"TZ":                              ":UTC",
+	}
+	if o.Endpoint != "" {
+		all["AWS_ENDPOINT_URL"] = o.Endpoint
+	}
+	if f.LogLevel != "" {
+		all["AWS_LAMBDA_LOG_FORMAT"], all["AWS_LAMBDA_LOG_LEVEL"] = "JSON", f.LogLevel
+	}
+	maps.Copy(all, f.Environment)
+	list := make([]string, 0, len(all))
+	for name, value := range all {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// SecretKey is the secret access key of a function. No service checks it; it differs so that a leak can be found.
+func SecretKey(function string) string { return "local-secret-key-of-" + function }
+
+func arn(o Options, name string) string {
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", o.Region, o.Account, name)
+}
+
+// plainName extracts the function's name from a name or ARN, which may be partial and may have a qualifier.
+func plainName(name string) string {
+	if _, after, ok := strings.Cut(name, "function:"); ok {
+		name = after
+	}
+	name, _, _ = strings.Cut(name, ":")
+	return name
 }

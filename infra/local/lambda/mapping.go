@@ -5,6 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"ringi/infra/local/template"
 )
 
 type Invoker interface {
@@ -76,4 +87,232 @@ func errorType(payload []byte) string {
 		return "unknown error"
 	}
 	return e.ErrorType
+}
+
+// Filter passes the records that match one of its patterns, or all records if it has none. Of EventBridge's pattern
+// language it supports plain values and {"prefix":"…"}.
+type Filter struct{ patterns []map[string]any }
+
+// ParseFilter reads the patterns of FilterCriteria. It returns an error for a pattern that AWS would refuse when the
+// mapping is created, and for an operator that Filter does not support.
+func ParseFilter(patterns []string) (Filter, error) {
+	var f Filter
+	for _, text := range patterns {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return f, fmt.Errorf("filter %s: %w", text, err)
+		}
+		pattern, ok := v.(map[string]any)
+		if !ok {
+			return f, fmt.Errorf("filter %s: it is no object", text)
+		}
+		if err := check(pattern); err != nil {
+			return f, fmt.Errorf("filter %s: %w", text, err)
+		}
+		f.patterns = append(f.patterns, pattern)
+	}
+	return f, nil
+}
+
+func (f Filter) Passes(record []byte) (bool, error) {
+	if len(f.patterns) == 0 {
+		return true, nil
+	}
+	var v any
+	if err := json.Unmarshal(record, &v); err != nil {
+		return false, fmt.Errorf("filter a record: %w", err)
+	}
+	return slices.ContainsFunc(f.patterns, func(p map[string]any) bool { return matches(p, v) }), nil
+}
+
+func check(pattern map[string]any) error {
+	for key, want := range pattern {
+		if strings.HasPrefix(key, "$") {
+			return unknownOperator(key)
+		}
+		var err error
+		switch want := want.(type) {
+		case map[string]any:
+			err = check(want)
+		case []any:
+			err = checkRules(want)
+		default:
+			err = fmt.Errorf("values stand in lists, not %v", want)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func checkRules(rules []any) error {
+	if len(rules) == 0 {
+		return fmt.Errorf("an empty list matches nothing")
+	}
+	for _, rule := range rules {
+		switch rule := rule.(type) {
+		case map[string]any:
+			if _, ok := prefixOf(rule); ok {
+				continue
+			}
+			return unknownOperator(strings.Join(slices.Sorted(maps.Keys(rule)), ", "))
+		case []any:
+			return fmt.Errorf("%v is a list in a list", rule)
+		}
+	}
+	return nil
+}
+
+func unknownOperator(name string) error {
+	return fmt.Errorf("the local stack's filters know no operator %q, plain values and prefix only", name)
+}
+
+// prefixOf returns the prefix of a rule {"prefix":"…"}.
+func prefixOf(rule any) (string, bool) {
+	operators, _ := rule.(map[string]any)
+	prefix, ok := operators["prefix"].(string)
+	return prefix, ok && len(operators) == 1
+}
+
+// holds reports whether a value satisfies a rule.
+func holds(rule, v any) bool {
+	if prefix, ok := prefixOf(rule); ok {
+		text, isText := v.(string)
+		return isText && strings.HasPrefix(text, prefix)
+	}
+	return rule == v
+}
+
+// matches reports whether the record has, for each key of the pattern, one of the values that the pattern lists. If the
+// record's value is a list, one of its elements must match.
+func matches(pattern map[string]any, v any) bool {
+	object, _ := v.(map[string]any)
+	for key, want := range pattern {
+		got, present := object[key]
+		switch want := want.(type) {
+		case map[string]any:
+			if !matches(want, got) {
+				return false
+			}
+		case []any:
+			list, isList := got.([]any)
+			if !isList {
+				list = []any{got}
+			}
+			if !present || !slices.ContainsFunc(list, func(v any) bool {
+				return slices.ContainsFunc(want, func(rule any) bool { return holds(rule, v) })
+			}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// change is one stream record, encoded as the function gets it.
+type change struct {
+	sequence string
+	at       time.Time
+	pk, item string // the item's partition key, and its complete key
+	text     json.RawMessage
+}
+
+func newChange(r types.Record, region, stream string) (change, error) {
+	d := r.Dynamodb
+	if d == nil {
+		return change{}, fmt.Errorf("stream record %s has no content", aws.ToString(r.EventID))
+	}
+	at := aws.ToTime(d.ApproximateCreationDateTime)
+	body := map[string]any{
+		"ApproximateCreationDateTime": at.Unix(),
+		"SequenceNumber":              aws.ToString(d.SequenceNumber),
+		"SizeBytes":                   aws.ToInt64(d.SizeBytes),
+		"StreamViewType":              string(d.StreamViewType),
+	}
+	for name, item := range map[string]map[string]types.AttributeValue{"Keys": d.Keys, "NewImage": d.NewImage, "OldImage": d.OldImage} {
+		if item == nil {
+			continue
+		}
+		fields, err := row(item)
+		if err != nil {
+			return change{}, fmt.Errorf("encode %s of a stream record: %w", name, err)
+		}
+		body[name] = fields
+	}
+	text, err := json.Marshal(map[string]any{
+		"eventID": aws.ToString(r.EventID), "eventName": string(r.EventName), "eventVersion": "1.1", "eventSource": "aws:dynamodb",
+		"awsRegion": region, "eventSourceARN": stream, "dynamodb": body,
+	})
+	if err != nil {
+		return change{}, fmt.Errorf("encode a stream record: %w", err)
+	}
+	keys, _ := body["Keys"].(map[string]json.RawMessage)
+	item, err := json.Marshal(keys)
+	if err != nil {
+		return change{}, fmt.Errorf("encode a key: %w", err)
+	}
+	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(keys["PK"]), item: string(item), text: text}, nil
+}
+
+// row converts an item to DynamoDB's JSON, by attribute name.
+func row(item map[string]types.AttributeValue) (fields map[string]json.RawMessage, err error) {
+	converted, err := attributevalue.FromDynamoDBStreamsMap(item)
+	if err != nil {
+		return nil, err
+	}
+	text, err := attributevalue.MarshalMapJSON(converted)
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
+	}
+	return fields, err
+}
+
+type Schedule struct {
+	Function string
+	Schedule template.Schedule
+	Region   string
+	Account  string
+	Invoker  Invoker
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Run invokes the function after each interval until ctx ends. It skips a tick if the function is still running.
+func (s *Schedule) Run(ctx context.Context) {
+	t := time.NewTicker(s.Schedule.Every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		result, err := s.Fire(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			s.Log.Warn("scheduled invocation", "function", s.Function, "err", err)
+		case result.Failed:
+			s.Log.Warn("scheduled invocation failed", "function", s.Function, "request_id", result.RequestID, "error", errorType(result.Payload))
+		}
+	}
+}
+
+// Fire invokes the function now and waits for its result.
+func (s *Schedule) Fire(ctx context.Context) (Result, error) {
+	payload := []byte(s.Schedule.Input)
+	if len(payload) == 0 {
+		now := s.Now().UTC()
+		event, err := json.Marshal(map[string]any{
+			"version": "0", "id": fmt.Sprintf("%s-%d", s.Schedule.Event, now.UnixNano()), "detail-type": "Scheduled Event", "source": "aws.events",
+			"account": s.Account, "region": s.Region, "time": now.Format(time.RFC3339), "detail": map[string]any{},
+			"resources": []string{fmt.Sprintf("arn:aws:events:%s:%s:rule/%s-%s", s.Region, s.Account, s.Function, s.Schedule.Event)},
+		})
+		if err != nil {
+			return Result{}, fmt.Errorf("encode the scheduled event: %w", err)
+		}
+		payload = event
+	}
+	return s.Invoker.Invoke(ctx, s.Function, payload)
 }

@@ -3,13 +3,25 @@ package moto_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -79,4 +91,130 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 		status, got := ask("DynamoDB_20120810.GetItem", get, dress)
 		expect.That(t, status == http.StatusForbidden, "%s: %d %s", name, status, got)
 	}
+}
+
+const makeRows = `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"}]}`
+
+func started(t *testing.T, o moto.Options) *process.Server {
+	t.Helper()
+	expect.Patience(t)
+	s, err := moto.Start(t.Context(), o)
+	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	expect.NoError(t, err)
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// threads counts a process's threads. It returns 0 on systems without /proc.
+func threads(pid int) int {
+	list, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)) // the pattern is valid
+	return len(list)
+}
+
+// The clients disconnected while the server was paused.
+func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
+	s := started(t, moto.Options{})
+	ask := asking(t, s.URL)
+	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))
+	before := threads(s.PID())
+	expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGSTOP))
+	expect.Eventually(t, "it stands still", func() bool {
+		_, err := (&http.Client{Timeout: 200 * time.Millisecond}).Get(s.URL)
+		return err != nil
+	})
+	const count = `{"TableName":"rows","Key":{"PK":{"S":"a"}},"UpdateExpression":"ADD n :one","ExpressionAttributeValues":{":one":{"N":"1"}}}`
+	for range 50 {
+		c := expect.Value(net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")))(t)
+		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Amz-Target: DynamoDB_20120810.UpdateItem\r\nContent-Type: application/x-amz-json-1.0\r\n"+
+			"Authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0\r\nContent-Length: %d\r\n\r\n%s", len(count), count)
+		c.Close()
+	}
+	expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGCONT))
+	done(t)(ask("DynamoDB_20120810.UpdateItem", count, nil))
+	expect.Eventually(t, "the threads of those that are gone end", func() bool { return threads(s.PID()) <= before+2 })
+	if _, said := ask("DynamoDB_20120810.GetItem", `{"TableName":"rows","Key":{"PK":{"S":"a"}}}`, nil); !strings.Contains(said, `"N": "1"`) {
+		t.Errorf("50 calls of clients that are gone, and one of a client that is there: %s", said)
+	}
+}
+
+// Otherwise the message would stay invisible until its visibility timeout.
+func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
+	q := startFIFO(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := q.c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: 20}); err == nil {
+		t.Fatal("an empty queue has a message")
+	}
+	expect.NoError(t, q.send("a", "1"))
+	if body, done := q.receive(5); body != "a1" {
+		t.Errorf("received %q", body)
+	} else {
+		done()
+	}
+}
+
+// Each connection has a thread. A connection above the limit waits, and is answered 503 if it waits too long.
+func TestConnectionsAreBounded(t *testing.T) {
+	const most = 20
+	s := started(t, moto.Options{Connections: most, Patience: 300 * time.Millisecond})
+	host := strings.TrimPrefix(s.URL, "http://")
+	idle, before := make([]net.Conn, 0, most), threads(s.PID())
+	for range most {
+		idle = append(idle, expect.Value(net.Dial("tcp", host))(t))
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	look := func() (int, string) {
+		resp, err := client.Post(s.URL, "application/x-amz-json-1.0", strings.NewReader("{}"))
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode, string(expect.Value(io.ReadAll(resp.Body))(t))
+	}
+	var all sync.WaitGroup
+	for range most {
+		all.Go(func() {
+			if status, said := look(); status != http.StatusServiceUnavailable || !strings.Contains(said, "waited 0.3 s for its turn") {
+				t.Errorf("one too many is answered %d %s", status, said)
+			}
+		})
+	}
+	all.Wait()
+	if now := threads(s.PID()); now > before+most {
+		t.Errorf("%d threads, there were %d before %d connections", now, before, most)
+	}
+	for _, c := range idle {
+		c.Close()
+	}
+	expect.Eventually(t, "calls are answered again", func() bool { status, _ := look(); return status != 0 && status != http.StatusServiceUnavailable })
+}
+
+// A call that waits too long is answered 503 instead of getting no answer.
+func TestACallThatWaitsTooLongForItsTurnIsToldSo(t *testing.T) {
+	s := started(t, moto.Options{Patience: time.Millisecond})
+	ask := asking(t, s.URL)
+	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))
+	for n := range 20 {
+		row := fmt.Sprintf(`{"TableName":"rows","Item":{"PK":{"S":"%d"},"list":{"L":[%s{"N":"1"}]}}}`, n, strings.Repeat(`{"N":"1"},`, 2000))
+		done(t)(ask("DynamoDB_20120810.PutItem", row, nil))
+	}
+	var done, told atomic.Int32
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			switch status, said := ask("DynamoDB_20120810.Scan", `{"TableName":"rows"}`, nil); {
+			case status == http.StatusOK:
+				done.Add(1)
+			case status == http.StatusServiceUnavailable && strings.Contains(said, "waited 0.001 s for its turn"):
+				told.Add(1)
+			default:
+				t.Errorf("%d %s", status, said)
+			}
+		})
+	}
+	all.Wait()
+	expect.That(t, done.Load() != 0 && told.Load() != 0,
+		"%d scans were done, %d told to come again", done.Load(), told.Load())
 }

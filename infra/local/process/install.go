@@ -1,12 +1,20 @@
 package process
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // Install copies files to a subfolder of folder, lets finish add what must be generated, and returns the subfolder. It
@@ -48,4 +56,201 @@ func Install(folder, name string, files fs.FS, finish func(dir string) error) (s
 		return "", fmt.Errorf("stamp the installation: %w", err)
 	}
 	return dir, nil
+}
+
+// ErrNode says which Node to install if there is no suitable one.
+var ErrNode = errors.New("this test needs Node 20 or newer with npm: install nodejs and npm")
+
+// withoutNode is the variable that skips such tests in CI. Without it a missing Node is a failure there.
+const withoutNode = "RINGI_WITHOUT_NODE"
+
+// Node finds a suitable Node, or returns ErrNode.
+func Node(ctx context.Context) (string, error) {
+	path, err := exec.LookPath("node")
+	if err != nil {
+		return "", ErrNode
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		return "", ErrNode
+	}
+	if exec.CommandContext(ctx, path, "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)").Run() != nil {
+		return "", ErrNode
+	}
+	return path, nil
+}
+
+// Start finds Node and installs a package for a test. Without Node it skips the test.
+func StartNode(t testing.TB, name string, files fs.FS) (node, dir string) {
+	t.Helper()
+	node, dir = Try(t, name, files)
+	if node == "" {
+		t.Skip(ErrNode)
+	}
+	return node, dir
+}
+
+// Try is Start for a test that says something without Node, too: it returns nothing then.
+func Try(t testing.TB, name string, files fs.FS) (node, dir string) {
+	t.Helper()
+	node, err := Node(t.Context())
+	if errors.Is(err, ErrNode) && (os.Getenv("CI") == "" || os.Getenv(withoutNode) != "") {
+		return "", ""
+	}
+	expect.NoError(t, err)
+	folder := expect.Value(Folder())(t)
+	dir = expect.Value(InstallNode(t.Context(), folder, name, files))(t)
+	return node, dir
+}
+
+// Install writes files, installs the packages that they lock, and returns the path below folder. It does so once for
+// each content of files; concurrent processes are safe.
+func InstallNode(ctx context.Context, folder, name string, files fs.FS) (string, error) {
+	return Install(folder, name, files, func(dir string) error {
+		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		npm.Dir = dir
+		if out, err := npm.CombinedOutput(); err != nil {
+			return fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name, strings.TrimSpace(string(out)))
+		}
+		return nil
+	})
+}
+
+// ErrMissing says what to install when there is no suitable Python.
+var ErrMissing = errors.New("the local stack needs Python 3.10 or newer with its venv module: install python3 (on Debian and Ubuntu also python3-venv)")
+
+// commands returns the names of Python in the order in which they are tried.
+func commands() []string {
+	return []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "python"}
+}
+
+// system is the Python of the operating system.
+var system = "/usr/bin/python3"
+
+// suitable is a program that fails if its Python is too old or incomplete. Otherwise it prints how many seconds a small
+// benchmark takes.
+const suitable = `
+import sys, time, timeit
+import venv, ensurepip
+if sys.version_info < (3, 10): sys.exit(1)
+class Item:
+    def __init__(self, key, values): self.key, self.values = key, values
+    def size(self): return sum([len(str(v)) for v in self.values.values()])
+def work():
+    for n in range(2000): Item(str(n), {"a": n, "b": [n]}).size()
+print(min(timeit.repeat(work, number=1, repeat=60, timer=time.process_time)))`
+
+// find returns the first suitable Python, unless the system's Python is clearly faster. A Python that was compiled as a
+// shared library without optimizations, as pyenv may do, takes 50% longer.
+func find(ctx context.Context) (string, error) {
+	for _, name := range commands() {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if seconds, ok := pace(ctx, path); ok {
+			if own, ok := pace(ctx, system); ok && own < seconds*9/10 {
+				return system, nil
+			}
+			return path, nil
+		}
+	}
+	return "", ErrMissing
+}
+
+// pace returns the seconds that a suitable Python needs for the benchmark.
+func pace(ctx context.Context, path string) (seconds float64, ok bool) {
+	out, err := exec.CommandContext(ctx, path, "-c", suitable).Output()
+	if err != nil {
+		return 0, false
+	}
+	seconds, err = strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	return seconds, err == nil
+}
+
+// Environment returns the Python of a private virtual environment with the pinned packages, which it makes below folder
+// if necessary. what names the environment's purpose for messages. Each set of pins has its own environment, since
+// another may be in use. If several processes call Environment at once, one makes the environment and the others wait.
+//
+// It returns ErrMissing if there is no suitable Python, and pip's error if the packages can't be installed.
+func Environment(ctx context.Context, folder, what string, pins []byte, notify func(string)) (string, error) {
+	unlock, err := Lock(filepath.Join(folder, "venv.lock"))
+	if err != nil {
+		return "", fmt.Errorf("make the Python environment: %w", err)
+	}
+	defer unlock()
+
+	sum := sha256.Sum256(pins)
+	want := hex.EncodeToString(sum[:])
+	venv := filepath.Join(folder, "venv", want[:12])
+	python, stamp := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "requirements.sha256")
+	if got, err := os.ReadFile(stamp); err == nil && string(got) == want &&
+		exec.CommandContext(ctx, python, "-c", "").Run() == nil {
+		return python, nil
+	}
+	base, err := find(ctx)
+	if err != nil {
+		return "", err
+	}
+	notify("making a Python environment for " + what + " (once, about half a minute)")
+	if err := os.RemoveAll(venv); err != nil {
+		return "", fmt.Errorf("remove an unfinished Python environment: %w", err)
+	}
+	if out, err := exec.CommandContext(ctx, base, "-m", "venv", venv).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", ErrMissing, lastLine(out))
+	}
+	requirements := filepath.Join(venv, "requirements.txt")
+	if err := os.WriteFile(requirements, pins, 0o644); err != nil {
+		return "", fmt.Errorf("write requirements: %w", err)
+	}
+	pip := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--prefer-binary", "-r", requirements)
+	if out, err := pip.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("pip could not install %s (is a package index reachable from here?): %s", what, lastLine(out))
+	}
+	if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
+		return "", fmt.Errorf("stamp the Python environment: %w", err)
+	}
+	return python, nil
+}
+
+func lastLine(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// FolderVariable overrides <module>/.ringi-local as the folder of files that the local stack keeps between starts.
+const FolderVariable = "RINGI_LOCAL_DIR"
+
+// ModuleRoot returns the nearest folder with a go.mod, from the working directory upwards.
+func ModuleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("find the module: no go.mod here or above; start it inside the repository")
+		}
+		dir = parent
+	}
+}
+
+// Folder returns the folder of files that are slow to make, such as the Python environment and compiled functions. It
+// creates the folder if necessary.
+func Folder() (string, error) {
+	dir := os.Getenv(FolderVariable)
+	if dir == "" {
+		root, err := ModuleRoot()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(root, ".ringi-local")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make %s: %w", FolderVariable, err)
+	}
+	return filepath.Abs(dir)
 }

@@ -3,14 +3,25 @@
 package process
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -122,4 +133,206 @@ func (p *Process) signal(s syscall.Signal) {
 	if err := syscall.Kill(-p.pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		_ = syscall.Kill(p.pid, s)
 	}
+}
+
+// Server is a child process that listens on a port of 127.0.0.1.
+type Server struct {
+	// URL is the server's endpoint, without a trailing slash.
+	URL string
+
+	process *Process
+	stdin   io.Closer
+}
+
+// Serve starts a server and waits until it reports its port: the first line of its output must be {"port":…}. The
+// server must end when its standard input is closed. Its error output goes to log. If the server does not start, the
+// last lines of that output become part of the error.
+func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration, log *slog.Logger) (*Server, error) {
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	said, told, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	tail := &complaints{name: name, log: log}
+	cmd.Stdout, cmd.Stderr = told, tail
+	p, err := Start(cmd)
+	told.Close()
+	if err != nil {
+		said.Close()
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	s := &Server{process: p, stdin: stdin}
+	port, err := announcedPort(ctx, said, within)
+	if err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("start %s: %w: %s", name, err, tail)
+	}
+	s.URL = "http://127.0.0.1:" + strconv.Itoa(port)
+	return s, nil
+}
+
+func (s *Server) Stop() {
+	s.stdin.Close()
+	s.process.Kill()
+}
+
+func (s *Server) PID() int { return s.process.PID() }
+
+// Done is closed when the server has ended for any reason.
+func (s *Server) Done() <-chan struct{} { return s.process.Done() }
+
+// announcedPort reads the port from the first line of a server's output. It closes r.
+func announcedPort(ctx context.Context, r *os.File, within time.Duration) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { r.Close() })
+	defer stop()
+	defer r.Close()
+	line, err := bufio.NewReader(r).ReadBytes('\n')
+	if ctx.Err() != nil {
+		return 0, fmt.Errorf("it did not answer: %w", ctx.Err())
+	}
+	if err != nil {
+		return 0, fmt.Errorf("it ended at once: %w", err)
+	}
+	var said struct {
+		Port int `json:"port"`
+	}
+	if err := json.Unmarshal(line, &said); err != nil || said.Port == 0 {
+		return 0, fmt.Errorf("it said %q instead of its port", line)
+	}
+	return said.Port, nil
+}
+
+// complaints logs a server's error output and keeps the last lines.
+type complaints struct {
+	name  string
+	log   *slog.Logger
+	mu    sync.Mutex
+	lines []string
+}
+
+func (c *complaints) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimRight(line, "\n"); line == "" {
+			continue
+		}
+		c.log.Debug(c.name, "line", line)
+		c.lines = append(c.lines, line)
+	}
+	if extra := len(c.lines) - 20; extra > 0 {
+		c.lines = c.lines[extra:]
+	}
+	return len(b), nil
+}
+
+func (c *complaints) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.lines, " | ")
+}
+
+// Handler lets next answer programs and the listener's own pages. It answers 403 to every request with
+//
+//   - a Host that names neither this machine nor one of hosts. A browser treats a page under a foreign name as
+//     same-origin once the name resolves to 127.0.0.1 (DNS rebinding), so that only Host reveals the page.
+//   - a foreign Origin. Browsers send Origin with everything but plain reads.
+//   - a Sec-Fetch-Site of another site, or of another port of this one. Browsers send it with plain reads too. A link
+//     from one port to a page on another may be followed.
+//
+// The SDKs and CLI of AWS, Slack's SDKs and curl send neither Origin nor Sec-Fetch-Site. hosts are names without a port.
+func Handler(next http.Handler, hosts ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := refusal(r, hosts); why != "" {
+			http.Error(w, why, http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refusal returns why a request is refused, or "" if it is allowed.
+func refusal(r *http.Request, hosts []string) string {
+	if !own(r, hosts) {
+		return "this address is not served under that name"
+	}
+	if origin, sent := r.Header["Origin"]; sent && (len(origin) != 1 || !strings.EqualFold(origin[0], "http://"+r.Host)) {
+		return "pages of other origins are not answered"
+	}
+	for _, site := range r.Header["Sec-Fetch-Site"] {
+		switch site {
+		case "same-origin", "none":
+		case "same-site":
+			if !opened(r) {
+				return "pages of other ports are not answered"
+			}
+		default:
+			return "pages of other sites are not answered: open this address by itself"
+		}
+	}
+	return ""
+}
+
+// opened reports whether the request loads a page into a window of its own, not into a frame.
+func opened(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// own reports whether the request's Host names this machine: a loopback address, the address at which the connection
+// arrived, or one of hosts. DNS rebinding can't fake an IP address.
+func own(r *http.Request, hosts []string) bool {
+	name := r.Host
+	if host, _, err := net.SplitHostPort(r.Host); err == nil {
+		name = host
+	}
+	name = strings.ToLower(name)
+	if name == "localhost" ||
+		name != "" && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) }) {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	if err != nil {
+		return false
+	}
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ip.IsLoopback() || ok && at.AddrPort().Addr().Unmap() == ip.Unmap()
+}
+
+// Lock takes an exclusive lock on the file at path, waiting for other processes, and returns a function that releases
+// it. The kernel releases it if the process dies.
+func Lock(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_EX) }
+
+// Share takes a shared lock on the file at path.
+func Share(path string) (unlock func(), err error) { return flock(path, syscall.LOCK_SH) }
+
+// TryLock is Lock without waiting. ok is false if another process holds a lock.
+func TryLock(path string) (unlock func(), ok bool, err error) {
+	unlock, err = flock(path, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, false, nil
+	}
+	return unlock, err == nil, err
+}
+
+func flock(path string, how int) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), how)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
+	}
+	return func() { f.Close() }, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
+	"strings"
 
 	"ringi/infra/local/sandbox/webapi"
 )
@@ -199,4 +201,199 @@ func (s *Sandbox) interact(kind string, by webapi.Hand, channel, ts string, says
 		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}
 	return answer.Body, nil
+}
+
+// formState returns the "state.values" of a modal. Inputs without a value keep their initial one.
+func formState(blocks []any, values map[string]any) map[string]map[string]any {
+	state := map[string]map[string]any{}
+	for _, b := range blocks {
+		bm, _ := b.(map[string]any)
+		if bm["type"] != "input" {
+			continue
+		}
+		element, _ := bm["element"].(map[string]any)
+		block, _ := bm["block_id"].(string)
+		action, _ := element["action_id"].(string)
+		value, given := values[block]
+		if !given {
+			value = initial(element)
+		}
+		state[block] = map[string]any{action: answer(element, value)}
+	}
+	return state
+}
+
+func hasInput(blocks []any, blockID string) bool {
+	for _, b := range blocks {
+		bm, _ := b.(map[string]any)
+		if bm["type"] == "input" && bm["block_id"] == blockID {
+			return true
+		}
+	}
+	return false
+}
+
+// single names the state's field for elements with one value.
+var single = map[string]string{
+	"plain_text_input": "value", "number_input": "value", "email_text_input": "value", "url_text_input": "value",
+	"users_select": "selected_user", "channels_select": "selected_channel", "conversations_select": "selected_conversation",
+	"datepicker": "selected_date", "timepicker": "selected_time",
+}
+
+// answer returns an element's state after the person set it to value. As in Slack, an empty string becomes null.
+func answer(element map[string]any, value any) map[string]any {
+	kind, _ := element["type"].(string)
+	out := map[string]any{"type": kind}
+	if key, ok := single[kind]; ok {
+		out[key] = nil
+		if s, _ := value.(string); s != "" {
+			out[key] = s
+		}
+		return out
+	}
+	switch kind {
+	case "static_select", "radio_buttons", "overflow":
+		out["selected_option"] = nil
+		if found := options(element, value); len(found) > 0 {
+			out["selected_option"] = found[0]
+		}
+	case "checkboxes", "multi_static_select":
+		out["selected_options"] = options(element, value)
+	case "multi_users_select":
+		out["selected_users"] = chosen(value)
+	}
+	return out
+}
+
+// options returns the option objects with the chosen values.
+func options(element map[string]any, value any) []any {
+	all, _ := element["options"].([]any)
+	groups, _ := element["option_groups"].([]any)
+	for _, g := range groups {
+		gm, _ := g.(map[string]any)
+		more, _ := gm["options"].([]any)
+		all = append(all[:len(all):len(all)], more...)
+	}
+	found := []any{}
+	for _, want := range chosen(value) {
+		for _, o := range all {
+			if om, _ := o.(map[string]any); om["value"] == want {
+				found = append(found, o)
+			}
+		}
+	}
+	return found
+}
+
+// chosen converts a single value or a list to a list of strings.
+func chosen(value any) []string {
+	out := []string{}
+	switch v := value.(type) {
+	case string:
+		out = append(out, v)
+	case []string:
+		out = append(out, v...)
+	case []any:
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// initial returns the initial value that the app gave an element.
+func initial(element map[string]any) any {
+	for _, key := range []string{"initial_value", "initial_user", "initial_users", "initial_channel", "initial_conversation", "initial_date", "initial_time"} {
+		if v, ok := element[key]; ok {
+			return v
+		}
+	}
+	if o, ok := element["initial_option"].(map[string]any); ok {
+		return o["value"]
+	}
+	var values []any
+	first, _ := element["initial_options"].([]any)
+	for _, o := range first {
+		om, _ := o.(map[string]any)
+		values = append(values, om["value"])
+	}
+	return values
+}
+
+// Command runs /ringi with a text. The app's answer is shown to the person only, or to the channel if the app asks for
+// that.
+func (s *Sandbox) Command(user, channel, typed string) error {
+	return s.command(webapi.Hand{User: user}, channel, typed)
+}
+
+func (s *Sandbox) command(by webapi.Hand, channel, typed string) error {
+	u, err := s.ws.User(by.User)
+	if err != nil {
+		return fmt.Errorf("command of %s: %w", by.User, err)
+	}
+	c, err := s.ws.Channel(channel)
+	if err != nil {
+		return fmt.Errorf("command in %s: %w", channel, err)
+	}
+	name, text, _ := strings.Cut(strings.TrimSpace(typed), " ")
+	place := c.Name
+	if c.IM != "" {
+		place = "directmessage"
+	}
+	hook := s.ws.NewHook(webapi.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
+	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
+		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"}, "channel_id": {c.ID}, "channel_name": {place},
+		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
+		"api_app_id":            {s.ws.AppID()},
+		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(by)},
+		"response_url": {fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), hook)},
+	}
+	answer := s.sender.Interact(context.Background(),
+		Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
+	if answer.Reason != "" {
+		return InteractionError{Reason: answer.Reason, Status: answer.Status}
+	}
+	if len(answer.Body) == 0 {
+		return nil
+	}
+	var said hookBody
+	if err := json.Unmarshal(answer.Body, &said); err != nil {
+		said = hookBody{Text: string(answer.Body)} // Slack shows plain text unchanged
+	}
+	if err := s.respond(webapi.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
+		return InteractionError{Reason: err.Error(), Status: answer.Status}
+	}
+	return nil
+}
+
+// Global chooses one of the app's global shortcuts, which need no message.
+func (s *Sandbox) Global(user, callbackID string) error {
+	return s.global(webapi.Hand{User: user}, callbackID)
+}
+
+func (s *Sandbox) global(by webapi.Hand, callbackID string) error {
+	_, err := s.interact("shortcut", by, "", "", map[string]any{"callback_id": callbackID, "action_ts": s.now()})
+	return err
+}
+
+func (s *Sandbox) Home(user string) (webapi.View, bool) { return s.ws.Home(user) }
+
+// ClickHome presses the button of the Home tab with this action and value. An empty value matches any.
+func (s *Sandbox) ClickHome(user, actionID, value string) error {
+	return s.clickHome(webapi.Hand{User: user}, actionID, value)
+}
+
+func (s *Sandbox) clickHome(by webapi.Hand, actionID, value string) error {
+	v, ok := s.ws.Home(by.User)
+	if !ok {
+		return fmt.Errorf("click %s: %w", actionID, webapi.ViewNotFound)
+	}
+	for _, b := range v.Blocks {
+		if found, ok := inBlocks([]any{b}, actionID); ok && (value == "" || found.element["value"] == value) {
+			return s.actIn(by, v, found, nil)
+		}
+	}
+	return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
 }

@@ -3,9 +3,17 @@ package sandbox_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -14,7 +22,10 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 )
 
 // cardApp makes the app answer a mention with a card, a rejection with a form, and an approval with a note that only
@@ -188,4 +199,120 @@ func (a *app) count(kind string) int {
 		}
 	}
 	return n
+}
+
+// Older threads are folded, but a link to a reply in one opens it.
+func TestALinkLeadsIntoAFoldedThread(t *testing.T) {
+	w := newWorld(t)
+	var roots, replies []string
+	for n := range 12 {
+		root := w.post(t, webapi.HR, slack.MsgOptionText(fmt.Sprintf("request %d", n), false))
+		roots = append(roots, root)
+		replies = append(replies, w.post(t, webapi.HR, slack.MsgOptionTS(root), slack.MsgOptionText("reply", false)))
+	}
+	p := browser.Open(t, w.url+"/archives/"+webapi.HR+"/p"+strings.ReplaceAll(replies[0], ".", ""), 1280, 800)
+	shown := func(ts string) string { return fmt.Sprintf(`document.querySelector('.msg[data-ts="%s"]')`, ts) }
+	p.Until(shown(roots[1]) + ` && !` + shown(replies[1]) + ` && ` + shown(replies[0]))
+}
+
+// A message is posted after the page's state was read, but before the page receives that state.
+func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
+	w := newWorld(t)
+	written, sent := make(chan struct{}), make(chan struct{})
+	slow := "/sandbox/state?user=" + webapi.Tanaka
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.RequestURI() != slow {
+			w.Handler().ServeHTTP(out, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		w.Handler().ServeHTTP(answer, r)
+		close(written)
+		select {
+		case <-sent:
+		case <-t.Context().Done():
+		}
+		_, _ = out.Write(answer.Body.Bytes())
+	}))
+	t.Cleanup(server.Close)
+	p := browser.Open(t, server.URL, 1200, 800)
+	p.Until(`document.querySelector("#composer-main")`)
+	p.Eval(fmt.Sprintf(`window.heard = 0; new EventSource("/sandbox/stream?user=%s").onmessage = () => heard++`,
+		webapi.Tanaka))
+	p.Press(`[data-person="` + webapi.Tanaka + `"]`)
+	select {
+	case <-written:
+	case <-time.After(time.Minute):
+		t.Fatal("the page asks for nothing")
+	}
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "間に合いますか"))(t)
+	p.Until(`heard > 0`)
+	close(sent)
+	p.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q`, webapi.Tanaka))
+	p.Until(`document.querySelector("#log").innerText.includes("間に合いますか") && failures.length === 0`)
+}
+
+// A page whose first load failed must load again: its stream works, but does not repeat earlier changes.
+func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
+	w := newWorld(t)
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sandbox/state" && asked.Add(1) == 1 {
+			http.Error(out, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		w.Handler().ServeHTTP(out, r)
+	}))
+	t.Cleanup(server.Close)
+	p := browser.Open(t, server.URL, 1200, 800)
+	p.Until(`document.querySelector("#composer-main") && !document.querySelector("#retry") && failures.length === 0`)
+	n := asked.Load()
+	expect.That(t, n == 2, "the page was asked for %d times", n)
+}
+
+// The panel must have a word in both languages for every status of rows and runs.
+func TestThePanelHasAWordForEveryStatus(t *testing.T) {
+	text := expect.Value(os.ReadFile("ui/i18n.js"))(t)
+	_, words, _ := strings.Cut(string(text), "const statusWords = {")
+	words, _, _ = strings.Cut(words, "\n};")
+	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "asked", "parked", "waiting"}
+	for s := range task.TaskMoves {
+		all = append(all, string(s))
+	}
+	for s := range aggregate.GateMoves {
+		all = append(all, string(s))
+	}
+	for s := range task.ExecutionMoves {
+		all = append(all, string(s))
+	}
+	for s := range task.StepMoves {
+		all = append(all, string(s))
+	}
+	for _, s := range all {
+		n := len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1))
+		expect.That(t, n == 2, "%s has %d words, want one in each language", s, n)
+	}
+}
+
+// The panel must have a name in both languages for every type of row.
+func TestThePanelHasAWordForEveryRow(t *testing.T) {
+	named, words := string(expect.Value(os.ReadFile("ui/rows.js"))(t)), string(expect.Value(os.ReadFile("ui/i18n.js"))(t))
+	for _, kind := range store.Kinds() {
+		types := slices.Collect(maps.Keys(kind.Rows))
+		for shared := range reflect.TypeFor[aggregate.Shared]().Fields() {
+			row := shared.Type.Elem()
+			if row.Kind() == reflect.Pointer {
+				row = row.Elem()
+			}
+			types = append(types, reflect.New(row).Interface().(aggregate.Row).Type())
+		}
+		for _, typ := range types {
+			word := regexp.MustCompile(`case "` + strings.ToUpper(typ) + `": return (?:n \? )?t\("(\w+)"`).FindStringSubmatch(named)
+			if word == nil {
+				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/rows.js", typ)
+			} else if n := len(regexp.MustCompile(`[{ ]`+word[1]+`: "[^"]`).FindAllString(words, -1)); n != 2 {
+				t.Errorf("%s, for rows of the type %s, has %d words in infra/local/sandbox/ui/i18n.js, want one in each language", word[1], typ, n)
+			}
+		}
+	}
 }

@@ -3,14 +3,17 @@ package sandbox
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"net/http"
 	"net/url"
-	"ringi/infra/local/sandbox/webapi"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // ClientID is the OAuth client id of the app.
@@ -149,4 +152,104 @@ func (c *consent) exchange(r *http.Request) object {
 		return object{"error": "bad_redirect_uri"}
 	}
 	return c.answer(is.user, is.asked)
+}
+
+const tokenLasts = 5 * time.Minute
+
+// signIn is the page "Sign in with Slack" (https://docs.slack.dev/authentication/sign-in-with-slack).
+func (s *Sandbox) signIn() *consent {
+	return &consent{
+		sandbox: s,
+		ja: consentWords{Lang: "ja", Title: "サインイン", Question: "誰としてサインインしますか?",
+			About: "Slack のサインイン画面の代わりです。サンドボックスにパスワードはありません。"},
+		en: consentWords{Lang: "en", Title: "Sign in", Question: "Who signs in?", About: "This page plays Slack's sign-in: the sandbox has no passwords."},
+		lacks: func(q url.Values) string {
+			switch {
+			case q.Get("response_type") != "code":
+				return "Invalid response_type parameter"
+			case !strings.Contains(" "+q.Get("scope")+" ", " openid "):
+				return "Invalid permissions requested"
+			}
+			return ""
+		},
+		may: func(u webapi.User) bool { return !u.Bot },
+		answer: func(user string, q url.Values) object {
+			return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer", "id_token": s.idToken(user, q.Get("nonce"))}
+		},
+	}
+}
+
+// idToken is a JWT with the claims that Slack documents. Its signature is a dummy: apps get the token directly in
+// exchange for a code.
+func (s *Sandbox) idToken(user, nonce string) string {
+	u, _ := s.ws.User(user) // the user existed when the code was made, and users are never removed
+	now := s.opts.Now()
+	part := func(v any) string {
+		b, _ := json.Marshal(v) // marshaling strings and numbers can't fail
+		return base64.RawURLEncoding.EncodeToString(b)
+	}
+	return part(object{"alg": "RS256", "typ": "JWT", "kid": "sandbox"}) + "." + part(object{
+		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(), "auth_time": now.Unix(),
+		"nonce": nonce, "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID, "https://slack.com/user_id": u.ID,
+		"name": u.Name, "locale": u.Locale, "https://slack.com/team_name": webapi.Name,
+	}) + "." + base64.RawURLEncoding.EncodeToString([]byte("sandbox"))
+}
+
+// installs has the bot's token, which is valid until it is revoked.
+type installs struct {
+	mu      sync.Mutex
+	token   string // empty while the app is not installed
+	revoked []string
+}
+
+// check returns Slack's error code for a token, or "" for the bot's token.
+func (i *installs) check(token string) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case token == "":
+		return "not_authed"
+	case token == i.token:
+		return ""
+	case slices.Contains(i.revoked, token):
+		return "token_revoked"
+	}
+	return "invalid_auth"
+}
+
+func (i *installs) revoke() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.revoked, i.token = append(i.revoked, i.token), ""
+}
+
+// install is the page that installs the app in the workspace
+// (https://docs.slack.dev/authentication/installing-with-oauth), with the answer of
+// https://docs.slack.dev/reference/methods/oauth.v2.access. The token stays the same until it is revoked; then the next
+// installation makes a new one.
+func (i *installs) install(s *Sandbox) *consent {
+	return &consent{
+		sandbox: s,
+		ja: consentWords{Lang: "ja", Title: "Ringi のインストール", Question: "誰がこのワークスペースに Ringi をインストールしますか?",
+			About: "Slack の画面の代わりです。Ringi が求める権限:", Scope: true, No: "キャンセル"},
+		en: consentWords{Lang: "en", Title: "Install Ringi", Question: "Who installs Ringi in this workspace?",
+			About: "This page plays Slack's. Ringi asks for:", Scope: true, No: "Cancel"},
+		lacks: func(q url.Values) string {
+			if q.Get("scope") == "" {
+				return "No scopes requested"
+			}
+			return ""
+		},
+		may: func(u webapi.User) bool { return !u.Bot && !u.Restricted && u.TeamID == s.ws.TeamID() },
+		answer: func(user string, q url.Values) object {
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			i.token = cmp.Or(i.token, "xoxb-local-"+rand.Text())
+			return object{
+				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": webapi.Bot, "app_id": s.ws.AppID(),
+				"team": object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
+				"authed_user": object{"id": user}, "is_enterprise_install": false,
+			}
+		},
+	}
 }

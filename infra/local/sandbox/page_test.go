@@ -5,13 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
@@ -150,5 +154,208 @@ func TestPageReachesItsHooks(t *testing.T) {
 	}
 	if status, _ := newWorld(t).send(t, http.MethodGet, "run?task=01J", "", ""); status != 404 {
 		t.Errorf("run without a hook: %d", status)
+	}
+}
+
+// setting is the workspace's language of cards.
+type setting struct {
+	mu       sync.Mutex
+	language string
+	saved    int
+	err      error
+}
+
+func (s *setting) Language(context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.language, nil
+}
+
+func (s *setting) SetLanguage(_ context.Context, language string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	s.language, s.saved = language, s.saved+1
+	return nil
+}
+
+func speaking(s *setting, firstPage bool) func(*sandbox.Options) {
+	return func(o *sandbox.Options) { o.Cards, o.FirstPage = s, firstPage }
+}
+
+// speaks tells the sandbox a page's language, and returns the language of cards.
+func (w *world) speaks(t *testing.T, user, language string) any {
+	t.Helper()
+	status, answer := w.send(t, http.MethodPut, "language", "application/json", `{"user":"`+user+`","language":"`+language+`"}`)
+	expect.Must(t, status == 200, "%d %v", status, answer)
+	return answer["cards"]
+}
+
+// Slack tells apps a person's locale (docs.slack.dev, reference/methods/users.info); here it is their page's language.
+func TestAPersonSpeaksTheirPagesLanguage(t *testing.T) {
+	w := newWorld(t)
+	for language, locale := range map[string]string{"en": "en-US", "ja": "ja-JP"} {
+		w.speaks(t, webapi.Sato, language)
+		u := expect.Value(w.slack.GetUserInfo(webapi.Sato))(t)
+		expect.Is(t, u.Locale, locale, "the locale of somebody whose page is in %s", language)
+	}
+	for body, want := range map[string]int{
+		`{"user":"` + webapi.Sato + `","language":"fr"}`: 422, `{"user":"U0NOBODY","language":"en"}`: 409, `[`: 400,
+	} {
+		status, answer := w.send(t, http.MethodPut, "language", "application/json", body)
+		fields, _ := answer["fields"].(map[string]any)
+		expect.That(t, status == want && (want != 422 || fields["language"] == `one of en, ja, not "fr"`),
+			"%s: %d %v", body, status, answer)
+	}
+	status, _ := w.send(t, http.MethodPut, "cards", "application/json", `{"language":"en"}`)
+	expect.Is(t, status, 404, "without a setting")
+}
+
+func TestTheFirstPageDecidesTheLanguageOfCards(t *testing.T) {
+	s := &setting{language: "ja", err: errors.New("throttled")}
+	w := newWorld(t, speaking(s, true))
+	status, _ := w.send(t, http.MethodPut, "language", "application/json", `{"user":"`+webapi.Sato+`","language":"en"}`)
+	expect.That(t, status == 500 && s.saved == 0, "%d", status) // the page tries again
+	s.err = nil
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { w.speaks(t, webapi.Sato, "en") })
+	}
+	all.Wait()
+	cards := w.speaks(t, webapi.Suzuki, "ja")
+	expect.That(t, cards == "en" && s.saved == 1, "%v after %d times", cards, s.saved)
+	status, _ = w.send(t, http.MethodPut, "cards", "application/json", `{"language":"ja"}`)
+	expect.That(t, status == 200 && w.speaks(t, webapi.Sato, "en") == "ja", "the gear changes nothing: %d", status)
+	status, answer := w.send(t, http.MethodPut, "cards", "application/json", `{"language":"de"}`)
+	expect.That(t, status == 422 && s.language == "ja", "%d %v", status, answer)
+
+	other := &setting{language: "ja"}
+	w = newWorld(t, speaking(other, false)) // it was decided at the start
+	cards = w.speaks(t, webapi.Sato, "en")
+	expect.That(t, cards == "ja" && other.saved == 0, "%v after %d times", cards, other.saved)
+}
+
+// A newcomer's browser decides, another window follows the gear, and the page says when cards keep their language.
+func TestTheLanguageOfCardsInTheBrowser(t *testing.T) {
+	s := &setting{language: "ja"}
+	w := newWorld(t, speaking(s, true))
+	p := browser.Open(t, w.url, 1280, 800)
+	p.Until(`document.documentElement.lang === "ja" && document.querySelector("#composer-main")`)
+	expect.Eventually(t, "the browser decides", func() bool { return s.saved == 1 && s.language == "ja" })
+	p.Press(`[data-focus="lang-en"]`)
+	p.Until(`document.querySelector(".toast")?.innerText.includes("Cards stay in")`)
+	p.Press("#open-settings")
+	p.Until(`document.querySelector('#cards-language [lang="ja"]').getAttribute("aria-pressed") === "true"`)
+	p.Accessible(t)
+	picture(p, "gear-language")
+	p.Press(`#cards-language [lang="en"]`)
+	p.Until(`document.querySelector('#cards-language [lang="en"]').getAttribute("aria-pressed") === "true"`)
+	expect.That(t, s.language == "en" && s.saved == 2, "%+v", s.language)
+}
+
+// mayStamp maps each task to the person who may stamp it.
+type mayStamp map[string]string
+
+func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {
+	return m[task] == user, nil
+}
+
+var asked = sandbox.Asked{
+	Writes: map[string]string{"ja": "メッセージ ×2", "en": "Message ×2"}, Until: new(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)),
+}
+
+func (m mayStamp) Asked(context.Context, string) (sandbox.Asked, error) { return asked, nil }
+
+func (w *world) waits(t *testing.T, user string) (found []sandbox.Wait) {
+	t.Helper()
+	resp := expect.Value(http.Get(w.url + "/sandbox/waits?user=" + user))(t)
+	defer resp.Body.Close()
+	expect.NoError(t, json.Unmarshal(expect.Value(io.ReadAll(resp.Body))(t), &found))
+	return found
+}
+
+func TestWhatWaitsForAPerson(t *testing.T) {
+	const first, second = "01JSGX7Q3M5V8ZK2R9T4W6Y1AB", "01JSGX7Q3M5V8ZK2R9T4W6Y1AC"
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Approvals = mayStamp{first: webapi.Suzuki, second: webapi.Tanaka}
+	})
+	post := func(channel, root, task string, actions ...string) string {
+		t.Helper()
+		var buttons []slack.BlockElement
+		for _, id := range actions {
+			buttons = append(buttons, button(id, task))
+		}
+		_, ts, err := w.slack.PostMessage(channel, slack.MsgOptionTS(root), slack.MsgOptionAttachments(slack.Attachment{
+			Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewActionBlock(task, buttons...)}},
+		}))
+		expect.NoError(t, err)
+		return ts
+	}
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, "お願い"))(t)
+	policy := post(webapi.HR, root, first, "approve_prompt", "reject_prompt")
+	post(webapi.HR, root, second, "reject_prompt", "review_prompt") // must be read before it can be approved
+	failed := post(webapi.HR, root, first, "cancel_execution", "retry_execution")
+	post(webapi.DirectMessage(webapi.Suzuki), "", first, "approve_prompt") // a copy of the card
+	for user, want := range map[string][]sandbox.Wait{
+		webapi.Suzuki: {{Channel: webapi.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt", Asked: asked}},
+		webapi.Sato:   {{Channel: webapi.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
+		webapi.Alex:   {}, // is not in the channel
+		webapi.Guest:  {},
+	} {
+		expect.Same(t, want, w.waits(t, user))
+	}
+	got := w.waits(t, webapi.Tanaka)
+	expect.That(t, len(got) == 1 && got[0].Action == "review_prompt", "%+v", got)
+}
+
+// A modal appears only in the window where the person clicked, and does not replace another window's modal.
+func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
+	w := newWorld(t)
+	cardApp(t, w)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> お願い"))(t)
+	expect.Eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(webapi.HR); return len(all) == 2 })
+	all := expect.Value(w.Workspace().Everything(webapi.HR))(t)
+	for _, window := range []string{"one", "two", ""} {
+		status, answer := w.send(t, http.MethodPost, "act", "application/json",
+			`{"user":"`+webapi.Suzuki+`","window":"`+window+`","channel":"`+webapi.HR+`","ts":"`+all[1].TS+`","action_id":"reject_prompt"}`)
+		expect.Must(t, status == http.StatusOK, "%s: %d %v", window, status, answer)
+	}
+	_, state := w.send(t, http.MethodGet, "state?user="+webapi.Suzuki, "", "")
+	var windows []any
+	for i := range 3 {
+		windows = append(windows, at(state, "views", i, "window"))
+	}
+	expect.Same(t, []any{"", "one", "two"}, windows)
+	two, _ := at(state, "views", 2, "id").(string)
+	expect.NoError(t, w.CloseView(webapi.Suzuki, two))
+	if err := w.CloseView(webapi.Suzuki, two); err == nil {
+		t.Error("closed twice")
+	}
+	left := w.Views(webapi.Suzuki)
+	expect.That(t, len(left) == 2, "%d modals are left", len(left))
+	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil || time.Since(began) > time.Minute {
+		t.Errorf("started %v, %v", at(state, "started"), err)
+	}
+}
+
+func TestADeliverysPayloadIsShown(t *testing.T) {
+	w := newWorld(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> お願い"))(t)
+	var n int
+	expect.Eventually(t, "the deliveries", func() bool {
+		for _, a := range w.Attempts() {
+			if a.Kind == "app_mention" {
+				n = a.N
+			}
+		}
+		return len(w.Attempts()) == 2 && n > 0
+	})
+	if status, answer := w.send(t, http.MethodGet, fmt.Sprintf("attempts/%d", n), "", ""); status != 200 || at(answer, "payload", "event", "type") != "app_mention" {
+		t.Errorf("%d %v", status, answer)
+	}
+	if status, _ := w.send(t, http.MethodGet, "attempts/3", "", ""); status != http.StatusNotFound {
+		t.Errorf("one that was never made: %d", status)
 	}
 }

@@ -2,13 +2,22 @@ package sandbox
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
-	"ringi/infra/local/sandbox/webapi"
+	"mime"
+	"net/http"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/infra/local/sandbox/webapi"
 )
 
 // Say posts what a person types and returns the message's ts. &, < and > are escaped, and people are <@U…>; the rest
@@ -173,4 +182,171 @@ func begun(text, name string) bool {
 // ascii reports whether a character is one of those of handles and mail addresses.
 func ascii(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+// Forward sends a message that the person can see to a channel or direct message, with what the person writes to it,
+// and returns the new message's ts. It returns MessageNotFound for a deleted message, NotInChannel if the person is not
+// where it is or is to go, or another error of Post.
+func (s *Sandbox) Forward(user, channel, ts, to, text string) (string, error) {
+	shared, err := s.shared(user, channel, ts)
+	if err != nil {
+		return "", fmt.Errorf("forward %s as %s: %w", ts, user, err)
+	}
+	text, blocks := composed(text)
+	m, err := s.ws.Post(webapi.Draft{Channel: to, User: user, Text: text, Blocks: blocks, Attachments: []any{shared}})
+	if err != nil {
+		return "", fmt.Errorf("forward %s to %s: %w", ts, to, err)
+	}
+	return m.TS, nil
+}
+
+// shared returns a message as the attachment by which Slack forwards it, with the members that tests of public clients
+// recorded. An app's message has its bot's id in place of an author's.
+func (s *Sandbox) shared(user, channel, ts string) (map[string]any, error) {
+	c, err := s.ws.Channel(channel)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.ws.Message(c.ID, ts, "")
+	if err != nil {
+		return nil, err
+	}
+	author, odd := s.ws.User(m.User)
+	switch {
+	case !slices.Contains(c.Members, user):
+		return nil, webapi.NotInChannel
+	case m.Subtype == "tombstone" || odd != nil:
+		return nil, webapi.MessageNotFound
+	}
+	said := map[string]any{"blocks": append([]any{}, m.Blocks...)}
+	if len(m.Attachments) > 0 {
+		said["attachments"] = m.Attachments
+	}
+	seconds, _ := strconv.ParseFloat(m.TS, 64)
+	at := time.Unix(int64(seconds), 0).UTC().Format("January 2, 2006 3:04 PM")
+	out := map[string]any{
+		"ts": m.TS, "channel_id": c.ID, "channel_team": s.ws.TeamID(), "is_msg_unfurl": true, "is_share": true,
+		"from_url":       m.Link(s.endpoints().Self),
+		"message_blocks": []any{map[string]any{"team": m.Team, "channel": c.ID, "ts": m.TS, "message": said}},
+		"author_name":    author.Name, "author_subname": author.Handle,
+		"text": m.Text, "fallback": fmt.Sprintf("[%s] %s: %s", at, author.Handle, m.Text), "color": "D0D0D0",
+		"mrkdwn_in": []any{"text"}, "footer": "Slack Conversation",
+	}
+	if m.BotID != "" {
+		out["bot_id"] = m.BotID
+	} else {
+		out["author_id"] = m.User
+	}
+	if len(m.Files) > 0 {
+		out["files"] = m.Files
+	}
+	return decoded(out), nil
+}
+
+// postForward forwards a message for the page, which sends what was typed.
+func (s *Sandbox) postForward(in target) (any, error) {
+	text := strings.TrimSpace(in.Text)
+	if err := checkTyped(text, 0); err != nil {
+		return nil, err
+	}
+	ts, err := s.Forward(in.User, in.Channel, in.TS, in.To, s.typed(text))
+	return map[string]string{"ts": ts}, err
+}
+
+// decoded returns a value as JSON has it.
+func decoded(v any) (out map[string]any) {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		panic("a message was made of JSON: " + err.Error())
+	}
+	return out
+}
+
+// Limits of the files of a message. Their number is Slack's. Slack takes 1 GB of each, which this machine keeps in
+// memory.
+const (
+	maxFiles     = 10
+	maxFileBytes = 32 << 20 // of all together
+	maxFileName  = 255      // characters
+)
+
+// maxSay is the maximum body of the page's acts, among them a message with its files in base64.
+const maxSay = 64 << 20
+
+// attachment is a file that a person attaches to a message.
+type attachment struct {
+	Name string `json:"name"`
+	Body []byte `json:"body"`
+}
+
+// checked returns files as a message has them, or FieldErrors.
+func checked(list []attachment) (files []webapi.File, err error) {
+	bytes := 0
+	if len(list) > maxFiles {
+		return nil, FieldErrors{"files": fmt.Sprintf("a message has at most %d files, not %d", maxFiles, len(list))}
+	}
+	for i, f := range list {
+		field := fmt.Sprintf("files[%d]", i)
+		bytes += len(f.Body)
+		switch n := utf8.RuneCountInString(f.Name); {
+		case n == 0 || n > maxFileName:
+			return nil, FieldErrors{field: fmt.Sprintf("its name has 1 to %d characters, not %d", maxFileName, n)}
+		case len(f.Body) == 0:
+			return nil, FieldErrors{field: f.Name + " is empty"}
+		case bytes > maxFileBytes:
+			return nil, FieldErrors{field: fmt.Sprintf("with %s the files have over %d MB together", f.Name, maxFileBytes>>20)}
+		}
+		files = append(files, webapi.File{Name: f.Name, Body: f.Body})
+	}
+	return files, nil
+}
+
+// getFile gives a person a file that was shared, to be saved and not shown: a file's page could act as this one.
+func (s *Sandbox) getFile(w http.ResponseWriter, r *http.Request) {
+	f, err := s.ws.File(r.PathValue("id"))
+	if err != nil {
+		http.Error(w, "no such file was shared", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(f.Body) // a failure means that the browser has disconnected
+}
+
+// ReadMenus reads the shortcuts of an app manifest: those in a message's menu, and those that are not tied to a message.
+// A shortcut's name has both languages, as in 取り消す / Cancel.
+func ReadMenus(manifest string) (messages, globals []Shortcut, err error) {
+	text, err := os.ReadFile(manifest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the app manifest: %w", err)
+	}
+	var m struct {
+		Features struct {
+			Shortcuts []struct {
+				Name, Type string
+				CallbackID string `yaml:"callback_id"`
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &m); err != nil {
+		return nil, nil, fmt.Errorf("read the app manifest %s: %w", manifest, err)
+	}
+	for _, x := range m.Features.Shortcuts {
+		s := Shortcut{CallbackID: x.CallbackID}
+		s.Name, s.NameEN, _ = strings.Cut(x.Name, " / ")
+		switch x.Type {
+		case "message":
+			messages = append(messages, s)
+		case "global":
+			globals = append(globals, s)
+		default:
+			return nil, nil, fmt.Errorf("%s: the shortcut %s is of the type %q; it is message or global", manifest, x.CallbackID, x.Type)
+		}
+	}
+	return messages, globals, nil
 }

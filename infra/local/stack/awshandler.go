@@ -2,6 +2,9 @@ package stack
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,7 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
 	"ringi/infra/local/lambda"
+	"ringi/infra/local/template"
 )
 
 // awsHandler serves the stack's AWS endpoint. It invokes functions itself and forwards all other calls to the
@@ -81,4 +89,118 @@ func wholeBody(next http.Handler) http.Handler {
 func linked(r *http.Request, bucket string) bool {
 	return bucket != "" && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/"+bucket+"/") &&
 		r.URL.Query().Has("X-Amz-Signature")
+}
+
+// bench returns the check of functions' calls against their roles, or nil if it is turned off.
+func (s *Stack) bench(names template.Names, parameters map[string]string) (*template.Bench, error) {
+	if s.options.IAMOff {
+		return nil, nil
+	}
+	roles, err := template.Roles(s.options.Template, names, parameters)
+	if err != nil {
+		return nil, err
+	}
+	var notes *template.Notes
+	if s.options.ownTemplate {
+		if notes, err = template.TakeNotes(); err != nil {
+			return nil, err
+		}
+	}
+	return &template.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
+}
+
+// connect checks the rights that AWS itself needs from roles: to read event sources, to send failed batches to their
+// destination, and to call functions from states. Without these rights AWS refuses to create the event source, or the
+// state fails.
+func (s *Stack) connect(b *template.Bench) error {
+	for _, f := range s.Template.Functions {
+		for _, m := range f.Streams {
+			if err := b.Must(f.ID, m.Source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"); err != nil {
+				return fmt.Errorf("event %s: %w", m.Event, err)
+			}
+			if m.OnFailure == "" {
+				continue
+			}
+			if err := b.Must(f.ID, m.OnFailure, "sqs:SendMessage"); err != nil {
+				return fmt.Errorf("event %s: %w", m.Event, err)
+			}
+		}
+		for _, m := range f.Queues {
+			if err := b.Must(f.ID, m.Source, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"); err != nil {
+				return fmt.Errorf("event %s: %w", m.Event, err)
+			}
+		}
+	}
+	for _, m := range s.Template.Machines {
+		var definition any
+		if err := json.Unmarshal([]byte(m.Definition), &definition); err != nil {
+			return fmt.Errorf("state machine %s: %w", m.ID, err)
+		}
+		for _, function := range called(definition) {
+			if err := b.Must(m.ID, function, "lambda:InvokeFunction"); err != nil {
+				return fmt.Errorf("state machine %s: %w", m.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// called returns the ARNs of the functions that a definition's states call.
+func called(v any) (arns []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			arns = append(arns, called(x)...)
+		}
+	case map[string]any:
+		for key, x := range v {
+			name, _ := x.(string)
+			if key == "FunctionName" || key == "Resource" && strings.Contains(name, ":function:") {
+				arns = append(arns, name)
+			}
+			arns = append(arns, called(x)...)
+		}
+	}
+	return arns
+}
+
+// streamNames maps a stream's ARN in the stack's region and account to the engine's own name. DynamoDB Local uses a
+// region and account of its own, which no role mentions.
+type streamNames map[string]string
+
+// add returns the stack's ARN for a stream of the engine.
+func (n streamNames) add(of string) (string, error) {
+	is, err := arn.Parse(of)
+	if err != nil {
+		return "", fmt.Errorf("the stream %q: %w", of, err)
+	}
+	is.Region, is.AccountID = Region, Account
+	n[is.String()] = of
+	return is.String(), nil
+}
+
+// streamReader reads streams by the stack's ARNs.
+type streamReader struct {
+	*dynamodbstreams.Client
+	names streamNames
+}
+
+func (s *Stack) streamReader() streamReader {
+	return streamReader{dynamodbstreams.NewFromConfig(config(s.tables.URL)), s.streams}
+}
+
+func (r streamReader) DescribeStream(
+	ctx context.Context, in *dynamodbstreams.DescribeStreamInput, o ...func(*dynamodbstreams.Options),
+) (*dynamodbstreams.DescribeStreamOutput, error) {
+	of := *in
+	of.StreamArn = aws.String(r.names[aws.ToString(in.StreamArn)])
+	return r.Client.DescribeStream(ctx, &of, o...)
+}
+
+func (r streamReader) GetShardIterator(
+	ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, o ...func(*dynamodbstreams.Options),
+) (*dynamodbstreams.GetShardIteratorOutput, error) {
+	of := *in
+	of.StreamArn = aws.String(r.names[aws.ToString(in.StreamArn)])
+	return r.Client.GetShardIterator(ctx, &of, o...)
 }

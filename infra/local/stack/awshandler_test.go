@@ -6,10 +6,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"ringi/infra/local/template"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 
@@ -89,4 +95,62 @@ func TestCallsOnTablesGoToTheirEngine(t *testing.T) {
 		got := w.Body.String()
 		expect.That(t, got == want, "%q is answered by the %s, want the %s", target, got, want)
 	}
+}
+
+func TestStreamsHaveNamesOfTheStacksAccount(t *testing.T) {
+	const rest = ":table/ringi-Table/stream/2026-11-22T09:33:47.119"
+	names := streamNames{}
+	is, err := names.add("arn:aws:dynamodb:ddblocal:000000000000" + rest)
+	if want := "arn:aws:dynamodb:" + Region + ":" + Account + rest; err != nil || is != want {
+		t.Errorf("%s, %v, want %s", is, err, want)
+	}
+	if names[is] != "arn:aws:dynamodb:ddblocal:000000000000"+rest {
+		t.Errorf("its engine calls it %s", names[is])
+	}
+	if _, err := names.add("rows"); err == nil {
+		t.Error("a name that is no ARN is taken")
+	}
+}
+
+// The stack must not start if the roles don't let AWS read the event sources and call the states' functions.
+func TestRightsThatAWSNeedsAreThere(t *testing.T) {
+	const folder = "testdata/system"
+	text := string(expect.Value(os.ReadFile(filepath.Join(folder, "template.yaml")))(t))
+	for name, tt := range map[string]struct{ old, new, want string }{
+		"all":                     {"", "", ""},
+		"to read the stream":      {"dynamodb:GetRecords, ", "", "dynamodb:GetRecords on resource"},
+		"to take messages":        {"sqs:DeleteMessage, ", "", "sqs:deletemessage on resource"},
+		"to set aside":            {"[!GetAtt NoteQueue.Arn, !GetAtt LostNotes.Arn]", "!GetAtt NoteQueue.Arn", "sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:ringi-LostNotes"},
+		"to call a function":      {"Resource: !GetAtt AskPersonFunction.Arn", "Resource: !GetAtt TickFunction.Arn", "lambda:InvokeFunction on resource"},
+		"to call one by its ARN":  {"Resource: !GetAtt TickFunction.Arn", "Resource: !GetAtt AskPersonFunction.Arn", "lambda:InvokeFunction on resource"},
+		"in words that are known": {"Effect: Allow, Action: dynamodb:PutItem", "Effect: Allow, NotAction: dynamodb:PutItem", "NotAction is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Must(t, strings.Contains(text, tt.old), "%q does not stand there", tt.old)
+			dir := t.TempDir()
+			expect.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
+			file := filepath.Join(dir, "template.yaml")
+			expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, tt.old, tt.new, 1)), 0o600))
+			names := template.Names{Stack: Name, Region: Region, Account: Account}
+			s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler), Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
+			b, err := s.bench(names, nil)
+			if err == nil {
+				err = s.connect(b)
+			}
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// The panel shows what a model call made, its tokens and its cost, so the summary must begin with them before it is
+// truncated.
+func TestARowsSummaryBeginsWithWhatThePanelSays(t *testing.T) {
+	long := strings.Repeat("long", 10)
+	use := aggregate.Use{Usage: aggregate.Usage{Provider: long, Model: long, Prompt: long, Calls: 1, Input: 700, Output: 89, Cost: aggregate.USD(0.01), Unpriced: 1}, Made: "PROMPT#0001"}
+	item := expect.Value(attributevalue.MarshalMapWithOptions(use, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" }))(t)
+	const want = "made PROMPT#0001 · input_tokens 700 · output_tokens 89 · cost_micro_usd 10000 · unpriced_calls 1 · "
+	got := viewRow(item, "").Summary
+	expect.That(t, strings.HasPrefix(got, want), "%q does not begin with %q", got, want)
 }

@@ -3,10 +3,17 @@ package template
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/url"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -105,4 +112,190 @@ func (c call) fill(into any) error {
 		return fmt.Errorf("read the body of %s: %w", c.operation(), err)
 	}
 	return nil
+}
+
+// known decodes the body of a call, or returns an error unless the operation is one of these.
+func (c call) known(service, operation string, into any, operations ...string) error {
+	if !slices.Contains(operations, operation) {
+		return unknown(service + ":" + operation)
+	}
+	return c.fill(into)
+}
+
+// sqs treats a batch operation as the single one, since each message needs the same right.
+func (a Account) sqs(c call) ([]Request, error) {
+	var in struct{ QueueUrl string }
+	operation := strings.TrimSuffix(c.operation(), "Batch")
+	if err := c.known("sqs", operation, &in, "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"); err != nil {
+		return nil, err
+	}
+	return []Request{{Action: "sqs:" + operation, Resource: a.arn("sqs", path.Base(in.QueueUrl))}}, nil
+}
+
+func (a Account) states(c call) ([]Request, error) {
+	var in struct{ StateMachineArn, ExecutionArn string }
+	switch operation := c.operation(); operation {
+	case "DescribeExecution", "StartExecution":
+		err := c.fill(&in)
+		return []Request{{Action: "states:" + operation, Resource: cmp.Or(in.ExecutionArn, in.StateMachineArn)}}, err
+	case "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat":
+		if len(a.Waiting) != 1 { // a token doesn't name its state machine
+			return nil, unknown("states:" + operation + " of one of several state machines")
+		}
+		return []Request{{Action: "states:" + operation, Resource: a.Waiting[0]}}, nil
+	default:
+		return nil, unknown("states:" + operation)
+	}
+}
+
+func (a Account) kms(c call) ([]Request, error) {
+	var in struct {
+		KeyId, CiphertextBlob, SigningAlgorithm string
+		EncryptionContext                       map[string]string
+	}
+	operation := c.operation()
+	if err := c.known("kms", operation, &in, "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey", "DescribeKey"); err != nil {
+		return nil, err
+	}
+	q := Request{Action: "kms:" + operation, Resource: in.KeyId, Context: map[string][]string{}}
+	if q.Resource == "" { // then the ciphertext names the key; the stand-in's begins with the key's id
+		const idLength = 36
+		if text, err := base64.StdEncoding.DecodeString(in.CiphertextBlob); err == nil && len(text) > idLength {
+			q.Resource = string(text[:idLength])
+		}
+	}
+	if !strings.HasPrefix(q.Resource, "arn:") {
+		q.Resource = a.arn("kms", "key/"+q.Resource)
+	}
+	for name, value := range in.EncryptionContext {
+		q.Context[encryptionContext+name] = []string{value}
+	}
+	if in.SigningAlgorithm != "" {
+		q.Context[signingAlgorithm] = []string{in.SigningAlgorithm}
+	}
+	return []Request{q}, nil
+}
+
+func (a Account) secretsManager(c call) ([]Request, error) {
+	var in struct{ SecretId string }
+	operation := c.operation()
+	if err := c.known("secretsmanager", operation, &in, "GetSecretValue"); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(in.SecretId, "arn:") {
+		in.SecretId = a.arn("secretsmanager", "secret:"+in.SecretId)
+	}
+	return []Request{{Action: "secretsmanager:" + operation, Resource: in.SecretId}}, nil
+}
+
+// lambda reads the paths of invocations, also of those that stream; both need the same right.
+func (a Account) lambda(c call) ([]Request, error) {
+	parts := strings.Split(strings.Trim(c.URL.EscapedPath(), "/"), "/")
+	if len(parts) != 4 || parts[1] != "functions" || !strings.HasSuffix(parts[3], "invocations") {
+		return nil, unknown("lambda:" + c.URL.Path)
+	}
+	name, err := url.PathUnescape(parts[2])
+	if err != nil {
+		return nil, unknown("lambda:" + c.URL.Path)
+	}
+	if !strings.HasPrefix(name, "arn:") {
+		name = a.arn("lambda", "function:"+name)
+	}
+	return []Request{{Action: "lambda:InvokeFunction", Resource: name}}, nil
+}
+
+const bucketARN = "arn:aws:s3:::"
+
+// s3 reads calls that name the bucket in the path.
+func (a Account) s3(c call) ([]Request, error) {
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(c.URL.Path, "/"), "/")
+	if key == "" {
+		return a.s3Bucket(c, bucket)
+	}
+	query := c.URL.Query()
+	for name := range query {
+		if subresources[name] {
+			return nil, unknown("s3:" + c.Method + " ?" + name)
+		}
+	}
+	action := ""
+	switch c.Method {
+	case http.MethodGet, http.MethodHead:
+		action = "s3:GetObject"
+	case http.MethodPut:
+		action = "s3:PutObject"
+	case http.MethodPost: // begins or completes a multipart upload
+		if query.Has("uploads") || query.Has("uploadId") {
+			action = "s3:PutObject"
+		}
+	case http.MethodDelete:
+		if action = "s3:DeleteObject"; query.Has("uploadId") {
+			action = "s3:AbortMultipartUpload"
+		}
+	}
+	if action == "" || c.Header.Get("X-Amz-Copy-Source") != "" || query.Has("versionId") {
+		return nil, unknown("s3:" + c.Method + " of this kind")
+	}
+	for name := range c.Header {
+		if strings.HasPrefix(name, "X-Amz-Object-Lock-") || name == "X-Amz-Acl" || name == "X-Amz-Tagging" {
+			return nil, unknown("s3:" + action + " with " + name)
+		}
+	}
+	return []Request{{Action: action, Resource: bucketARN + bucket + "/" + key}}, nil
+}
+
+// subresources need actions of their own. Calls on them are refused as unknown.
+var subresources = map[string]bool{"acl": true, "tagging": true, "retention": true, "legal-hold": true,
+	"attributes": true, "torrent": true, "select": true, "restore": true}
+
+func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
+	query := c.URL.Query()
+	switch {
+	case c.Method == http.MethodHead, c.Method == http.MethodGet && query.Get("list-type") == "2":
+		return []Request{{Action: "s3:ListBucket", Resource: bucketARN + bucket}}, nil
+	case c.Method == http.MethodGet && query.Has("versions"):
+		return []Request{{Action: "s3:ListBucketVersions", Resource: bucketARN + bucket}}, nil
+	case c.Method == http.MethodPost && query.Has("delete"):
+		var in struct {
+			Object []struct{ Key, VersionId string }
+		}
+		if err := xml.Unmarshal(c.body, &in); err != nil {
+			return nil, fmt.Errorf("read the body of DeleteObjects: %w", err)
+		}
+		var all []Request
+		for _, o := range in.Object {
+			action := "s3:DeleteObject"
+			if o.VersionId != "" {
+				action = "s3:DeleteObjectVersion"
+			}
+			all = append(all, Request{Action: action, Resource: bucketARN + bucket + "/" + o.Key})
+		}
+		return all, nil
+	case c.Method == http.MethodPost: // an upload by a signed form
+		if key := c.form("key"); key != "" {
+			return []Request{{Action: "s3:PutObject", Resource: bucketARN + bucket + "/" + key}}, nil
+		}
+	}
+	return nil, unknown("s3:" + c.Method + " of a bucket")
+}
+
+// form returns a field of an upload form, or "" if there is none.
+func (c call) form(field string) string {
+	kind, parameters, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return ""
+	}
+	for parts := multipart.NewReader(bytes.NewReader(c.body), parameters["boundary"]); ; {
+		part, err := parts.NextPart()
+		if err != nil || part.FormName() == "file" { // like S3, ignores fields after the file
+			return ""
+		}
+		if strings.EqualFold(part.FormName(), field) {
+			text, err := io.ReadAll(part)
+			if err != nil {
+				return ""
+			}
+			return string(text)
+		}
+	}
 }

@@ -5,14 +5,18 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"html/template"
 	"maps"
 	"net/http"
-	"ringi/shared/secret/vault"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"ringi/shared/secret/vault"
 )
 
 // The names of the token endpoints for Fail and Hang.
@@ -177,4 +181,153 @@ func (v *Vendors) Secrets() []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// The paths where an MCP server and its authorization server describe themselves (RFC 9728, RFC 8414).
+const (
+	resourceMetadata = "/.well-known/oauth-protected-resource"
+	serverMetadata   = "/.well-known/oauth-authorization-server"
+)
+
+// Revoking is the name of a vendor's revocation endpoint for Fail and Hang.
+func Revoking(provider string) string { return provider + "_revoke" }
+
+// origin returns the origin that a request was sent to.
+func origin(r *http.Request) string { return "http://" + r.Host }
+
+var consentPage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="{{if .English}}en{{else}}ja{{end}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{{.Vendor}}</title>
+<style>:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;max-width:30em;margin:3em auto;padding:0 1em}a{display:inline-block;margin:.3em .6em .3em 0;padding:.5em 1.2em;border:1px solid;border-radius:6px}</style>
+<main><h1>{{.Vendor}}</h1>
+{{if .English}}<p>This page stands in for {{.Vendor}}'s. <b>Ringi</b> asks for access to the sample company's data.</p><p><a href="{{.Allow}}">Allow</a><a href="{{.Deny}}">Deny</a></p>
+{{else}}<p>{{.Vendor}} の画面の代わりです。<b>Ringi</b> が、見本の会社のデータへのアクセスを求めています。</p><p><a href="{{.Allow}}">許可する</a><a href="{{.Deny}}">拒否する</a></p>{{end}}
+</main></html>
+`))
+
+// authorize serves the page on which a person consents. A request that does not accept HTML counts as consent.
+func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	back, err := url.Parse(q.Get("redirect_uri"))
+	a.mu.Lock()
+	_, registered := a.clients[q.Get("client_id")]
+	a.mu.Unlock()
+	switch {
+	case err != nil || !back.IsAbs() || q.Get("client_id") != a.client.ID && !registered || q.Get("response_type") != "code":
+		http.Error(w, "client_id, response_type or redirect_uri is wrong", http.StatusBadRequest)
+	case q.Get("code_challenge") == "" || q.Get("code_challenge_method") != "S256":
+		http.Error(w, "code_challenge is wrong", http.StatusBadRequest)
+	case !a.isFor(r, q.Get("resource")):
+		http.Error(w, "resource is wrong", http.StatusBadRequest)
+	case q.Get("decision") == "deny":
+		leadBack(w, r, back, url.Values{"error": {"access_denied"}, "state": {q.Get("state")}})
+	case q.Get("decision") == "" && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		a.ask(w, r)
+	default:
+		code := rand.Text()
+		a.mu.Lock()
+		a.codes[code] = asked{q.Get("client_id"), q.Get("redirect_uri"), q.Get("code_challenge")}
+		a.given = append(a.given, code)
+		a.mu.Unlock()
+		leadBack(w, r, back, url.Values{"code": {code}, "state": {q.Get("state")}})
+	}
+}
+
+func leadBack(w http.ResponseWriter, r *http.Request, back *url.URL, with url.Values) {
+	back.RawQuery = with.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+func (a *accounts) ask(w http.ResponseWriter, r *http.Request) {
+	decide := func(what string) string {
+		q := r.URL.Query()
+		q.Set("decision", what)
+		return r.URL.Path + "?" + q.Encode()
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = consentPage.Execute(w, map[string]any{
+		"English": strings.HasPrefix(r.Header.Get("Accept-Language"), "en"), "Allow": decide("allow"), "Deny": decide("deny"),
+		"Vendor": map[string]string{"freee": "freee", "google": "Google", "rooms": "会議室 / Meeting rooms"}[a.provider],
+	})
+}
+
+// isFor reports whether a request names the right resource, if this server requires one.
+func (a *accounts) isFor(r *http.Request, resource string) bool {
+	return a.resource == "" || resource == origin(r)+a.resource
+}
+
+// knowsClient reports whether a form has a valid client id and secret. A client that registered without a secret has
+// none. The caller holds mu.
+func (a *accounts) knowsClient(r *http.Request) bool {
+	id, secret := r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+	want, registered := a.clients[id]
+	return registered && secret == want || id == a.client.ID && secret == a.client.Secret
+}
+
+// revoke ends the consent that a token belongs to. Google requires no client and refuses unknown tokens; the others
+// follow RFC 7009.
+func (a *accounts) revoke(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.provider != "google" && !a.knowsClient(r) {
+		refuseToken(w, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	token := r.PostFormValue("token")
+	g := a.access[token]
+	if g == nil {
+		g = a.refresh[token]
+	}
+	switch {
+	case g != nil && !g.revoked:
+		g.revoked = true
+	case a.provider == "google":
+		refuseToken(w, http.StatusBadRequest, "invalid_token")
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{})
+}
+
+// discoverable serves the metadata of the MCP server and of its authorization server, and the registration of clients.
+func (a *accounts) discoverable(m *http.ServeMux) {
+	m.HandleFunc("GET "+resourceMetadata+a.resource, func(w http.ResponseWriter, r *http.Request) {
+		answer(w, http.StatusOK, map[string]any{
+			"resource": origin(r) + a.resource, "authorization_servers": []string{origin(r) + "/" + a.provider}, "scopes_supported": []string{"rooms"},
+		})
+	})
+	m.HandleFunc("GET "+serverMetadata+"/"+a.provider, func(w http.ResponseWriter, r *http.Request) {
+		at := origin(r) + "/" + a.provider
+		answer(w, http.StatusOK, map[string]any{
+			"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token", "revocation_endpoint": at + "/revoke",
+			"registration_endpoint": at + "/register", "jwks_uri": at + "/keys", "response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+			"grant_types_supported": []string{"authorization_code", "refresh_token"}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_post"},
+		})
+	})
+	m.HandleFunc("POST /"+a.provider+"/register", a.register)
+}
+
+// register registers a client (RFC 7591).
+func (a *accounts) register(w http.ResponseWriter, r *http.Request) {
+	var wants struct {
+		Redirects []string `json:"redirect_uris"`
+		Method    string   `json:"token_endpoint_auth_method"`
+	}
+	if json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wants) != nil || len(wants.Redirects) == 0 ||
+		!slices.Contains([]string{"none", "client_secret_post"}, wants.Method) {
+		refuseToken(w, http.StatusBadRequest, "invalid_client_metadata")
+		return
+	}
+	id, secret := "client-"+rand.Text(), ""
+	if wants.Method != "none" {
+		secret = rand.Text()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.clients[id] = secret
+	out := map[string]any{"client_id": id, "redirect_uris": wants.Redirects, "token_endpoint_auth_method": wants.Method}
+	if secret != "" {
+		a.given = append(a.given, secret)
+		out["client_secret"], out["client_secret_expires_at"] = secret, 0
+	}
+	answer(w, http.StatusCreated, out)
 }

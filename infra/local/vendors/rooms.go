@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -190,4 +193,137 @@ func (s *Rooms) taken(room string, t span) bool {
 	return slices.ContainsFunc(s.bookings, func(b Booking) bool {
 		return b.Room == room && b.Date == t.Date && b.Start < t.End && t.Start < b.End
 	})
+}
+
+// The MCP server, and its tools as steps name them.
+const (
+	RoomsServer = "rooms"
+	RoomsPath   = "/mcp/rooms"
+	listRooms   = "rooms.list_rooms"
+	BookRoom    = "rooms.book_room"
+	PlaceOrder  = "rooms.place_order"
+	HouseRules  = "rooms.house_rules"
+)
+
+// Rooms is the MCP server that RoomsPath serves.
+func (v *Vendors) Rooms() *Rooms { return v.rooms }
+
+// RoomsToken is the bearer token that the MCP server accepts.
+func (v *Vendors) RoomsToken() string { return v.roomsToken }
+
+// meetings wraps the MCP server: it checks the token and applies the tool's faults.
+func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
+	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.roomsToken) &&
+		!v.accounts["rooms"].knows(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+origin(r)+resourceMetadata+RoomsPath+`"`)
+		http.Error(w, "unauthorized", http.StatusUnauthorized)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var call struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	tool := ""
+	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
+		tool = RoomsServer + "." + call.Params.Name
+	}
+	v.faults.apply(tool, w, r, v.rooms.Resumable().ServeHTTP,
+		func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
+}
+
+const placeOrder = "place_order"
+
+// Item is a row of an order.
+type Item struct {
+	Name      string `json:"name" jsonschema:"what is ordered"`
+	Quantity  int    `json:"quantity" jsonschema:"how many"`
+	UnitPrice int    `json:"unit_price" jsonschema:"price of one"`
+}
+
+// Order is what is ordered from a supplier.
+type Order struct {
+	Supplier  string `json:"supplier" jsonschema:"name of the company that delivers"`
+	Items     []Item `json:"items"`
+	Currency  string `json:"currency" jsonschema:"of the prices"`
+	Note      string `json:"note,omitempty" jsonschema:"for the supplier"`
+	Reference string `json:"reference,omitempty" jsonschema:"the buyer's number; sent again, it orders nothing more"`
+}
+
+// Placed is an order that the supplier has.
+type Placed struct {
+	Number string `json:"order_number"`
+	Total  int    `json:"total"`
+}
+
+// Orders returns all orders, oldest first.
+func (s *Rooms) Orders() []Order {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.orders)
+}
+
+const (
+	maxItems    = 50
+	maxQuantity = 10_000
+	maxPrice    = 100_000_000
+)
+
+// orderTool describes the tool that places orders. Its schema has an example.
+func orderTool() *mcp.Tool {
+	input, err := jsonschema.For[Order](nil)
+	if err != nil {
+		panic(fmt.Errorf("the schema of orders: %w", err))
+	}
+	bounded := func(s *jsonschema.Schema, most float64) { s.Minimum, s.Maximum = new(1.0), &most }
+	input.Properties["supplier"].MinLength = new(1)
+	input.Properties["currency"].Enum = []any{"JPY"}
+	items := input.Properties["items"]
+	items.Type, items.Types, items.MinItems, items.MaxItems = "array", nil, new(1), new(maxItems)
+	bounded(items.Items.Properties["quantity"], maxQuantity)
+	bounded(items.Items.Properties["unit_price"], maxPrice)
+	input.Examples = []any{Order{
+		Supplier: "Acme", Items: []Item{{Name: "PC", Quantity: 2, UnitPrice: 149_000}}, Currency: "JPY",
+	}}
+	return &mcp.Tool{
+		Name: placeOrder, Title: "取引先への発注", Description: "Orders goods from a supplier. An order can't be undone.",
+		InputSchema: input,
+	}
+}
+
+// DescribeOrder changes the description of the tool that places orders.
+func (s *Rooms) DescribeOrder(description string) {
+	t := orderTool()
+	t.Description = description
+	mcp.AddTool(s.server, t, s.order)
+}
+
+// order places an order, unless the same was placed under its reference before.
+func (s *Rooms) order(_ context.Context, r *mcp.CallToolRequest, in Order) (*mcp.CallToolResult, Placed, error) {
+	hangUp(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := -1
+	if in.Reference != "" {
+		at = slices.IndexFunc(s.orders, func(o Order) bool { return o.Reference == in.Reference })
+	}
+	switch {
+	case at >= 0 && !reflect.DeepEqual(s.orders[at], in):
+		return nil, Placed{}, errors.New("another order has this reference")
+	case at < 0:
+		at = len(s.orders)
+		s.orders = append(s.orders, in)
+	}
+	placed := Placed{Number: fmt.Sprintf("PO-%04d", at+1)}
+	for _, item := range in.Items {
+		placed.Total += item.Quantity * item.UnitPrice
+	}
+	return nil, placed, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 )
@@ -159,4 +161,109 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 	if status, _, _ := o.get(t, "GET", "/sheets/other", "", ""); status != 404 {
 		t.Errorf("another spreadsheet: %d", status)
 	}
+}
+
+// The MCP server must answer in the published format when the client names a protocol version.
+func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
+	api := expect.Value(vendors.Published("mcp"))(t)
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	const book = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}`
+	const order = `{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`
+	for _, tt := range []struct{ name, version, body, schema, has string }{
+		{"the tools", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, "ListToolsResultResponse", `"book_room"`},
+		{"a booking", "2025-11-25", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"structuredContent"`},
+		{"the same once more", "2025-11-25", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"isError":true`},
+		{"an order", "2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"place_order","arguments":` + order + `}}`, "CallToolResultResponse", `"PO-0001"`},
+		{"no such tool", "2025-11-25", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no","arguments":{}}}`, "JSONRPCErrorResponse", `-32602`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(tt.body)))(t)
+			for name, value := range map[string]string{
+				"Authorization": "Bearer " + v.RoomsToken(), "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": tt.version,
+			} {
+				r.Header.Set(name, value)
+			}
+			res := expect.Value(http.DefaultClient.Do(r))(t)
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			expect.That(t, err == nil && strings.Contains(string(body), tt.has), "%v %d %s", err, res.StatusCode, body)
+			for _, d := range api.Check(tt.schema, string(body)) {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestTheRoomsAreBehindTheirDoor(t *testing.T) {
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	ask := func(token, body string) int {
+		t.Helper()
+		r := expect.Value(http.NewRequest(http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(body)))(t)
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		res := expect.Value(http.DefaultClient.Do(r))(t)
+		res.Body.Close()
+		return res.StatusCode
+	}
+	book := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book_room","arguments":{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}}}`
+	if got := ask("another", book); got != http.StatusUnauthorized || v.Calls(vendors.BookRoom) != 0 {
+		t.Errorf("another token: %d", got)
+	}
+	v.Fail(vendors.BookRoom, http.StatusTooManyRequests, true)
+	expect.Is(t, ask(v.RoomsToken(), book), http.StatusTooManyRequests, "made to fail")
+	v.Fail(vendors.BookRoom, 0, false)
+	if got := ask(v.RoomsToken(), book); got != http.StatusOK || len(v.Rooms().Bookings()) != 1 || v.Calls(vendors.BookRoom) != 2 {
+		t.Errorf("booked: %d, %d calls", got, v.Calls(vendors.BookRoom))
+	}
+}
+
+// ordered calls the tool that places orders, and returns what it answers, or nil if it refuses.
+func ordered(t *testing.T, s *vendors.Rooms, arguments string) map[string]any {
+	t.Helper()
+	here, there := mcp.NewInMemoryTransports()
+	expect.Value(s.MCP().Connect(t.Context(), there, nil))(t)
+	client := expect.Value(mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil))(t)
+	defer client.Close()
+	call := &mcp.CallToolParams{Name: "place_order", Arguments: json.RawMessage(arguments)}
+	answer, err := client.CallTool(t.Context(), call)
+	if err != nil || answer.IsError {
+		return nil
+	}
+	return answer.StructuredContent.(map[string]any)
+}
+
+func TestAnOrderIsPlacedOnceUnderItsReference(t *testing.T) {
+	s := vendors.NewRooms()
+	const pc, again = `{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000},` +
+		`{"name":"mouse","quantity":3,"unit_price":2000}],"currency":"JPY","reference":"A1"}`, `{"supplier":"Acme",` +
+		`"items":[{"name":"PC","quantity":3,"unit_price":149000}],"currency":"JPY","reference":"A1"}`
+	first := map[string]any{"order_number": "PO-0001", "total": 304000.0}
+	expect.Same(t, ordered(t, s, pc), first)
+	expect.Same(t, ordered(t, s, pc), first)
+	expect.That(t, ordered(t, s, again) == nil, "another order was placed under the reference")
+	expect.Is(t, len(s.Orders()), 1)
+	const plain = `{"supplier":"Acme","items":[{"name":"PC","quantity":1,"unit_price":149000}],"currency":"JPY"}`
+	for _, number := range []string{"PO-0002", "PO-0003"} { // without a reference each is another order
+		expect.Is(t, ordered(t, s, plain)["order_number"], any(number))
+	}
+}
+
+func TestWhatIsNoOrderIsRefused(t *testing.T) {
+	s := vendors.NewRooms()
+	for _, wrong := range []string{
+		`{"supplier":"","items":[{"name":"PC","quantity":1,"unit_price":1}],"currency":"JPY"}`,
+		`{"supplier":"Acme","items":[],"currency":"JPY"}`,
+		`{"supplier":"Acme","items":[{"name":"PC","quantity":0,"unit_price":1}],"currency":"JPY"}`,
+		`{"supplier":"Acme","items":[{"name":"PC","quantity":1,"unit_price":-1}],"currency":"JPY"}`,
+		`{"supplier":"Acme","items":[{"name":"PC","quantity":1,"unit_price":1}],"currency":"USD"}`,
+		`{"supplier":"Acme","items":[{"name":"PC","quantity":1}],"currency":"JPY"}`,
+	} {
+		expect.That(t, ordered(t, s, wrong) == nil, "it took %s", wrong)
+	}
+	expect.Is(t, len(s.Orders()), 0)
 }

@@ -3,6 +3,9 @@ package webapi
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 )
 
 // CheckView returns the error with which Slack refuses an invalid view, or nil. Answers to submitted forms are checked
@@ -72,4 +75,303 @@ func publishView(a *API, p params) (reply, error) {
 	}
 	v, err := a.ws.PublishHome(p.str("user_id"), p.str("hash"), view)
 	return reply{"view": v}, err
+}
+
+// View checks a modal or Home tab of a views.* call. Its pointers begin with /view.
+func ViewProblems(view map[string]any) []Problem {
+	c := &checker{}
+	switch view["type"] {
+	case "modal":
+		c.object("/view", view, shape{fields: map[string]rule{
+			"!title": plain(24), "submit": plain(24), "close": plain(24), "!blocks": viewBlocks,
+			"private_metadata": str(0, 3000), "callback_id": str(0, 255), "external_id": str(0, 255),
+			"clear_on_close": boolean, "notify_on_close": boolean, "submit_disabled": boolean,
+		}, also: needsSubmit})
+	case "home":
+		c.object("/view", view, shape{fields: map[string]rule{
+			"!blocks": viewBlocks, "private_metadata": str(0, 3000), "callback_id": str(0, 255), "external_id": str(0, 255),
+		}})
+	default:
+		c.add("/view/type", "must be a valid enum value: modal, home")
+	}
+	return c.problems
+}
+
+func viewBlocks(c *checker, at string, v any) {
+	blocks, ok := v.([]any)
+	if !ok {
+		c.add(at, "must be an array")
+		return
+	}
+	if len(blocks) > MaxViewBlocks {
+		c.add(at, "no more than %d items allowed", MaxViewBlocks)
+		return
+	}
+	for i, b := range blocks {
+		if m, _ := b.(map[string]any); m["type"] == "table" {
+			c.add(fmt.Sprintf("%s/%d/type", at, i), "unsupported type: table")
+		}
+	}
+	c.blocks(at, blocks)
+}
+
+// needsSubmit checks Slack's rule that a modal with an input needs a submit button.
+func needsSubmit(c *checker, at string, m map[string]any) {
+	blocks, _ := m["blocks"].([]any)
+	for _, b := range blocks {
+		if bm, ok := b.(map[string]any); ok && bm["type"] == "input" && m["submit"] == nil {
+			c.add(at, "missing required field: submit")
+			return
+		}
+	}
+}
+
+// PublishHome replaces a person's Home tab of the app. It returns UserNotFound, or HashConflict if hash is set and is
+// not the current view's hash.
+func (w *Workspace) PublishHome(user, hash string, spec map[string]any) (View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err := w.user(user); err != nil {
+		return View{}, err
+	}
+	old, there := w.homes[user]
+	if hash != "" && there && hash != old.Hash {
+		return View{}, HashConflict
+	}
+	v := w.shape(spec)
+	v.ID = old.ID
+	if !there {
+		v.ID = fmt.Sprintf("V0SAND%04X", w.next())
+	}
+	v.RootViewID = v.ID
+	if w.homes == nil {
+		w.homes = map[string]View{}
+	}
+	w.homes[user] = v
+	w.tell(Change{Kind: "home", To: user, Data: v})
+	return v, nil
+}
+
+// Home returns a person's Home tab, and false if the app has not published one.
+func (w *Workspace) Home(user string) (View, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v, ok := w.homes[user]
+	return v, ok
+}
+
+// MaxViews is how many modals can be stacked.
+const MaxViews = 3
+
+// View is a modal or Home tab as Slack's Web API shows it.
+type View struct {
+	ID                 string    `json:"id"`
+	TeamID             string    `json:"team_id"`
+	Type               string    `json:"type"`
+	Blocks             []any     `json:"blocks"`
+	PrivateMetadata    string    `json:"private_metadata"`
+	CallbackID         string    `json:"callback_id"`
+	State              ViewState `json:"state"`
+	Hash               string    `json:"hash"`
+	Title              any       `json:"title"`
+	ClearOnClose       bool      `json:"clear_on_close"`
+	NotifyOnClose      bool      `json:"notify_on_close"`
+	Close              any       `json:"close"`
+	Submit             any       `json:"submit"`
+	PreviousViewID     *string   `json:"previous_view_id"`
+	RootViewID         string    `json:"root_view_id"`
+	AppID              string    `json:"app_id"`
+	ExternalID         string    `json:"external_id"`
+	AppInstalledTeamID string    `json:"app_installed_team_id"`
+	BotID              string    `json:"bot_id"`
+
+	window string
+}
+
+// Hand is a person in one of their open windows; a modal opens in the window where they clicked. If Window is empty,
+// the person's modals appear in all windows.
+type Hand struct{ User, Window string }
+
+// OpenView is an open modal and its window.
+type OpenView struct {
+	Window string `json:"window"`
+	View
+}
+
+// ViewState has the person's input by block_id and action_id.
+type ViewState struct {
+	Values map[string]map[string]any `json:"values"`
+}
+
+// OpenView opens a modal, which replaces the modals in that window.
+func (w *Workspace) OpenView(h Hand, spec map[string]any) (View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.views, h)
+	return w.stack(h, spec)
+}
+
+// PushView opens a modal on top of the person's others. It returns PushLimit for the fourth.
+func (w *Workspace) PushView(h Hand, spec map[string]any) (View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.views[h]) >= MaxViews {
+		return View{}, PushLimit
+	}
+	return w.stack(h, spec)
+}
+
+func (w *Workspace) stack(h Hand, spec map[string]any) (View, error) {
+	if id, _ := spec["external_id"].(string); id != "" {
+		if _, found := w.findView(id); found != nil {
+			return View{}, DuplicateID
+		}
+	}
+	v := w.shape(spec)
+	v.ID = fmt.Sprintf("V0SAND%04X", w.next())
+	v.RootViewID, v.window = v.ID, h.Window
+	if open := w.views[h]; len(open) > 0 {
+		v.RootViewID = open[0].ID
+		v.PreviousViewID = new(open[len(open)-1].ID)
+	}
+	w.views[h] = append(w.views[h], &v)
+	w.tellViews(h.User)
+	return v, nil
+}
+
+func (w *Workspace) shape(spec map[string]any) View {
+	str := func(k string) string { s, _ := spec[k].(string); return s }
+	flag := func(k string) bool { b, _ := spec[k].(bool); return b }
+	blocks, _ := spec["blocks"].([]any)
+	v := View{
+		TeamID: w.cfg.TeamID, Type: str("type"), Blocks: w.fill(blocks), PrivateMetadata: str("private_metadata"),
+		CallbackID: str("callback_id"),
+		Title:      spec["title"], Close: spec["close"], Submit: spec["submit"], ClearOnClose: flag("clear_on_close"),
+		NotifyOnClose: flag("notify_on_close"),
+		AppID:         w.cfg.AppID, ExternalID: str("external_id"), AppInstalledTeamID: w.cfg.TeamID, BotID: BotID,
+		Hash:  fmt.Sprintf("%d.%08x", w.cfg.Now().Unix(), w.next()),
+		State: ViewState{Values: map[string]map[string]any{}},
+	}
+	if v.Blocks == nil {
+		v.Blocks = []any{}
+	}
+	return v
+}
+
+// UpdateView changes an open modal, found by its id or external id. It checks hash unless it is empty. It returns
+// ViewNotFound or HashConflict.
+func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h, old := w.findView(id)
+	if old == nil {
+		return View{}, ViewNotFound
+	}
+	if hash != "" && hash != old.Hash {
+		return View{}, HashConflict
+	}
+	v := w.shape(spec)
+	v.ID, v.RootViewID, v.PreviousViewID, v.State, v.window = old.ID, old.RootViewID, old.PreviousViewID, old.State,
+		old.window
+	*old = v
+	w.tellViews(h.User)
+	return v, nil
+}
+
+// FillView saves the person's input.
+func (w *Workspace) FillView(id string, values map[string]map[string]any) (View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, v := w.findView(id)
+	if v == nil {
+		return View{}, ViewNotFound
+	}
+	v.State = ViewState{Values: maps.Clone(values)}
+	return *v, nil
+}
+
+// CloseView closes a modal, or all modals of its window, and returns the closed ones, topmost first. It closes nothing
+// if the modal is not the topmost of its window.
+func (w *Workspace) CloseView(user, id string, all bool) []View {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h, v := w.findView(id)
+	open := w.views[h]
+	if v == nil || h.User != user || open[len(open)-1] != v {
+		return nil
+	}
+	var gone []View
+	for n := len(open); n > 0; n-- {
+		gone = append(gone, *open[n-1])
+		w.views[h] = open[:n-1]
+		if !all {
+			break
+		}
+	}
+	if len(w.views[h]) == 0 {
+		delete(w.views, h)
+	}
+	w.tellViews(user)
+	return gone
+}
+
+// HandOf returns a modal and the person and window that have it open. It returns ViewNotFound unless the modal is the
+// topmost of its window.
+func (w *Workspace) HandOf(id string) (Hand, View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h, v := w.findView(id)
+	if open := w.views[h]; v == nil || open[len(open)-1] != v {
+		return Hand{}, View{}, ViewNotFound
+	}
+	return h, *v, nil
+}
+
+// Views returns a person's open modals, the topmost of each window last.
+func (w *Workspace) Views(user string) []View {
+	out := []View{}
+	for _, v := range w.OpenViews(user) {
+		out = append(out, v.View)
+	}
+	return out
+}
+
+func (w *Workspace) OpenViews(user string) []OpenView {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.snapshot(user)
+}
+
+func (w *Workspace) snapshot(user string) []OpenView {
+	out := []OpenView{}
+	for _, h := range w.hands() {
+		for _, v := range w.views[h] {
+			if h.User == user {
+				out = append(out, OpenView{v.window, *v})
+			}
+		}
+	}
+	return out
+}
+
+func (w *Workspace) tellViews(user string) {
+	w.tell(Change{Kind: "views", To: user, Data: w.snapshot(user)})
+}
+
+// hands returns the windows with open modals, sorted.
+func (w *Workspace) hands() []Hand {
+	return slices.SortedFunc(maps.Keys(w.views), func(a, b Hand) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Window, b.Window))
+	})
+}
+
+func (w *Workspace) findView(id string) (Hand, *View) {
+	for _, h := range w.hands() {
+		for _, v := range w.views[h] {
+			if v.ID == id || v.ExternalID != "" && v.ExternalID == id {
+				return h, v
+			}
+		}
+	}
+	return Hand{}, nil
 }

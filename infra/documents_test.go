@@ -1,0 +1,297 @@
+package infra_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/local/template"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
+)
+
+var (
+	markdownLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	markdownHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notInSlug       = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// pages returns the repository's pages by path, without prompts and test data.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	out := textsBelow(t, []string{".md"}, repository)
+	maps.DeleteFunc(out, func(path, _ string) bool {
+		return slices.ContainsFunc(strings.Split(path, "/"), func(folder string) bool {
+			return slices.Contains([]string{"node_modules", "prompts", "testdata"}, folder)
+		})
+	})
+	expect.Must(t, len(out) >= 10, "%d pages", len(out))
+	return out
+}
+
+// Every relative link of a text in the repository leads to a file, and to a heading if it names one.
+func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
+	links := 0
+	for path, text := range pages(t) {
+		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			checkLink(t, path, m[1])
+		}
+	}
+	expect.That(t, links >= 20, "%d links", links)
+}
+
+// README's map has a line for each area, in their order.
+func TestTheMapIsTheTree(t *testing.T) {
+	var mapped []string
+	text := textOf(t, filepath.Join(repository, "README.md"))
+	for _, m := range regexp.MustCompile(`(?m)^shared/(\w+)/ +\S`).FindAllStringSubmatch(text, -1) {
+		mapped = append(mapped, m[1])
+	}
+	expect.Same(t, areas, mapped)
+}
+
+func checkLink(t *testing.T, from, to string) {
+	t.Helper()
+	file, anchor, _ := strings.Cut(to, "#")
+	target := from
+	if file != "" {
+		target = filepath.Join(filepath.Dir(from), file)
+	}
+	if _, err := os.Stat(target); err != nil {
+		t.Errorf("%s: %s: %v", from, to, err)
+		return
+	}
+	if anchor == "" {
+		return
+	}
+	for _, h := range markdownHeading.FindAllStringSubmatch(textOf(t, target), -1) {
+		if strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == anchor {
+			return
+		}
+	}
+	t.Errorf("%s: %s has no heading %s", from, target, anchor)
+}
+
+var goFile = regexp.MustCompile("`(?:[\\w.-]+/)*(\\w+\\.go)`")
+
+// The Go files that pages name exist.
+func TestPagesNameFilesThatExist(t *testing.T) {
+	there := map[string]bool{}
+	for path := range textsBelow(t, []string{".go"}, repository) {
+		there[filepath.Base(path)] = true
+	}
+	named := 0
+	for path, text := range pages(t) {
+		for _, file := range goFile.FindAllStringSubmatch(text, -1) {
+			named++
+			expect.That(t, there[file[1]], "%s: there is no %s", path, file[0])
+		}
+	}
+	expect.That(t, named > 10, "pages name %d files", named)
+}
+
+// The page's table of limits has the values of the constants.
+func TestTheTableOfLimits(t *testing.T) {
+	s := tenancy.DefaultSettings()
+	set := func(change func(*tenancy.Settings, int)) int { return highest(t, change) }
+	open, hour := s.MaxOpenTasks, s.MaxTasksPerHour
+	says(t, "bench/README.md",
+		fmt.Sprintf("| a policy's text | %s characters,", grouped(model.MaxPolicy)),
+		fmt.Sprintf("| steps of a process | %d |", task.MaxSteps),
+		fmt.Sprintf("| a reason for rejecting | %s characters |", grouped(aggregate.MaxReason)),
+		fmt.Sprintf("| tries again of one generation that fails | %d |", task.MaxRetries),
+		fmt.Sprintf("| `max_versions`, %d unless set, at most %d |", s.MaxVersions, set(func(s *tenancy.Settings, n int) { s.MaxVersions = n })),
+		fmt.Sprintf("| `approval_timeout_hours`, %d unless set, at most %s |", s.ApprovalTimeoutHours,
+			grouped(set(func(s *tenancy.Settings, n int) { s.ApprovalTimeoutHours = n }))),
+		fmt.Sprintf("| `l4_timeout_seconds`, %d unless set, at most %s;", s.L4TimeoutSeconds,
+			grouped(set(func(s *tenancy.Settings, n int) { s.L4TimeoutSeconds = n }))),
+		fmt.Sprintf("| `max_open_tasks`: `person` %d, `tenant` %s unless set;", open.Person, grouped(open.Tenant)),
+		fmt.Sprintf("| `max_tasks_per_hour`: `person` %d, `tenant` %s unless set;", hour.Person, grouped(hour.Tenant)),
+		fmt.Sprintf("| a tool's result | %d MiB; over %d KiB it is kept in S3 |", large.MaxBytes>>20, large.MaxInline>>10),
+		fmt.Sprintf("| `retain_results_days`, %d unless set,", s.RetainResultsDays),
+		fmt.Sprintf("| an incoming request | %d MiB |", inbound.MaxBody>>20))
+}
+
+// highest finds a setting's highest valid value.
+func highest(t *testing.T, change func(*tenancy.Settings, int)) int {
+	t.Helper()
+	valid := func(n int) bool {
+		s := tenancy.DefaultSettings()
+		change(&s, n)
+		err := s.Validate()
+		_, bounds := errors.AsType[aggregate.ErrField](err)
+		expect.Must(t, err == nil || bounds, "%v", err)
+		return err == nil
+	}
+	low, high := 30, 1<<20 // 30 is allowed for each, 2^20 for none
+	expect.Must(t, valid(low) && !valid(high), "the highest value is not looked for in the right place")
+	for high-low > 1 {
+		if middle := (low + high) / 2; valid(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// grouped formats a number as in texts: 8,736.
+func grouped(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+}
+
+var update = flag.Bool("update", false, "write the tables of shared/tool/README.md and functions/README.md")
+
+const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
+
+// The table of tools in shared/tool/README.md lists the catalog.
+func TestReadmeListsTheTools(t *testing.T) {
+	path := filepath.Join(repository, "shared", "tool", "README.md")
+	before, rest, begins := strings.Cut(textOf(t, path), tableBegins)
+	table, after, ends := strings.Cut(rest, tableEnds)
+	expect.Must(t, begins && ends, "%s has no %s … %s", path, strings.TrimSpace(tableBegins), tableEnds)
+	want := tableOfTools(t)
+	if *update {
+		expect.NoError(t, os.WriteFile(path, []byte(before+tableBegins+want+tableEnds+after), 0o644))
+		return
+	}
+	diff := cmp.Diff(want, table)
+	expect.That(t, diff == "", "run go test ./infra -run %s -update: %s", t.Name(), diff)
+}
+
+func tableOfTools(t *testing.T) string {
+	catalog := expect.Value(tool.Builtin())(t)
+	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "github": "GitHub",
+		"slack": "Slack"}
+	var out strings.Builder
+	out.WriteString("| tool | | effect | calls | at most | constraints |\n|---|---|---|---|---|---|\n")
+	for _, s := range catalog.All() {
+		vendor, known := vendors[s.Provider]
+		expect.That(t, known, "%s: the table has no name for the provider %q", s.Name, s.Provider)
+		var constraints []string
+		for _, name := range s.Knows() {
+			constraints = append(constraints, "`"+string(name)+"`")
+		}
+		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
+			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
+	}
+	return out.String()
+}
+
+// The page that people read before they let others' words in says who gets these and for how long.
+func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
+	page := textOf(t, "security.md")
+	defaults := readRules(t).complete(map[string]string{})
+	says(t, "security.md",
+		fmt.Sprintf("`retain_results_days`, %d unless set", tenancy.DefaultSettings().RetainResultsDays),
+		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
+		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]))
+	for _, vendor := range append(aggregate.ModelProviders, string(explain.Freee), "google", "github", "slack",
+		aggregate.Gemini, "mcp servers") {
+		expect.That(t, strings.Contains(strings.ToLower(page), vendor), "it does not say what goes to %s", vendor)
+	}
+}
+
+// repository is the root of the module, seen from this package's folder.
+const repository = ".."
+
+// anyAccount resolves the template for tests that don't depend on an account.
+var anyAccount = template.Names{
+	Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566",
+}
+
+func textOf(t *testing.T, path string) string {
+	t.Helper()
+	return string(expect.Value(os.ReadFile(path))(t))
+}
+
+// says checks that a page has some texts.
+func says(t *testing.T, path string, parts ...string) {
+	t.Helper()
+	page := textOf(t, path)
+	for _, part := range parts {
+		expect.That(t, strings.Contains(page, part), "%s does not say %q", path, part)
+	}
+}
+
+// textsBelow returns the texts below some folders by path, of files with one of these extensions. Hidden folders are
+// left out.
+func textsBelow(t *testing.T, extensions []string, roots ...string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, root := range roots {
+		expect.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != repository:
+				return filepath.SkipDir
+			case !d.IsDir() && slices.Contains(extensions, filepath.Ext(path)):
+				texts[path] = textOf(t, path)
+			}
+			return nil
+		}))
+	}
+	return texts
+}
+
+// codeBelow returns the Go files below some folders by path, without tests.
+func codeBelow(t *testing.T, roots ...string) map[string]string {
+	t.Helper()
+	code := textsBelow(t, []string{".go"}, roots...)
+	maps.DeleteFunc(code, func(path, _ string) bool { return strings.HasSuffix(path, "_test.go") })
+	return code
+}
+
+// listed is a package of this module as go list prints it; Deps includes indirect imports.
+type listed struct {
+	ImportPath, Dir                                   string
+	GoFiles, Imports, Deps, TestImports, XTestImports []string
+}
+
+// packages returns all packages of this module.
+var packages = sync.OnceValues(func() (all []listed, err error) {
+	c := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,GoFiles,Imports,Deps,TestImports,XTestImports", "./...")
+	c.Dir, c.Stderr = repository, os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, err
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+})

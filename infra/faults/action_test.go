@@ -1,0 +1,272 @@
+package faults
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/driver"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
+)
+
+// callPoints is how many crash points of a call are tried.
+const callPoints = 1
+
+// asked counts how often call-tool asked freee for employees.
+func (k *talk) asked() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, times := range k.left {
+		if strings.HasPrefix(key, "CallToolFunction ") && strings.Contains(key, "/employees") {
+			n += times
+		}
+	}
+	return n
+}
+
+// TestACrashInACallOfAToolCallsNothingTwice kills call-tool anywhere while it reads: the action is done and names what
+// was returned, or it failed and did nothing, and the tool was called by one claim.
+func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
+	t.Parallel()
+	b := running
+	begin := func(t driver.T, kills ...point) *talk { return b.says(t, "list the employees", kills...) }
+	first := begin(t)
+	if x := first.end(t); x.Status != conversation.ActionSucceeded || x.CallResult == nil {
+		t.Fatalf("undisturbed, the call is %s (%s %s): %v", x.Status, x.Error, x.ErrorDetail, first.counts)
+	}
+	once := first.asked()
+	points := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "CallToolFunction" })
+	if len(points) == 0 {
+		t.Fatal("call-tool has no crash point")
+	}
+	trials := trialsOf(points)
+	if !expect.Long() {
+		trials = sampleOf(trials, callPoints, seed)
+	}
+	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
+		k := begin(t, kills...)
+		x := k.end(t)
+		done := x.Status == conversation.ActionSucceeded && x.CallResult != nil
+		nothing := x.Status == conversation.ActionFailed && x.Outcome == "" && x.CallResult == nil
+		if !done && !nothing || k.asked() > once {
+			driver.Failf("the call is %s (%s %q) after %d of %d requests", x.Status, x.Error, x.Outcome, k.asked(), once)
+		}
+	})
+	t.Logf("%d points of call-tool, %d requests each; seed %d", len(trials), once, seed)
+}
+
+const (
+	runner = "RunActionFunction"
+	// planPoints is how many crash points of the process that runs a plan are tried.
+	planPoints = 2
+	// plan is three commands, each of which leaves a trace in the files.
+	plan = "run: echo one >> log.txt\ncommand: sleep 0.5; echo two >> log.txt\ncommand: echo three >> log.txt; cat log.txt"
+)
+
+// plans has people approve a plan, and returns it when it is over. Kills are of what comes after the approval.
+func (b *harness) plans(t driver.T, kills ...point) (*talk, *conversation.Action) {
+	t.Helper()
+	k := b.says(t, plan)
+	k.until(t, "the plan proposed", func(a *conversation.Aggregate) bool { return a.Current() != nil && k.rests(a) })
+	k.anew(kills...)
+	return k, k.end(t)
+}
+
+// ranOnce checks that no command of the plan ran twice, and that row, files and card say what is known: all has
+// succeeded, or nobody knows.
+func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
+	t.Helper()
+	s, d := k.load(t).Conversation, k.dialogue(t)
+	log := ""
+	if s.WorkspaceVersion != "" {
+		of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+		tree := expect.Value(large.OpenVersions(k.AWS, k.BucketName).Get(context.Background(), of, s.WorkspaceVersion))(t)
+		content, _ := tree.Content("log.txt")
+		log = string(content)
+	}
+	succeeded := len(x.Commands) == 3 && !slices.ContainsFunc(x.Commands,
+		func(r conversation.Ran) bool { return !r.Succeeded() })
+	switch {
+	case k.started() > 1:
+		driver.Failf("session %s: the plan was started %d times", k.ref.ID, k.started())
+	case x.Status == conversation.ActionSucceeded && succeeded && x.Version == s.WorkspaceVersion &&
+		log == "one\ntwo\nthree\n":
+		d.Shows("Action #1 done", "three")
+	case x.Status == conversation.ActionSucceeded && succeeded && x.NotTaken && log == "": // its claim had ended
+		d.Shows("Action #1 done", "three", "did not become the conversation's")
+	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown && log == "":
+		d.Shows("Action #1: outcome unknown")
+		if _, faces := d.Faces(); strings.Contains(strings.Join(faces, "\n"), "Command 3: not run") {
+			driver.Failf("session %s: the card says that a command has not run, which nobody knows", k.ref.ID)
+		}
+	default:
+		driver.Failf("session %s: the plan is %s (%s %q %q) with %d commands, its files %q say %q",
+			k.ref.ID, x.Status, x.Error, x.ErrorDetail, x.Outcome, len(x.Commands), s.WorkspaceVersion, log)
+	}
+}
+
+// TestACrashInAPlanRunsNoCommandTwice kills the process that runs a plan anywhere, also between its commands: a
+// command that may have begun is not begun again, and nobody is told that it has not run.
+func TestACrashInAPlanRunsNoCommandTwice(t *testing.T) {
+	t.Parallel()
+	b := running
+	first, x := b.plans(t)
+	first.ranOnce(t, x)
+	all := first.points()
+	expect.Must(t, x.Status == conversation.ActionSucceeded && first.started() == 1, "undisturbed, the plan is %+v", x)
+	trials := trialsIn(runner, all, planPoints, otherPoints)
+	var never unmet
+	ends := map[conversation.ActionStatus]int{}
+	sideBySide(t, trials, func(try driver.T, _ int, kills []point) {
+		k, x := b.plans(try, kills...)
+		k.ranOnce(try, x)
+		never.count(t, k.trace, kills)
+		never.mu.Lock()
+		defer never.mu.Unlock()
+		ends[x.Status]++
+	})
+	never.few(t, len(trials))
+	if ends[conversation.ActionFailed] == 0 || ends[conversation.ActionSucceeded] == 0 {
+		t.Errorf("no crash was before, or none in the plan: %v", ends)
+	}
+	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, seed)
+}
+
+// handOverPoints is how many crash points of a hand-over are tried.
+const handOverPoints = 1
+
+// TestACrashInAHandOverMakesOneTask kills processes between the agent's answer that makes a request, the task, and the
+// notice of how that ended.
+func TestACrashInAHandOverMakesOneTask(t *testing.T) {
+	t.Parallel()
+	b := running
+	const text = "従業員一覧を取得して。これは稟議にします"
+	first := b.says(t, text)
+	first.handedOver(t)
+	all := trialsOf(first.points())
+	n := handOverPoints
+	if expect.Long() {
+		n = len(all)
+	}
+	trials := sample(all, n)
+	sideBySide(t, trials, func(t driver.T, _ int, kills []point) { b.says(t, text, kills...).handedOver(t) })
+	t.Logf("%d of %d points; seed %d", len(trials), len(all), seed)
+}
+
+// handedOver waits until the session has made its task and is idle.
+func (k *talk) handedOver(t driver.T) {
+	t.Helper()
+	var id string
+	k.until(t, "the task made", func(a *conversation.Aggregate) bool {
+		if len(a.Handed) > 1 {
+			t.Fatalf("session %s handed over %d times", k.ref.ID, len(a.Handed))
+		}
+		if len(a.Handed) == 1 {
+			id = a.Handed[0].TaskID
+		}
+		return len(a.Handed) == 1 && a.Handed[0].Done && k.rests(a)
+	})
+	made := expect.Value(store.NewTasks(k.db, k.TableName).Load(context.Background(), task.RefOf(k.ref.Tenant, id)))(t)
+	r := made.Request
+	if r.EventID != "session:"+k.ref.ID || r.ThreadTS != k.thread || r.MessageTS != k.thread ||
+		r.Text != "従業員一覧を取得して。" {
+		t.Errorf("the task's request is %+v", r)
+	}
+	k.tellsItsEnd(t, made)
+}
+
+// tellsItsEnd cancels the task that was handed over, and waits until the session was told of that, once.
+func (k *talk) tellsItsEnd(t driver.T, made *task.Aggregate) {
+	t.Helper()
+	ctx, rows := context.Background(), store.NewTasks(k.db, k.TableName)
+	k.injector.knows(made.Head.TaskID, k.trace)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: k.Sandbox.TeamID(), Member: true}
+	policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	_, err := rows.Decide(ctx, made.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.End(by, policy, time.Now())
+	})
+	expect.NoError(t, err)
+	nudge := time.Now().Add(4 * time.Second)
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = clock.Sleep(ctx, 50*time.Millisecond) {
+		a, is := k.load(t), expect.Value(rows.Load(ctx, made.Ref()))(t)
+		said := expect.Value(k.rows.Messages(ctx, k.ref.Tenant, k.ref.ID, ""))(t)
+		if len(said) > 3 {
+			t.Fatalf("session %s has %d messages, not the question, its answer and the notice", k.ref.ID, len(said))
+		}
+		if len(said) == 3 && is.Head.Ended.Told && a.Head.ShownRev >= a.Head.Rev {
+			if said[2].TaskID != made.Head.TaskID || a.Handed[0].EndedAs != task.TaskCancelled {
+				t.Errorf("it is told %+v of %+v", said[2], a.Handed[0])
+			}
+			return
+		}
+		if time.Now().After(nudge) {
+			other := *k
+			other.ref = made.Ref()
+			other.sweep(t)
+			k.sweep(t)
+			nudge = time.Now().Add(4 * time.Second)
+		}
+	}
+	t.Fatalf("session %s is not told how task %s ended", k.ref.ID, made.Head.TaskID)
+}
+
+// handedOver has an administrator put Alex in the place of Tanaka, who denies the steps for good. Only whom the rule
+// names today can be put there, so the rule changes while the steps go round.
+func handedOver() scenario {
+	const steps = "CARD#process#0001"
+	return scenario{name: "succession", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
+		d.ruled.Lock()
+		defer d.ruled.Unlock()
+		ruled := func(second ...string) {
+			driver.SaveRules(d.T, d.Stack, always(desk("課長", 1, webapi.Suzuki), desk("部長", 1, second...)))
+		}
+		ruled(webapi.Tanaka)
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.stamps(webapi.Suzuki, steps, 1)
+		ruled(webapi.Tanaka, webapi.Alex)
+		d.copyOf(webapi.Tanaka, steps, 2, "reject_process") // none comes later than the act that ends its use
+		d.puts(webapi.Alex, webapi.Tanaka, 2)
+		d.copyOf(webapi.Alex, steps, 2, "reject_process")
+		d.reject(webapi.Alex, steps, "reject_process", "予算がない", circulation.Deny)
+	}}
+}
+
+// puts has Suzuki send the form of a successor at the second stage of the steps until they have this many acts.
+func (d *scenarioRun) puts(to, instead string, acts int) {
+	desk := driver.Administrator(d.T, d.Stack, webapi.Suzuki)
+	p := d.Load().Process()
+	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to},
+		"reason": {"異動"}}
+	has := func() bool { return len(d.Load().Process().Acts) == acts }
+	d.Eventually("the successor is put there", func() bool {
+		status, _ := desk.Post("/console/tasks/"+d.Ref.ID+"/successor", form)
+		d.T.Logf("the form of a successor: %d", status)
+		return expect.Holds(context.Background(), time.Second, d.Poll, has)
+	})
+}
+
+// Whatever dies while somebody is put in another's place and denies, it happens once.
+func TestACrashInASuccessionChangesNothing(t *testing.T) {
+	expect.AtNight(t) // TestACrashAlongARouteChangesNothing is a sample
+	b := running
+	t.Cleanup(func() { driver.SaveRules(t, b.Stack) })
+	s := handedOver()
+	d, base := b.undisturbedRun(t, s)
+	p := d.Load().Process()
+	if p.Status != aggregate.Rejected || len(p.Acts) != 3 || p.Acts[1].Kind != circulation.Stand ||
+		p.Acts[2].Kind != circulation.Deny || p.Acts[2].Hand.User != webapi.Alex {
+		t.Fatalf("the steps are %s with %+v", p.Status, p.Acts)
+	}
+	b.survivesAny(t, s, d, base)
+}

@@ -1,0 +1,325 @@
+package infra_test
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
+
+// areas are the folders of shared, lowest first. A package only imports packages of its own area or of areas below it.
+// Each area's doc.go says what belongs there.
+var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
+
+// withoutSDK are areas and packages that import only the standard library, packages of Ringi and bareModules.
+var withoutSDK = []string{
+	"domain", "words/language", "words/legible", "explain/auditlog", "runtime/isolated", "runtime/clock", "model/demo",
+}
+
+// bareModules are the modules that packages without SDKs may import: ids, and the forms and widths of Unicode.
+var bareModules = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm", "golang.org/x/text/width"}
+
+// sdkConfig is the SDK's package that finds out where it runs. It brings the clients of single sign-on, which no
+// function needs, into each binary: boot.Run reads Lambda's variables instead.
+const sdkConfig = "github.com/aws/aws-sdk-go-v2/config"
+
+// apart are packages that must not import each other although their areas may: package card neither reads the rows that
+// it renders nor posts the cards.
+var apart = map[string][]string{
+	"slack/card":     {"slack/slackapi", "store"},
+	"slack/slackapi": {"slack/card"},
+}
+
+// helpers are imported by tests only. True means that a helper may start stand-ins of infra/local.
+var helpers = map[string]bool{
+	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
+	"decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
+	"serve-console/consoletest": true,
+}
+
+// pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't
+// import each other; package console assembles them.
+var pagesStandOn = []string{"serve-console/web", "serve-console/subject"}
+
+// besidePages reports whether one page of the console imports another.
+func besidePages(importer, importee string) bool {
+	function, page, _ := strings.Cut(importer, "/")
+	page, _, _ = strings.Cut(page, "/")
+	if function != "serve-console" || page == "" || page == "console" || page == "consoletest" {
+		return false
+	}
+	return !within(importee, function+"/"+page) && !slices.Contains(pagesStandOn, importee)
+}
+
+// height returns the position of a package's area, from 1, or 0 if it is in none.
+func height(name string) int {
+	area, _, _ := strings.Cut(name, "/")
+	return 1 + slices.Index(areas, area)
+}
+
+// within reports whether a package is folder, or below it.
+func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
+
+// own reports whether importer and imported package belong to the same function.
+func own(from, to string) bool {
+	_, function, _ := strings.Cut(to, "/")
+	function, _, _ = strings.Cut(function, "/")
+	return within(strings.TrimPrefix(from, "ringi/"), "functions/"+function)
+}
+
+func goesBare(name string) bool {
+	area, _, _ := strings.Cut(name, "/")
+	return slices.Contains(withoutSDK, area) || slices.Contains(withoutSDK, name)
+}
+
+// forbidden says why a package may not import another; "" if it may.
+func forbidden(from, to string) string {
+	to, ours := strings.CutPrefix(to, "ringi/")
+	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
+	switch _, helper := helpers[importer.name]; {
+	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && !slices.Contains(bareModules, to):
+		return "it goes without SDKs"
+	case to == sdkConfig && importer.folder != "infra":
+		return "it brings clients that no function needs"
+	case !ours:
+		return ""
+	case importee.folder == "functions" && own(from, to):
+		if _, helper := helpers[importee.name]; helper {
+			return "it is for tests"
+		}
+		if besidePages(importer.name, importee.name) {
+			return "pages stand beside each other"
+		}
+		return ""
+	case importee.folder == "functions":
+		return "a function is imported by nobody"
+	case importer.folder == "infra":
+		if strings.HasPrefix(importer.name, "local") && importee.folder == "infra" && !strings.HasPrefix(importee.name, "local") {
+			return "the local stack stands below the rest of infra"
+		}
+		return ""
+	case importee.folder == "infra" && !(helper && helpers[importer.name] && strings.HasPrefix(importee.name, "local/")):
+		return "infra stands on top"
+	case helper:
+		return ""
+	}
+	switch _, helper := helpers[importee.name]; {
+	case helper:
+		return "it is for tests"
+	case height(importee.name) == 0:
+		return "it is in no area"
+	case importer.folder == "shared" && height(importee.name) > height(importer.name):
+		return "the import runs up"
+	case importer.folder == "shared" && slices.Contains(apart[importer.name], importee.name):
+		return "they stay apart"
+	}
+	return ""
+}
+
+// forbiddenInTests applies to a package's tests, which may start stand-ins and use areas above.
+func forbiddenInTests(from, to string) string {
+	to, ours := strings.CutPrefix(to, "ringi/")
+	switch {
+	case ours && strings.HasPrefix(to, "functions/") && !own(from, to):
+		return "a function is imported by nobody"
+	case ours && !strings.HasPrefix(from, "ringi/infra") && strings.HasPrefix(to, "infra/") && !strings.HasPrefix(to, "infra/local/"):
+		return "of infra tests need only the local stack"
+	}
+	return ""
+}
+
+type placed struct{ folder, name string }
+
+// place is a package's folder at the top, and its name below that.
+func place(path string) placed {
+	folder, name, _ := strings.Cut(path, "/")
+	return placed{folder, name}
+}
+
+func TestNoImportRunsBack(t *testing.T) {
+	seen := map[string]bool{}
+	for _, from := range expect.Value(packages())(t) {
+		p := place(strings.TrimPrefix(from.ImportPath, "ringi/"))
+		if p.folder == "shared" {
+			area, _, _ := strings.Cut(p.name, "/")
+			seen[p.name], seen[area] = true, true
+			expect.That(t, height(p.name) != 0, "%s is in no area", from.ImportPath)
+		} else if p.folder == "functions" {
+			seen[p.name] = true
+		}
+		for _, to := range from.Imports {
+			expect.Is(t, forbidden(from.ImportPath, to), "", "%s imports %s", from.ImportPath, to)
+		}
+		for _, to := range slices.Concat(from.TestImports, from.XTestImports) {
+			expect.Is(t, forbiddenInTests(from.ImportPath, to), "", "a test of %s imports %s", from.ImportPath, to)
+		}
+	}
+	for _, name := range slices.Concat(areas, withoutSDK, slices.Collect(maps.Keys(apart)), slices.Collect(maps.Keys(helpers))) {
+		expect.That(t, seen[name], "%s is gone", name)
+	}
+}
+
+// Each area's doc.go says what the area is for, what it may import and where to begin.
+func TestEachAreaSaysWhatItIsFor(t *testing.T) {
+	for _, area := range areas {
+		text := textOf(t, filepath.Join(repository, "shared", area, "doc.go"))
+		expect.That(t, strings.HasPrefix(text, "// Package "+area+" "), "shared/%s/doc.go begins %.40q", area, text)
+		for _, part := range []string{"It imports ", "Begin with "} {
+			expect.That(t, strings.Contains(strings.Join(strings.Fields(text), " "), part),
+				"shared/%s/doc.go does not say %q", area, part)
+		}
+	}
+}
+
+// Where tenants' dates and times are written or read, one function says in which zone.
+func TestOneFunctionSaysTheZone(t *testing.T) {
+	const home = "shared/domain/tenancy/tenant.go"
+	for path, text := range codeBelow(t, filepath.Join(repository, "functions"), filepath.Join(repository, "shared")) {
+		for _, makes := range []string{"FixedZone(", "LoadLocation(", "time.Local"} {
+			n, want := strings.Count(text, makes), 0
+			if strings.HasSuffix(filepath.ToSlash(path), home) && makes == "FixedZone(" {
+				want = 1
+			}
+			expect.That(t, n == want, "%s has %d of %q: tenancy.Zone says the zone", path, n, makes)
+		}
+	}
+}
+
+func TestAnImportThatRunsBackIsSeen(t *testing.T) {
+	for edge, allowed := range map[[2]string]bool{
+		{"shared/store", "shared/domain/task"}:                     true,
+		{"shared/domain/task", "shared/store"}:                     false,
+		{"shared/slack/card", "shared/slack/slackapi"}:             false,
+		{"shared/slack/slackapi", "shared/slack/card"}:             false,
+		{"shared/tool", "shared/secret/vault"}:                     false,
+		{"shared/slack/card", "shared/store"}:                      false,
+		{"shared/decide", "shared/store"}:                          true,
+		{"shared/words/legible", "shared/domain/task"}:             false,
+		{"functions/serve-console", "functions/serve-console/web"}: true,
+
+		{"functions/serve-console/task", "functions/serve-console/subject"}:        true,
+		{"functions/serve-console/task", "functions/serve-console/settings"}:       false,
+		{"functions/serve-console/subject", "functions/serve-console/task"}:        false,
+		{"functions/serve-console/console", "functions/serve-console/task"}:        true,
+		{"functions/serve-console/task", "functions/serve-console/consoletest"}:    false,
+		{"functions/serve-console/consoletest", "functions/serve-console/console"}: true,
+		{"functions/serve-console/consoletest", "shared/store/storetest"}:          true,
+
+		{"functions/close-task", "functions/serve-console/web"}: false,
+		{"shared/slack/card", "shared/new"}:                     false,
+		{"shared/store", "functions/close-task"}:                false,
+		{"shared/store", "infra/local/moto"}:                    false,
+		{"shared/store", "shared/store/storetest"}:              false,
+		{"shared/store/storetest", "shared/store"}:              true,
+		{"shared/store/storetest", "infra/local/moto"}:          true,
+		{"shared/store/storetest", "infra/bench"}:               false,
+		{"shared/runtime/expect", "infra/local/moto"}:           false,
+		{"functions/close-task", "shared/store"}:                true,
+		{"functions/close-task", "shared/store/storetest"}:      false,
+		{"functions/close-task", "functions/extract-task"}:      false,
+		{"functions/close-task", "infra/local/stack"}:           false,
+		{"infra/smoke", "shared/store"}:                         true,
+		{"infra/smoke", "infra/local/stack"}:                    true,
+		{"infra/local/stack", "infra/smoke"}:                    false,
+		{"infra/local/stack", "infra/local/moto"}:               true,
+		{"infra/smoke", "functions/close-task"}:                 false,
+	} {
+		why := forbidden("ringi/"+edge[0], "ringi/"+edge[1])
+		expect.That(t, (why == "") == allowed, "%s imports %s: %q", edge[0], edge[1], why)
+	}
+	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true, "github.com/slack-go/slack": false, "golang.org/x/text/cases": false} {
+		why := forbidden("ringi/shared/domain/task", sdk)
+		expect.That(t, (why == "") == allowed, "the domain imports %s: %q", sdk, why)
+	}
+	expect.That(t, forbidden("ringi/shared/runtime/boot", sdkConfig) != "" &&
+		forbidden("ringi/infra/smoke", sdkConfig) == "", "package config of the SDK stays outside of functions")
+	expect.That(t, forbiddenInTests("ringi/shared/store", "ringi/infra/bench") != "" &&
+		forbiddenInTests("ringi/shared/store", "ringi/infra/local/moto") == "",
+		"tests may start stand-ins, and no more of infra")
+}
+
+// Only functions that call models link the models' SDKs. These are megabytes large, and the functions that Slack waits
+// for start often.
+func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
+	thinking := []string{"extract-task", "draft-prompt", "plan-process", "execute-process", "answer-message", "run-round"}
+	sdks := []string{"github.com/anthropics/", "github.com/openai/", "github.com/aws/aws-sdk-go-v2/service/bedrockruntime"}
+	links := func(deps []string) (found []string) {
+		for _, dep := range deps {
+			if i := slices.IndexFunc(sdks, func(sdk string) bool { return strings.HasPrefix(dep, sdk) }); i >= 0 {
+				found = append(found, sdks[i])
+			}
+		}
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	functions := 0
+	for _, p := range expect.Value(packages())(t) {
+		pkg, deps := p.ImportPath, p.Deps
+		folder, function := strings.CutPrefix(pkg, "ringi/functions/")
+		found := links(deps)
+		switch {
+		case function && slices.Contains(thinking, folder):
+			functions++
+			expect.Is(t, len(found), len(sdks), "%s thinks, and links only %v", folder, found)
+		case function && slices.Contains(deps, "ringi/shared/model/demo"):
+			t.Errorf("%s links the demo model, which no deployment lets it ask", folder)
+		case (function || pkg == "ringi/shared/model" || pkg == "ringi/shared/domain/task") && len(found) > 0:
+			t.Errorf("%s links %v", pkg, found)
+		}
+		// The SDK's root package brings all of the vendor's products: 13 MiB. The stand-in reads requests by its types.
+		expect.That(t, strings.HasPrefix(pkg, "ringi/infra/") || !slices.Contains(deps, "github.com/openai/openai-go/v3"),
+			"%s links the whole of OpenAI's SDK; shared/model/openai keeps to its package responses", pkg)
+	}
+	expect.That(t, functions == len(thinking), "%d of %v are there", functions, thinking)
+}
+
+// The SDK's client of Lambda prepares all shapes of that API at each start. Only functions that read a streamed answer,
+// which shared/runtime/outbound can't, link it.
+func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
+	var links []string
+	for _, p := range expect.Value(packages())(t) {
+		folder, function := strings.CutPrefix(p.ImportPath, "ringi/functions/")
+		if function && !strings.Contains(folder, "/") && slices.Contains(p.Deps, "github.com/aws/aws-sdk-go-v2/service/lambda") {
+			links = append(links, folder)
+		}
+	}
+	expect.Same(t, []string{"run-action", "run-round"}, links)
+}
+
+// The functions that Slack waits for read and store objects by shared/store/large. The SDK's client of S3 is a tenth of
+// their binaries.
+func TestFunctionsThatSlackWaitsForLinkNoClientOfS3(t *testing.T) {
+	waitsFor := []string{"ringi/functions/receive-event", "ringi/functions/receive-interaction"}
+	found := 0
+	for _, p := range expect.Value(packages())(t) {
+		if slices.Contains(waitsFor, p.ImportPath) {
+			found++
+			expect.That(t, !slices.Contains(p.Deps, "github.com/aws/aws-sdk-go-v2/service/s3"), "%s links it", p.ImportPath)
+		}
+	}
+	expect.Is(t, found, len(waitsFor))
+}
+
+// Somebody waits for the console's start: expressions are compiled when they are first needed (shared/words/language).
+func TestTheConsoleCompilesNoExpressionAtItsStart(t *testing.T) {
+	compiled := regexp.MustCompile(`(?m)^(?:var )?\s?\w+ += regexp\.MustCompile.*`)
+	all := expect.Value(packages())(t)
+	console := slices.IndexFunc(all, func(p listed) bool { return p.ImportPath == "ringi/functions/serve-console" })
+	expect.Must(t, console >= 0, "there is no console")
+	read := 0
+	for _, p := range all {
+		if p.ImportPath != "ringi/functions/serve-console" && !slices.Contains(all[console].Deps, p.ImportPath) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			read++
+			found := compiled.FindString(textOf(t, filepath.Join(p.Dir, name)))
+			expect.That(t, found == "", "%s/%s: %s", p.ImportPath, name, found)
+		}
+	}
+	expect.That(t, read > 100, "only %d files were read", read)
+}

@@ -1,0 +1,213 @@
+package browser
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"ringi/infra/local/process"
+	"ringi/shared/runtime/expect"
+)
+
+// While Share runs, tests share one Chromium until it dies. A test with host names of its own, and a test outside of
+// Share, gets its own Chromium.
+func TestTestsShareOneChromium(t *testing.T) {
+	var first *Browser
+	Share(func() int {
+		first = Start(t)
+		expect.That(t, Start(t) == first, "a second Chromium was started")
+		expect.That(t, Start(t, "elsewhere.example") != first, "names are found elsewhere in everybody's Chromium")
+		if err := chromedp.Cancel(first.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if again := Start(t); again == first {
+			t.Error("a Chromium that is gone is given out")
+		} else {
+			again.Open(t, "about:blank", Window{Width: 800, Height: 600})
+		}
+		first = Start(t)
+		return 0
+	})
+	expect.That(t, first.ctx.Err() != nil, "the common Chromium outlives its tests")
+	expect.That(t, Start(t) != first, "a test without Share has the common Chromium")
+}
+
+// A Chromium that crashes while it starts is started again, once.
+func TestACrashAtTheStartIsNotTheEnd(t *testing.T) {
+	path, dir := installed(t), t.TempDir()
+	crashes := func(times int) string {
+		script := filepath.Join(dir, fmt.Sprint("chromium", times))
+		text := fmt.Sprintf("#!/bin/sh\nn=$(cat %[1]s.n 2>/dev/null || echo 0)\necho $((n + 1)) > %[1]s.n\n"+
+			"[ $n -lt %[2]d ] && kill -SEGV $$\nexec %[3]s \"$@\"\n", script, times, path)
+		expect.NoError(t, os.WriteFile(script, []byte(text), 0o755))
+		return script
+	}
+	_, end, err := launch(crashes(1), nil)
+	expect.Must(t, err == nil, "after one crash: %v", err)
+	end()
+	_, _, err = launch(crashes(2), nil)
+	expect.That(t, err != nil, "two crashes are no error")
+}
+
+// moving is a button that moves away when the pointer goes down, as in a card when a line below it disappears, and
+// another button that takes its place.
+const moving = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>t</title>
+<style>button { position: fixed; left: 20px; top: 20px; width: 90px; height: 40px }</style><button id="other">other</button><button id="meant">meant</button>
+<script>
+const said = [], moves = () => { meant.style.top = "150px"; };
+for (const b of document.querySelectorAll("button")) b.onclick = () => said.push(b.id);
+%s
+</script>`
+
+func TestAPressThatThePageMovedAwayFromIsDoneAgain(t *testing.T) {
+	b := Start(t)
+	for name, when := range map[string]string{
+		"before the press": `const under = document.elementFromPoint.bind(document);
+			document.elementFromPoint = (x, y) => { const el = under(x, y); document.elementFromPoint = under; moves(); return el; };`,
+		"during the press": `meant.addEventListener("pointerdown", moves);`,
+		"drawn anew during the press": `meant.addEventListener("pointerdown", () => {
+			const fresh = meant.cloneNode(true); fresh.onclick = meant.onclick; meant.replaceWith(fresh);
+		});`,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = fmt.Fprintf(w, moving, when)
+		}))
+		t.Cleanup(server.Close)
+		for hand, phone := range map[string]bool{"with a finger": true, "with the mouse": false} {
+			t.Run(name+", "+hand, func(t *testing.T) {
+				p := b.Open(t, server.URL, Window{Width: 400, Height: 300, Phone: phone})
+				p.Press("#meant")
+				p.Until(`said.filter((id) => id === "meant").length === 1`)
+			})
+		}
+	}
+}
+
+// Each picture of a film looks as it was taken, even with more colors than a GIF has, and stores only what changed.
+func TestAFilmShowsItsPictures(t *testing.T) {
+	film, was := new(Film), []image.Image{}
+	for n := range 4 {
+		picture := image.NewRGBA(image.Rect(0, 0, 64, 32))
+		draw.Draw(picture, picture.Bounds(), image.White, image.Point{}, draw.Src)
+		for i := range 600 * min(n, 2) { // the last two are alike
+			picture.Set(i%64, i/64, color.RGBA{uint8(i / 5), uint8(i), 90, 255})
+		}
+		film.Add(picture, 300*time.Millisecond)
+		was = append(was, picture)
+	}
+	var out bytes.Buffer
+	expect.NoError(t, film.Write(&out))
+	got := expect.Value(gif.DecodeAll(&out))(t)
+	expect.Same(t, []int{30, 30, 60}, got.Delay)
+	expect.Is(t, got.LoopCount, 0, "it repeats for ever")
+	expect.Is(t, got.Image[1].Bounds(), image.Rect(0, 0, 64, 10), "what changed")
+	screen := image.NewRGBA(was[0].Bounds())
+	for n, part := range got.Image {
+		draw.Draw(screen, part.Bounds(), part, part.Bounds().Min, draw.Over)
+		for i := range 64 * 32 {
+			d := distance(rgb(screen.At(i%64, i/64)), rgb(was[n].At(i%64, i/64)))
+			expect.Must(t, d <= 200, "picture %d, pixel %d: %v instead of %v", n, i, screen.At(i%64, i/64), was[n].At(i%64, i/64))
+		}
+	}
+}
+
+// The page has a field without a label and text with too little contrast. The browser must ask for it in English.
+func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
+	if axeScript(t) == "" {
+		t.Skip(process.ErrNode)
+	}
+	asked := make(chan string, 8)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Header.Get("Accept-Language")
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>t</title><style>:root{color-scheme:light dark}p{background:#fff;color:#eee}</style><main><h1>h</h1><input><p>pale</p></main>`))
+	}))
+	t.Cleanup(server.Close)
+	p := Start(t).Open(t, server.URL, Window{Width: 400, Height: 300, Dark: true, Language: "en"})
+	var rules []string
+	for _, f := range p.violations(t) {
+		rules = append(rules, f.Rule)
+	}
+	slices.Sort(rules)
+	expect.That(t, slices.Equal(rules, []string{"color-contrast", "label"}), "axe found %q", rules)
+	if language := <-asked; language != "en" {
+		t.Errorf("the page was asked for in %q", language)
+	}
+	p.Until(`navigator.language === "en" && matchMedia("(prefers-color-scheme: dark)").matches`)
+}
+
+// legible is the least contrast of text that the Web Content Accessibility Guidelines ask for at level AA.
+const legible = 4.5
+
+// TestColorsOfTextAreLegible: in each theme of the console and the sandbox, a color is legible on its soft one, as a
+// chip or a badge has it, and on the backgrounds of the page. No page has every state of every chip for axe to find.
+func TestColorsOfTextAreLegible(t *testing.T) {
+	root := regexp.MustCompile(`(?s):root \{(.*?)\}`)
+	color := regexp.MustCompile(`(--[\w-]+): (#[0-9a-f]+);`)
+	for _, path := range []string{"../../../functions/serve-console/web/ui/console.css", "../sandbox/ui/style.css"} {
+		css := string(expect.Value(os.ReadFile(path))(t))
+		themes := root.FindAllStringSubmatch(css, -1)
+		expect.Must(t, len(themes) == 2, "%s has %d themes", path, len(themes))
+		known := map[string]string{}
+		for i, theme := range themes { // the dark one replaces colors of the light one
+			for _, c := range color.FindAllStringSubmatch(theme[1], -1) {
+				known[c[1]] = c[2]
+			}
+			pairs := 0
+			for _, name := range []string{"--good", "--bad", "--wait", "--calm", "--mention", "--ink", "--ink-2", "--link"} {
+				for _, on := range []string{name + "-soft", "--bg", "--raised", "--bg-raised", "--soft", "--bg-soft", "--bg-hover"} {
+					if known[name] == "" || known[on] == "" {
+						continue
+					}
+					pairs++
+					got := contrast(t, known[name], known[on])
+					expect.That(t, got >= legible, "%s, theme %d: %s on %s has a contrast of %.2f", path, i, name, on, got)
+				}
+			}
+			expect.That(t, pairs > 15, "%s, theme %d: %d pairs", path, i, pairs)
+		}
+	}
+}
+
+// contrast is the ratio of two colors' luminances by the guidelines' formula.
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	x, y := luminance(t, a), luminance(t, b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func luminance(t *testing.T, color string) (sum float64) {
+	t.Helper()
+	hex := strings.TrimPrefix(color, "#")
+	if len(hex) == 3 {
+		hex = fmt.Sprintf("%c%c%c%c%c%c", hex[0], hex[0], hex[1], hex[1], hex[2], hex[2])
+	}
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		n := float64(expect.Value(strconv.ParseUint(hex[2*i:2*i+2], 16, 8))(t)) / 255
+		if n <= 0.04045 {
+			n /= 12.92
+		} else {
+			n = math.Pow((n+0.055)/1.055, 2.4)
+		}
+		sum += weight * n
+	}
+	return sum
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ringi/infra/local/process"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/template"
+)
+
+var errFunction = errors.New("the function failed")
+
+// invocation has the arguments of the invoke command.
+type invocation struct {
+	name, eventFile, variablesFile string
+	options                        stack.Options
+}
+
+// invoke runs one function, with the tables and queues of a running stack if one answers, otherwise in a stack of its
+// own. It prints the answer to standard output and logs to standard error.
+func invoke(ctx context.Context, args []string, s streams) error {
+	in, err := parseInvoke(args, s)
+	if err != nil {
+		return err
+	}
+	event, err := readEvent(in.eventFile, s.in)
+	if err != nil {
+		return err
+	}
+	variables, err := readVariables(in.variablesFile)
+	if err != nil {
+		return err
+	}
+	result, err := stack.InvokeOnce(ctx, in.options, in.name, event, variables)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s\n", bytes.TrimRight(result.Payload, "\n"))
+	if result.Failed {
+		return errFunction
+	}
+	return nil
+}
+
+func parseInvoke(args []string, s streams) (invocation, error) {
+	in := invocation{options: options()}
+	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err,
+		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
+	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
+	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
+	f.StringVar(&in.variablesFile, "n", "", "`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
+	f.StringVar(&in.options.Template, "t", "", "template `file`; the default is the module's template.yaml")
+	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
+	model := f.String("model", "demo", "the `model`, when no stack runs; its key comes from the environment")
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		in.name, args = args[0], args[1:]
+	}
+	if err := f.Parse(args); err != nil {
+		return in, err
+	}
+	if _, err := useModel(&in.options, *model, os.Getenv); err != nil {
+		return in, err
+	}
+	rest := f.Args()
+	if in.name == "" && len(rest) > 0 {
+		in.name, rest = rest[0], rest[1:]
+	}
+	if in.name == "" || len(rest) > 0 {
+		f.Usage()
+		return in, errUsage
+	}
+	f.Visit(func(given *flag.Flag) { in.options.Running = in.options.Running || given.Name == "aws-addr" })
+	return in, nil
+}
+
+func readEvent(file string, stdin io.Reader) ([]byte, error) {
+	var text []byte
+	var err error
+	switch file {
+	case "":
+		return []byte("{}"), nil
+	case "-":
+		text, err = io.ReadAll(stdin)
+	default:
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the event (-e): %w", err)
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("the event (-e %s) is no JSON", file)
+	}
+	return text, nil
+}
+
+func readVariables(file string) (stack.VariableFile, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the variables (-n): %w", err)
+	}
+	var v stack.VariableFile
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, fmt.Errorf("the variables (-n %s): %w", file, err)
+	}
+	return v, nil
+}
+
+// signedEvent prints a sample event with a fresh time and a signature, as Slack would send it to the running stack now.
+// Both are valid for five minutes.
+func signedEvent(ctx context.Context, args []string, s streams) error {
+	f, addr := commandFlags("event <file>", s)
+	file, err := onlyArgument(f, args)
+	if err != nil {
+		return err
+	}
+	event, err := readEvent(file, s.in)
+	if err != nil {
+		return err
+	}
+	if event, err = stack.SignEvent(ctx, *addr, event); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s\n", event)
+	return err
+}
+
+// containerTemplate prints a template for `sam local invoke -t`, which runs a function in a container.
+func containerTemplate(ctx context.Context, args []string, s streams) error {
+	f, addr := commandFlags("container", s)
+	artifacts := f.String("artifacts", "", "the `folder` that sam build made; the default is the module's .aws-sam/build")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *artifacts == "" {
+		root, err := process.ModuleRoot()
+		if err != nil {
+			return err
+		}
+		*artifacts = filepath.Join(root, ".aws-sam", "build")
+	}
+	architecture := "x86_64"
+	if a := os.Getenv("GOARCH"); a == "arm64" || a == "" && runtime.GOARCH == "arm64" {
+		architecture = "arm64"
+	}
+	text, err := stack.ContainerTemplate(ctx, *addr, *artifacts, architecture)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s\n", text)
+	return err
+}
+
+func commandFlags(usage string, s streams) (f *flag.FlagSet, addr *string) {
+	f = flags("usage: go run ./infra/local "+usage+" [flags]\n", s)
+	return f, f.String("aws-addr", "127.0.0.1:4566", "`address` of the running stack's AWS endpoint")
+}
+
+// bridge returns the address at which containers reach this machine. On Linux it is the address of Docker's bridge.
+// Docker Desktop's virtual machine reaches loopback itself.
+func bridge() string {
+	if i, err := net.InterfaceByName("docker0"); err == nil {
+		addresses, err := i.Addrs()
+		if err == nil && len(addresses) > 0 {
+			address, _, _ := strings.Cut(addresses[0].String(), "/")
+			return net.JoinHostPort(address, "0")
+		}
+	}
+	return "127.0.0.1:0"
+}
+
+// unused has a reason for each right that no test uses.
+//
+//go:embed unused-rights.txt
+var unused string
+
+// rights compares the rights that roles of template.yaml grant with the rights that tests used.
+func rights(_ context.Context, args []string, s streams) error {
+	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the folder that "+template.NotesVariable+" named in the tests>\n", s), args)
+	if err != nil {
+		return err
+	}
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	roles, err := allRoles(root)
+	if err != nil {
+		return err
+	}
+	packages, err := tested(root)
+	if err != nil {
+		return err
+	}
+	wrong, err := template.Unused(roles, folder, packages, unused)
+	if err != nil {
+		return err
+	}
+	for _, line := range wrong {
+		fmt.Fprintln(s.out, line)
+	}
+	if len(wrong) > 0 {
+		return errors.New("what functions may do and what tests saw them do differ; infra/local/unused-rights.txt is for rights that no test can use")
+	}
+	fmt.Fprintf(s.out, "each right of %d roles was used, or has a reason\n", len(roles))
+	return nil
+}
+
+// allRoles returns the template's roles, with parameters by which they grant all that they may.
+func allRoles(root string) (map[string]template.Role, error) {
+	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	return template.Roles(filepath.Join(root, "template.yaml"),
+		template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
+}
+
+// tested returns the module's folders with tests, and its root, where some tests start a stack.
+func tested(root string) (folders []string, err error) {
+	folders = []string{root}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case strings.HasSuffix(path, "_test.go"):
+			folders = append(folders, filepath.Dir(path))
+		}
+		return nil
+	})
+	return slices.Compact(folders), err
+}

@@ -1,0 +1,297 @@
+package lambda_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/moto"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+	client "ringi/shared/runtime/isolated/invoke"
+	"ringi/shared/store/large"
+)
+
+// plannedFault applies a fault at the first moment of this kind.
+type plannedFault struct {
+	kind  string
+	fault lambda.Fault
+	cold  bool // every invocation gets a new process
+
+	busy bool // Lambda refuses the invocation
+
+	mu   sync.Mutex
+	seen []string
+	died int
+}
+
+func (d *plannedFault) Meet(c lambda.Call) lambda.Fault {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seen = append(d.seen, c.Function+" "+c.Kind+" "+string(c.Event))
+	if c.Kind != d.kind || d.died > 0 {
+		return lambda.Fault{}
+	}
+	return d.fault
+}
+
+func (d *plannedFault) Busy(string, []byte) bool { return d.busy }
+
+func (d *plannedFault) Cold(string, []byte) bool { return d.cold }
+
+func (d *plannedFault) Dying(lambda.Call) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.died++
+}
+
+// startWithFault starts Probe, which calls a service during its start. posted counts the POST requests that the service
+// receives.
+func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
+	t.Helper()
+	expect.Patience(t)
+	built := expect.Value(build())(t)
+	posted = &atomic.Int32{}
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posted.Add(1)
+		}
+	}))
+	t.Cleanup(service.Close)
+	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
+		Name: "Probe", Binary: built.Binaries["probe"], Timeout: timeout, Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
+	}}})
+	t.Cleanup(s.Close)
+	return s, posted
+}
+
+func TestAProcessDiesWhereItShould(t *testing.T) {
+	const call, event = "POST /things/*", `{"Do":"call","Text":"x"}`
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+	tests := []struct {
+		name   string
+		kind   string
+		fate   lambda.Fault
+		calls  int32  // requests that reached the service
+		failed bool   // whether the invocation failed
+		text   string // the function's answer
+	}{
+		{"it lives", "nothing", lambda.Fault{}, 1, false, "200 OK"},
+		{"before it asks for an event", lambda.KindInit, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"in a call of its start", "GET /warm", lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"at its start nothing was called", lambda.KindStart, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"before a call that never leaves", call, lambda.Fault{Kill: lambda.Before}, 0, true, ""},
+		{"after a call that was done", call, lambda.Fault{Kill: lambda.After}, 1, true, ""},
+		{"before its answer everything was called", lambda.KindAnswer, lambda.Fault{Kill: lambda.Before}, 1, true, ""},
+		{"a call is answered in the service's place", call, lambda.Fault{Instead: refuse}, 0, false, "429 Too Many Requests"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &plannedFault{kind: tt.kind, fault: tt.fate}
+			s, calls := startWithFault(t, d, time.Minute)
+			a, r := invoke(t, s, event)
+			expect.That(t, r.Failed == tt.failed && a.Text == tt.text && calls.Load() == tt.calls,
+				"failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
+			if tt.failed && a.ErrorType != "Runtime.ExitError" {
+				t.Errorf("error type %s", a.ErrorType)
+			}
+			if tt.kind == "nothing" {
+				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event, "Probe " + call + " " + event, "Probe answer " + event}
+				expect.Same(t, want, d.seen)
+			}
+			if a, r := invoke(t, s, `{"Text":"next"}`); r.Failed || a.Text != "next" {
+				t.Errorf("the next invocation: %s", r.Payload)
+			}
+		})
+	}
+}
+
+// A cold start replaces an idle process, even if only one process is allowed.
+func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
+	d := &plannedFault{}
+	s, _ := startWithFault(t, d, time.Minute)
+	first, _ := invoke(t, s, `{}`)
+	if again, _ := invoke(t, s, `{}`); again.PID != first.PID {
+		t.Errorf("process %d, not the idle %d", again.PID, first.PID)
+	}
+	d.cold = true
+	if cold, r := invoke(t, s, `{}`); r.Failed || cold.PID == first.PID {
+		t.Errorf("%s by process %d again", r.Payload, cold.PID)
+	}
+	n := len(s.PIDs("Probe"))
+	expect.That(t, n == 1, "%d processes are left", n)
+}
+
+// A frozen process is killed at the function's timeout, or earlier if the fault says so. Its call continues.
+func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
+	const call = "POST /things/*"
+	for name, tt := range map[string]struct{ timeout, left time.Duration }{
+		"at its timeout": {time.Second, time.Hour}, "sooner, where time flies": {time.Hour, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			called, ended := make(chan bool, 1), make(chan bool, 1)
+			late := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				called <- true
+				<-r.Context().Done() // ends when the process is killed
+				ended <- true
+			})
+			s, _ := startWithFault(t, &plannedFault{kind: call, fault: lambda.Fault{Instead: late, Freeze: tt.left}}, tt.timeout)
+			for try := 1; len(called) == 0; try++ { // on a busy machine the call may not be made in time
+				begun := time.Now()
+				a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
+				expect.Must(t, r.Failed && a.ErrorType == "Sandbox.Timedout" && time.Since(begun) <= 30*time.Second && try != 10,
+					"%s after %s", r.Payload, time.Since(begun))
+			}
+			<-ended
+		})
+	}
+}
+
+func TestLambdaIsBusy(t *testing.T) {
+	d := &plannedFault{busy: true}
+	s, posted := startWithFault(t, d, time.Minute)
+	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) || posted.Load() != 0 || len(d.seen) != 0 {
+		t.Errorf("%v after %d calls: %v", err, posted.Load(), d.seen)
+	}
+}
+
+// startSandbox serves the sandbox's binary as two managed functions, Sandbox and the more patient Patient, and as
+// Plain, which is not managed.
+func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
+	t.Helper()
+	expect.Patience(t)
+	binary := filepath.Join(t.TempDir(), "bootstrap")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, "ringi/functions/run-sandbox")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
+		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary, Timeout: time.Minute, Managed: true},
+		{Name: "Plain", Binary: binary, Timeout: timeout},
+	}})
+	t.Cleanup(s.Close)
+	front := httptest.NewServer(s.Handler())
+	t.Cleanup(front.Close)
+	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+}
+
+func order(script string) isolated.Order {
+	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
+}
+
+// skipUnlessWithheld skips the test on a laptop whose kernel can't isolate commands. If CI is set, the test fails.
+func skipUnlessWithheld(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, isolated.ErrCannot) {
+		return
+	}
+	expect.Must(t, os.Getenv("CI") == "", "this machine isolates nothing: %v", err)
+	t.Skipf("this machine isolates nothing: %v", err)
+}
+
+func TestACommandsOutputStreams(t *testing.T) {
+	_, c := startSandbox(t, time.Minute)
+	var apart time.Duration
+	for try := 0; apart < time.Second && try < 5; try++ { // again if the machine paused between the lines
+		var times []time.Time
+		var text []string
+		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l isolated.Line) error {
+			times, text = append(times, time.Now()), append(text, l.Text)
+			return nil
+		})
+		skipUnlessWithheld(t, err)
+		expect.NoError(t, err)
+		expect.Same(t, []string{"one", "two"}, text)
+		expect.Must(t, end.ExitCode == 3 && len(end.Held) != 0 && len(times) == 2, "%+v", end)
+		apart = times[1].Sub(times[0])
+	}
+	expect.That(t, apart >= time.Second, "%s between the lines", apart)
+}
+
+func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
+	s, c := startSandbox(t, 3*time.Second)
+	begun := make(chan bool, 8)
+	run := func(name, script string) error {
+		_, err := client.New(c, name).Run(t.Context(), order(script), func(isolated.Line) error {
+			begun <- true
+			return nil
+		})
+		return err
+	}
+	if err := run("Nothing", "true"); !errors.Is(err, isolated.ErrCannot) || !errors.Is(err, isolated.ErrNotBegun) {
+		t.Errorf("a function that is not there: %v", err)
+	}
+	if err := run("Plain", "true"); !errors.Is(err, isolated.ErrCannot) {
+		t.Errorf("a function that streams nothing: %v", err)
+	}
+	if err := run("Sandbox", ""); !errors.Is(err, isolated.ErrCannot) || !strings.Contains(err.Error(), "script") {
+		t.Errorf("an order without a script: %v", err)
+	}
+	skipUnlessWithheld(t, run("Sandbox", "true"))
+	late := run("Sandbox", "echo begun; sleep 20")
+	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may not start the command in time
+		late = run("Sandbox", "echo begun; sleep 20")
+	}
+	if err := late; err == nil || errors.Is(err, isolated.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
+		t.Errorf("a function that ran out of time: %v", err)
+	}
+	<-begun
+	go func() {
+		<-begun
+		s.Kill("Patient")
+	}()
+	if err := run("Patient", "echo begun; sleep 20"); err == nil || errors.Is(err, isolated.ErrNotBegun) {
+		t.Errorf("a function that died: %v", err)
+	}
+	pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...)
+	expect.That(t, len(pids) <= 0, "processes %v are left", pids)
+}
+
+// A command gets a version of the workspace, changes it, and uploads the next version.
+func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
+	_, c := startSandbox(t, time.Minute)
+	t.Setenv("RINGI_LOCAL_DIR", folder)
+	endpoint := moto.ForTests(t)
+	inBucket := c.Copy()
+	inBucket.BaseEndpoint = &endpoint
+	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
+	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
+	store, of := large.OpenVersions(inBucket, "bucket"), large.VersionsOf{Tenant: "01TENANT", ID: "0b1c"}
+	before := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one"}}))(t)
+	version := expect.Value(store.Put(t.Context(), of, before))(t)
+
+	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")
+	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: version}, o.Deadline, &o))
+	var text string
+	end, err := client.New(c, "Sandbox").Run(t.Context(), o, func(l isolated.Line) error {
+		text += l.Text
+		return nil
+	})
+	skipUnlessWithheld(t, err)
+	expect.NoError(t, err)
+	next := expect.Value(store.Take(t.Context(), of, o.Action))(t)
+	after := expect.Value(store.Get(t.Context(), of, next))(t)
+	expect.Same(t, []string{"a.txt", "b.txt"}, after.Paths())
+	expect.That(t, text == "one" && next == end.Version && next != version && len(end.Left) == 1,
+		"%q, version %s, %+v", text, next, end)
+
+	o = order("echo begun; sleep 30")
+	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: next}, o.Deadline, &o))
+	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
+	expect.NoError(t, err)
+	expect.That(t, end.Cancelled && end.Version == "", "cancelled: %+v", end)
+}

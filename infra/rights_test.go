@@ -1,0 +1,202 @@
+package infra_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/store"
+)
+
+// rowRule: every function writes only the rows that it is meant to.
+func rowRule(s *stack, wrong report) {
+	for id := range s.functions {
+		for _, st := range s.statements(s.role(id)) {
+			if st.effect != "Allow" {
+				continue
+			}
+			for _, a := range st.actions {
+				if strings.HasPrefix(a, "dynamodb:") {
+					checkRows(s, id, a, st, wrong)
+				}
+			}
+		}
+	}
+}
+
+// reading are the actions that change nothing.
+var reading = []string{
+	"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
+	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+}
+
+// administered are the rows that administrators change in the console, and DEPLOYMENT, which an installation or a
+// sign-in updates.
+var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
+
+// hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
+// change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
+// them, the settings, and which conversations somebody opened.
+func hears(st statement, action string) bool {
+	switch action {
+	case "dynamodb:GetItem":
+		return slices.Equal(st.rows, []string{"CHANNELS#*", "TENANT#*", "SESSION#*"})
+	case "dynamodb:ConditionCheckItem":
+		return slices.Equal(st.rows, []string{"TENANT#*"}) || slices.Equal(st.rows, []string{"TASK#*", "TENANT#*"})
+	case "dynamodb:PutItem", "dynamodb:UpdateItem":
+		return slices.Equal(st.rows, committed(conversation.Kind)) || slices.Equal(st.rows, committed(task.Kind))
+	}
+	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"}) || slices.Equal(st.rows, []string{"TENANT#*#TALKS#*"})
+}
+
+// numbering are the functions that begin what a numbered rule has settled.
+var numbering = []string{"ExecuteProcessFunction", "RunActionFunction", "CallToolFunction"}
+
+// beside reports whether a statement has these rows, and beside them only those of commits: all keys that a transaction
+// puts are in one statement, however AWS holds them against it.
+func beside(st statement, rows ...string) bool {
+	n := 0
+	for _, r := range st.rows {
+		switch {
+		case slices.Contains(rows, r):
+			n++
+		case kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*":
+			return false
+		}
+	}
+	return n == len(rows) && n < len(st.rows)
+}
+
+func checkRows(s *stack, id, action string, st statement, wrong report) {
+	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
+	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
+	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
+	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
+		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose integrations an organization ends
+	switch {
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) &&
+		(action == "dynamodb:PutItem" || action == "dynamodb:UpdateItem"):
+	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*") && action == "dynamodb:PutItem":
+	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
+	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
+	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*", "TENANT#*", "AUDIT#*"}) && action == "dynamodb:PutItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*", "ORG#*"}) && action == "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*", "FACT#*", "COUNTED#*"}) && action != "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
+		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
+	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" &&
+		limited && slices.Equal(st.rows, []string{"HOME#*", "CHANNELS#*"}):
+	case id == "ReceiveEventFunction" && limited && hears(st, action):
+	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
+	case slices.Contains(numbering, id) && limited && beside(st, "NUMBER#*") && action == "dynamodb:PutItem":
+	case id == "ResumeTaskFunction" && limited && beside(st, "REQUESTS#*") && action == "dynamodb:PutItem":
+	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
+	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
+		wrong("%s: %s; only who answers task tokens deletes them", id, action)
+	case id == "ReceiveEventFunction" && !ends:
+		wrong("%s: %s on %v; all it does is to keep what people ask and change, or to end integrations", id, action, st.rows)
+	case slices.Contains(reading, action):
+	case notes(id, st, action):
+	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"PACE#*"}):
+	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
+		wrong("%s: nothing here needs %s", id, action)
+	case !limited:
+		wrong("%s: %s without saying on which rows", id, action)
+	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction",
+		"RunRoundFunction", "CallToolFunction"}, id):
+	case ofIntegrations && !ofKinds:
+		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
+	case !ofKinds && id != "ResumeTaskFunction":
+		wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, action, st.rows)
+	}
+}
+
+// noted has, by function, the attributes that the store writes when it records that a tool has changed and, for
+// execute-process, also when it records a tenant's agent. IAM counts the same in dynamodb:Attributes: those of the key
+// and of both expressions.
+var noted = sync.OnceValues(func() (map[string][]string, error) { return recordNotes(context.Background()) })
+
+func recordNotes(ctx context.Context) (map[string][]string, error) {
+	var names []string
+	table := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			TransactItems []struct {
+				Update struct {
+					Key                      map[string]any
+					ExpressionAttributeNames map[string]string
+				}
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		for _, it := range in.TransactItems {
+			for name := range it.Update.Key {
+				names = append(names, name)
+			}
+			for _, name := range it.Update.ExpressionAttributeNames {
+				names = append(names, name)
+			}
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		fmt.Fprint(w, "{}")
+	}))
+	defer table.Close()
+	s := store.NewTasks(dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(table.URL), Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
+	}), "ringi")
+	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
+		return nil, err
+	}
+	tools := slices.Clone(names)
+	// The table answers nothing, so the tenant is not found once the write is made.
+	for _, before := range []tenancy.Tenant{{ID: "T1"}, {ID: "T1", AgentID: "a"}} {
+		_, _ = s.SaveAgent(ctx, before, "agent", "environment", time.Now())
+	}
+	slices.Sort(tools)
+	slices.Sort(names)
+	tools = slices.Compact(tools)
+	return map[string][]string{"RunRoundFunction": tools, "CallToolFunction": tools,
+		"ExecuteProcessFunction": slices.Compact(names)}, nil
+}
+
+// notes reports whether a statement allows just the writes of noted.
+func notes(id string, st statement, action string) bool {
+	var allowed []string
+	for _, name := range list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes")) {
+		allowed = append(allowed, text(name))
+	}
+	slices.Sort(allowed)
+	written, err := noted()
+	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && written[id] != nil && slices.Equal(allowed, written[id])
+}
+
+// noteRule: a function that notes something may write just the attributes that the store then writes.
+func noteRule(s *stack, wrong report) {
+	written, err := noted()
+	wrong.where(err != nil, "record what the store notes: %v", err)
+	for id, names := range written {
+		if !slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
+			return slices.ContainsFunc(st.actions, func(a string) bool { return notes(id, st, a) })
+		}) {
+			wrong("%s may not note what the store writes: just %s", id, strings.Join(names, ", "))
+		}
+	}
+}
