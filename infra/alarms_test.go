@@ -284,7 +284,8 @@ func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
 	}
 	of := len(own) + len(edge) // NotAnswered is also counted by version
 	for _, f := range s.functions {
-		of += len(f.Streams) * 7 // EventCount: polled, filtered out, invoked, failed, dropped, delivered to a destination, deleted
+		// EventCount: polled, filtered out, invoked, failed, dropped, delivered to a destination, deleted
+		of += len(f.Streams) * 7
 	}
 	dollars := float64(paid)*0.10 + float64(of)*0.30 + 3 + 2*1.00 + 2*0.40
 	says(t, "bench/cost.md", fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of),

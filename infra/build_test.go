@@ -143,14 +143,16 @@ func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
 // fakeNPM installs what npm would, and what no function needs.
 const fakeNPM = `#!/bin/sh
 echo "$@" >asked
-mkdir -p node_modules/pyodide node_modules/@types && touch node_modules/pyodide/pyodide.mjs node_modules/pyodide/pyodide.mjs.map
+mkdir -p node_modules/pyodide node_modules/@types
+touch node_modules/pyodide/pyodide.mjs node_modules/pyodide/pyodide.mjs.map
 `
 
 // A function's Python is installed beside its binary, by its lock; without npm nothing is built that lacks it unseen.
 func TestThePythonOfAFunctionIsBuilt(t *testing.T) {
 	tool, dir, write := underMake(t)
 	for _, name := range []string{"go.mod", "go.sum", "shared/one/one.go", "functions/run-sandbox/main.go",
-		"functions/run-sandbox/index.mjs", "functions/run-sandbox/python/python3", "functions/run-sandbox/python/package-lock.json"} {
+		"functions/run-sandbox/index.mjs", "functions/run-sandbox/python/python3",
+		"functions/run-sandbox/python/package-lock.json"} {
 		write(name, "")
 	}
 	build := func(environment ...string) (string, error) {
@@ -161,7 +163,8 @@ func TestThePythonOfAFunctionIsBuilt(t *testing.T) {
 	}
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "out"), 0o755)) // as SAM does
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o755))
-	for _, name := range []string{"sh", "sed", "tr", "printf", "mkdir", "ln", "readlink", "rm", "sleep", "cksum", "cut", "touch",
+	for _, name := range []string{"sh", "sed", "tr", "printf", "mkdir", "ln", "readlink", "rm", "sleep", "cksum", "cut",
+		"touch",
 		"find", "mv", "cp", "rmdir", "test", "cat"} {
 		if path, err := exec.LookPath(name); err == nil {
 			expect.NoError(t, os.Symlink(path, filepath.Join(dir, "tools", name)))
@@ -178,7 +181,8 @@ func TestThePythonOfAFunctionIsBuilt(t *testing.T) {
 	}
 	expect.Has(t, textOf(t, filepath.Join(dir, "out/python/asked")), "ci --ignore-scripts")
 	for name, there := range map[string]bool{"python3": true, "python": true, "package-lock.json": true,
-		"node_modules/pyodide/pyodide.mjs": true, "node_modules/pyodide/pyodide.mjs.map": false, "node_modules/@types": false} {
+		"node_modules/pyodide/pyodide.mjs": true, "node_modules/pyodide/pyodide.mjs.map": false,
+		"node_modules/@types": false} {
 		_, err := os.Stat(filepath.Join(dir, "out/python", name))
 		expect.That(t, (err == nil) == there, "%s: %v", name, err)
 	}
@@ -202,7 +206,8 @@ func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))
 	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
 	ours := expect.Value(template.Roles(filepath.Join(repository, templateFile), anyAccount, everything))(t)
-	if deployed := expect.Value(template.Roles(file, anyAccount, everything))(t); !reflect.DeepEqual(ours, deployed) || len(ours) == 0 {
+	if deployed := expect.Value(template.Roles(file, anyAccount, everything))(t); !reflect.DeepEqual(ours, deployed) ||
+		len(ours) == 0 {
 		for owner, role := range deployed {
 			expect.That(t, reflect.DeepEqual(role, ours[owner]), "%s is %+v, deployed is %+v", owner, ours[owner], role)
 		}
@@ -283,7 +288,8 @@ func TestEveryDependencyMayBeShipped(t *testing.T) {
 	download.Dir = repository
 	out, err := download.CombinedOutput()
 	expect.Must(t, err == nil, "go mod download: %v\n%s", err, out)
-	cmd := exec.Command(syft, "scan", "--quiet", "file:go.mod", "--source-name", "ringi", "--output", "cyclonedx-json="+bill)
+	cmd := exec.Command(syft, "scan", "--quiet", "file:go.mod", "--source-name", "ringi", "--output",
+		"cyclonedx-json="+bill)
 	cmd.Dir = repository
 	cmd.Env = append(os.Environ(), "SYFT_CHECK_FOR_APP_UPDATE=false",
 		"SYFT_GOLANG_SEARCH_LOCAL_MOD_CACHE_LICENSES=true", "SYFT_GOLANG_LOCAL_MOD_CACHE_DIR="+cache)
@@ -346,7 +352,8 @@ func TestALicenceThatForbidsShippingIsNoticed(t *testing.T) {
 		{"name":"b","version":"v1","licenses":[]},
 		{"name":"c","version":"v1","licenses":[{"expression":"MIT"}]},
 		{"name":"d","version":"v1","licenses":[{"license":{"name":"ask us"}}]}]}`), &m))
-	want := []string{"a is under GPL-3.0-only", "b has no licence that anybody can find", "d is under ask us", "c v2 is not on the bill"}
+	want := []string{"a is under GPL-3.0-only", "b has no licence that anybody can find", "d is under ask us",
+		"c v2 is not on the bill"}
 	got := m.faults([]string{"a v1", "c v2"})
 	expect.That(t, slices.Equal(got, want), "%q, wanted %q", got, want)
 }

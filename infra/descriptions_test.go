@@ -60,12 +60,19 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 		row    reflect.Type
 		fields []string
 	}{
-		"AgentDefinition": {reflect.TypeFor[agent.Definition](), []string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
-		"AgentSession":    {reflect.TypeFor[conversation.Conversation](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
-		"SessionMessage":  {reflect.TypeFor[conversation.Message](), []string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
+		"AgentDefinition": {reflect.TypeFor[agent.Definition](),
+			[]string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
+		"AgentSession": {reflect.TypeFor[conversation.Conversation](),
+			[]string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at",
+				"workspace_path", "is_cached"}},
+		"SessionMessage": {reflect.TypeFor[conversation.Message](),
+			[]string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
 		// Every item has an attribute called type, so an action's type has another name.
-		"ActionRequest":     {reflect.TypeFor[conversation.Action](), []string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by", "started_at", "completed_at", "result_summary", "error_detail"}},
-		"ExecutionLogEntry": {reflect.TypeFor[conversation.LogEntry](), []string{"log_id", "action_id", "order_index", "text", "created_at"}},
+		"ActionRequest": {reflect.TypeFor[conversation.Action](),
+			[]string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by",
+				"started_at", "completed_at", "result_summary", "error_detail"}},
+		"ExecutionLogEntry": {reflect.TypeFor[conversation.LogEntry](),
+			[]string{"log_id", "action_id", "order_index", "text", "created_at"}},
 	} {
 		has := columns(of.row)
 		for _, field := range of.fields {
@@ -82,17 +89,24 @@ var oursToo = []string{"tools", "tool_call"}
 func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
 	sameNames(t, "capabilities", append([]string{"code", "shell", "test"}, oursToo[0]), all(agent.Capabilities...))
-	sameNames(t, "session status", []string{"open", "executing", "closed", "error"}, all(conversation.Open, conversation.Executing, conversation.Closed, conversation.Failing))
-	sameNames(t, "sender", []string{"user", "agent", "system"}, all(conversation.FromUser, conversation.FromAgent, conversation.FromSystem))
+	sameNames(t, "session status", []string{"open", "executing", "closed", "error"},
+		all(conversation.Open, conversation.Executing, conversation.Closed, conversation.Failing))
+	sameNames(t, "sender", []string{"user", "agent", "system"},
+		all(conversation.FromUser, conversation.FromAgent, conversation.FromSystem))
 	sameNames(t, "action type", append([]string{"code_generate", "test_run", "shell_command"}, oursToo[1]),
 		all(agent.ActionTypes...))
 	sameNames(t, "action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
-		all(conversation.ActionPending, conversation.ActionApproved, conversation.ActionExecuting, conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled))
-	sameNames(t, "requested by", []string{"agent", "user"}, all(conversation.RequestedByAgent, conversation.RequestedByUser))
+		all(conversation.ActionPending, conversation.ActionApproved, conversation.ActionExecuting,
+			conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled))
+	sameNames(t, "requested by", []string{"agent", "user"},
+		all(conversation.RequestedByAgent, conversation.RequestedByUser))
 	sameNames(t, "approved by", []string{"user", "auto"}, all(conversation.ApprovedByUser, conversation.ApprovedByAuto))
-	sameNames(t, "log events", []string{"message", "action_started", "action_completed", "chunk_received"}, all(conversation.Events...))
-	sameNames(t, "error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR", "ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
-		all(conversation.CodeAgentNotFound, conversation.CodeSessionNotFound, conversation.CodeValidation, conversation.CodeNotSupported, conversation.CodeMissingCommand))
+	sameNames(t, "log events", []string{"message", "action_started", "action_completed", "chunk_received"},
+		all(conversation.Events...))
+	sameNames(t, "error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR",
+		"ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
+		all(conversation.CodeAgentNotFound, conversation.CodeSessionNotFound, conversation.CodeValidation,
+			conversation.CodeNotSupported, conversation.CodeMissingCommand))
 
 	described := []string{
 		"pending -> approved", "approved -> executing", "executing -> succeeded", "executing -> failed",
@@ -138,17 +152,25 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 		typ    string
 		fields string
 	}{
-		"round_history": {reflect.TypeFor[contest.Round](), (&contest.Round{}).Type(), "id execution_id team_id team_name round_number message_history member_submissions_record created_at"},
+		"round_history": {reflect.TypeFor[contest.Round](), (&contest.Round{}).Type(),
+			"id execution_id team_id team_name round_number message_history member_submissions_record created_at"},
 		"leader_board": {reflect.TypeFor[contest.Board](), (&contest.Board{}).Type(),
-			"id execution_id team_id team_name round_number evaluation_score evaluation_feedback submission_content submission_format usage_info created_at"},
+			"id execution_id team_id team_name round_number evaluation_score evaluation_feedback submission_content " +
+				"submission_format usage_info created_at"},
 		"execution_summary": {reflect.TypeFor[contest.Summary](), (&contest.Summary{}).Type(),
-			"execution_id user_prompt status team_results total_teams best_team_id best_score total_execution_time_seconds completed_at created_at"},
+			"execution_id user_prompt status team_results total_teams best_team_id best_score total_execution_time_seconds " +
+				"completed_at created_at"},
 		"RunUsage": {reflect.TypeFor[contest.RunUsage](), "",
-			"input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
-		"usage_info":              {reflect.TypeFor[contest.UsageInfo](), "", "input_tokens output_tokens requests"},
-		"RoundResult":             {reflect.TypeFor[contest.RoundResult](), "", "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
-		"MemberSubmission":        {reflect.TypeFor[contest.MemberSubmission](), "", "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
-		"MemberSubmissionsRecord": {reflect.TypeFor[contest.MemberSubmissionsRecord](), "", "execution_id team_id team_name round_number submissions"},
+			"input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens " +
+				"output_audio_tokens details requests tool_calls"},
+		"usage_info": {reflect.TypeFor[contest.UsageInfo](), "", "input_tokens output_tokens requests"},
+		"RoundResult": {reflect.TypeFor[contest.RoundResult](), "",
+			"execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage " +
+				"execution_time_seconds completed_at"},
+		"MemberSubmission": {reflect.TypeFor[contest.MemberSubmission](), "",
+			"agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
+		"MemberSubmissionsRecord": {reflect.TypeFor[contest.MemberSubmissionsRecord](), "",
+			"execution_id team_id team_name round_number submissions"},
 		"team statistics": {reflect.TypeFor[store.Statistics](), "",
 			"total_rounds avg_score best_score total_input_tokens total_output_tokens"},
 		"part":    {reflect.TypeFor[contest.Part](), "", "part_kind content timestamp tool_name args"},
@@ -158,7 +180,8 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 		"LeaderAgentConfig": {reflect.TypeFor[teamconfig.Leader](), "",
 			"system_prompt model temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed"},
 		"MemberAgentConfig": {reflect.TypeFor[teamconfig.Member](), "",
-			"agent_name agent_type tool_name tool_description model system_instruction system_prompt temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed config"},
+			"agent_name agent_type tool_name tool_description model system_instruction system_prompt temperature " +
+				"max_tokens timeout_seconds max_retries stop_sequences top_p seed config"},
 	} {
 		has := columns(of.row)
 		for _, field := range strings.Fields(of.fields) {
@@ -182,10 +205,12 @@ func sameWords(t *testing.T) {
 	same("status of a summary", "completed partial_failure failed", all(contest.SummaryStatuses...))
 	same("status of a member", "SUCCESS ERROR", all(contest.Success, contest.Error))
 	same("agent_type", "plain web-search code-exec", all(contest.AgentTypes...))
-	same("exit reason", "max_rounds_reached no_improvement_expected team_timeout budget_exhausted partial_failure", all(contest.ExitReasons...))
+	same("exit reason", "max_rounds_reached no_improvement_expected team_timeout budget_exhausted partial_failure",
+		all(contest.ExitReasons...))
 	same("kind of a message", "request response", all(contest.KindRequest, contest.KindResponse))
 	same("part_kind", "user-prompt text tool-call tool-return system-prompt retry-prompt",
-		all(contest.UserPrompt, contest.Text, contest.ToolCall, contest.ToolReturn, contest.SystemPrompt, contest.RetryPrompt))
+		all(contest.UserPrompt, contest.Text, contest.ToolCall, contest.ToolReturn, contest.SystemPrompt,
+			contest.RetryPrompt))
 }
 
 // sameNumbers compares defaults and bounds with the described ones.
@@ -196,10 +221,14 @@ func sameNumbers(t *testing.T) {
 		"most rounds":             {10, contest.MaxRounds},
 		"least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
 		"rounds": {5, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
-		"rounds before an early stop": {2, teamconfig.DefaultMinRounds}, "seconds of a team": {300, teamconfig.DefaultTeamTimeout},
-		"least seconds in files": {contest.MinTeamSeconds, teamconfig.MinTeamTimeout}, "most seconds in files": {contest.MaxTeamSeconds, teamconfig.MaxTeamTimeout},
-		"members at once": {15, teamconfig.DefaultConcurrentMembers}, "most members at once": {50, teamconfig.MaxConcurrentMembers},
-		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300, teamconfig.DefaultLeaderTimeout},
+		"rounds before an early stop": {2, teamconfig.DefaultMinRounds}, "seconds of a team": {300,
+			teamconfig.DefaultTeamTimeout},
+		"least seconds in files": {contest.MinTeamSeconds,
+			teamconfig.MinTeamTimeout}, "most seconds in files": {contest.MaxTeamSeconds, teamconfig.MaxTeamTimeout},
+		"members at once": {15, teamconfig.DefaultConcurrentMembers}, "most members at once": {50,
+			teamconfig.MaxConcurrentMembers},
+		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300,
+			teamconfig.DefaultLeaderTimeout},
 		"max_retries": {3, teamconfig.DefaultMaxRetries}, "what is kept in a row": {64 << 10, store.MaxInline},
 	} {
 		expect.That(t, of[0] == of[1], "%s: described %v, here %v", what, of[0], of[1])
@@ -226,20 +255,28 @@ func sameTexts(t *testing.T) {
 	begins := "[team]\nteam_id='a'\nteam_name='A'\n"
 	x := "[[team.members]]\nagent_name='x'\nagent_type='plain'\ntool_description='d'\nmodel='openai:gpt-4o'\n"
 	for want, err := range map[string]error{
-		"evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification.":  (&contest.Board{EvaluationScore: 1.5}).Check(),
-		"evaluation_score must be between 0.0 and 1.0, got -0.5. This violates the contract specification.": contest.CheckScore(-one),
-		"evaluation_score must be between 0.0 and 1.0, got nan. This violates the contract specification.":  (&contest.Round{EvaluationScore: math.NaN()}).Check(),
-		"round_number must be 1 or more, got 0":                            contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}.Check(),
+		"evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract " +
+			"specification.": (&contest.Board{EvaluationScore: 1.5}).Check(),
+		"evaluation_score must be between 0.0 and 1.0, got -0.5. This violates the contract " +
+			"specification.": contest.CheckScore(-one),
+		"evaluation_score must be between 0.0 and 1.0, got nan. This violates the contract " +
+			"specification.": (&contest.Round{EvaluationScore: math.NaN()}).Check(),
+		"round_number must be 1 or more, got 0": contest.MemberSubmissionsRecord{ExecutionID: "e",
+			TeamID: "t", TeamName: "T"}.Check(),
 		"agent_name must not be empty":                                     noName.Check(),
 		"agent_type must be plain, web-search or code-exec, got \"other\"": noType.Check(),
 		"status must be SUCCESS or ERROR, got \"OK\"":                      noStatus.Check(),
-		"MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace": notSet,
+		"MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export " +
+			"MIXSEEK_WORKSPACE=/path/to/workspace": notSet,
 		"DatabaseWriteError": &contest.DatabaseWriteError{What: "x", Attempts: 4, Err: errors.New("y")},
-		"system_prompt cannot be empty string. Use None for default prompt or provide valid text.": team(begins + "[team.leader]\nsystem_prompt=''\n"),
-		"tool_description cannot be empty":                                               team(begins + strings.Replace(x, "'d'", "' '", 1)),
-		"Duplicate agent_name detected: ['x', 'x']":                                      team(begins + x + x),
-		"Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']":               team(begins + x + x),
-		"Too many members: 2 > 1. Adjust max_concurrent_members or reduce member count.": team(begins + "max_concurrent_members=1\n" + x + strings.Replace(x, "'x'", "'y'", 1)),
+		"system_prompt cannot be empty string. Use None for default prompt or provide valid text.": team(begins +
+			"[team.leader]\nsystem_prompt=''\n"),
+		"tool_description cannot be empty": team(begins +
+			strings.Replace(x, "'d'", "' '", 1)),
+		"Duplicate agent_name detected: ['x', 'x']":                        team(begins + x + x),
+		"Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']": team(begins + x + x),
+		"Too many members: 2 > 1. Adjust max_concurrent_members or reduce member count.": team(begins +
+			"max_concurrent_members=1\n" + x + strings.Replace(x, "'x'", "'y'", 1)),
 	} {
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "described as %q, here %v", want, err)
 	}

@@ -125,7 +125,8 @@ func TestTheTableOfLimits(t *testing.T) {
 		fmt.Sprintf("| steps of a process | %d |", task.MaxSteps),
 		fmt.Sprintf("| a reason for rejecting | %s characters |", grouped(aggregate.MaxReason)),
 		fmt.Sprintf("| tries again of one generation that fails | %d |", task.MaxRetries),
-		fmt.Sprintf("| `max_versions`, %d unless set, at most %d |", s.MaxVersions, set(func(s *tenancy.Settings, n int) { s.MaxVersions = n })),
+		fmt.Sprintf("| `max_versions`, %d unless set, at most %d |", s.MaxVersions,
+			set(func(s *tenancy.Settings, n int) { s.MaxVersions = n })),
 		fmt.Sprintf("| `approval_timeout_hours`, %d unless set, at most %s |", s.ApprovalTimeoutHours,
 			grouped(set(func(s *tenancy.Settings, n int) { s.ApprovalTimeoutHours = n }))),
 		fmt.Sprintf("| `l4_timeout_seconds`, %d unless set, at most %s;", s.L4TimeoutSeconds,
@@ -201,7 +202,8 @@ func tableOfTools(t *testing.T) string {
 			constraints = append(constraints, "`"+string(name)+"`")
 		}
 		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
-			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
+			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10,
+			strings.Join(constraints, ", "))
 	}
 	return out.String()
 }

@@ -64,7 +64,8 @@ func canaryRule(s *stack, wrong report) {
 			"%s: a DeploymentPreference belongs on the functions behind the API, and on no other", id)
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
 			for _, d := range allDimensions(s.resources[target(alarm)].Properties) {
-				if of := strings.FieldsFunc(target(at(d, "Value")), func(r rune) bool { return r == ':' || r == '.' })[0]; of != id {
+				if of := strings.FieldsFunc(target(at(d, "Value")),
+					func(r rune) bool { return r == ':' || r == '.' })[0]; of != id {
 					wrong("%s: its canary's alarm %s watches %s", id, target(alarm), of)
 				}
 			}
@@ -193,7 +194,8 @@ func streamRule(s *stack, wrong report) {
 				"%s follows a table whose stream is %q, not NEW_AND_OLD_IMAGES", id, s.table.Stream)
 			wrong.where(m.From != "TRIM_HORIZON", "%s: from LATEST it may miss what changes while the mapping is made", id)
 			wrong.where(m.Retries < 0 || m.MaximumAge == 0,
-				"%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and MaximumRecordAgeInSeconds", id)
+				"%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and "+
+					"MaximumRecordAgeInSeconds", id)
 			if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
 				wrong("%s: OnFailure of a stream takes a standard queue", id)
 			}
@@ -219,7 +221,8 @@ func queueRule(s *stack, wrong report) {
 			if visible := time.Duration(number(q.Attributes["VisibilityTimeout"])) * time.Second; visible < f.Timeout {
 				wrong("%s: %s shows a message again after %s, the function may take %s", id, q.ID, visible, f.Timeout)
 			}
-			wrong.where(at(s.resources[id].Properties, "Events", m.Event, "Properties", "MaximumBatchingWindowInSeconds") != nil && q.FIFO(),
+			wrong.where(at(s.resources[id].Properties, "Events", m.Event, "Properties",
+				"MaximumBatchingWindowInSeconds") != nil && q.FIFO(),
 				"%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
 			wrong.where(q.FIFO() && m.BatchSize > 10,
 				"%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
@@ -247,7 +250,8 @@ const (
 
 // interfaces are the actions that Lambda itself needs in the role of a function in a VPC.
 var interfaces = []string{
-	"ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DeleteNetworkInterface", "ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses",
+	"ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DeleteNetworkInterface",
+	"ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses",
 }
 
 // sandboxRule: this function runs unknown code. It has no rights, reaches only the files of conversations in S3, and
@@ -291,7 +295,8 @@ func checkSandboxRole(s *stack, wrong report) {
 }
 
 func checkSandboxNetwork(s *stack, wrong report) {
-	for _, kind := range []string{"InternetGateway", "EgressOnlyInternetGateway", "NatGateway", "Route", "VPCPeeringConnection", "TransitGatewayAttachment"} {
+	for _, kind := range []string{"InternetGateway", "EgressOnlyInternetGateway", "NatGateway", "Route",
+		"VPCPeeringConnection", "TransitGatewayAttachment"} {
 		for _, id := range s.of("AWS::EC2::" + kind) {
 			wrong("%s is a way out of the sandbox", id)
 		}
@@ -320,7 +325,8 @@ func checkSandboxNetwork(s *stack, wrong report) {
 	all := list(at(s.resources["SandboxAllNames"].Properties, "Domains"))
 	wrong.where(len(named) != 1 || !strings.HasPrefix(target(named[0]), "ResultsBucket.s3.") ||
 		!slices.Equal(all, []any{"*"}), "SandboxFirewall answers other names than the bucket's")
-	if p := s.resources["SandboxFirewallOfNetwork"].Properties; target(p["VpcId"]) != "SandboxNetwork" || target(p["FirewallRuleGroupId"]) != "SandboxFirewall" {
+	if p := s.resources["SandboxFirewallOfNetwork"].Properties; target(p["VpcId"]) != "SandboxNetwork" ||
+		target(p["FirewallRuleGroupId"]) != "SandboxFirewall" {
 		wrong("SandboxFirewall guards nothing")
 	}
 }

@@ -81,7 +81,8 @@ func forbidden(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
 	switch _, helper := helpers[importer.name]; {
-	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && !slices.Contains(bareModules, to):
+	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") &&
+		!slices.Contains(bareModules, to):
 		return "it goes without SDKs"
 	case to == sdkConfig && importer.folder != "infra":
 		return "it brings clients that no function needs"
@@ -98,7 +99,8 @@ func forbidden(from, to string) string {
 	case importee.folder == "functions":
 		return "a function is imported by nobody"
 	case importer.folder == "infra":
-		if strings.HasPrefix(importer.name, "local") && importee.folder == "infra" && !strings.HasPrefix(importee.name, "local") {
+		if strings.HasPrefix(importer.name, "local") && importee.folder == "infra" &&
+			!strings.HasPrefix(importee.name, "local") {
 			return "the local stack stands below the rest of infra"
 		}
 		return ""
@@ -126,7 +128,8 @@ func forbiddenInTests(from, to string) string {
 	switch {
 	case ours && strings.HasPrefix(to, "functions/") && !own(from, to):
 		return "a function is imported by nobody"
-	case ours && !strings.HasPrefix(from, "ringi/infra") && strings.HasPrefix(to, "infra/") && !strings.HasPrefix(to, "infra/local/"):
+	case ours && !strings.HasPrefix(from, "ringi/infra") && strings.HasPrefix(to, "infra/") &&
+		!strings.HasPrefix(to, "infra/local/"):
 		return "of infra tests need only the local stack"
 	}
 	return ""
@@ -158,7 +161,8 @@ func TestNoImportRunsBack(t *testing.T) {
 			expect.Is(t, forbiddenInTests(from.ImportPath, to), "", "a test of %s imports %s", from.ImportPath, to)
 		}
 	}
-	for _, name := range slices.Concat(areas, withoutSDK, slices.Collect(maps.Keys(apart)), slices.Collect(maps.Keys(helpers))) {
+	for _, name := range slices.Concat(areas, withoutSDK, slices.Collect(maps.Keys(apart)),
+		slices.Collect(maps.Keys(helpers))) {
 		expect.That(t, seen[name], "%s is gone", name)
 	}
 }
@@ -231,7 +235,8 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		why := forbidden("ringi/"+edge[0], "ringi/"+edge[1])
 		expect.That(t, (why == "") == allowed, "%s imports %s: %q", edge[0], edge[1], why)
 	}
-	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true, "github.com/slack-go/slack": false, "golang.org/x/text/cases": false} {
+	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true,
+		"github.com/slack-go/slack": false, "golang.org/x/text/cases": false} {
 		why := forbidden("ringi/shared/domain/task", sdk)
 		expect.That(t, (why == "") == allowed, "the domain imports %s: %q", sdk, why)
 	}
@@ -283,7 +288,8 @@ func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
 	var links []string
 	for _, p := range expect.Value(packages())(t) {
 		folder, function := strings.CutPrefix(p.ImportPath, "ringi/functions/")
-		if function && !strings.Contains(folder, "/") && slices.Contains(p.Deps, "github.com/aws/aws-sdk-go-v2/service/lambda") {
+		if function && !strings.Contains(folder, "/") && slices.Contains(p.Deps,
+			"github.com/aws/aws-sdk-go-v2/service/lambda") {
 			links = append(links, folder)
 		}
 	}

@@ -40,7 +40,8 @@ func TestNothingAsksForOneLanguage(t *testing.T) {
 		set := token.NewFileSet()
 		file := expect.Value(parser.ParseFile(set, path, text, parser.SkipObjectResolution))(t)
 		for _, at := range languagesIn(file, strings.HasSuffix(path, "_test.go")) {
-			t.Errorf("%s:%d names one language: use language.InEach, language.All or language.English", name, set.Position(at).Line)
+			t.Errorf("%s:%d names one language: use language.InEach, language.All or language.English", name,
+				set.Position(at).Line)
 		}
 	}
 }
@@ -76,7 +77,8 @@ func TestAnAskedLanguageIsSeen(t *testing.T) {
 		file := expect.Value(parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() int { "+code+"; return 0 }", 0))(t)
 		expect.Is(t, len(languagesIn(file, false)), want, "%s", code)
 	}
-	test := `package p; func f() { for _, l := range []string{"ja", "en"} { f(l) }; g("ja"); _ = map[string]string{"en": "yes"} }`
+	test := `package p; func f() { for _, l := range []string{"ja", "en"} { f(l) }; g("ja"); _ = ` +
+		`map[string]string{"en": "yes"} }`
 	file := expect.Value(parser.ParseFile(token.NewFileSet(), "", test, 0))(t)
 	expect.Is(t, len(languagesIn(file, true)), 1, "a test's list of languages")
 }
@@ -92,7 +94,8 @@ func languagesIn(file *ast.File, test bool) (found []token.Pos) {
 		}
 		switch {
 		case test:
-			if list, ok := n.(*ast.CompositeLit); ok && len(list.Elts) > 1 && !slices.ContainsFunc(list.Elts, func(e ast.Expr) bool { return !isLocale(e) }) {
+			if list, ok := n.(*ast.CompositeLit); ok && len(list.Elts) > 1 &&
+				!slices.ContainsFunc(list.Elts, func(e ast.Expr) bool { return !isLocale(e) }) {
 				found = append(found, n.Pos())
 			}
 		case isLocale(n) && !ofWords(above, n), isEnglish(n) && compared(above):

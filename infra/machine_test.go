@@ -203,7 +203,8 @@ func blocks(state string) (out []retrier) {
 			return x.errors[0] == t.errors[0] && slices.Contains(x.states, state)
 		})
 		if slices.Contains(t.states, state) || t.states[0] == everyState || t.states[0] == otherState && !before {
-			out = append(out, retrier{ErrorEquals: t.errors, IntervalSeconds: t.first, BackoffRate: 2, MaxAttempts: t.most, MaxDelaySeconds: t.longest, JitterStrategy: "FULL"})
+			out = append(out, retrier{ErrorEquals: t.errors, IntervalSeconds: t.first, BackoffRate: 2, MaxAttempts: t.most,
+				MaxDelaySeconds: t.longest, JitterStrategy: "FULL"})
 		}
 	}
 	return out

@@ -74,7 +74,8 @@ func (s *stack) allows(role, action string) bool { return s.allowsOn(role, actio
 // allowsOn is like allows, for one resource unless that is empty.
 func (s *stack) allowsOn(role, action, resource string) bool {
 	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
-		return st.effect == "Allow" && slices.Contains(st.actions, action) && (resource == "" || slices.Contains(st.resources, resource))
+		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
+			(resource == "" || slices.Contains(st.resources, resource))
 	})
 }
 
@@ -136,7 +137,8 @@ func readerRule(s *stack, wrong report) {
 	}
 	wrong.where(f["Tracing"] != "PassThrough", "%s: traces need a right", readerFunction)
 	for id := range s.functions {
-		wrong.where(id != "AnswerMessageFunction" && id != "ExtractTaskFunction" && s.allowsOn(s.role(id), "lambda:InvokeFunction", readerFunction+".Arn"),
+		wrong.where(id != "AnswerMessageFunction" && id != "ExtractTaskFunction" &&
+			s.allowsOn(s.role(id), "lambda:InvokeFunction", readerFunction+".Arn"),
 			"%s calls %s", id, readerFunction)
 	}
 }
@@ -163,7 +165,8 @@ func actionRule(s *stack, wrong report) {
 				continue // sandboxRule checks the sandbox's rights
 			}
 			for _, a := range st.actions {
-				anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") || slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
+				anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") ||
+					slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
 				wrong.where(slices.Contains(st.resources, "*") && !anywhere, "%s: %s on every resource of the account", id, a)
 				wrong.where(strings.Contains(a, "*"), "%s: %s says more than is meant", id, a)
 			}
@@ -208,7 +211,8 @@ func encryptionContextRule(s *stack, wrong report) {
 			wrong.where(opens && (context["kms:EncryptionContext:tenant_id"] != "false" ||
 				context["kms:EncryptionContext:provider"] != "false"),
 				"%s may use the key without saying whose credentials they are", id)
-			if of := at(st.conditions, "StringLike", "kms:EncryptionContext:provider"); opens && id == "RunRoundRole" && of != tenancy.ServerProvider+"*" {
+			if of := at(st.conditions, "StringLike", "kms:EncryptionContext:provider"); opens && id == "RunRoundRole" &&
+				of != tenancy.ServerProvider+"*" {
 				wrong("%s may open credentials of %v: nobody approved what members of a contest read", id, of)
 			}
 		}
@@ -276,7 +280,8 @@ func kindOf(row string) string {
 }
 
 // ofAllKinds are the functions that serve every kind of aggregates.
-var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction", "RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
+var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction",
+	"RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
 
 // kindRule: relay, sweeper and card updater write the rows of each kind, functions outside of ofAllKinds those of one.
 func kindRule(s *stack, wrong report) {
@@ -370,7 +375,8 @@ func commitRule(s *stack, wrong report) {
 // allowsRow reports whether a role's statements allow an action on the rows with such partition keys.
 func (s *stack) allowsRow(role, action, row string) bool {
 	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
-		return st.effect == "Allow" && slices.Contains(st.actions, action) && slices.Contains(st.resources, s.table.ID+".Arn") &&
+		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
+			slices.Contains(st.resources, s.table.ID+".Arn") &&
 			(slices.Contains(st.rows, row) || st.conditions["ForAllValues:StringLike"] == nil)
 	})
 }

@@ -82,10 +82,15 @@ func beside(st statement, rows ...string) bool {
 
 func checkRows(s *stack, id, action string, st statement, wrong report) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
-	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
-	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
+	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool {
+		return kindOf(r) == "" && r != "QUOTA#*" &&
+			r != "AUDIT#*"
+	})
+	ofIntegrations := limited && !slices.ContainsFunc(st.rows,
+		func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
-		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose integrations an organization ends
+		limited && action == "dynamodb:Query" && slices.Equal(st.rows,
+			[]string{"ENTERPRISE#*"}) // whose integrations an organization ends
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) &&
@@ -93,11 +98,15 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
-	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
+	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) &&
+		action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*", "TENANT#*", "AUDIT#*"}) && action == "dynamodb:PutItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*", "ORG#*"}) && action == "dynamodb:DeleteItem":
-	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*", "FACT#*", "COUNTED#*"}) && action != "dynamodb:DeleteItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*", "TENANT#*", "AUDIT#*"}) &&
+		action == "dynamodb:PutItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*", "ORG#*"}) &&
+		action == "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*", "FACT#*", "COUNTED#*"}) &&
+		action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
 		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" &&
@@ -106,14 +115,16 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case slices.Contains(numbering, id) && limited && beside(st, "NUMBER#*") && action == "dynamodb:PutItem":
 	case id == "ResumeTaskFunction" && limited && beside(st, "REQUESTS#*") && action == "dynamodb:PutItem":
-	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
+	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) &&
+		action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
 	case id == "ReceiveEventFunction" && !ends:
 		wrong("%s: %s on %v; all it does is to keep what people ask and change, or to end integrations", id, action, st.rows)
 	case slices.Contains(reading, action):
 	case notes(id, st, action):
-	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"PACE#*"}):
+	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited &&
+		slices.Equal(st.rows, []string{"PACE#*"}):
 	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:
@@ -160,7 +171,8 @@ func recordNotes(ctx context.Context) (map[string][]string, error) {
 	}))
 	defer table.Close()
 	s := store.NewTasks(dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(table.URL), Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
+		Region: "us-east-1", BaseEndpoint: aws.String(table.URL),
+		Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
 	}), "ringi")
 	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
 		return nil, err
@@ -185,7 +197,8 @@ func notes(id string, st statement, action string) bool {
 	}
 	slices.Sort(allowed)
 	written, err := noted()
-	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && written[id] != nil && slices.Equal(allowed, written[id])
+	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) &&
+		written[id] != nil && slices.Equal(allowed, written[id])
 }
 
 // noteRule: a function that notes something may write just the attributes that the store then writes.

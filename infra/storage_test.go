@@ -30,7 +30,8 @@ func keptRule(s *stack, wrong report) {
 func tableRule(s *stack, wrong report) {
 	p := s.resources[s.table.ID].Properties
 	for _, path := range [][]string{
-		{"DeletionProtectionEnabled"}, {"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, {"SSESpecification", "SSEEnabled"},
+		{"DeletionProtectionEnabled"}, {"PointInTimeRecoverySpecification",
+			"PointInTimeRecoveryEnabled"}, {"SSESpecification", "SSEEnabled"},
 	} {
 		wrong.where(at(p, path...) != "true", "%s: %s must be true", s.table.ID, strings.Join(path, "."))
 	}
@@ -85,7 +86,8 @@ func (s *stack) refusesPlainHTTP(bucket string) bool {
 			continue
 		}
 		for _, st := range list(at(p, "PolicyDocument", "Statement")) {
-			if at(st, "Effect") == "Deny" && at(st, "Principal") == "*" && at(st, "Condition", "Bool", "aws:SecureTransport") == "false" && len(list(at(st, "Resource"))) == 2 {
+			if at(st, "Effect") == "Deny" && at(st, "Principal") == "*" &&
+				at(st, "Condition", "Bool", "aws:SecureTransport") == "false" && len(list(at(st, "Resource"))) == 2 {
 				return true
 			}
 		}
@@ -97,12 +99,14 @@ func (s *stack) refusesPlainHTTP(bucket string) bool {
 // gives 403 AccessDenied instead of 404 NoSuchKey (API reference, GetObject, "Permissions"). What waits for a person
 // may also be a conversation's payload, whose key doesn't begin with arguments/.
 func objectRule(s *stack, wrong report) {
-	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*", "ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
+	const bucket, results, prompts, arguments = "ResultsBucket.Arn", "ResultsBucket.Arn/results/*",
+		"ResultsBucket.Arn/prompts/*", "ResultsBucket.Arn/arguments/*"
 	for id := range s.functions {
 		all := s.statements(s.role(id))
 		has := func(effect, action, on string) bool {
 			return slices.ContainsFunc(all, func(st statement) bool {
-				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) && slices.Contains(st.resources, on)
+				return st.effect == effect && st.conditions == nil && slices.Contains(st.actions, action) &&
+					slices.Contains(st.resources, on)
 			})
 		}
 		for _, st := range all {
@@ -126,12 +130,14 @@ func objectRule(s *stack, wrong report) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
 		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction",
-			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "ExtractTaskFunction", "DraftPromptFunction", "PlanProcessFunction"}, id) {
+			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "ExtractTaskFunction",
+			"DraftPromptFunction", "PlanProcessFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
 		exports := id == "ExportAuditFunction" && s.allowsOn(s.role(id), "s3:PutObject", bucket+"/exports/*")
-		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue", "ModelSecret"), id == "ExecuteProcessFunction"
+		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue",
+			"ModelSecret"), id == "ExecuteProcessFunction"
 		wrong.where(thinks && !has("Allow", "s3:PutObject", prompts), "%s may not keep what models were sent", id)
 		stamps := slices.Contains([]string{"ReceiveInteractionFunction", "ServeConsoleFunction"}, id)
 		wrong.where(stamps && !has("Allow", "s3:PutObject", arguments), "%s may not keep what people stamp", id)
@@ -210,15 +216,18 @@ func forgettingRule(s *stack, wrong report) {
 		"workspaces/downloads/": {"1", "saved files of conversations for more than a day"},
 		"turns/":                {"8", "models' answers of contests for more or less than a day beyond their rows"},
 	} {
-		if !slices.ContainsFunc(list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")), func(r any) bool {
-			return at(r, "Prefix") == prefix && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == forget.days && at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1"
-		}) {
+		if !slices.ContainsFunc(list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")),
+			func(r any) bool {
+				return at(r, "Prefix") == prefix && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == forget.days &&
+					at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1"
+			}) {
 			wrong("ResultsBucket keeps %s", forget.what)
 		}
 	}
-	wrong.where(!slices.ContainsFunc(list(at(s.resources["HeadsBucket"].Properties, "LifecycleConfiguration", "Rules")), func(r any) bool {
-		return target(at(r, "ExpirationInDays")) == "HeadRetentionDays"
-	}), "HeadsBucket keeps heads beyond their lock")
+	wrong.where(!slices.ContainsFunc(list(at(s.resources["HeadsBucket"].Properties, "LifecycleConfiguration", "Rules")),
+		func(r any) bool {
+			return target(at(r, "ExpirationInDays")) == "HeadRetentionDays"
+		}), "HeadsBucket keeps heads beyond their lock")
 }
 
 // talkers are the functions that write what is said and done in conversations: those of their state machine.
@@ -243,8 +252,8 @@ var outlive = map[string]string{
 	"TENANT#*":       "that a server changed its tool",
 }
 
-// forgetRule: whatever conversations' functions may write is deleted when the conversation is forgotten, and the sweeper
-// may delete it, or it stays for a reason.
+// forgetRule: whatever conversations' functions may write is deleted when the conversation is forgotten, and the
+// sweeper may delete it, or it stays for a reason.
 func forgetRule(s *stack, wrong report) {
 	const bucket, sweeper = "ResultsBucket.Arn/", "SweepTasksFunction"
 	erased := append([]string{conversation.Kind.Prefix}, conversation.Kind.Lists...)

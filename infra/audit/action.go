@@ -179,7 +179,8 @@ func (p *acting) ended() {
 		p.wrong("no sealed entry says how the action ended: it can't be proved until a minute after its end")
 		return
 	case status != p.Status:
-		p.wrong("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute", p.Status, status)
+		p.wrong("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute", p.Status,
+			status)
 	}
 	p.ran(status, end)
 	var version string
@@ -342,7 +343,8 @@ func (p *executed) walkSteps() {
 	if p.Request != nil {
 		request = p.Request.Text
 	}
-	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version), p.Policy.Text,
+	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version),
+		p.Policy.Text,
 		aggregate.HashOf(p.Steps.Text), request, "")
 	in := p.askedIn()
 	p.walk("the attempt", p.Again, "process", in.ID, "", "again", p.Task, strconv.Itoa(p.Steps.Version),

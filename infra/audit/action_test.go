@@ -41,7 +41,8 @@ func acted(t *testing.T) Receipt {
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
 	claim.Payload = cmp.Or(claim.Payload, script)
-	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI", "cancelled": "U0SATO"}
+	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI",
+		"cancelled": "U0SATO"}
 	rows := []chain.Row{row(0)}
 	for e := range slices.Chunk(entries, 2) {
 		at := began().Add(time.Duration(len(rows)) * time.Second)
@@ -50,9 +51,11 @@ func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 			details += "," + e[1]
 		}
 		content := expect.Value(chain.Canonical(map[string]any{
-			"action": "action." + e[0], "resource_id": actionID, "task_id": aConversation, "timestamp": aggregate.TimeText(at), "details": details + "}", "actor_id": actors[e[0]],
+			"action": "action." + e[0], "resource_id": actionID, "task_id": aConversation, "timestamp": aggregate.TimeText(at),
+			"details": details + "}", "actor_id": actors[e[0]],
 		}))(t)
-		rows = append(rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content, At: at})
+		rows = append(rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"),
+			Content: content, At: at})
 	}
 	r := newSealer(t).seal(t, append(rows, row(100), row(101)), 3).receipt()
 	claim.ID, claim.Session, claim.Type = actionID, aConversation, "test_run"
@@ -62,7 +65,8 @@ func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 
 func TestAnActionIsProved(t *testing.T) {
 	out := expect.Value(printed(t, acted(t)))(t)
-	for _, want := range []string{"test_run: succeeded", "payload " + script, "this very payload: stamped by U0SUZUKI at 2026-04-18T09:00:02.120Z", `with the files "v1"`, `files "v2"`} {
+	for _, want := range []string{"test_run: succeeded", "payload " + script,
+		"this very payload: stamped by U0SUZUKI at 2026-04-18T09:00:02.120Z", `with the files "v1"`, `files "v2"`} {
 		expect.That(t, strings.Contains(out, want), "%q is not said:\n%s", want, out)
 	}
 	expect.That(t, strings.HasPrefix(out, "it holds\n"), "what is found does not come first:\n%s", out)
@@ -73,7 +77,8 @@ func TestBothVerifiersHoldAnActionAgainstTheFilesOfItsPayload(t *testing.T) {
 	var j judged
 	for base, holds := range map[string]bool{`"v1"`: true, `"v0"`: false, `""`: false, `1`: false, `null`: false} {
 		payload := strings.Replace(script, `"v1"`, base, 1)
-		j.add(t, "a payload for the files "+base, actedAs(t, actionProof{Status: "failed", ApprovedBy: "user", BaseVersion: "v1", Payload: payload},
+		j.add(t, "a payload for the files "+base, actedAs(t, actionProof{Status: "failed", ApprovedBy: "user",
+			BaseVersion: "v1", Payload: payload},
 			[]string{"proposed", "", "approved", "", "started", `"base_version":"v1"`, "failed", ""}), holds)
 	}
 	j.agree(t)
@@ -81,7 +86,8 @@ func TestBothVerifiersHoldAnActionAgainstTheFilesOfItsPayload(t *testing.T) {
 
 // What became of each of several commands is held against the entry of the end, and against what was stamped.
 func TestBothVerifiersHoldTheCommandsOfAPlanAgainstItsPayload(t *testing.T) {
-	const plan = `{"commands":[{"script":"make","timeout_seconds":9},{"script":"make test","timeout_seconds":9}],"base":"v1"}`
+	const plan = `{"commands":[{"script":"make","timeout_seconds":9},{"script":"make test","timeout_seconds":9}],` +
+		`"base":"v1"}`
 	ended := func(payload, claimed, status, details string) Receipt {
 		return actedAs(t, actionProof{Status: map[string]string{"completed": "succeeded", "failed": "failed"}[status],
 			ApprovedBy:  "user",
@@ -144,8 +150,10 @@ func TestBothVerifiersHoldAnActionAgainstEveryEntry(t *testing.T) {
 	failed := []string{"proposed", "", "approved", "", "started", `"base_version":"v1"`, "failed", ""}
 	var j judged
 	for name, entries := range map[string][]string{
-		"rejected": {"proposed", "", "rejected", ""}, "expired": {"proposed", "", "expired", ""}, "closed": {"proposed", "", "cancelled", `"reason":"closed"`},
-		"withdrawn": {"proposed", "", "cancelled", `"was":"pending"`}, "approved, withdrawn": approved, "begun, withdrawn": begun, "failed": failed,
+		"rejected": {"proposed", "", "rejected", ""}, "expired": {"proposed", "", "expired", ""}, "closed": {"proposed", "",
+			"cancelled", `"reason":"closed"`},
+		"withdrawn": {"proposed", "", "cancelled",
+			`"was":"pending"`}, "approved, withdrawn": approved, "begun, withdrawn": begun, "failed": failed,
 	} {
 		claim := actionProof{Status: "cancelled"}
 		if slices.Contains(entries, "approved") {
@@ -235,7 +243,8 @@ func (a *audited) proves(id string) {
 	a.credentials()
 	var out strings.Builder
 	err := run(a.Context(), commandOf(a.T, id, o), &out)
-	expect.That(a, err == nil && !errors.Is(err, errFound) && strings.HasPrefix(out.String(), "it holds"), "%v:\n%s", err, &out)
+	expect.That(a, err == nil && !errors.Is(err, errFound) && strings.HasPrefix(out.String(), "it holds"), "%v:\n%s", err,
+		&out)
 }
 
 // A receipt brings its own key, so both verifiers name it, and refuse a receipt that another key signed than those that

@@ -48,7 +48,8 @@ func naming(t *testing.T, rows []chain.Row, gates map[string]any) []chain.Row {
 func ofStepAsked(t *testing.T, step, arguments string, after time.Duration, acts []circulation.Act) *circulated {
 	t.Helper()
 	hash := aggregate.HashOf(arguments)
-	return circulate(t, "step", execution, taskID, began().Add(after), map[string]any{"step": step, "arguments_hash": hash},
+	return circulate(t, "step", execution, taskID, began().Add(after),
+		map[string]any{"step": step, "arguments_hash": hash},
 		acts, "step", taskID, "1", "1", step, hash)
 }
 
@@ -248,7 +249,8 @@ func TestTheGateOfAStepThatWasNotCalledIsShown(t *testing.T) {
 		"twice":              func(r *Receipt) { r.Execution.Gates = append(r.Execution.Gates, r.Execution.Gates[0]) },
 		"left out with its opening": func(r *Receipt) {
 			r.Execution.Gates = nil
-			r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool { return x.At.Equal(began().Add(6500 * time.Millisecond)) })
+			r.Rows = slices.DeleteFunc(r.Rows,
+				func(x sealedRow) bool { return x.At.Equal(began().Add(6500 * time.Millisecond)) })
 		},
 	})
 	j.agree(t)

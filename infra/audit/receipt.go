@@ -246,7 +246,8 @@ func entryOf(x sealedRow) (entry, error) {
 	return e, nil
 }
 
-// numbered compares the number of the decision with the entries of the attempt's beginning and end. What a numbered rule
+// numbered compares the number of the decision with the entries of the attempt's beginning and end. What a numbered
+// rule
 // settled has one once it began to run.
 func (p *executed) numbered() {
 	begun := p.all("execution.started", p.ID)
@@ -261,7 +262,8 @@ func (p *executed) numbered() {
 	}
 }
 
-// numbered compares the number of the decision with the entries of the action's last start, and of the end that follows.
+// numbered compares the number of the decision with the entries of the action's last start, and of the end that
+// follows.
 // What a numbered rule settled has one once it was started.
 func (p *acting) numbered() {
 	begun := p.all("action.started", p.ID)

@@ -221,7 +221,8 @@ func TestBothVerifiersSayWhatOfARouteWasChanged(t *testing.T) {
 		}
 	}
 	for n, got := range python(t, lines.Bytes()) {
-		expect.That(t, strings.Contains(strings.Join(got.Claims, "\n"), says[n]), "%s: verify.py says %q", names[n], got.Claims)
+		expect.That(t, strings.Contains(strings.Join(got.Claims, "\n"), says[n]), "%s: verify.py says %q", names[n],
+			got.Claims)
 	}
 }
 
@@ -254,7 +255,8 @@ func withNumber(t *testing.T, claim, begun, ended string) Receipt {
 	}
 	content := expect.Value(chain.Canonical(map[string]any{"action": "execution.started", "resource_id": execution,
 		"task_id": taskID, "timestamp": aggregate.TimeText(at), "details": details, "actor_type": "system"}))(t)
-	started := chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content, At: at}
+	started := chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content,
+		At: at}
 	var end map[string]any
 	expect.NoError(t, json.Unmarshal(old[7].Content, &end))
 	if ended != "" {
@@ -311,7 +313,8 @@ func TestBothVerifiersFindAnotherNumberOfAnAction(t *testing.T) {
 			return details + `,"number":"` + number + `"`
 		}
 		proof := actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2", Number: claim}
-		return ofActionBy(t, rule, settling(), proof, said(`"base_version":"v1"`, begun), "completed", said(`"version":"v2"`, ended))
+		return ofActionBy(t, rule, settling(), proof, said(`"base_version":"v1"`, begun), "completed",
+			said(`"version":"v2"`, ended))
 	}
 	const number, other = "2026-000123", "2026-000124"
 	out, err := printed(t, with(number, number, number))
@@ -319,7 +322,8 @@ func TestBothVerifiersFindAnotherNumberOfAnAction(t *testing.T) {
 	var j judged
 	j.add(t, "with its number", with(number, number, number), true)
 	for name, x := range map[string][3]string{
-		"none was given": {"", "", ""}, "another is claimed": {other, number, number}, "none is claimed": {"", number, number},
+		"none was given": {"", "", ""}, "another is claimed": {other, number, number}, "none is claimed": {"", number,
+			number},
 		"it began with another": {number, other, number}, "it ended with another": {number, number, other},
 		"the entry of its end has none": {number, number, ""},
 	} {

@@ -142,7 +142,8 @@ func (l *Load) markdown(of *Calls) string {
 			thousands(r.Throttled)+"; "+thousands(r.Conflicts), fmt.Sprintf("%s %s units in a second", r.Hottest,
 				num(r.HottestUnits)))
 	}
-	return fmt.Sprintf("Arrivals at random for %s minutes, and 15 more to end.\n\n%s", num(l.Arrivals.Minutes()), t.String())
+	return fmt.Sprintf("Arrivals at random for %s minutes, and 15 more to end.\n\n%s", num(l.Arrivals.Minutes()),
+		t.String())
 }
 
 // follows reports whether the loads were made of these calls.

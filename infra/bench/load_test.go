@@ -25,7 +25,8 @@ func TestLoadsFollowWhatIsMeasured(t *testing.T) {
 	expect.NoError(t, again.reckonLoad("../..", m.Load.Arrivals))
 	for i, r := range again.Load.Results {
 		was := m.Load.Results[i]
-		if r.Rate != was.Rate || r.Workspaces != was.Workspaces || r.Asked != was.Asked { // arrivals are the same on each machine
+		if r.Rate != was.Rate || r.Workspaces != was.Workspaces ||
+			r.Asked != was.Asked { // arrivals are the same on each machine
 			t.Errorf("%+v\nbut the baseline has %+v: %s", r, was, anew)
 		}
 		expect.That(t, float64(r.Completed) > 0.9*float64(was.Completed), "%+v\nbefore: %+v", r, was)
@@ -40,7 +41,8 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 	l := expect.Value(deployed("../.."))(t)
 	expect.That(t, l.Cards >= 2 && l.Parallel == 10 && l.Batch == 100 && l.Window > 0, "%+v", l)
 	template := string(expect.Value(os.ReadFile("../../template.yaml"))(t))
-	for name, want := range map[string]string{"ThrottlingRateLimit": num(l.RequestsPerSecond), "ThrottlingBurstLimit": num(l.Burst)} {
+	for name, want := range map[string]string{"ThrottlingRateLimit": num(l.RequestsPerSecond),
+		"ThrottlingBurstLimit": num(l.Burst)} {
 		found := regexp.MustCompile(name+`: (\d+)\n`).FindAllStringSubmatch(template, -1)
 		expect.That(t, len(found) == 1 && found[0][1] == want, "%s: the template has %v, the bench %s", name, found, want)
 	}
@@ -54,7 +56,8 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 	}
 	queue := string(expect.Value(os.ReadFile("../../shared/decide/effect/lane.go"))(t))
 	expect.Has(t, queue, "\nconst lanes = 4\n", "the lanes for cards; change them in infra/bench/measure, too")
-	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 && posts.Window.Milliseconds() == 3500 &&
+	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 &&
+		posts.Window.Milliseconds() == 3500 &&
 		allPosts.Calls == 10 && allPosts.Window.Seconds() == 3, "%+v %+v %+v", updates, posts, allPosts)
 }
 
@@ -82,12 +85,15 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 		fmt.Sprintf("| `max_tasks_per_hour` | %d | a workspace |", s.MaxTasksPerHour.Tenant/60),
 		"| Slack's pace: updates | 11.5 | a workspace | 10 in 13s, 46 a minute / 4 |",
 		"| Slack's events | 250 | a workspace | 30,000 an hour / 60 / 2 |",
-		"| `CardConcurrency` | 120 | all | 5 at once × 60 s / 2.5 s of update-card |", // 10 × 20 ms + 40 × 7.5 ms + 10 × 200 ms
-		"| relay-changes' batches at once, 10 of each of 4 shards | 4,800 | all | 40 at once × 60 s / 0.5 s of relay-changes |",
+		"| `CardConcurrency` | 120 | all | 5 at once × 60 s / 2.5 s of " +
+			"update-card |", // 10 × 20 ms + 40 × 7.5 ms + 10 × 200 ms
+		"| relay-changes' batches at once, 10 of each of 4 shards | 4,800 | all | 40 at once × 60 s / 0.5 s of " +
+			"relay-changes |",
 		"| API Gateway, `ThrottlingRateLimit` | 1,500 | all | 100 a second × 60 / 4 requests |",
 		"| DynamoDB, a new table's write units | 2,400 | all | 4,000 a second × 60 / 100 units |",
 		"`QUOTA#<tenant>`, each row twice in a transaction | 5,000 | a workspace | 1,000 a second × 60 / 12 units |",
-		"| 60 s / 0.05 s × 100 / 9 entries |", "| KMS, Sign with an ECC key | 30,000 |", "| Step Functions, transitions | 15,000 |",
+		"| 60 s / 0.05 s × 100 / 9 " +
+			"entries |", "| KMS, Sign with an ECC key | 30,000 |", "| Step Functions, transitions | 15,000 |",
 	} {
 		expect.Has(t, table, row, "what breaks first")
 	}
@@ -119,11 +125,13 @@ func TestPagesAreMadeOfTheBaseline(t *testing.T) {
 	}
 	for _, path := range paths {
 		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(written, path)), 0o700))
-		expect.NoError(t, os.WriteFile(filepath.Join(written, path), expect.Value(os.ReadFile(filepath.Join(root, path)))(t), 0o600))
+		expect.NoError(t, os.WriteFile(filepath.Join(written, path), expect.Value(os.ReadFile(filepath.Join(root, path)))(t),
+			0o600))
 	}
 	expect.NoError(t, stored(t).keep(written))
 	for _, path := range paths {
-		expect.Same(t, string(expect.Value(os.ReadFile(filepath.Join(written, path)))(t)), string(expect.Value(os.ReadFile(filepath.Join(root, path)))(t)))
+		expect.Same(t, string(expect.Value(os.ReadFile(filepath.Join(written, path)))(t)),
+			string(expect.Value(os.ReadFile(filepath.Join(root, path)))(t)))
 	}
 }
 
@@ -134,7 +142,8 @@ func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 			"receive-interaction": {Invocations: 1}, "update-card": {Invocations: 20, AWS: 80, Slack: 20},
 			"execute-process": {Invocations: 1},
 		},
-		Actions: map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10, "KMS.Sign": 10}, Transitions: 10,
+		Actions: map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10,
+			"KMS.Sign": 10}, Transitions: 10,
 	}}, Load: &Load{Limits: measure.Limits{Cards: 250, Memory: map[string]int{
 		"draft-prompt": 128, "execute-process": 512, "receive-event": 256, "receive-interaction": 256, "update-card": 256,
 	}}}}

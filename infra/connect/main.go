@@ -3,7 +3,8 @@
 //
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD freee
 //
-// asks for a person's consent in the browser. The vendor's client id and secret are in the environment: FREEE_CLIENT_ID,
+// asks for a person's consent in the browser. The vendor's client id and secret are in the environment:
+// FREEE_CLIENT_ID,
 // FREEE_CLIENT_SECRET, GOOGLE_…. github reads the private key of a GitHub App on standard input, and its numbers in
 // GITHUB_APP_ID and GITHUB_INSTALLATION_ID. slack needs neither: it records that the app is installed again.
 //
@@ -91,7 +92,8 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	f.StringVar(&o.team, "team", "", "the Slack workspace's `id`, T…")
 	by := f.String("by", "", "your Slack user `id`, U…, for the audit log")
 	off := f.Bool("disconnect", false, "forget the credentials instead")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8723", "the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8723",
+		"the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
 	f.StringVar(&o.auth, "auth-url", "", "another `address` to ask for consent at")
 	f.StringVar(&o.tokens, "token-url", "", "another `address` to get tokens at")
 	if err := f.Parse(args); err != nil {
@@ -107,10 +109,12 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	case !team.MatchString(o.team):
 		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", o.team)
 	case !person.MatchString(*by):
-		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects, disconnects and decides", *by)
+		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects, "+
+			"disconnects and decides", *by)
 	case provider != "mcp" && decide == nil &&
 		(f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
-		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them", strings.Join(providers, ", "))
+		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them",
+			strings.Join(providers, ", "))
 	}
 	rows := store.NewTasks(dynamodb.NewFromConfig(cfg), *table)
 	o.vault = vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key})

@@ -94,7 +94,8 @@ func testGivenBack(t *testing.T, w *workspace) {
 	expect.Value(w.rows.EndIntegrations(t.Context(), w.tenant, tenancy.AppUninstalled, time.Now(), time.Now()))(t)
 	w.must(t, "slack") // is installed again
 	v := vault.New(w.rows, w.keys)
-	got, err := v.SlackToken(t.Context(), w.tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil })
+	got, err := v.SlackToken(t.Context(), w.tenant, "xoxb",
+		func(context.Context, string) (bool, error) { return true, nil })
 	expect.That(t, got == "xoxb" && err == nil, "%q, %v", got, err)
 	row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t)
 	expect.That(t, row.Status != tenancy.Connected, "the server came back with it: %+v", row)
@@ -157,7 +158,8 @@ func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 	out, ended := &output{}, make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	args := append(append([]string{}, w.flags...), "-team", "T0CONSENT", "-listen", "127.0.0.1:0", "-auth-url", v+"/"+provider+"/authorize", "-token-url", v+"/"+provider+tokens, provider)
+	args := append(append([]string{}, w.flags...), "-team", "T0CONSENT", "-listen", "127.0.0.1:0", "-auth-url",
+		v+"/"+provider+"/authorize", "-token-url", v+"/"+provider+tokens, provider)
 	go func() { ended <- run(ctx, w.Config, args, strings.NewReader(""), out) }()
 	for link.FindString(out.String()) == "" {
 		select {
@@ -275,7 +277,8 @@ func sealing(t *testing.T, team string) *workspace {
 func deciding(t *testing.T) *workspace {
 	t.Helper()
 	w := newWorkspace(t, "T0RINGI")
-	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.tenant, Name: "T0RINGI", Slug: "default", TeamID: "T0RINGI", Admins: []string{}}, time.Now()))(t)
+	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.tenant, Name: "T0RINGI", Slug: "default",
+		TeamID: "T0RINGI", Admins: []string{}}, time.Now()))(t)
 	return w
 }
 

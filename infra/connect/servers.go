@@ -129,7 +129,8 @@ func (o order) address(ctx context.Context, rows *store.TaskStore, name string) 
 	}
 	i := slices.IndexFunc(x.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
 	if i < 0 {
-		return "", fmt.Errorf("the settings name no server %s, and its token is for one address: first `mcp add %s <https address>`", name, name)
+		return "", fmt.Errorf("the settings name no server %s, and its token is for one address: first `mcp add %s "+
+			"<https address>`", name, name)
 	}
 	return x.MCPServers[i].URL, nil
 }
@@ -158,7 +159,8 @@ func visible(text string) string {
 
 const toolUsage = `tool takes one of
   list                                   show which tools tasks may call, and within which constraints
-  allow <tool> [<constraint>=<value> …]  let tasks call it; constraints that are not named stay, departments= and max_rows=0 lift one
+  allow <tool> [<constraint>=<value> …]  let tasks call it; constraints that are not named stay,
+                                         departments= and max_rows=0 lift one
   forbid <tool>                          switch it off; its constraints stay`
 
 // tools runs `tool …` for Ringi's own tools.

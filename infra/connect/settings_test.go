@@ -34,18 +34,40 @@ func (w *workspace) get(t *testing.T) []string {
 
 // wrong maps invalid arguments to their error messages.
 var wrong = map[string]string{
-	"name=": "name must be between 1 and 80", "slug=A b": "slug must be 1 to 63", "prompt_approval_required=yes": "prompt_approval_required must be true or false",
-	"process_approval_required=": "must be true or false", "model=llama": "model must be anthropic:", "l4_timeout_seconds=29": "must be between 30 and 86400",
-	"auto_approve_tools=null": "must be true or false", "approvers.mode=all": "approvers.mode must be channel or list", "approvers.users=@sato": "approvers.users[0] must be a Slack user id",
-	"approvers.usergroups=S0HR,hr": "approvers.usergroups[1] must be", "allow_self_approval=1": "must be true or false", "approval_timeout_hours=9000": "must be between 1 and 8736",
-	"max_versions=51": "max_versions must be between 1 and 50", "max_versions=2.5": "max_versions must be a whole number", "max_versions=": "must be a whole number", "locale=fr": "locale must be ja or en",
-	"executor=x": "executor must be", "approval_copies=all": "approval_copies must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
-	"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and 100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
-	"max_tasks_per_hour.tenant=1e3x": "must be a whole number", "retain_results_days=0": "retain_results_days must be between 1 and 3650", "mcp_servers=rooms": "mcp_servers must be a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
-	"draft_contest.enabled=yes": "must be true or false", "draft_contest.file=../x": "draft_contest.file must be a path inside", "draft_contest.max_rounds=11": "must be between 1 and 10", "draft_contest.budget_usd=-1": "must be between 0", "draft_contest.rejected=nobody": "must be team or contest", "draft_contest.seconds=9": "must be between 10 and 3600",
-	"session_idle_days=0": "session_idle_days must be between 1 and 365", "action_timeout_hours=9000": "action_timeout_hours must be between 1 and 8736", "max_session_cost_usd=x": "max_session_cost_usd must be a number",
-	"max_messages_per_hour=-1": "max_messages_per_hour must be between 0 and 100000", "ai_sessions.cache.enabled=yes": "ai_sessions.cache.enabled must be true or false", "agents=docs": "agents must be a list", `agents=[{"id":"docs"}]`: "agents",
-	"max_opne_tasks=1": "max_opne_tasks is no setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",
+	"name=": "name must be between 1 " +
+		"and 80", "slug=A b": "slug must be 1 to 63", "prompt_approval_required=yes": "prompt_approval_required must be " +
+		"true or false",
+	"process_approval_required=": "must be true or false", "model=llama": "model must be " +
+		"anthropic:", "l4_timeout_seconds=29": "must be between 30 and 86400",
+	"auto_approve_tools=null": "must be true or false", "approvers.mode=all": "approvers.mode must be channel " +
+		"or list", "approvers.users=@sato": "approvers.users[0] must be a Slack user id",
+	"approvers.usergroups=S0HR,hr": "approvers.usergroups[1] " +
+		"must be", "allow_self_approval=1": "must be true or false",
+	"approval_timeout_hours=9000": "must be between 1 and 8736",
+	"max_versions=51": "max_versions must be between 1 " +
+		"and 50", "max_versions=2.5": "max_versions must be a whole " +
+		"number", "max_versions=": "must be a whole number", "locale=fr": "locale must be ja or en",
+	"executor=x": "executor must be", "approval_copies=all": "approval_copies " +
+		"must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and " +
+		"1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
+	"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and " +
+		"100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
+	"max_tasks_per_hour.tenant=1e3x": "must be a whole " +
+		"number", "retain_results_days=0": "retain_results_days must be between 1 " +
+		"and 3650", "mcp_servers=rooms": "mcp_servers must be " +
+		"a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
+	"draft_contest.enabled=yes": "must be true or false", "draft_contest.file=../x": "draft_contest.file must be a " +
+		"path inside", "draft_contest.max_rounds=11": "must be between 1 " +
+		"and 10", "draft_contest.budget_usd=-1": "must be between 0",
+	"draft_contest.rejected=nobody": "must be team or contest", "draft_contest.seconds=9": "must be between 10 and 3600",
+	"session_idle_days=0": "session_idle_days must be between 1 " +
+		"and 365", "action_timeout_hours=9000": "action_timeout_hours must be between 1 " +
+		"and 8736", "max_session_cost_usd=x": "max_session_cost_usd must be a number",
+	"max_messages_per_hour=-1": "max_messages_per_hour must be between 0 and " +
+		"100000", "ai_sessions.cache.enabled=yes": "ai_sessions.cache.enabled must be true " +
+		"or false", "agents=docs": "agents must be a list", `agents=[{"id":"docs"}]`: "agents",
+	"max_opne_tasks=1": "max_opne_tasks is no " +
+		"setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",
 }
 
 func TestSettings(t *testing.T) {
@@ -64,7 +86,8 @@ func TestSettings(t *testing.T) {
 		now := w.get(t)
 		expect.That(t, slices.Equal(now, before), "%v became %v", before, now)
 	})
-	for _, args := range [][]string{{"settings"}, {"settings", "set"}, {"settings", "get", "model"}, {"settings", "show"}} {
+	for _, args := range [][]string{{"settings"}, {"settings", "set"}, {"settings", "get", "model"},
+		{"settings", "show"}} {
 		w.refused(t, "settings takes one of", args...)
 	}
 	w.refused(t, "-by", "-by", "", "settings", "set", "max_versions=4")
@@ -95,7 +118,8 @@ func testEachSetting(t *testing.T, w *workspace) {
 	for _, f := range all {
 		expect.That(t, slices.Contains(now, f.Name+"="+shown(f)), "%s is not kept: %v", f.Name, now)
 	}
-	for _, line := range []string{"approvers.users=U0SATO,U0SUZUKI,U0TANAKA", "auto_approve_tools=false", "name=HR AI Agent2", "max_cost_usd=1.5", "max_open_tasks.person=1",
+	for _, line := range []string{"approvers.users=U0SATO,U0SUZUKI,U0TANAKA", "auto_approve_tools=false",
+		"name=HR AI Agent2", "max_cost_usd=1.5", "max_open_tasks.person=1",
 		`mcp_servers=[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`} {
 		expect.That(t, slices.Contains(now, line), "%s is not shown: %v", line, now)
 	}
@@ -234,12 +258,14 @@ func TestTools(t *testing.T) {
 	expect.That(t, strings.Contains(out, "list_attendance: allowed (knows: departments, max_rows)\n") &&
 		strings.Contains(out, "calculate_overtime: allowed (knows: none)"), "%s", out)
 	for _, step := range []struct{ args, said string }{
-		{"allow list_attendance departments=営業部,人事部 max_rows=100", "list_attendance: allowed departments=営業部,人事部 max_rows=100"},
+		{"allow list_attendance departments=営業部,人事部 " +
+			"max_rows=100", "list_attendance: allowed departments=営業部,人事部 max_rows=100"},
 		{"forbid list_attendance", "list_attendance: forbidden departments=営業部,人事部 max_rows=100"},
 		{"allow list_attendance", "list_attendance: allowed departments=営業部,人事部 max_rows=100"},
 		{"allow list_attendance departments=", "list_attendance: allowed max_rows=100"},
 		{`allow list_attendance max_rows=0 departments=["営業部,第一"]`, `list_attendance: allowed departments=["営業部,第一"]`},
-		{"allow send_slack_dm recipients=U0SATO,sato@example.com", "send_slack_dm: allowed recipients=U0SATO,sato@example.com"},
+		{"allow send_slack_dm recipients=U0SATO," +
+			"sato@example.com", "send_slack_dm: allowed recipients=U0SATO,sato@example.com"},
 		{"allow write_rows_to_google_sheet spreadsheet_ids=1AbC", "write_rows_to_google_sheet: allowed spreadsheet_ids=1AbC"},
 	} {
 		expect.Is(t, must(strings.Fields(step.args)...), step.said, "%s", step.args)
@@ -250,21 +276,25 @@ func TestTools(t *testing.T) {
 		"%+v, %v", p, err)
 	log := w.entries(t, tenancy.AuditToolPermissionUpdated)
 	expect.That(t, len(log) == 7 && log[1].ActorID == "U0ADMIN" &&
-		log[1].Details == `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},"tool":"list_attendance"}`,
+		log[1].Details == `{"allowed":false,"constraints":{"departments":["営業部","人事部"],"max_rows":100},`+
+			`"tool":"list_attendance"}`,
 		"%+v", log)
 	for args, want := range map[string]string{
-		"allow list_attendance max_rows=-1":        "constraints.max_rows must be a whole number from 1",
-		"allow list_attendance max_rows=many":      "max_rows must be a whole number",
-		"allow list_attendance recipients=U0SATO":  "constraints.recipients is no constraint of list_attendance; it knows departments, max_rows",
-		"allow list_attendance rows=1":             "rows is no constraint; those of list_attendance are: departments, max_rows",
-		"allow send_slack_dm recipients=sato":      "constraints.recipients[0] must be a Slack user id or an e-mail address",
-		"allow calculate_overtime departments=人事部": "constraints.departments is no constraint of calculate_overtime; it knows none",
-		"allow delete_employees":                   "delete_employees is no tool",
-		"allow rooms.book_room":                    "`mcp allow` is for those",
-		"forbid rooms.book_room":                   "`mcp forbid` is for those",
-		"forbid list_attendance max_rows=1":        "tool takes one of",
-		"":                                         "tool takes one of",
-		"allow":                                    "tool takes one of",
+		"allow list_attendance max_rows=-1":   "constraints.max_rows must be a whole number from 1",
+		"allow list_attendance max_rows=many": "max_rows must be a whole number",
+		"allow list_attendance " +
+			"recipients=U0SATO": "constraints.recipients is no constraint of list_attendance; it knows departments, max_rows",
+		"allow list_attendance " +
+			"rows=1": "rows is no constraint; those of list_attendance are: departments, max_rows",
+		"allow send_slack_dm recipients=sato": "constraints.recipients[0] must be a Slack user id or an e-mail address",
+		"allow calculate_overtime " +
+			"departments=人事部": "constraints.departments is no constraint of calculate_overtime; it knows none",
+		"allow delete_employees":            "delete_employees is no tool",
+		"allow rooms.book_room":             "`mcp allow` is for those",
+		"forbid rooms.book_room":            "`mcp forbid` is for those",
+		"forbid list_attendance max_rows=1": "tool takes one of",
+		"":                                  "tool takes one of",
+		"allow":                             "tool takes one of",
 	} {
 		w.refused(t, want, append([]string{"tool"}, strings.Fields(args)...)...)
 	}

@@ -33,7 +33,8 @@ var slackTeam = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 func (p program) archive(ctx context.Context, args []string) int {
 	flags := p.flags("archive")
 	table := flags.String("table", "", "the `name` of the stack's table (output TableName)")
-	bucket := flags.String("bucket", "", "the `name` of the stack's bucket of results (output ResultsBucketName), where long texts are")
+	bucket := flags.String("bucket", "",
+		"the `name` of the stack's bucket of results (output ResultsBucketName), where long texts are")
 	team := flags.String("team", "", "the Slack workspace's `id`, T…")
 	from := flags.String("import", "", "a mixseek database (`file` mixseek.db), whose contests are added to "+localFolder)
 	if code, ok := p.parse(flags, args); !ok {

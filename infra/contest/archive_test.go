@@ -66,8 +66,10 @@ func scoredRound(execution, team string, number int, score float64) store.Played
 	p := storetest.Round(execution, contest.Entry{TeamID: team, TeamName: "チーム " + team}, number,
 		strings.Repeat("分析結果", 9000), score, at)
 	p.Result.EvaluationFeedback, p.Result.Usage, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 高品質です。", usage, 5.2
-	p.Record.Submissions = []contest.MemberSubmission{{AgentName: "analyst", AgentType: contest.Plain, Content: "結果", Status: contest.Success, Usage: usage, Timestamp: at}}
-	p.Messages = []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("依頼")}}}}
+	p.Record.Submissions = []contest.MemberSubmission{{AgentName: "analyst", AgentType: contest.Plain, Content: "結果",
+		Status: contest.Success, Usage: usage, Timestamp: at}}
+	p.Messages = []contest.ModelMessage{{Kind: contest.KindRequest,
+		Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("依頼")}}}}
 	return p
 }
 
@@ -110,15 +112,18 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	expect.Is(t, len(expect.Value(os.ReadDir(folder))(t)), 3)
 	got := inDuckDB(t, folder)
 	checkColumns(t, got)
-	if rows := got.RoundHistory.Rows; len(rows) != 4 || *rows[0][0] != "1" || *rows[3][0] != "4" || *rows[0][1] != first || *rows[3][1] != open || *rows[0][3] != "チーム a" {
+	if rows := got.RoundHistory.Rows; len(rows) != 4 || *rows[0][0] != "1" || *rows[3][0] != "4" ||
+		*rows[0][1] != first || *rows[3][1] != open || *rows[0][3] != "チーム a" {
 		t.Errorf("round_history: %v", rows)
 	}
 	content := func(row []*string) string { return *row[7] }
-	if rows := got.LeaderBoard.Rows; len(rows) != 4 || content(rows[0]) != strings.Repeat("分析結果", 9000) || *rows[0][8] != "structured_json" || *rows[0][6] != "Relevance (0.90): 高品質です。" {
+	if rows := got.LeaderBoard.Rows; len(rows) != 4 || content(rows[0]) != strings.Repeat("分析結果", 9000) ||
+		*rows[0][8] != "structured_json" || *rows[0][6] != "Relevance (0.90): 高品質です。" {
 		t.Errorf("leader_board has %d rows", len(rows))
 	}
 	rows := got.ExecutionSummary.Rows
-	if len(rows) != 2 || *rows[0][0] != first || *rows[0][2] != "completed" || *rows[0][5] != "b" || *rows[0][6] != "0.9" || *rows[1][2] != "failed" || rows[1][5] != nil || rows[1][6] != nil || *rows[1][3] != "[]" {
+	if len(rows) != 2 || *rows[0][0] != first || *rows[0][2] != "completed" || *rows[0][5] != "b" ||
+		*rows[0][6] != "0.9" || *rows[1][2] != "failed" || rows[1][5] != nil || rows[1][6] != nil || *rows[1][3] != "[]" {
 		t.Errorf("execution_summary: %v", rows)
 	}
 	want := "[[チーム b 1 0.9] [チーム a 2 0.81] [チーム a 1 0.8] [チーム a 1 0.5]]"
@@ -135,9 +140,17 @@ func checkColumns(t *testing.T, got read) {
 		got  [][2]string
 		want string
 	}{
-		"round_history":     {got.RoundHistory.Columns, "id INTEGER, execution_id VARCHAR, team_id VARCHAR, team_name VARCHAR, round_number INTEGER, message_history JSON, member_submissions_record JSON, created_at TIMESTAMP"},
-		"leader_board":      {got.LeaderBoard.Columns, "id INTEGER, execution_id VARCHAR, team_id VARCHAR, team_name VARCHAR, round_number INTEGER, evaluation_score DOUBLE, evaluation_feedback VARCHAR, submission_content VARCHAR, submission_format VARCHAR, usage_info JSON, created_at TIMESTAMP"},
-		"execution_summary": {got.ExecutionSummary.Columns, "execution_id VARCHAR, user_prompt VARCHAR, status VARCHAR, team_results JSON, total_teams INTEGER, best_team_id VARCHAR, best_score DOUBLE, total_execution_time_seconds DOUBLE, completed_at TIMESTAMP, created_at TIMESTAMP"},
+		"round_history": {got.RoundHistory.Columns,
+			"id INTEGER, execution_id VARCHAR, team_id VARCHAR, team_name VARCHAR, round_number INTEGER, message_history " +
+				"JSON, member_submissions_record JSON, created_at TIMESTAMP"},
+		"leader_board": {got.LeaderBoard.Columns,
+			"id INTEGER, execution_id VARCHAR, team_id VARCHAR, team_name VARCHAR, round_number INTEGER, evaluation_score " +
+				"DOUBLE, evaluation_feedback VARCHAR, submission_content VARCHAR, submission_format VARCHAR, usage_info JSON, " +
+				"created_at TIMESTAMP"},
+		"execution_summary": {got.ExecutionSummary.Columns,
+			"execution_id VARCHAR, user_prompt VARCHAR, status VARCHAR, team_results JSON, total_teams INTEGER, " +
+				"best_team_id VARCHAR, best_score DOUBLE, total_execution_time_seconds DOUBLE, completed_at TIMESTAMP, " +
+				"created_at TIMESTAMP"},
 	} {
 		var columns []string
 		for _, column := range c.got {
@@ -162,7 +175,8 @@ func TestAnArchiveThatFailsLeavesTheOneBefore(t *testing.T) {
 }
 
 func TestArchiveNeedsATableABucketAndATeam(t *testing.T) {
-	for _, args := range [][]string{{}, {"-table", "t", "-bucket", "b"}, {"-table", "t", "-bucket", "b", "-team", "acme"}, {"-table", "t", "-bucket", "b", "-team", "T0123", "x"}} {
+	for _, args := range [][]string{{}, {"-table", "t", "-bucket", "b"}, {"-table", "t", "-bucket", "b", "-team", "acme"},
+		{"-table", "t", "-bucket", "b", "-team", "T0123", "x"}} {
 		r := run(t, t.TempDir(), append([]string{"archive"}, args...)...)
 		expect.That(t, r.code == 2 && strings.Contains(r.problem, "usage"), "%v: %+v", args, r)
 	}
@@ -326,8 +340,9 @@ func TestADatabaseThatCantBeImportedIsSaid(t *testing.T) {
 	}
 	var x records
 	for line, want := range map[string]string{
-		`{"table":"round_history","execution_id":""}`:                             "execution_id must not be empty",
-		`{"table":"round_history","execution_id":"e","message_history":"{"}`:      `round_history, contest "e", team "", round 0: message_history must be JSON`,
+		`{"table":"round_history","execution_id":""}`: "execution_id must not be empty",
+		`{"table":"round_history","execution_id":"e",` +
+			`"message_history":"{"}`: `round_history, contest "e", team "", round 0: message_history must be JSON`,
 		`{"table":"round_history","execution_id":"e"}` + "\n" + `{"table":7}`:     "row 2: ",
 		`{"table":"round_history","execution_id":"e","round_number":99999999999}`: "row 1: ",
 	} {

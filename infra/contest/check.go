@@ -169,7 +169,8 @@ func (p program) init(_ context.Context, args []string) int {
 			return exitFailed
 		}
 	}
-	fmt.Fprintf(p.out, "%d files are in %s. Try them without any key:\n\n  export %s=%s\n  go run ./infra/contest exec -model demo -c %s %q\n",
+	fmt.Fprintf(p.out, "%d files are in %s. Try them without any key:\n\n  export %s=%s\n  go run ./infra/contest "+
+		"exec -model demo -c %s %q\n",
 		len(files), folder, teamconfig.Environment, folder, models.SampleFile, "経費精算の差し戻しを減らす方針を書いて")
 	return exitDone
 }
@@ -256,7 +257,8 @@ func (p program) config(_ context.Context, args []string) int {
 }
 
 func (p program) fields(w teamconfig.Workspace, file string, all []effective) {
-	fmt.Fprintf(p.out, "%s = %s (from the environment)\nfile = %s\n\n", teamconfig.Environment, still(w.Folder), still(file))
+	fmt.Fprintf(p.out, "%s = %s (from the environment)\nfile = %s\n\n", teamconfig.Environment, still(w.Folder),
+		still(file))
 	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "FIELD\tFROM\tVALUE")
 	for _, f := range all {
@@ -293,7 +295,8 @@ func fieldsOf(r teamconfig.Report) (all []effective, err error) {
 }
 
 // ofMetric is a field that a metric has from its evaluator unless its file sets it.
-var ofMetric = regexp.MustCompile(`^(.*)metrics\[\d+\]\.(model|temperature|max_tokens|timeout_seconds|max_retries|stop_sequences|top_p|seed)$`)
+var ofMetric = regexp.MustCompile(`^(.*)metrics\[\d+\]\.(model|temperature|max_tokens|timeout_seconds|max_retries|` +
+	`stop_sequences|top_p|seed)$`)
 
 // inherited fills in what metrics have from their evaluator.
 func inherited(all []effective, set map[string]string) []effective {

@@ -56,18 +56,22 @@ func write(t *testing.T, folder, name, text string) {
 
 func TestInitWritesAWorkspaceThatCheckFindsValid(t *testing.T) {
 	folder := sampled(t)
-	files := []string{"configs/contest.toml", "configs/evaluator.toml", "configs/judgment.toml", "configs/agents/team-careful.toml", "configs/agents/checker.toml"}
+	files := []string{"configs/contest.toml", "configs/evaluator.toml", "configs/judgment.toml",
+		"configs/agents/team-careful.toml", "configs/agents/checker.toml"}
 	r := run(t, folder, append([]string{"check"}, files...)...)
 	want := strings.Join(files, ": valid\n") + ": valid\n"
 	expect.That(t, r.code == 0 && r.out == want, "%+v", r)
-	if r := run(t, folder, "init"); r.code != 1 || !strings.Contains(r.problem, "nothing was written") || strings.Count(r.problem, "is there already") != 7 {
+	if r := run(t, folder, "init"); r.code != 1 || !strings.Contains(r.problem, "nothing was written") ||
+		strings.Count(r.problem, "is there already") != 7 {
 		t.Errorf("a second init: %+v", r)
 	}
 }
 
 func TestCheckReportsEachFileAsJSON(t *testing.T) {
 	folder := sampled(t)
-	write(t, folder, "bad.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\ntemperature = 9.0\n[[team.members]]\nname = 'x'\ntype = 'plain'\ndescription = 'd'\nmetadata = {}\n")
+	write(t, folder, "bad.toml",
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\ntemperature = 9.0\n[[team.members]]\nname = 'x'\ntype = "+
+			"'plain'\ndescription = 'd'\nmetadata = {}\n")
 	r := run(t, folder, "check", "bad.toml", "--json", filepath.Join(folder, "configs/agents/team-solo.toml"))
 	var reports []struct {
 		File             string
@@ -78,11 +82,13 @@ func TestCheckReportsEachFileAsJSON(t *testing.T) {
 	err := json.Unmarshal([]byte(r.out), &reports)
 	expect.Must(t, err == nil && r.code == 1 && len(reports) == 2, "%v: %+v", err, r)
 	bad, good := reports[0], reports[1]
-	if bad.Valid || bad.File != "bad.toml" || len(bad.Errors) != 2 || bad.Errors[0].Field != "leader.temperature" || bad.Errors[1].Field != "members[0].model" || bad.Config != nil || bad.Warnings[0].Field != "members[0].metadata" {
+	if bad.Valid || bad.File != "bad.toml" || len(bad.Errors) != 2 || bad.Errors[0].Field != "leader.temperature" ||
+		bad.Errors[1].Field != "members[0].model" || bad.Config != nil || bad.Warnings[0].Field != "members[0].metadata" {
 		t.Errorf("%+v", bad)
 	}
 	leader, _ := good.Config["leader"].(map[string]any)
-	if temperature, ok := leader["temperature"]; !good.Valid || leader["model"] != "anthropic:claude-haiku-4-5" || temperature != nil || !ok || good.Config["max_concurrent_members"] != 15.0 {
+	if temperature, ok := leader["temperature"]; !good.Valid || leader["model"] != "anthropic:claude-haiku-4-5" ||
+		temperature != nil || !ok || good.Config["max_concurrent_members"] != 15.0 {
 		t.Errorf("%+v", good)
 	}
 }
@@ -95,11 +101,13 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"no workspace":          {"", []string{"check", "a.toml"}, 2, "MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace"},
-		"no folder":             {folder + "/none", []string{"check", "a.toml"}, 2, "/none\". contest init makes it"},
-		"no file":               {folder, []string{"check"}, 2, "usage"},
-		"no command":            {folder, nil, 2, "usage"},
-		"another command":       {folder, []string{"cheque"}, 2, "\"cheque\" is none of init, check, config, exec, evaluate and archive\nusage"},
+		"no workspace": {"", []string{"check", "a.toml"}, 2,
+			"MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace"},
+		"no folder":  {folder + "/none", []string{"check", "a.toml"}, 2, "/none\". contest init makes it"},
+		"no file":    {folder, []string{"check"}, 2, "usage"},
+		"no command": {folder, nil, 2, "usage"},
+		"another command": {folder, []string{"cheque"}, 2,
+			"\"cheque\" is none of init, check, config, exec, evaluate and archive\nusage"},
 		"a flag nobody knows":   {folder, []string{"check", "--yaml", "a.toml"}, 2, "not defined"},
 		"a file that is not":    {folder, []string{"check", "a.toml"}, 1, "there is no such file in the workspace"},
 		"a file outside":        {folder, []string{"check", "/etc/hostname"}, 1, "is outside of MIXSEEK_WORKSPACE"},
@@ -129,7 +137,8 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		calls[strings.Join([]string{r.URL.Path, asked.Model, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Api-Key")}, " ")] = err == nil
+		calls[strings.Join([]string{r.URL.Path, asked.Model, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") +
+			r.Header.Get("X-Api-Key")}, " ")] = err == nil
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"error":{"type":"authentication_error"}}`)
@@ -137,23 +146,30 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 	defer vendor.Close()
 	folder := t.TempDir()
 	contest := "[orchestrator]\n"
-	for team, model := range map[string]string{"a": "anthropic:claude-haiku-4-5", "b": "openai:gpt-4o", "c": "google-gla:gemini-2.5-flash", "d": "compatible:my-box/llama3"} {
+	for team, model := range map[string]string{"a": "anthropic:claude-haiku-4-5", "b": "openai:gpt-4o",
+		"c": "google-gla:gemini-2.5-flash", "d": "compatible:my-box/llama3"} {
 		contest += "[[orchestrator.teams]]\nconfig = '" + team + ".toml'\n"
-		write(t, folder, team+".toml", "[team]\nteam_id = '"+team+"'\nteam_name = '"+team+"'\n[team.leader]\nmodel = '"+model+"'\nmax_retries = 0\n")
+		write(t, folder, team+".toml",
+			"[team]\nteam_id = '"+team+"'\nteam_name = '"+team+"'\n[team.leader]\nmodel = '"+model+"'\nmax_retries = 0\n")
 	}
 	write(t, folder, "contest.toml", contest)
 	env := map[string]string{
-		"MIXSEEK_WORKSPACE": folder, "ANTHROPIC_API_KEY": "key-a", "ANTHROPIC_BASE_URL": vendor.URL, "OPENAI_API_KEY": "key-o", "OPENAI_BASE_URL": vendor.URL + "/v1",
-		"GOOGLE_API_KEY": "key-g", "GEMINI_BASE_URL": vendor.URL + "/gemini", "MY_BOX_BASE_URL": vendor.URL + "/box", "MY_BOX_API_KEY": "key-b",
+		"MIXSEEK_WORKSPACE": folder, "ANTHROPIC_API_KEY": "key-a", "ANTHROPIC_BASE_URL": vendor.URL,
+		"OPENAI_API_KEY": "key-o", "OPENAI_BASE_URL": vendor.URL + "/v1",
+		"GOOGLE_API_KEY": "key-g", "GEMINI_BASE_URL": vendor.URL + "/gemini", "MY_BOX_BASE_URL": vendor.URL + "/box",
+		"MY_BOX_API_KEY": "key-b",
 	}
 	r := runIn(t, env, "exec", "-c", "contest.toml", "Write a policy")
-	if r.code != 2 || strings.Count(r.out, "API key is missing or invalid") != 4 || strings.Contains(r.out+r.problem, "key-") {
+	if r.code != 2 || strings.Count(r.out, "API key is missing or invalid") != 4 ||
+		strings.Contains(r.out+r.problem, "key-") {
 		t.Errorf("%+v", r)
 	}
-	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g", "/v1/messages claude-haiku-4-5 key-a", "/v1/responses gpt-4o key-o"}
+	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g",
+		"/v1/messages claude-haiku-4-5 key-a", "/v1/responses gpt-4o key-o"}
 	got := slices.Sorted(maps.Keys(calls))
 	expect.That(t, slices.Equal(got, want), "%q\nwant %q", got, want)
-	if r := runIn(t, env, "exec", "-c", "contest.toml", "--dry-run", "--json"); r.code != 0 || !strings.Contains(r.out, `"google-gla:gemini-2.5-flash"`) {
+	if r := runIn(t, env, "exec", "-c", "contest.toml", "--dry-run", "--json"); r.code != 0 ||
+		!strings.Contains(r.out, `"google-gla:gemini-2.5-flash"`) {
 		t.Errorf("a dry run: %+v", r)
 	}
 }
@@ -167,7 +183,8 @@ func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {
 		return contest.RoundResult{RoundNumber: number, EvaluationScore: score, CompletedAt: at(second)}
 	}
 	teams := []*outcome{
-		team("late", scored(1, 0.8, 3), scored(2, 0.8, 9)), team("failed"), team("early", scored(1, 0.8, 5), scored(2, 0.7, 6)), team("best", scored(1, 0.9, 20)),
+		team("late", scored(1, 0.8, 3), scored(2, 0.8, 9)), team("failed"), team("early", scored(1, 0.8, 5),
+			scored(2, 0.7, 6)), team("best", scored(1, 0.9, 20)),
 	}
 	var got []string
 	for _, o := range ranked(teams) {

@@ -48,10 +48,12 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 	folder := sampled(t)
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	got, r := held(t, folder, "--trace", trace, "経費精算の差し戻しを減らす方針を書いて")
-	if r.code != 0 || got.Status != "completed" || got.TotalTeams != 3 || len(got.TeamResults) != 3 || len(got.FailedTeams) != 0 || *got.BestTeamID != got.Teams[0].TeamID {
+	if r.code != 0 || got.Status != "completed" || got.TotalTeams != 3 || len(got.TeamResults) != 3 ||
+		len(got.FailedTeams) != 0 || *got.BestTeamID != got.Teams[0].TeamID {
 		t.Fatalf("%+v", r)
 	}
-	for _, key := range []string{"execution_id", "team_id", "team_name", "round_number", "submission_content", "evaluation_score", "evaluation_feedback", "usage", "execution_time_seconds", "completed_at"} {
+	for _, key := range []string{"execution_id", "team_id", "team_name", "round_number", "submission_content",
+		"evaluation_score", "evaluation_feedback", "usage", "execution_time_seconds", "completed_at"} {
 		if _, ok := got.TeamResults[0][key]; !ok || len(got.TeamResults[0]) != 10 {
 			t.Errorf("a result has %d keys, %s: %v", len(got.TeamResults[0]), key, ok)
 		}
@@ -91,7 +93,9 @@ func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
 func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 	folder := sampled(t)
 	got, r := held(t, folder, "demo: refuse solo\nWrite a policy")
-	if r.code != 1 || got.Status != "partial_failure" || len(got.TeamResults) != 2 || got.FailedTeams[0].TeamID != "solo" || got.FailedTeams[0].Detail == "" || got.FailedTeams[0].ExitReason != contest.PartialFailure {
+	if r.code != 1 || got.Status != "partial_failure" || len(got.TeamResults) != 2 ||
+		got.FailedTeams[0].TeamID != "solo" || got.FailedTeams[0].Detail == "" ||
+		got.FailedTeams[0].ExitReason != contest.PartialFailure {
 		t.Errorf("one that refuses: %+v", r)
 	}
 	began := time.Now()
@@ -100,14 +104,16 @@ func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 			break
 		}
 	}
-	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != contest.TeamTimeout || time.Since(began) > time.Minute {
+	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != contest.TeamTimeout ||
+		time.Since(began) > time.Minute {
 		t.Errorf("one that hangs: %+v", r)
 	}
 	got, r = held(t, folder, "demo: refuse solo round 2\nWrite a policy")
 	expect.That(t, r.code == 0 && got.Status == "completed" && len(got.TeamResults) == 3,
 		"one that refuses after a scored round: %+v", r)
 	got, r = held(t, folder, "demo: refuse solo\ndemo: refuse swift\ndemo: refuse careful\nWrite a policy")
-	if r.code != 2 || got.Status != "failed" || got.BestTeamID != nil || got.BestScore != nil || got.TeamResults == nil || len(got.FailedTeams) != 3 {
+	if r.code != 2 || got.Status != "failed" || got.BestTeamID != nil || got.BestScore != nil || got.TeamResults == nil ||
+		len(got.FailedTeams) != 3 {
 		t.Errorf("all of them: %+v", r)
 	}
 }
@@ -116,7 +122,8 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	folder := sampled(t)
 	write(t, folder, "none.toml", "[orchestrator]\nteams = []\n")
 	write(t, folder, "bedrock.toml", "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
-	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n")
+	write(t, folder, "team.toml",
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n")
 	for name, c := range map[string]struct {
 		folder, says string
 		args         []string
@@ -126,19 +133,23 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		"two prompts":    {folder, "usage", []string{"-model", "demo", "a", "b"}},
 		"no team":        {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
 		"none of the usual": {t.TempDir(),
-			"the workspace has neither configs/contest.toml nor configs/orchestrator.toml: name a file by -c", []string{"-model", "demo", "x"}},
+			"the workspace has neither configs/contest.toml nor configs/orchestrator.toml: name a " +
+				"file by -c", []string{"-model", "demo", "x"}},
 		"no file":          {folder, "there is no such file", []string{"-c", "no.toml", "-model", "demo", "x"}},
 		"no key":           {folder, "anthropic:claude-haiku-4-5 needs ANTHROPIC_API_KEY in the environment", []string{"x"}},
 		"a model's absent": {folder, "must be anthropic:", []string{"-model", "grok", "x"}},
-		"bedrock":          {folder, "bedrock:amazon.nova-pro-v1:0 needs AWS_BEARER_TOKEN_BEDROCK in the environment", []string{"-c", "bedrock.toml", "x"}},
-		"bedrock for all":  {folder, "bedrock:x needs AWS_BEARER_TOKEN_BEDROCK in the environment", []string{"-model", "bedrock:x", "x"}},
+		"bedrock": {folder, "bedrock:amazon.nova-pro-v1:0 needs AWS_BEARER_TOKEN_BEDROCK in the environment",
+			[]string{"-c", "bedrock.toml", "x"}},
+		"bedrock for all": {folder, "bedrock:x needs AWS_BEARER_TOKEN_BEDROCK in the environment",
+			[]string{"-model", "bedrock:x", "x"}},
 		"no time":          {folder, "must be more than 0", []string{"--timeout", "0", "x"}},
 		"another language": {folder, "-locale must be ja or en", []string{"-locale", "fr", "x"}},
 		"no workspace":     {"", "MIXSEEK_WORKSPACE environment variable is not set.", []string{"-model", "demo", "x"}},
 		"no folder":        {folder + "/none", "there is no folder", []string{"-model", "demo", "x"}},
 		"a long prompt":    {folder, "at most 65536 bytes", []string{"-model", "demo", strings.Repeat("x", 70000)}},
 	} {
-		if r := run(t, c.folder, append([]string{"exec"}, c.args...)...); r.code != 2 || !strings.Contains(r.problem, c.says) || strings.Contains(r.out, "LEADER") {
+		if r := run(t, c.folder, append([]string{"exec"}, c.args...)...); r.code != 2 ||
+			!strings.Contains(r.problem, c.says) || strings.Contains(r.out, "LEADER") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -148,7 +159,10 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		!strings.Contains(r.problem, "configs/agents/checker.toml: teams[0].members[0].model: ") {
 		t.Errorf("a dry run without keys: %+v", r)
 	}
-	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "careful: 3 members\n") || !strings.Contains(r.out, "swift: 1 member\n") || !strings.Contains(r.out, "models: demo") {
+	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 ||
+		!strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") ||
+		!strings.Contains(r.out, "careful: 3 members\n") || !strings.Contains(r.out, "swift: 1 member\n") ||
+		!strings.Contains(r.out, "models: demo") {
 		t.Errorf("a dry run: %+v", r)
 	}
 }
@@ -156,9 +170,13 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "contest.toml", "[orchestrator]\nmax_rounds = 1\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
-	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = 'd'\nmodel = 'demo'\n")
+	write(t, folder, "team.toml",
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = "+
+			"'d'\nmodel = 'demo'\n")
 	got, r := held(t, folder, "-c", "contest.toml", "Write a policy")
-	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem, "warning: a: search can't read anything: configs/servers.toml lists no tool of an MCP server") || !strings.Contains(r.problem, "failed: ") {
+	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem,
+		"warning: a: search can't read anything: configs/servers.toml lists no tool of an MCP server") ||
+		!strings.Contains(r.problem, "failed: ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -180,7 +198,9 @@ func TestWhatCantBeWrittenIsSaid(t *testing.T) {
 }
 
 func TestALineMovesNoCursor(t *testing.T) {
-	if got := oneLine("a\x1b[2J\r\nb\u009bc\u202e\u2066\u200b\u2028 " + strings.Repeat("x", 100)); strings.ContainsAny(got, "\x1b\r\n\u009b\u202e\u2066\u200b\u2028") || len([]rune(got)) != maxLine {
+	if got := oneLine("a\x1b[2J\r\nb\u009bc\u202e\u2066\u200b\u2028 " +
+		strings.Repeat("x", 100)); strings.ContainsAny(got, "\x1b\r\n\u009b\u202e\u2066\u200b\u2028") ||
+		len([]rune(got)) != maxLine {
 		t.Errorf("%q", got)
 	}
 }
@@ -205,12 +225,18 @@ func TestJSONSaysNothingToATerminal(t *testing.T) {
 func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
 	folder := t.TempDir()
 	const escapes = `\u001b]0;title\u0007\u001b[2J\u009b1m`
-	member := "[[team.members]]\nname = 'm" + strings.Repeat("x", 9) + "'\ntool_name = 'm'\ntype = 'plain'\ndescription = 'd'\nmodel = 'demo'\n"
-	write(t, folder, "a.toml", "[team]\nteam_id = \"a"+escapes+"\"\nteam_name = \"A"+escapes+"\"\n[team.leader]\nmodel = 'demo'\n"+member)
+	member := "[[team.members]]\nname = 'm" + strings.Repeat("x",
+		9) + "'\ntool_name = 'm'\ntype = 'plain'\ndescription = 'd'\nmodel = 'demo'\n"
+	write(t, folder, "a.toml",
+		"[team]\nteam_id = \"a"+escapes+"\"\nteam_name = \"A"+escapes+"\"\n[team.leader]\nmodel = 'demo'\n"+member)
 	write(t, folder, "judge.toml", "[[metrics]]\nname = \"Wit"+escapes+"\"\nsystem_instruction = 'x'\n")
-	write(t, folder, "bad.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\n"+strings.Repeat(strings.Replace(member, "'m"+strings.Repeat("x", 9)+"'", "\"m"+escapes+"\"", 1), 2))
-	write(t, folder, "run.toml", "[orchestrator]\nmax_rounds = 1\nevaluator_config = 'judge.toml'\n[[orchestrator.teams]]\nconfig = 'a.toml'\n")
-	for _, args := range [][]string{{"exec", "-model", "demo", "-c", "run.toml", "方針を書いて"}, {"exec", "-model", "demo", "-c", "run.toml", "--dry-run"}, {"exec", "-c", "bad.toml", "x"}, {"check", "bad.toml"}} {
+	write(t, folder, "bad.toml",
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\n"+strings.Repeat(strings.Replace(member,
+			"'m"+strings.Repeat("x", 9)+"'", "\"m"+escapes+"\"", 1), 2))
+	write(t, folder, "run.toml",
+		"[orchestrator]\nmax_rounds = 1\nevaluator_config = 'judge.toml'\n[[orchestrator.teams]]\nconfig = 'a.toml'\n")
+	for _, args := range [][]string{{"exec", "-model", "demo", "-c", "run.toml", "方針を書いて"},
+		{"exec", "-model", "demo", "-c", "run.toml", "--dry-run"}, {"exec", "-c", "bad.toml", "x"}, {"check", "bad.toml"}} {
 		r := run(t, folder, args...)
 		expect.That(t, !strings.ContainsAny(r.out+r.problem, "\x1b\x07\u009b") && r.out+r.problem != "",
 			"%v: %q", args, r.out+r.problem)
@@ -222,9 +248,11 @@ func TestTheBestSubmissionIsShownWithoutEscapes(t *testing.T) {
 	id := "a"
 	var out bytes.Buffer
 	show(&out, summary{BestTeamID: &id, Teams: []*outcome{{TeamID: "a", TeamName: "A", Rounds: []contest.RoundResult{{
-		SubmissionContent: "方針\x1b]52;c;cm0gLXJmIH4K\x07\x1b[2J\x1b[H\n  - step\u009b31m", EvaluationScore: 0.9, RoundNumber: 1, EvaluationFeedback: "Coverage (0.90): \x1b[31mok",
+		SubmissionContent: "方針\x1b]52;c;cm0gLXJmIH4K\x07\x1b[2J\x1b[H\n  - " +
+			"step\u009b31m", EvaluationScore: 0.9, RoundNumber: 1, EvaluationFeedback: "Coverage (0.90): \x1b[31mok",
 	}}}}})
-	if got := out.String(); strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) || !strings.Contains(got, "方針") || !strings.Contains(got, "\n  - step") {
+	if got := out.String(); strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) ||
+		!strings.Contains(got, "方針") || !strings.Contains(got, "\n  - step") {
 		t.Errorf("%q", got)
 	}
 }
@@ -237,7 +265,8 @@ func TestAJudgeThatGivesNoAnswerIsShown(t *testing.T) {
 	o.judged("the answer\ndid not come in time")
 	var out bytes.Buffer
 	show(&out, summary{Teams: []*outcome{o}})
-	expect.Has(t, out.String(), "careful: the judge gave no answer 2 times, so the team played on: the answer did not come in time\n")
+	expect.Has(t, out.String(),
+		"careful: the judge gave no answer 2 times, so the team played on: the answer did not come in time\n")
 }
 
 func TestAllCallsOfATeamAreCounted(t *testing.T) {
@@ -290,12 +319,15 @@ func searchingVendor(t *testing.T) *httptest.Server {
 			block = `{"type":"text","text":"It is 45 hours, says https://example.com/a"}`
 		case len(asked.Tools) > 0 && asked.Tools[0].Type == "web_search_20250305":
 			block = `{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"overtime"}},
-				{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","url":"https://example.com/a","title":"A",
+				{"type":"web_search_tool_result","tool_use_id":"s1","content":[
+					{"type":"web_search_result","url":"https://example.com/a","title":"A",
 				"encrypted_content":"x"}]},{"type":"text","text":"45 hours"}`
 		case len(asked.Tools) > 0:
-			block, stop = `{"type":"tool_use","id":"t1","name":"`+asked.Tools[0].Name+`","input":{"task":"find","query":"overtime\u001b[2J"}}`, "tool_use"
+			block, stop = `{"type":"tool_use","id":"t1",`+
+				`"name":"`+asked.Tools[0].Name+`","input":{"task":"find","query":"overtime\u001b[2J"}}`, "tool_use"
 		}
-		const usage = `"usage":{"input_tokens":1000,"output_tokens":100,"server_tool_use":{"web_search_requests":2,"web_fetch_requests":0}}`
+		const usage = `"usage":{"input_tokens":1000,"output_tokens":100,"server_tool_use":{"web_search_requests":2,` +
+			`"web_fetch_requests":0}}`
 		if !asked.Stream {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, `{"id":"m","type":"message","role":"assistant","model":"claude-haiku-4-5","content":[`+block+
@@ -316,11 +348,13 @@ func searchingVendor(t *testing.T) *httptest.Server {
 			block = `{"type":"text","text":""}`
 		}
 		for _, e := range []string{
-			`{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-haiku-4-5","content":[],` +
+			`{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-haiku-4-5",` +
+				`"content":[],` +
 				`"usage":{"input_tokens":1000,"output_tokens":1}}}`,
 			`{"type":"content_block_start","index":0,"content_block":` + block + `}`,
 			`{"type":"content_block_delta","index":0,"delta":` + delta + `}`, `{"type":"content_block_stop","index":0}`,
-			`{"type":"message_delta","delta":{"stop_reason":"` + stop + `"},"usage":{"output_tokens":100}}`, `{"type":"message_stop"}`,
+			`{"type":"message_delta",` +
+				`"delta":{"stop_reason":"` + stop + `"},"usage":{"output_tokens":100}}`, `{"type":"message_stop"}`,
 		} {
 			var kind struct{ Type string }
 			expect.NoError(t, json.Unmarshal([]byte(e), &kind))
@@ -341,8 +375,11 @@ func quoted(text string) string {
 func TestMembersSearchTheWebIfTheCommandSaysSo(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "contest.toml", "[orchestrator]\nmax_rounds = 1\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
-	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = 'd'\nmodel = 'demo'\n")
-	env := map[string]string{"MIXSEEK_WORKSPACE": folder, "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": searchingVendor(t).URL}
+	write(t, folder, "team.toml",
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = "+
+			"'d'\nmodel = 'demo'\n")
+	env := map[string]string{"MIXSEEK_WORKSPACE": folder, "ANTHROPIC_API_KEY": "k",
+		"ANTHROPIC_BASE_URL": searchingVendor(t).URL}
 	exec := func(args ...string) ran {
 		return runIn(t, env, append([]string{"exec", "-c", "contest.toml"}, args...)...)
 	}
@@ -353,7 +390,8 @@ func TestMembersSearchTheWebIfTheCommandSaysSo(t *testing.T) {
 	expect.Must(t, r.code == 0 && json.Unmarshal([]byte(r.out), &got) == nil, "%+v", r)
 	expect.That(t, len(got.Searches) == 1, "%+v", got.Searches)
 	x := got.Searches[0]
-	expect.That(t, x.Provider == "anthropic" && x.Searches == 2 && x.CostUSD == "0.02" && x.ThousandUSD == "10.00" && x.Read != "" &&
+	expect.That(t, x.Provider == "anthropic" && x.Searches == 2 && x.CostUSD == "0.02" && x.ThousandUSD == "10.00" &&
+		x.Read != "" &&
 		strings.HasPrefix(x.Source, "https://platform.claude.com/"), "%+v", x)
 	expect.Has(t, r.problem, `"overtime [2J", searched 2 times for 0.02 USD`)
 	expect.Has(t, r.problem, "SEARCH")
@@ -362,12 +400,15 @@ func TestMembersSearchTheWebIfTheCommandSaysSo(t *testing.T) {
 	expect.That(t, strings.Count(lines, `"kind":"SEARCH"`) == 1 && strings.Contains(lines, `"searches":2`) &&
 		strings.Contains(lines, `"tool":"web_search"`), "%s", lines)
 	r = exec("-model", haiku, "--search", "Write about overtime")
-	expect.That(t, r.code == 0 && strings.Contains(r.out, "web search of anthropic: 2 times for 0.02 USD, in the costs above, at 10.00 USD"), "%+v", r)
+	expect.That(t, r.code == 0 &&
+		strings.Contains(r.out, "web search of anthropic: 2 times for 0.02 USD, in the costs above, at 10.00 USD"), "%+v", r)
 	r = exec("-model", haiku, "--search", "--dry-run")
 	expect.That(t, r.code == 0 && strings.Contains(r.out, "tools: web_search of "+haiku), "%+v", r)
 	for name, tt := range map[string]struct{ args, warns, tells string }{
-		"not asked for":           {"-model " + haiku, "search can't read anything: configs/servers.toml lists no tool of an MCP server.", "読み取りツールがありません"},
-		"a wire without a search": {"-model " + demo + " --search", "and demo has no vendor web search", "AI モデル demo では Web 検索を使えず"},
+		"not asked for": {"-model " + haiku,
+			"search can't read anything: configs/servers.toml lists no tool of an MCP server.", "読み取りツールがありません"},
+		"a wire without a search": {"-model " + demo + " --search", "and demo has no vendor web search",
+			"AI モデル demo では Web 検索を使えず"},
 	} {
 		r := exec(append(strings.Fields(tt.args), "-locale", "ja", "Write about overtime")...)
 		expect.That(t, r.code == 0 && strings.Contains(r.problem, "warning: a: ") && strings.Contains(r.problem, tt.warns) &&

@@ -320,7 +320,8 @@ func (x *records) add(r mixseekRow) error {
 		if r.Percent {
 			score, feedback = contest.Scaled(or(r.Score, 0)), feedbackOf(or(r.Details, "{}"))
 		}
-		x.board = append(x.board, leaderBoard{0, r.ExecutionID, r.TeamID, r.TeamName, r.RoundNumber, score, feedback, r.Content,
+		x.board = append(x.board, leaderBoard{0, r.ExecutionID, r.TeamID, r.TeamName, r.RoundNumber, score, feedback,
+			r.Content,
 			r.Format, or(r.Usage, "{}"), at})
 	case "execution_summary":
 		if r.Percent && r.BestScore != nil {

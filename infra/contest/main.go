@@ -8,7 +8,8 @@
 //	go run ./infra/contest archive -table … -bucket … -team …
 //	go run ./infra/contest archive -import mixseek.db
 //
-// exports a deployment's contests as Parquet files, and adds those of a mixseek database to this machine's. MIXSEEK_WORKSPACE says where the workspace is. See the README here.
+// exports a deployment's contests as Parquet files, and adds those of a mixseek database to this machine's.
+// MIXSEEK_WORKSPACE says where the workspace is. See the README here.
 package main
 
 import (
@@ -144,7 +145,8 @@ func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInp
 	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil
 }
 
-const usageOfEvaluation = "usage: contest evaluate [-c FILE] [-model NAME] [-submission FILE] [-locale LOCALE] [--json] \"prompt\" [\"submission\"]"
+const usageOfEvaluation = "usage: contest evaluate [-c FILE] [-model NAME] [-submission FILE] [-locale LOCALE] " +
+	"[--json] \"prompt\" [\"submission\"]"
 
 // evaluation is a text's score, as a round would give it.
 type evaluation struct {
@@ -159,11 +161,13 @@ type evaluation struct {
 // wrongly or the file is invalid.
 func (p program) evaluate(ctx context.Context, args []string) int {
 	flags := p.flags("evaluate")
-	file := flags.String("c", "", "the evaluator's `file`, or a contest's; unless given, configs/evaluator.toml if it is there")
+	file := flags.String("c", "",
+		"the evaluator's `file`, or a contest's; unless given, configs/evaluator.toml if it is there")
 	flags.StringVar(file, "config", "", "as -c")
 	model := flags.String("model", "", "the `name` of a model that stands for all that the file names; demo needs no key")
 	from := flags.String("submission", "", "the `file` with the text, instead of the second argument")
-	locale := flags.String("locale", "", "ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
+	locale := flags.String("locale", "",
+		"ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
 	asJSON := flags.Bool("json", false, "print the result as JSON")
 	if code, ok := p.parse(flags, args); !ok {
 		return code
@@ -194,7 +198,8 @@ func (p program) evaluate(ctx context.Context, args []string) int {
 	if code != exitDone {
 		return code
 	}
-	out, err := round.Runner{Models: models}.Evaluate(ctx, round.Play{Evaluator: evaluator, Prompt: prompt, Locale: *locale}, submission)
+	out, err := round.Runner{Models: models}.Evaluate(ctx,
+		round.Play{Evaluator: evaluator, Prompt: prompt, Locale: *locale}, submission)
 	if err != nil {
 		return p.unscored(err, *locale)
 	}
@@ -249,7 +254,8 @@ func (p program) evaluator(file, model string) (e teamconfig.Evaluator, models r
 func (p program) unscored(err error, locale string) int {
 	var failed *round.Error
 	switch {
-	case errors.Is(err, round.ErrBlankPrompt), errors.Is(err, round.ErrBlankSubmission), errors.Is(err, round.ErrLongSubmission):
+	case errors.Is(err, round.ErrBlankPrompt), errors.Is(err, round.ErrBlankSubmission), errors.Is(err,
+		round.ErrLongSubmission):
 		return p.misused("%v", err)
 	case errors.As(err, &failed):
 		fmt.Fprintln(p.problem, still(failed.Sentence(locale)))

@@ -235,7 +235,8 @@ func (s *pinned) unreachable(err error) {
 		}
 		s.wrong("token_env", value, "has no token, or no header as Name: value, that the server takes (401)")
 	case explain.ProblemAddress:
-		s.wrong("url", s.URL, "may not be called: only public addresses with https may, and what %s names in the environment as host:port", outboundAllow)
+		s.wrong("url", s.URL, "may not be called: only public addresses with https may, and what %s names in the "+
+			"environment as host:port", outboundAllow)
 	case explain.ProblemTimeout:
 		s.wrong("url", s.URL, "does not answer within %d s", int(connectWithin.Seconds()))
 	default:
@@ -283,7 +284,8 @@ type turns struct {
 
 // About describes this machine's sandbox.
 func (turns) About() string {
-	return "sh, the usual small programs of Linux, and what else is installed on this machine for everybody. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
+	return "sh, the usual small programs of Linux, and what else is installed on this machine for everybody. There " +
+		"is no network: nothing can be downloaded or installed. A result says which tool is missing."
 }
 
 // Run waits for a free slot and runs a script.

@@ -40,11 +40,13 @@ func newWiki(t *testing.T) *wiki {
 	t.Helper()
 	w := &wiki{mcp: sdk.NewServer(&sdk.Implementation{Name: "wiki", Version: "1"}, nil)}
 	w.describe("Searches the pages of the wiki.", true)
-	w.mcp.AddTool(&sdk.Tool{Name: "write", Description: "Writes a page.", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		t.Error("a tool that writes was called")
-		return &sdk.CallToolResult{}, nil
-	})
-	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return w.mcp }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	w.mcp.AddTool(&sdk.Tool{Name: "write", Description: "Writes a page.", InputSchema: map[string]any{"type": "object"}},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			t.Error("a tool that writes was called")
+			return &sdk.CallToolResult{}, nil
+		})
+	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return w.mcp },
+		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		fault := w.fault
@@ -72,7 +74,8 @@ func (w *wiki) fails(fault http.HandlerFunc) {
 func (w *wiki) describe(description string, reads bool) {
 	w.mcp.AddTool(&sdk.Tool{
 		Name: "search", Description: description, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: reads},
-		InputSchema: map[string]any{"type": "object", "properties": map[string]any{"query": map[string]any{"type": "string"}}, "required": []string{"query"}},
+		InputSchema: map[string]any{"type": "object",
+			"properties": map[string]any{"query": map[string]any{"type": "string"}}, "required": []string{"query"}},
 	}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		w.mu.Lock()
 		w.asked = append(w.asked, string(r.Params.Arguments))
@@ -97,8 +100,11 @@ func team(t *testing.T, of, more string) string {
 	folder := t.TempDir()
 	err := os.Mkdir(filepath.Join(folder, "configs"), 0o755)
 	expect.NoError(t, err)
-	write(t, folder, "configs/contest.toml", "[orchestrator]\nmax_rounds = 2\n"+more+"[[orchestrator.teams]]\nconfig = 'team.toml'\n")
-	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'helper'\ntype = '"+of+"'\ndescription = 'd'\nmodel = 'demo'\n")
+	write(t, folder, "configs/contest.toml",
+		"[orchestrator]\nmax_rounds = 2\n"+more+"[[orchestrator.teams]]\nconfig = 'team.toml'\n")
+	write(t, folder, "team.toml",
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'helper'\n"+
+			"type = '"+of+"'\ndescription = 'd'\nmodel = 'demo'\n")
 	return folder
 }
 
@@ -108,7 +114,8 @@ func (w *wiki) lists(tools string) string {
 }
 
 func (w *wiki) env(folder string) map[string]string {
-	return map[string]string{"MIXSEEK_WORKSPACE": folder, "MCP_WIKI_TOKEN": wikiToken, "OUTBOUND_ALLOW": w.Listener.Addr().String()}
+	return map[string]string{"MIXSEEK_WORKSPACE": folder, "MCP_WIKI_TOKEN": wikiToken,
+		"OUTBOUND_ALLOW": w.Listener.Addr().String()}
 }
 
 // tools returns the trace's events of tool calls by members.
@@ -131,22 +138,29 @@ func tools(t *testing.T, trace string) (all []traced) {
 func TestAMemberReadsByTheToolsOfAListedServer(t *testing.T) {
 	w, folder := newWiki(t), team(t, "web-search", "")
 	write(t, folder, "configs/servers.toml", w.lists("'search'"))
-	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "--dry-run"); r.code != 0 || !strings.Contains(r.out, "tools: wiki.search\n") || w.times() != 0 {
+	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "--dry-run"); r.code != 0 ||
+		!strings.Contains(r.out, "tools: wiki.search\n") || w.times() != 0 {
 		t.Errorf("a dry run: %+v, %d calls", r, w.times())
 	}
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	r := runIn(t, w.env(folder), "exec", "-model", "demo", "--json", "--trace", trace, "出張のルール")
-	if r.code != 0 || w.times() != 2 || !strings.Contains(w.asked[0], `"query":"出張のルール"`) || !strings.Contains(r.problem, "TOOL      helper  wiki_search") || strings.Contains(r.out+r.problem, wikiToken) {
+	if r.code != 0 || w.times() != 2 || !strings.Contains(w.asked[0], `"query":"出張のルール"`) ||
+		!strings.Contains(r.problem, "TOOL      helper  wiki_search") || strings.Contains(r.out+r.problem, wikiToken) {
 		t.Errorf("%d calls, %v: %+v", w.times(), w.asked, r)
 	}
 	all := tools(t, trace)
-	if len(all) != 2 || all[0].Tool != "wiki_search" || all[0].Agent != "helper" || !strings.Contains(string(all[0].Input), "出張のルール") || all[0].Text != "出張の精算は30日以内" || all[0].Failed != "" {
+	if len(all) != 2 || all[0].Tool != "wiki_search" || all[0].Agent != "helper" ||
+		!strings.Contains(string(all[0].Input), "出張のルール") || all[0].Text != "出張の精算は30日以内" || all[0].Failed != "" {
 		t.Errorf("the trace has %+v", all)
 	}
 	write(t, folder, "elsewhere.toml", w.lists(""))
-	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "-servers", "elsewhere.toml", "出張のルール"); r.code != 0 || w.times() != 2 ||
-		!strings.Contains(r.problem, "warning: elsewhere.toml: servers.wiki.tools: lists none: those that only read are search") ||
-		!strings.Contains(r.problem, "warning: a: helper can't read anything: elsewhere.toml lists no tool of an MCP server. Its team is told.") || !strings.Contains(r.out, "failed: ") {
+	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "-servers", "elsewhere.toml", "出張のルール"); r.code != 0 ||
+		w.times() != 2 ||
+		!strings.Contains(r.problem,
+			"warning: elsewhere.toml: servers.wiki.tools: lists none: those that only read are search") ||
+		!strings.Contains(r.problem,
+			"warning: a: helper can't read anything: elsewhere.toml lists no tool of an MCP server. Its team is told.") ||
+		!strings.Contains(r.out, "failed: ") {
 		t.Errorf("a file that lists no tool: %+v", r)
 	}
 }
@@ -163,16 +177,27 @@ func TestAServerThatCantBeReadByEndsAContestBeforeItBegins(t *testing.T) {
 		says  []string
 	}{
 		"no such tool, and one that writes": {w.lists("'find', 'write'"), nil, nil, []string{
-			`configs/servers.toml: servers.wiki.tools[0]: is none of the server's tools: those that only read are search, got "find"`,
+			`configs/servers.toml: servers.wiki.tools[0]: is none of the server's tools: those that only read are search, ` +
+				`got "find"`,
 			`servers.wiki.tools[1]: can't be called: the server does not say that it only reads (readOnlyHint), got "write"`,
 		}},
-		"no token":         {w.lists("'search'"), map[string]string{"MCP_WIKI_TOKEN": ""}, nil, []string{`servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
-		"another's token":  {w.lists("'search'"), map[string]string{"MCP_WIKI_TOKEN": "wrong-himitsu"}, nil, []string{"servers.wiki.token_env: has no token, or no header as Name: value, that the server takes (401)"}},
-		"no variable":      {strings.Replace(w.lists("'search'"), "token_env = 'MCP_WIKI_TOKEN'\n", "", 1), nil, nil, []string{"servers.wiki.token_env: is required: the server asks for a token (401)"}},
-		"down, and a key":  {"[servers.gone]\nurl = '" + address + "/mcp'\ntools = ['x']\n" + w.lists("'x'"), map[string]string{"MCP_WIKI_TOKEN": "", "OUTBOUND_ALLOW": strings.TrimPrefix(address, "http://")}, nil, []string{"servers.gone.url: Couldn't reach gone (MCP), got", `servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
-		"not public":       {w.lists("'search'"), map[string]string{"OUTBOUND_ALLOW": ""}, nil, []string{"servers.wiki.url: may not be called: only public addresses with https may, and what OUTBOUND_ALLOW names"}},
-		"no MCP server":    {w.lists("'search'"), nil, http.NotFound, []string{"servers.wiki.url: wiki (MCP) couldn't find it (404)"}},
-		"a file's mistake": {w.lists("'search'") + "key = 'x'\n", nil, nil, []string{"servers.wiki.key: isn't a known field here"}},
+		"no token": {w.lists("'search'"), map[string]string{"MCP_WIKI_TOKEN": ""}, nil,
+			[]string{`servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
+		"another's token": {w.lists("'search'"), map[string]string{"MCP_WIKI_TOKEN": "wrong-himitsu"}, nil,
+			[]string{"servers.wiki.token_env: has no token, or no header as Name: value, that the server takes (401)"}},
+		"no variable": {strings.Replace(w.lists("'search'"), "token_env = 'MCP_WIKI_TOKEN'\n", "", 1), nil, nil,
+			[]string{"servers.wiki.token_env: is required: the server asks for a token (401)"}},
+		"down, and a key": {"[servers.gone]\nurl = '" + address + "/mcp'\ntools = ['x']\n" + w.lists("'x'"),
+			map[string]string{"MCP_WIKI_TOKEN": "", "OUTBOUND_ALLOW": strings.TrimPrefix(address,
+				"http://")}, nil, []string{"servers.gone.url: Couldn't reach gone " +
+				"(MCP), got", `servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
+		"not public": {w.lists("'search'"), map[string]string{"OUTBOUND_ALLOW": ""}, nil,
+			[]string{"servers.wiki.url: may not be called: only public addresses with https may, and what " +
+				"OUTBOUND_ALLOW names"}},
+		"no MCP server": {w.lists("'search'"), nil, http.NotFound,
+			[]string{"servers.wiki.url: wiki (MCP) couldn't find it (404)"}},
+		"a file's mistake": {w.lists("'search'") + "key = 'x'\n", nil, nil,
+			[]string{"servers.wiki.key: isn't a known field here"}},
 	} {
 		folder := team(t, "web-search", "")
 		write(t, folder, "configs/servers.toml", c.file)
@@ -183,13 +208,15 @@ func TestAServerThatCantBeReadByEndsAContestBeforeItBegins(t *testing.T) {
 		w.fails(c.fault)
 		r := runIn(t, env, "exec", "-model", "demo", "x")
 		for _, want := range c.says {
-			if r.code != 2 || !strings.Contains(r.problem, want) || strings.Contains(r.out, "LEADER") || strings.Contains(r.problem, "himitsu") {
+			if r.code != 2 || !strings.Contains(r.problem, want) || strings.Contains(r.out, "LEADER") ||
+				strings.Contains(r.problem, "himitsu") {
 				t.Errorf("%s: want %s: %+v", name, want, r)
 			}
 		}
 	}
 	folder := team(t, "plain", "")
-	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "-servers", "none.toml", "x"); r.code != 2 || !strings.Contains(r.problem, "none.toml: there is no such file in the workspace") {
+	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "-servers", "none.toml", "x"); r.code != 2 ||
+		!strings.Contains(r.problem, "none.toml: there is no such file in the workspace") {
 		t.Errorf("a file that is not there: %+v", r)
 	}
 	write(t, folder, "configs/servers.toml", "[servers.wiki]\nurl = 'https://wiki.invalid/mcp'\ntools = ['x']\n")
@@ -210,7 +237,8 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	all, _ := workspace.Servers("configs/servers.toml")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, found := p.connect(ctx, "configs/servers.toml", all); len(found) != 1 || !strings.Contains(found[0].String(), "servers.wiki.url: does not answer within") {
+	if _, found := p.connect(ctx, "configs/servers.toml", all); len(found) != 1 ||
+		!strings.Contains(found[0].String(), "servers.wiki.url: does not answer within") {
 		t.Errorf("%v", found)
 	}
 	// A contest that has begun has its own time limit.
@@ -219,7 +247,8 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	defer close(held)
 	w.calls = func() { <-held }
 	began := time.Now()
-	if r := runIn(t, env, "exec", "-model", "demo", "--timeout", "2", "x"); r.code != 2 || !strings.Contains(r.out, "team_timeout") || time.Since(began) > time.Minute {
+	if r := runIn(t, env, "exec", "-model", "demo", "--timeout", "2", "x"); r.code != 2 ||
+		!strings.Contains(r.out, "team_timeout") || time.Since(began) > time.Minute {
 		t.Errorf("after %s: %+v", time.Since(began), r)
 	}
 }
@@ -263,7 +292,8 @@ func TestAMembersCodeRunsOnThisMachine(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	r = run(t, folder, "exec", "-model", "demo", "--trace", trace, "経費の計算")
 	all := tools(t, trace)
-	if r.code != 0 || len(all) != 2 || all[0].Tool != "execute_code" || !strings.Contains(string(all[0].Input), "echo 42") || all[0].Text != "42\nexit code: 0" || all[0].Failed != "" {
+	if r.code != 0 || len(all) != 2 || all[0].Tool != "execute_code" ||
+		!strings.Contains(string(all[0].Input), "echo 42") || all[0].Text != "42\nexit code: 0" || all[0].Failed != "" {
 		t.Errorf("%+v: %+v", all, r)
 	}
 }
@@ -282,10 +312,12 @@ func TestAMachineThatKeepsNoScriptApartSaysWhatIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // no go
 	folder := team(t, "code-exec", "")
 	const want = "warning: a: helper can't execute code on this machine: functions/run-sandbox can't be built: "
-	if r := run(t, folder, "exec", "-model", "demo", "--dry-run", "--json"); r.code != 0 || !strings.Contains(r.problem, want) || !strings.Contains(r.out, `"executes_code": false`) {
+	if r := run(t, folder, "exec", "-model", "demo", "--dry-run", "--json"); r.code != 0 ||
+		!strings.Contains(r.problem, want) || !strings.Contains(r.out, `"executes_code": false`) {
 		t.Errorf("a dry run: %+v", r)
 	}
-	if r := run(t, folder, "exec", "-model", "demo", "経費の計算"); r.code != 0 || !strings.HasPrefix(r.problem, want) || !strings.Contains(r.out, "failed: この環境では、コードを実行できません。") {
+	if r := run(t, folder, "exec", "-model", "demo", "経費の計算"); r.code != 0 || !strings.HasPrefix(r.problem, want) ||
+		!strings.Contains(r.out, "failed: この環境では、コードを実行できません。") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -295,8 +327,10 @@ func TestAScriptEndsWithItsContest(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	o := isolated.Order{Action: "A", Type: isolated.ShellCommand, Script: ":", TimeoutSeconds: 60, Deadline: time.Now().Add(time.Minute)}
-	if _, err := s.Run(ctx, o, func(isolated.Line) error { return nil }); err == nil || time.Since(began) > 30*time.Second {
+	o := isolated.Order{Action: "A", Type: isolated.ShellCommand, Script: ":", TimeoutSeconds: 60,
+		Deadline: time.Now().Add(time.Minute)}
+	if _, err := s.Run(ctx, o, func(isolated.Line) error { return nil }); err == nil ||
+		time.Since(began) > 30*time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }

@@ -65,7 +65,10 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 			running.runHappy(t, func(d *scenarioRun) {
 				release := d.holds(at.moment())
 				defer release()
-				d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
+				d.Eventually("the gate is open", func() bool {
+					return d.Shows("CARD#prompt#0001", "approve_prompt") &&
+						len(d.Load().Waits) == 1
+				})
 				var swept sync.WaitGroup
 				defer swept.Wait()
 				defer release()
@@ -107,7 +110,8 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 		for _, body := range []string{"no JSON", `{"tenant":1}`, nobody} {
 			for _, group := range []string{d.Ref.ID, "another"} {
 				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
-					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(aggregate.NewID()),
+					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group,
+					MessageDeduplicationId: aws.String(aggregate.NewID()),
 				})
 				if err != nil {
 					failf("send: %w", err)
@@ -116,11 +120,13 @@ func TestAPoisonousMessageDelaysNobody(t *testing.T) {
 		}
 		d.approveBoth()
 		d.Eventually("the queue is empty", func() bool {
-			out, err := queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+			out, err := queue.GetQueueAttributes(context.Background(),
+				&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 			if err != nil {
 				failf("read the queue: %w", err)
 			}
-			return out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+			return out.Attributes["ApproximateNumberOfMessages"] == "0" &&
+				out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
 		})
 	})
 }
@@ -156,7 +162,8 @@ func (d *scenarioRun) stop(gate string) {
 		return err == nil && len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
 	arn := d.RunARN("Pipeline", d.Ref.ID, d.Load().Head.Run)
-	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
+	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(),
+		&sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
 		failf("stop: %w", err)
 	}
 }
@@ -166,7 +173,10 @@ func (d *scenarioRun) stop(gate string) {
 func TestTheStateMachineIsLost(t *testing.T) {
 	running.runHappy(t, func(d *scenarioRun) {
 		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.Eventually("the run waits", func() bool { return len(d.Load().Waits) == 1 && d.Shows("CARD#process#0001", "approve_process") })
+		d.Eventually("the run waits", func() bool {
+			return len(d.Load().Waits) == 1 &&
+				d.Shows("CARD#process#0001", "approve_process")
+		})
 		d.recreateMachine()
 		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		d.untilCompleted()
@@ -176,12 +186,15 @@ func TestTheStateMachineIsLost(t *testing.T) {
 // recreateMachine recreates the state machine without its runs.
 func (d *scenarioRun) recreateMachine() {
 	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
-	m, err := c.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
+	m, err := c.DescribeStateMachine(ctx,
+		&sfn.DescribeStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
 	if err == nil {
-		_, err = c.DeleteStateMachine(ctx, &sfn.DeleteStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
+		_, err = c.DeleteStateMachine(ctx,
+			&sfn.DeleteStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})
 	}
 	if err == nil {
-		_, err = c.CreateStateMachine(ctx, &sfn.CreateStateMachineInput{Name: m.Name, Definition: m.Definition, RoleArn: m.RoleArn})
+		_, err = c.CreateStateMachine(ctx, &sfn.CreateStateMachineInput{Name: m.Name, Definition: m.Definition,
+			RoleArn: m.RoleArn})
 	}
 	if err != nil {
 		failf("make the state machine anew: %w", err)
@@ -253,7 +266,10 @@ func (p *delivery) draw(payload []byte) (twice bool, late time.Duration, mixed [
 		Records []json.RawMessage `json:"Records"`
 	}
 	if json.Unmarshal(payload, &batch) == nil && len(batch.Records) > 1 {
-		p.random.Shuffle(len(batch.Records), func(i, j int) { batch.Records[i], batch.Records[j] = batch.Records[j], batch.Records[i] })
+		p.random.Shuffle(len(batch.Records), func(i, j int) {
+			batch.Records[i], batch.Records[j] = batch.Records[j],
+				batch.Records[i]
+		})
 		if b, err := json.Marshal(batch); err == nil {
 			mixed = b
 		}

@@ -97,7 +97,8 @@ func (k *talk) laid(t driver.T) {
 	d.Shows("Action #1 done", "Sato,9")
 }
 
-// TestACrashWhileAttachmentsAreLaidLaysEachOnce kills the process that reads and lays attachments at each of its points,
+// TestACrashWhileAttachmentsAreLaidLaysEachOnce kills the process that reads and lays attachments at each of its
+// points,
 // and others' at some: each attachment lies once, and the command after that finds them.
 func TestACrashWhileAttachmentsAreLaidLaysEachOnce(t *testing.T) {
 	t.Parallel()

@@ -69,7 +69,8 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 		k := b.begin(t)
 		base = k.end(t)
 		want := kept{
-			Kept: true, Cards: []string{"kept: milk"}, Audit: []string{"note.begun", "note.approved", "note.kept"}, Runs: []string{"SUCCEEDED"},
+			Kept: true, Cards: []string{"kept: milk"}, Audit: []string{"note.begun", "note.approved",
+				"note.kept"}, Runs: []string{"SUCCEEDED"},
 		}
 		if diff := cmp.Diff(want, base); diff != "" {
 			t.Fatal(diff)
@@ -118,7 +119,8 @@ func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) 
 func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	t.Helper()
 	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), note.NewID())
-	k := &noteRun{harness: b, trace: newTrace(), ref: ref, notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
+	k := &noteRun{harness: b, trace: newTrace(), ref: ref,
+		notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
 	for _, p := range prepare {
 		p(k)
 	}
@@ -143,7 +145,8 @@ func (k *noteRun) pass(t driver.T, sk, update, condition string) {
 	pk, _ := aggregate.Kinds{note.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition,
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+			"SK": &types.AttributeValueMemberS{Value: sk}},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
 	})
 	var moved *types.ConditionalCheckFailedException
@@ -182,7 +185,8 @@ func (k *noteRun) end(t driver.T) (out kept) {
 			out.Cards = append(out.Cards, m.Text)
 		}
 	}
-	page := expect.Value(k.notes.Audit(context.Background(), k.ref.Tenant, store.AuditFilter{Resource: k.ref.ID}, "", 100))(t)
+	page := expect.Value(k.notes.Audit(context.Background(), k.ref.Tenant, store.AuditFilter{Resource: k.ref.ID}, "",
+		100))(t)
 	for _, x := range slices.Backward(page.Items) {
 		out.Audit = append(out.Audit, string(x.Action))
 	}
@@ -246,7 +250,8 @@ func edits(t *testing.T) map[string][][2]string {
 		},
 		"shared/slack/card/homeline.go": {
 			after("\t\"ringi/shared/domain/conversation\"\n", "\t\"ringi/shared/domain/note\"\n"),
-			after("\ttitle := \"\"\n\tswitch a := x.Of.(type) {\n", "\tcase *note.Aggregate:\n\t\ttitle = escape(a.Note.Text)\n"),
+			after("\ttitle := \"\"\n\tswitch a := x.Of.(type) {\n",
+				"\tcase *note.Aggregate:\n\t\ttitle = escape(a.Note.Text)\n"),
 		},
 		"functions/update-card/main.go": {
 			after("\t\"ringi/shared/store\"\n", "\t\"ringi/shared/domain/note\"\n"),
@@ -332,7 +337,8 @@ func copyTree(t *testing.T, from, to string) {
 // met are the functions that handle notes, by logical id. The others are compiled to check that they compile, but not
 // linked if RINGI_ARTIFACTS has them: linking takes most of the time.
 var met = map[string]string{
-	"KeepNoteFunction": "keep-note", "ReceiveInteractionFunction": "receive-interaction", "RelayChangesFunction": "relay-changes", "UpdateCardFunction": "update-card",
+	"KeepNoteFunction": "keep-note", "ReceiveInteractionFunction": "receive-interaction",
+	"RelayChangesFunction": "relay-changes", "UpdateCardFunction": "update-card",
 	"SweepTasksFunction": "sweep-tasks", "SealAuditFunction": "seal-audit",
 }
 
@@ -353,7 +359,8 @@ func binaries(t *testing.T, root string) string {
 	run("list", "-trimpath", "-export", tags, "./functions/...")
 	folder := filepath.Join(root, ".artifacts")
 	for id, name := range met {
-		run("build", "-trimpath", "-buildvcs=false", tags, flags, "-o", filepath.Join(folder, id, "bootstrap"), "./functions/"+name)
+		run("build", "-trimpath", "-buildvcs=false", tags, flags, "-o", filepath.Join(folder, id, "bootstrap"),
+			"./functions/"+name)
 	}
 	for _, other := range expect.Value(os.ReadDir(others))(t) {
 		if met[other.Name()] == "" {
@@ -369,7 +376,8 @@ func binaries(t *testing.T, root string) string {
 func rulesHold(t *testing.T, root string) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"./infra", "-skip", "TestRunsGoWhereTheRowsSay|TestRulesNoticeMistakes"}, {"./infra/local/sandbox", "-run", "TestThePanelHasAWord"},
+		{"./infra", "-skip", "TestRunsGoWhereTheRowsSay|TestRulesNoticeMistakes"}, {"./infra/local/sandbox", "-run",
+			"TestThePanelHasAWord"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-trimpath", "-timeout=20m"}, args...)...)
 		cmd.Env = append(os.Environ(), "CI=", "RINGI_LONG=")

@@ -94,26 +94,35 @@ func scenarios() []scenario {
 			d.sweep()
 			d.untilEnded()
 		}},
-		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, act: func(d *scenarioRun) {
-			end := d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, stepTimeout)
-			defer end()
-			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
-			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
-			d.ClickUntilTaken(webapi.Tanaka, "CARD#execution", "cancel_execution")
-			d.clock.expire(d, true)
-			d.clock.sweepFor(d)
-			end()
-			d.untilEnded()
-		}},
+		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper },
+			act: func(d *scenarioRun) {
+				end := d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, stepTimeout)
+				defer end()
+				d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+				d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
+				d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
+				d.ClickUntilTaken(webapi.Tanaka, "CARD#execution", "cancel_execution")
+				d.clock.expire(d, true)
+				d.clock.sweepFor(d)
+				end()
+				d.untilEnded()
+			}},
 	}
 }
 
 // sweptTo sweeps to start the work, and again to draw the gate that it reaches.
 func (d *scenarioRun) sweptTo(gate string) {
-	d.Eventually("the message is kept", func() bool { _, err := d.Store.Head(context.Background(), d.Ref); return err == nil })
+	d.Eventually("the message is kept", func() bool {
+		_, err := d.Store.Head(context.Background(),
+			d.Ref)
+		return err == nil
+	})
 	d.sweep()
-	d.Eventually("the run waits at "+gate, func() bool { a := d.Load(); return len(a.Waits) == 1 && a.Waits[0].Gate == gate })
+	d.Eventually("the run waits at "+gate, func() bool {
+		a := d.Load()
+		return len(a.Waits) == 1 &&
+			a.Waits[0].Gate == gate
+	})
 	d.sweep()
 }
 

@@ -103,7 +103,8 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	if got.Sent[writeRows] != want.Sent[writeRows] || got.Sent[direct] != want.Sent[direct] {
 		t.Errorf("write tools were called %v times, undisturbed %v", got.Sent, want.Sent)
 	}
-	if a := d.Load(); a.Task.Status != task.TaskCompleted || a.Execution().Attempt != 2 || !a.StepOf(a.Execution(), 4).Reused {
+	if a := d.Load(); a.Task.Status != task.TaskCompleted || a.Execution().Attempt != 2 ||
+		!a.StepOf(a.Execution(), 4).Reused {
 		t.Errorf("task %s, attempt %d", a.Task.Status, a.Execution().Attempt)
 	}
 }
@@ -259,7 +260,8 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 				} else {
 					d.approveBoth()
 				}
-				if status, said := d.deliver(l); status != http.StatusBadRequest || !strings.Contains(said, "ConditionalCheckFailed") {
+				if status, said := d.deliver(l); status != http.StatusBadRequest ||
+					!strings.Contains(said, "ConditionalCheckFailed") {
 					failf("the late write was answered %d %s", status, said)
 				}
 			}

@@ -24,7 +24,8 @@ import (
 // sourcePoints is how many crash points of a fetch are tried.
 const sourcePoints = 1
 
-// TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins with
+// TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins
+// with
 // the files of one commit, or says that it has none, and says either once.
 func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	t.Parallel()
@@ -205,7 +206,8 @@ func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
 			_, _ = w.Write([]byte(`{"message":"Reference already exists"}`))
 		}))
 	})
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Outcome == "", "%+v", x)
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Outcome == "",
+		"%+v", x)
 	expect.Is(t, k.shop().Ref("heads/"+x.Pushed.Branch), other)
 }
 
@@ -230,7 +232,8 @@ func TestALostPullRequestIsLookedAt(t *testing.T) {
 			}))(t)
 		}
 	}, at)
-	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There && x.Pushed.Number == 0, "%+v %+v", x, x.Pushed)
+	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There && x.Pushed.Number == 0, "%+v %+v", x,
+		x.Pushed)
 	d := &driver.Dialogue{T: t, S: b.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: time.Minute}
 	made := k.made("CallToolFunction", at.kind)
 	d.Press(webapi.Sato, d.Shows("🔎 Check"), card.CheckAction)
@@ -269,7 +272,8 @@ func TestAWithdrawnPushWhoseProcessDiesIsLookedAt(t *testing.T) {
 			k.sweep(t)
 			x = k.ends(t, 2)
 		}
-		expect.Must(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Pushed.There && x.Pushed.Look == nil, "after %s: %+v %+v", p.kind, x.Late, x.Pushed)
+		expect.Must(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Pushed.There && x.Pushed.Look == nil,
+			"after %s: %+v %+v", p.kind, x.Late, x.Pushed)
 		expect.Is(t, k.shop().Ref("heads/"+x.Pushed.Branch), x.Pushed.Commit)
 		d := &driver.Dialogue{T: t, S: b.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: time.Minute}
 		d.Shows("Cancelled by", "ringi/")

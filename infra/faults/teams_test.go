@@ -31,12 +31,13 @@ var takePoints = map[string]int{"ReceiveInteractionFunction": 1}
 
 // taking is a scenario in which a person takes the best draft of two teams while the third one hangs.
 func taking() scenario {
-	return scenario{name: "take best", text: "従業員一覧を取得して demo: cost 0.01 contest demo: hang solo", act: func(d *scenarioRun) {
-		d.untilTeamsEnded("careful", "swift")
-		d.from = d.now()
-		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", card.TakeBest)
-		d.approvesAll()
-	}}
+	return scenario{name: "take best", text: "従業員一覧を取得して demo: cost 0.01 contest demo: hang solo",
+		act: func(d *scenarioRun) {
+			d.untilTeamsEnded("careful", "swift")
+			d.from = d.now()
+			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", card.TakeBest)
+			d.approvesAll()
+		}}
 }
 
 // untilTeamsEnded waits until these teams of the contest have played all of their rounds.
@@ -143,33 +144,34 @@ func TestTheBestSoFarIsTakenAsTheLastTeamEnds(t *testing.T) {
 			if !x.taken {
 				expect.AtNight(t)
 			}
-			d, err := b.run(scenario{name: "race", text: "従業員一覧を取得して demo: cost 0.01 contest demo: slow 0.3", act: func(d *scenarioRun) {
-				release := d.holds(x.held.moment())
-				defer release()
-				ts := d.Card("CARD#prompt#0001", card.TakeBest).TS
-				var clicked sync.WaitGroup
-				var pressed atomic.Bool
-				press := func() { _ = d.Sandbox.Click(webapi.Suzuki, d.Channel, ts, card.TakeBest) }
-				if x.taken {
-					d.Eventually("the end is about to be written", func() bool { return d.met(closing.function, closing.kind) >= 1 })
-					press()
-					d.Eventually("the click counts", func() bool { return d.Load().Prompt().Contest.TakenAt != nil })
-				} else {
-					d.Eventually("the click is about to be written", func() bool {
-						if pressed.CompareAndSwap(false, true) { // and again until something is scored
-							clicked.Go(func() {
-								defer pressed.Store(false)
-								press()
-							})
-						}
-						return d.met(click.function, click.kind) >= 1
-					})
-					d.Eventually("the contest has ended", func() bool { return d.Load().Prompt().Contest.Over() })
-				}
-				release()
-				clicked.Wait()
-				d.approvesAll()
-			}})
+			d, err := b.run(scenario{name: "race", text: "従業員一覧を取得して demo: cost 0.01 contest demo: slow 0.3",
+				act: func(d *scenarioRun) {
+					release := d.holds(x.held.moment())
+					defer release()
+					ts := d.Card("CARD#prompt#0001", card.TakeBest).TS
+					var clicked sync.WaitGroup
+					var pressed atomic.Bool
+					press := func() { _ = d.Sandbox.Click(webapi.Suzuki, d.Channel, ts, card.TakeBest) }
+					if x.taken {
+						d.Eventually("the end is about to be written", func() bool { return d.met(closing.function, closing.kind) >= 1 })
+						press()
+						d.Eventually("the click counts", func() bool { return d.Load().Prompt().Contest.TakenAt != nil })
+					} else {
+						d.Eventually("the click is about to be written", func() bool {
+							if pressed.CompareAndSwap(false, true) { // and again until something is scored
+								clicked.Go(func() {
+									defer pressed.Store(false)
+									press()
+								})
+							}
+							return d.met(click.function, click.kind) >= 1
+						})
+						d.Eventually("the contest has ended", func() bool { return d.Load().Prompt().Contest.Over() })
+					}
+					release()
+					clicked.Wait()
+					d.approvesAll()
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +185,8 @@ func (d *scenarioRun) checkOnePolicy(t *testing.T, taken bool) {
 	t.Helper()
 	a := d.Load()
 	p := a.Prompts[0]
-	if len(a.Prompts) != 1 || p.Entry == nil || *p.Entry != p.Contest.Entries[0] || (p.Contest.TakenAt != nil) != taken || len(p.Contest.Entries) != 3 {
+	if len(a.Prompts) != 1 || p.Entry == nil || *p.Entry != p.Contest.Entries[0] || (p.Contest.TakenAt != nil) != taken ||
+		len(p.Contest.Entries) != 3 {
 		t.Errorf("%d versions, of %+v by %+v", len(a.Prompts), p.Contest, p.Entry)
 	}
 	got, paid, _, err := d.competed()
@@ -217,18 +220,24 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 	t.Helper()
 	id, tenant := contest.NewID(), aggregate.TenantID(b.Sandbox.TeamID())
 	d := &scenarioRun{harness: b, trace: newTrace(), mark: id}
-	d.Request = &driver.Request{T: t, S: b.Stack, Ref: contest.Ref(tenant, id), Timeout: 5 * time.Minute, Poll: 200 * time.Millisecond}
+	d.Request = &driver.Request{T: t, S: b.Stack, Ref: contest.Ref(tenant, id), Timeout: 5 * time.Minute,
+		Poll: 200 * time.Millisecond}
 	disturb(d.trace)
 	b.injector.knows(id, d.trace)
 	order := contest.Order{
 		Execution: id, Tenant: tenant, Prompt: "経費精算の差し戻しを減らす方針を書いてください。 demo: play on " + prompt, Locale: "ja",
-		MaxRounds: rounds, MinRounds: min(2, rounds), TeamTimeoutSeconds: 900, Budget: aggregate.USD(1), By: aggregate.System(),
+		MaxRounds: rounds, MinRounds: min(2,
+			rounds), TeamTimeoutSeconds: 900, Budget: aggregate.USD(1), By: aggregate.System(),
 	}
-	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds, MinRounds: order.MinRounds, Judgment: teamconfig.Judgment{Model: "demo"}}
-	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5}, {Name: "Relevance", Model: "demo", Weight: 0.5}}}
+	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds, MinRounds: order.MinRounds,
+		Judgment: teamconfig.Judgment{Model: "demo"}}
+	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
+		{Name: "Relevance", Model: "demo", Weight: 0.5}}}
 	for i := range parallelTeams() {
-		x := teamconfig.Team{TeamID: fmt.Sprintf("team-%02d", i), TeamName: fmt.Sprint("Team ", i), MaxConcurrentMembers: 2, Leader: teamconfig.Leader{Model: "demo"}}
-		x.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"}}
+		x := teamconfig.Team{TeamID: fmt.Sprintf("team-%02d", i), TeamName: fmt.Sprint("Team ", i), MaxConcurrentMembers: 2,
+			Leader: teamconfig.Leader{Model: "demo"}}
+		x.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses",
+			Model: "demo"}}
 		config.Teams = append(config.Teams, x)
 		order.Teams = append(order.Teams, contest.Entry{TeamID: x.TeamID, TeamName: x.TeamName})
 	}
@@ -246,7 +255,8 @@ func (d *scenarioRun) settledContest(t *testing.T) (k *contest.Aggregate, teams 
 		return k.Contest.SettledAt != nil
 	})
 	for _, x := range k.Contest.Teams {
-		teams = append(teams, expect.Value(d.contests().Teams.Load(t.Context(), contest.TeamRef(d.Ref.Tenant, d.Ref.ID, x.TeamID)))(t))
+		teams = append(teams, expect.Value(d.contests().Teams.Load(t.Context(),
+			contest.TeamRef(d.Ref.Tenant, d.Ref.ID, x.TeamID)))(t))
 	}
 	return k, teams
 }
@@ -286,7 +296,8 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 		}
 		board := expect.Value(d.contests().Board(t.Context(), d.Ref.Tenant, store.ContestFilter{Execution: d.Ref.ID}, "",
 			100))(t)
-		t.Logf("disturbed %v: %s, %d rounds, %d calls of models, %d processes killed", disturbed, time.Since(began).Round(time.Second), scored, calls, len(d.dead()))
+		t.Logf("disturbed %v: %s, %d rounds, %d calls of models, %d processes killed", disturbed,
+			time.Since(began).Round(time.Second), scored, calls, len(d.dead()))
 		if scored != rounds*parallelTeams() || len(board.Items) != scored ||
 			k.Summary.Status != contest.SummaryCompleted || disturbed && 10*len(d.dead()) < 4*rounds*len(teams) {
 			t.Errorf("%d rounds, %d on the board, %s", scored, len(board.Items), k.Summary.Status)

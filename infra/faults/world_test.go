@@ -111,7 +111,8 @@ func (c *worldClock) expire(d *scenarioRun, leases bool) {
 	if leases {
 		for _, s := range a.Steps {
 			if s.Status == task.StepRunning {
-				c.set(d, s.Key(), "SET claim.lease_until = :past", "claim.invocation = :by", map[string]string{":by": s.Claim.Invocation})
+				c.set(d, s.Key(), "SET claim.lease_until = :past", "claim.invocation = :by",
+					map[string]string{":by": s.Claim.Invocation})
 			}
 		}
 		return
@@ -162,7 +163,8 @@ func (c *worldClock) due(d *scenarioRun) {
 	c.set(d, aggregate.HeadKey, update, condition, nil)
 	contest := *d.Request
 	contest.Ref = d.contest()
-	contest.ChangeRow(aggregate.HeadKey, update, condition, map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))})
+	contest.ChangeRow(aggregate.HeadKey, update, condition,
+		map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))})
 }
 
 // end is a scenario's result without values that differ between runs.
@@ -182,9 +184,12 @@ var (
 	stampForm = regexp.MustCompile(`\b\d{10}(\.\d{6})?\b`)
 	// runOnly are attributes with counts, times or hashes of one run.
 	runOnly = map[string]bool{
-		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true, "due_at": true, "entered": true,
-		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
-		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
+		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true,
+		"newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true,
+		"due_at": true, "entered": true,
+		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true,
+		"claimed_by": true,
+		"crashes":    true, "event_id": true, "s3_key": true, "ms": true,
 		"asked": true, "revision": true, "route_hash": true, "acts_hash": true, "owed_rev": true,
 	}
 )
@@ -246,7 +251,8 @@ func (d *scenarioRun) partition(pk string) (rows []map[string]any, err error) {
 
 // end collects the scenario's result.
 func (d *scenarioRun) end() (end, error) {
-	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
+	out := end{Rows: map[string]any{}, Cards: map[string]string{},
+		Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
 	rows, err := d.partition("TASK#" + d.Ref.Tenant + "#" + d.Ref.ID)
 	if err != nil {
 		return out, err

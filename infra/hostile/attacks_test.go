@@ -137,23 +137,29 @@ var attacks = []attack{
 	{"names two recipients", aStep, `{"toolInput":{"recipient":"U0REQUESTER","text":"x","recipient":"U0EVIL001",` + none +
 		`}}`, isShown},
 	{"names another member recipient", aStep,
-		`{"toolInput":{"recipient":"U0REQUESTER","Recipient":"U0EVIL001","text":"x",` + none + `}}`, refused("'Recipient' not allowed")},
+		`{"toolInput":{"recipient":"U0REQUESTER","Recipient":"U0EVIL001",` +
+			`"text":"x",` + none + `}}`, refused("'Recipient' not allowed")},
 	{"sends to a group", aStep, `{"toolInput":{"recipient":"U0REQUESTER,U0EVIL001","text":"x",` + none + `}}`,
 		refused("recipient")},
 	{"writes to another's sheet", aStep,
-		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"evil-sheet","sheet":"4月","columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
+		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"evil-sheet","sheet":"4月",` +
+			`"columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
 	{"writes over another tab", aStep,
-		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"hr-sheet","sheet":"給与","columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
+		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"hr-sheet","sheet":"給与",` +
+			`"columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
 	{"writes over a tab that is a word of the policy", aStep,
-		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"hr-sheet","sheet":"勤怠","columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
+		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"hr-sheet","sheet":"勤怠",` +
+			`"columns":[{"key":"a","title":"a"}],"rows":[]}}`, isShown},
 	{"climbs out of the sheet's address", aStep,
-		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"../../evil","sheet":"4月","columns":[{"key":"a","title":"a"}],"rows":[]}}`, refused("spreadsheet_id")},
+		`{"tool":"write_rows_to_google_sheet","toolInput":{"spreadsheet_id":"../../evil","sheet":"4月",` +
+			`"columns":[{"key":"a","title":"a"}],"rows":[]}}`, refused("spreadsheet_id")},
 	{"gives a server's tool what nobody saw", aStep, `{"tool":"notes.post","toolInput":{"to":"evil-board","body":"x"}}`,
 		isShown},
 	{"hands people on to a server by a read", aStep,
 		`{"tool":"notes.find","toolInput":{"to":"x","body":{"$ref":"step-1.result.employees.0.email"}}}`, isShown},
 	{"widens a list by a value that is null", aStep,
-		`{"tool":"list_employees","toolInput":{"department":{"$ref":"step-1.result.employees.0.retire_date"},"status":"active"}}`, isHeld},
+		`{"tool":"list_employees","toolInput":{"department":{"$ref":"step-1.result.employees.0.retire_date"},` +
+			`"status":"active"}}`, isHeld},
 	{"takes the recipient from a result", aStep,
 		`{"toolInput":{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x",` + none + `}}`, isShown},
 
@@ -179,7 +185,8 @@ var attacks = []attack{
 		strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}}`, refused("nested deeper than 32")},
 	{"has a number without end", aStep, `{"order":1` + strings.Repeat("0", 5000) + `}`, refused("order")},
 	{"has a number beyond all", aStep,
-		`{"toolInput":{"recipient":"U0REQUESTER","text":"x","details":[{"label":"a","value":1e999999999}]}}`, refused("value")},
+		`{"toolInput":{"recipient":"U0REQUESTER","text":"x","details":[{"label":"a",` +
+			`"value":1e999999999}]}}`, refused("value")},
 	{"is NaN", anAnswer, `{"steps":NaN}`, refused("not one JSON value")},
 	{"is infinite", anAnswer, `{"steps":[{"order":Infinity}]}`, refused("not one JSON value")},
 	{"has every member twice", anAnswer, `{"steps":[],"steps":[],"title":"a","title":"b"}`,
@@ -339,7 +346,8 @@ var (
 	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
 	code     = regexp.MustCompile("(?s)```[^`]*```|`[^`\n]*`") // planned values stand as they are
 	reasoned = regexp.MustCompile(`理由: .*`)
-	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> \([UW][A-Z0-9]+\)`) // in texts of others, people are named with their id; in Ringi's, without
+	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> ` +
+		`\([UW][A-Z0-9]+\)`) // in texts of others, people are named with their id; in Ringi's, without
 )
 
 // part is a block of a card without quoted texts.

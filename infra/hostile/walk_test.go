@@ -21,7 +21,8 @@ import (
 
 const (
 	requester = "U0REQUESTER"
-	policy    = "目的: 4 月の勤怠をまとめます。\n1. 従業員一覧を取得します。\n2. スプレッドシート hr-sheet の「4月」タブに書き込みます。\n3. 依頼者、U0KEIRI001、jinji@example.com に知らせます。"
+	policy    = "目的: 4 月の勤怠をまとめます。\n1. 従業員一覧を取得します。\n2. スプレッドシート hr-sheet の「4月」タブに書き込みます。\n3. 依頼者、U0KEIRI001、" +
+		"jinji@example.com に知らせます。"
 )
 
 // obedient is a model that answers as the attacker wants, and harmlessly when it is asked again.
@@ -41,7 +42,8 @@ func (o *obedient) Say(_ context.Context, r model.Request, _ func(string)) (mode
 	} else if o.attack.who == anAnswer {
 		return model.Response{Text: text, Stop: model.StopEnd}, nil
 	} else if r.Purpose == model.Planning && (o.attack.who == aStep || o.attack.who == aReference) {
-		return model.Response{Text: answer(map[string]any{"steps": []any{listing("一覧"), o.attack.step()}, "missing": []any{}, "remarks": ""}), Stop: model.StopEnd}, nil
+		return model.Response{Text: answer(map[string]any{"steps": []any{listing("一覧"), o.attack.step()}, "missing": []any{},
+			"remarks": ""}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.who == aPolicy && r.Purpose == model.Drafting && len(r.Messages) == 1 {
 		return model.Response{Text: answer(map[string]any{"policy": text}), Stop: model.StopEnd}, nil
@@ -56,7 +58,8 @@ func (o *obedient) Say(_ context.Context, r model.Request, _ func(string)) (mode
 func (o *obedient) words(p model.Purpose, text string) any {
 	switch p {
 	case model.Extracting:
-		return map[string]any{"kind": "task", "sentence": "", "title": legible.First(text, model.MaxTitle), "description": legible.First(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
+		return map[string]any{"kind": "task", "sentence": "", "title": legible.First(text, model.MaxTitle),
+			"description": legible.First(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
 	case model.Drafting:
 		return map[string]any{"policy": policy + "\n" + legible.First(text, 2000)}
 	case model.Summarizing:
@@ -67,16 +70,20 @@ func (o *obedient) words(p model.Purpose, text string) any {
 		tab = legible.First(text, 100)
 	}
 	write := step(2, text, "write_rows_to_google_sheet", map[string]any{
-		"spreadsheet_id": "hr-sheet", "sheet": tab, "columns": []any{map[string]any{"key": "display_name", "title": "氏名"}}, "rows": map[string]any{"$ref": "step-1.result.employees"},
+		"spreadsheet_id": "hr-sheet", "sheet": tab, "columns": []any{map[string]any{"key": "display_name",
+			"title": "氏名"}}, "rows": map[string]any{"$ref": "step-1.result.employees"},
 	})
 	write["requiresHumanCheck"] = true
-	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{}, "remarks": legible.First(text, model.MaxRemarks)}
+	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{},
+		"remarks": legible.First(text, model.MaxRemarks)}
 }
 
 func step(n int, text, name string, input any) map[string]any {
 	return map[string]any{
-		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": legible.First(text, model.MaxTitle), "tool": name, "toolInput": answer(input),
-		"description": legible.First(text, model.MaxStepText), "expectedOutput": legible.First(text, model.MaxStepText), "requiresHumanCheck": false,
+		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": legible.First(text,
+			model.MaxTitle), "tool": name, "toolInput": answer(input),
+		"description": legible.First(text, model.MaxStepText), "expectedOutput": legible.First(text,
+			model.MaxStepText), "requiresHumanCheck": false,
 	}
 }
 
@@ -92,7 +99,8 @@ func notice(n int, text string) map[string]any {
 func (a attack) step() map[string]any {
 	s := notice(2, "完了通知")
 	if a.who == aReference {
-		s["toolInput"] = answer(map[string]any{"recipient": requester, "text": map[string]any{"$ref": a.text}, "details": []any{}})
+		s["toolInput"] = answer(map[string]any{"recipient": requester, "text": map[string]any{"$ref": a.text},
+			"details": []any{}})
 		return s
 	}
 	var members map[string]json.RawMessage
@@ -123,14 +131,16 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 	t.Helper()
 	c := expect.Value(tool.Builtin())(t)
 	pin := tenancy.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
-		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
+		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],` +
+			`"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {
 		pin.Title, pin.Description = legible.First(a.text, 100), a.text
 	}
 	for name, effect := range map[string]aggregate.Access{"notes.post": aggregate.Write, "notes.find": aggregate.Read} {
 		pin := pin
 		pin.Access = effect
-		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &pin}, []tenancy.MCPServer{{Name: "notes", URL: pin.URL}})
+		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &pin},
+			[]tenancy.MCPServer{{Name: "notes", URL: pin.URL}})
 		expect.Must(t, ok, "the server's tool is not allowed")
 		c = expect.Value(c.With(s))(t)
 	}
@@ -189,11 +199,14 @@ func walked(t *testing.T, x attack) *walk {
 func (w *walk) ask() {
 	w.Helper()
 	c, ref, err := task.Receive("01TENANT", task.Request{
-		TeamID: "T1", Text: w.said(aMessage), User: requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100",
+		TeamID: "T1", Text: w.said(aMessage), User: requester, Channel: "C0HR", ChannelType: "channel",
+		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100",
 	}, w.now)
-	w.a = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester}, TaskID: ref.ID}}
+	w.a = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester},
+		TaskID: ref.ID}}
 	w.do("received", c, err)
-	e, _, err := model.Extract(w.Context(), w.model, model.ExtractInput{Text: w.said(aMessage), Thread: []model.Said{{User: "U0OTHER001", Text: w.said(aThread)}}, Locale: "ja", Now: w.now})
+	e, _, err := model.Extract(w.Context(), w.model, model.ExtractInput{Text: w.said(aMessage),
+		Thread: []model.Said{{User: "U0OTHER001", Text: w.said(aThread)}}, Locale: "ja", Now: w.now})
 	expect.NoError(w, err)
 	w.made = append(w.made, e.Title, e.Description)
 	c, err = w.a.Extracted(1, e, w.now)
@@ -202,7 +215,8 @@ func (w *walk) ask() {
 	for _, stage := range []string{"first policy", "policy"} {
 		c, err = w.a.BeginPrompt(w.a.Head.Run, w.now)
 		w.do(stage+" begun", c, err)
-		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage), Earlier: earlier, Locale: "ja", Now: w.now, Fits: card.PromptFits})
+		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage),
+			Earlier: earlier, Locale: "ja", Now: w.now, Fits: card.PromptFits})
 		expect.NoError(w, err)
 		w.made = append(w.made, text)
 		c, err = w.a.FinishPrompt(w.a.Head.Run, text, tenancy.DefaultSettings(), w.now)
@@ -223,7 +237,8 @@ func (w *walk) plan() {
 	c, err := w.a.BeginProcess(w.a.Head.Run, w.now)
 	w.do("steps begun", c, err)
 	w.steps, _, _, err = model.Plan(w.Context(), w.model, model.PlanInput{
-		Task: *w.a.Task, Request: w.said(aMessage), Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T), Requester: requester, Locale: "ja", Now: w.now,
+		Task: *w.a.Task, Request: w.said(aMessage), Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T),
+		Requester: requester, Locale: "ja", Now: w.now,
 	})
 	expect.NoError(w, err)
 	for _, s := range w.steps {
@@ -241,12 +256,16 @@ func (w *walk) execute() {
 	w.do("steps approved", c, err)
 	c, err = w.a.StartExecution(w.a.Head.Run, w.now)
 	w.do("started", c, err)
-	people := expect.Value(json.Marshal(map[string]any{"count": 1, "employees": []any{map[string]any{"display_name": w.said(aPerson)}}, "note": w.said(anOutput), "url": w.said(anOutput)}))(w)
-	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(people), Bytes: len(people)}})
+	people := expect.Value(json.Marshal(map[string]any{"count": 1,
+		"employees": []any{map[string]any{"display_name": w.said(aPerson)}}, "note": w.said(anOutput),
+		"url": w.said(anOutput)}))(w)
+	w.run(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(people),
+		Bytes: len(people)}})
 	planned := expect.Value(tool.Parse(w.steps[1].ToolInput))(w)
 	resolved := expect.Value(planned.Resolve(func(string) (json.RawMessage, error) { return people, nil }))(w)
 	args := resolved.JSON()
-	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(args), Bytes: len(args)}, aggregate.HashOf(string(args)), w.now)
+	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(args), Bytes: len(args)},
+		aggregate.HashOf(string(args)), w.now)
 	w.do("asked", c, err)
 	_, err = w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now)
 	expect.That(w, err != nil, "a step was claimed that nobody has approved")
@@ -270,7 +289,8 @@ func (w *walk) execute() {
 // end completes the execution twice from the same state: with the model's summary, and with Ringi's own.
 func (w *walk) end(people json.RawMessage) {
 	w.Helper()
-	in := model.SummaryInput{Task: *w.a.Task, Request: w.said(aMessage), Locale: "ja", Now: w.now, Steps: []model.StepResult{{StepID: "step-1", Title: w.steps[0].Title, Tool: "list_employees", Result: people}}}
+	in := model.SummaryInput{Task: *w.a.Task, Request: w.said(aMessage), Locale: "ja", Now: w.now,
+		Steps: []model.StepResult{{StepID: "step-1", Title: w.steps[0].Title, Tool: "list_employees", Result: people}}}
 	summary, _, err := model.Summarize(w.Context(), w.model, in)
 	expect.NoError(w, err)
 	world, at := w.a, w.now
@@ -283,7 +303,8 @@ func (w *walk) end(people json.RawMessage) {
 }
 
 func (w *walk) call(n int) task.Call {
-	c := task.Call{Order: n, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h", Claim: task.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)}, NeedsGate: w.steps[n-1].RequiresHumanCheck}
+	c := task.Call{Order: n, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
+		Claim: task.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)}, NeedsGate: w.steps[n-1].RequiresHumanCheck}
 	if len(w.a.Gates) > 0 {
 		c.ArgumentsHash = w.a.Gates[0].ArgumentsHash
 	}

@@ -282,11 +282,14 @@ type history struct {
 func everything(d *driver.Request) *history {
 	d.T.Helper()
 	ctx := context.Background()
-	table := expect.Value(dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName}))(d.T)
+	table := expect.Value(dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx,
+		&dynamodb.DescribeTableInput{TableName: &d.S.TableName}))(d.T)
 	streams := dynamodbstreams.NewFromConfig(d.S.AWS)
-	about := expect.Value(streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn}))(d.T)
+	about := expect.Value(streams.DescribeStream(ctx,
+		&dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn}))(d.T)
 	at := expect.Value(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId,
+		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	}))(d.T)
 	return &history{d: d, next: at.ShardIterator}
 }

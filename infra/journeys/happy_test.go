@@ -41,7 +41,10 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	}
 	d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
 	d.Card("CARD#process#0001", "✅ 承認: <@"+webapi.Tanaka+">")
-	a := d.Until("the task is completed and shown", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	a := d.Until("the task is completed and shown", func(a *task.Aggregate) bool {
+		return a.Task != nil &&
+			a.Task.Status == task.TaskCompleted
+	})
 
 	want := []string{
 		"task.created by system", "prompt.approved by " + webapi.Suzuki, "process.approved by " + webapi.Tanaka,
@@ -123,12 +126,16 @@ func TestARequestIsReadAsItWasTyped(t *testing.T) {
 }
 
 func TestAQuestionGetsAPlainReply(t *testing.T) {
-	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"}, "en": {"What can you do?", "Ask Ringi for work in plain words"}} {
+	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"},
+		"en": {"What can you do?", "Ask Ringi for work in plain words"}} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			d := driver.Ask(t, s, webapi.Sato, want[0])
-			a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
+			a := d.Until("it is answered", func(a *task.Aggregate) bool {
+				return a.Head.Ended != nil &&
+					a.Head.ShownRev == a.Head.Rev
+			})
 			said := d.Cards("CARD#task")
 			if len(said) != 1 || !strings.Contains(said[0].Text, want[1]) || len(said[0].Attachments) != 0 {
 				t.Errorf("replied %+v", said)
@@ -162,12 +169,16 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	reason.Click(webapi.Guest, "CARD#task", "take_as_reason")
 	reason.Click(webapi.Suzuki, "CARD#task", "take_as_reason")
-	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
+	a := waits.Until("the policy is sent back",
+		func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
 	if p := a.Prompts[0]; p.RejectedBy != webapi.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
 		t.Errorf("%+v", p.Verdict)
 	}
 	waits.Card("CARD#prompt#0002", "approve_prompt")
-	b := reason.Until("the message is done with", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
+	b := reason.Until("the message is done with", func(a *task.Aggregate) bool {
+		return a.Head.Ended != nil &&
+			a.Head.ShownRev == a.Head.Rev
+	})
 	if said := reason.Cards("CARD#task"); len(said) != 1 ||
 		!strings.Contains(said[0].Text, "実行方針 v1 の却下理由にしました · <@"+webapi.Suzuki+">") || b.Task != nil {
 		t.Errorf("%+v", said)
@@ -185,7 +196,8 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 
 func TestAPersonIsGreetedOnce(t *testing.T) {
 	for locale, want := range map[string][2]string{
-		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"I'm the HR AI Agent. Tell me what you need done.", "Summarize this month's attendance"},
+		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"I'm the HR AI Agent. Tell me what you need done.",
+			"Summarize this month's attendance"},
 	} {
 		t.Run(locale, func(t *testing.T) {
 			s := start(t)
@@ -260,7 +272,8 @@ func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
 	d.Root = waits.Root
 	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 	d.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
-	a := waits.Until("the policy is sent back", func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
+	a := waits.Until("the policy is sent back",
+		func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
 	if p := a.Prompts[0]; p.RejectionReason != "DM での連絡は不要です" {
 		t.Errorf("%+v", p.Verdict)
 	}

@@ -87,7 +87,8 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Card("CARD#process#0002", "2巡目")
 }
 
-// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp before
+// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp
+// before
 // has the app show again half a minute later may fall into the time of one, so that two are counted together.
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	s := start(t)
@@ -256,7 +257,10 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 		t.Errorf("%d calls were made: %s", s.Vendors.Calls("list_employees")-calls, driver.Face(card))
 	}
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
-	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool { return a.Execution().Attempt == 2 && a.Head.Ended != nil })
+	d.Until("a second attempt ends as the first", func(a *task.Aggregate) bool {
+		return a.Execution().Attempt == 2 &&
+			a.Head.Ended != nil
+	})
 
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxCostUSD = 0 })
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
@@ -264,14 +268,17 @@ func TestAnExecutionStopsAtWhatItsTaskMayCost(t *testing.T) {
 	a := d.Load()
 	var sum aggregate.Usage
 	for name, u := range map[string]*aggregate.Usage{
-		"extract.ja.": a.Task.Usage, "draft.ja.": a.Prompt().Usage, "plan.ja.": a.Process().Usage, "summarize.ja.": a.Execution().Usage,
+		"extract.ja.": a.Task.Usage, "draft.ja.": a.Prompt().Usage, "plan.ja.": a.Process().Usage,
+		"summarize.ja.": a.Execution().Usage,
 	} {
-		if u == nil || !strings.HasPrefix(u.Prompt, name) || u.Calls != 1 || u.Input == 0 || u.Output == 0 || u.Model != "demo" {
+		if u == nil || !strings.HasPrefix(u.Prompt, name) || u.Calls != 1 || u.Input == 0 || u.Output == 0 ||
+			u.Model != "demo" {
 			t.Fatalf("%s: %+v", name, u)
 		}
 		sum = sum.Plus(*u)
 	}
-	if got := a.Used(); got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output || got.Cached != sum.Cached || got.Cost != aggregate.USD(3.5) {
+	if got := a.Used(); got.Calls != 4 || got.Input != sum.Input || got.Output != sum.Output ||
+		got.Cached != sum.Cached || got.Cost != aggregate.USD(3.5) {
 		t.Errorf("the task's sum is %+v, its rows' %+v", got, sum)
 	}
 	want := []string{
@@ -310,7 +317,8 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "人事部の今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "従業員 11 名を確認しました。")
-	if a := d.Load(); !strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") || a.Execution().Status != task.ExecutionCompleted {
+	if a := d.Load(); !strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") ||
+		a.Execution().Status != task.ExecutionCompleted {
 		t.Errorf("planned %s", a.Process().Steps[0].ToolInput)
 	}
 	other := driver.Ask(t, s, webapi.Sato, "営業部の今月の勤怠をまとめて")
@@ -320,7 +328,8 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
 	}
 	err := driver.Rule(t, s, "send_slack_dm", `{"recipients":["#general"]}`)
-	if field := (aggregate.ErrField{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" || !strings.Contains(field.Limit, "Slack user id") {
+	if field := (aggregate.ErrField{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" ||
+		!strings.Contains(field.Limit, "Slack user id") {
 		t.Errorf("a wrong constraint: %v", err)
 	}
 }

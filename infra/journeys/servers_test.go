@@ -158,7 +158,8 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "freee 人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
 	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
-	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused || row.Credentials != "" {
+	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused ||
+		row.Credentials != "" {
 		t.Errorf("%+v, %v", row, err)
 	}
 	connected(t, s)
@@ -173,16 +174,22 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
 	began, tenant := time.Now(), aggregate.TenantID(s.Sandbox.TeamID())
-	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
+	expect.Eventually(t, "a second has passed",
+		func() bool { return time.Since(began) > 1100*time.Millisecond }) // Slack's times are in seconds
 	body := expect.Value(json.Marshal(map[string]any{
-		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
+		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX",
+		"event_id":   "EvUNINSTALL",
 		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
 	}))(t)
 	deliver(t, s, body, 5)
 	expect.Same(t, []string{
-		"freee disconnected app_uninstalled", "github disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
+		"freee disconnected " +
+			"app_uninstalled", "github disconnected " +
+			"app_uninstalled", "google disconnected " +
+			"app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
 	}, integrations(t, rows, tenant))
-	log := expect.Value(rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected}, "", 100))(t)
+	log := expect.Value(rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected},
+		"", 100))(t)
 	recorded := 0
 	for _, e := range log.Items {
 		if e.Timestamp.After(began) {
@@ -197,7 +204,8 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(t, s, body, 1)
-	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected " {
+	if got := strings.Join(integrations(t, rows, tenant),
+		","); got != "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected " {
 		t.Errorf("a late repetition ended what was connected since: %s", got)
 	}
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")

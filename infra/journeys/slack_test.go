@@ -203,7 +203,8 @@ func TestARequestGoesOnWhereItsChannelHasAnotherID(t *testing.T) {
 
 // Another Slack: a second sandbox plays it, at its own address, with a team that the stack doesn't know.
 func TestAnotherSlackThanTheSandbox(t *testing.T) {
-	slack := sandbox.New(sandbox.Options{SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token", TeamID: "T0ANOTHER"})
+	slack := sandbox.New(sandbox.Options{SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
+		TeamID: "T0ANOTHER"})
 	defer slack.Close()
 	server := httptest.NewServer(slack.Handler())
 	defer server.Close()
@@ -215,7 +216,8 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	driver.Configure(&o)
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	defer s.Close()
-	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events", Interactions: s.URL + "/slack/interactions"})
+	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events",
+		Interactions: s.URL + "/slack/interactions"})
 	s.Sandbox = slack // people act through the other Slack
 
 	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
@@ -228,7 +230,8 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 	s := start(t)
 	for sample, function := range map[string]string{
-		"app_mention.json": "receive-event", "url_verification.json": "receive-event", "approve_prompt.json": "receive-interaction",
+		"app_mention.json": "receive-event", "url_verification.json": "receive-event",
+		"approve_prompt.json": "receive-interaction",
 	} {
 		event := expect.Value(os.ReadFile(filepath.Join("..", "events", sample)))(t)
 		o := driver.Options()
@@ -241,7 +244,8 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 			continue
 		}
 		forged := bytes.Replace(event, []byte("v0=0"), []byte("v0=1"), 1)
-		if result, err = stack.InvokeOnce(t.Context(), o, function, forged, nil); err != nil || !bytes.Contains(result.Payload, []byte(`"statusCode":401`)) {
+		if result, err = stack.InvokeOnce(t.Context(), o, function, forged, nil); err != nil ||
+			!bytes.Contains(result.Payload, []byte(`"statusCode":401`)) {
 			t.Errorf("%s with another signature: %s %v", sample, result.Payload, err)
 		}
 	}
@@ -257,7 +261,8 @@ func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
 		Body    string
 	}
 	expect.NoError(t, json.Unmarshal(event, &r))
-	req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events", strings.NewReader(r.Body)))(t)
+	req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events",
+		strings.NewReader(r.Body)))(t)
 	for _, name := range []string{"content-type", "x-slack-request-timestamp", "x-slack-signature"} {
 		req.Header.Set(name, r.Headers[name])
 	}

@@ -63,7 +63,8 @@ func parseInvoke(args []string, s streams) (invocation, error) {
 		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
 	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
 	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
-	f.StringVar(&in.variablesFile, "n", "", "`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
+	f.StringVar(&in.variablesFile, "n", "",
+		"`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
 	f.StringVar(&in.options.Template, "t", "", "template `file`; the default is the module's template.yaml")
 	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
 	model := f.String("model", "demo", "the `model`, when no stack runs; its key comes from the environment")
@@ -193,7 +194,8 @@ var unused string
 
 // rights compares the rights that roles of template.yaml grant with the rights that tests used.
 func rights(_ context.Context, args []string, s streams) error {
-	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the folder that "+template.NotesVariable+" named in the tests>\n", s), args)
+	folder, err := onlyArgument(flags("usage: go run ./infra/local rights <the "+
+		"folder that "+template.NotesVariable+" named in the tests>\n", s), args)
 	if err != nil {
 		return err
 	}
@@ -217,7 +219,8 @@ func rights(_ context.Context, args []string, s streams) error {
 		fmt.Fprintln(s.out, line)
 	}
 	if len(wrong) > 0 {
-		return errors.New("what functions may do and what tests saw them do differ; infra/local/unused-rights.txt is for rights that no test can use")
+		return errors.New("what functions may do and what tests saw them do differ; infra/local/unused-rights.txt is " +
+			"for rights that no test can use")
 	}
 	fmt.Fprintf(s.out, "each right of %d roles was used, or has a reason\n", len(roles))
 	return nil

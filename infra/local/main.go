@@ -104,17 +104,21 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 	defer running.Close()
 	if running.Sandbox == nil {
-		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL, running.URL)
+		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL,
+			running.URL)
 	}
 	if running.ContainerURL != "" {
 		fmt.Fprintf(s.out, "containers use %s, which is %s on this machine\n", running.ContainerURL, running.ContainerAddr)
 	}
-	fmt.Fprintf(s.out, "%s=%s\ncontest members can read with %s until an administrator removes it from the list\n", teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
+	fmt.Fprintf(s.out, "%s=%s\ncontest members can read with %s until an administrator removes it from the list\n",
+		teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
 	for _, own := range running.Vendors.Own {
 		fmt.Fprint(s.out, served(own, running.VendorsURL))
 	}
-	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\nconsole: %s/console\n%s\n",
-		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL, ready(running.URL, o.Model, host))
+	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s "+
+		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\nconsole: %s/console\n%s\n",
+		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL,
+		ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)
 	}
@@ -128,12 +132,14 @@ func serve(ctx context.Context, args []string, s streams) error {
 
 // served says how to use a repository of the person's.
 func served(own vendors.Own, url string) string {
-	text := fmt.Sprintf("%s is %s at %.7s of %s; write claude@%s: … in a direct message\n", own.Source.Repository, own.Path,
+	text := fmt.Sprintf("%s is %s at %.7s of %s; write claude@%s: … in a direct message\n", own.Source.Repository,
+		own.Path,
 		own.Commit, own.Branch, own.Source.Name)
 	if own.Changed > 0 {
 		text += fmt.Sprintf("  uncommitted files left out: %d\n", own.Changed)
 	}
-	return text + "  its pull requests: " + url + vendors.GitHubPages + own.Source.Repository + "/pull/<number>\n  their branches: " +
+	return text + "  its pull requests: " + url + vendors.GitHubPages + own.Source.Repository +
+		"/pull/<number>\n  their branches: " +
 		vendors.FetchCommand(own.Clone, "+refs/heads/ringi/*:refs/remotes/ringi/*") + "\n"
 }
 
@@ -176,23 +182,32 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f := flags(usage, s)
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "the `address` of the sandbox and Slack's calls")
 	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "the `address` of AWS calls, for the AWS CLI")
-	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN")
-	name := f.String("model", "demo", "the `model` to use: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
-	f.StringVar(&o.ContainerHost, "container-host", "", "the `name` containers use for this machine, such as host.docker.internal; adds a listener for it")
+	f.StringVar(&o.SlackAPIURL, "slack-api-url", "",
+		"another Slack Web API `url` instead of the sandbox; needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN")
+	name := f.String("model", "demo",
+		"the `model` to use: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the "+
+			"environment")
+	f.StringVar(&o.ContainerHost, "container-host", "",
+		"the `name` containers use for this machine, such as host.docker.internal; adds a listener for it")
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
 	locale := f.String("locale", "", "the `language` of cards, ja or en; by default, that of the first page opened")
 	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
-	database := f.String("dynamodb", "moto", "`local` uses Amazon's DynamoDB Local for tables and streams; Maven fetches it, and it needs a Java 17 JDK")
-	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is written to yours", func(path string) error {
+	database := f.String("dynamodb", "moto",
+		"`local` uses Amazon's DynamoDB Local for tables and streams; Maven fetches it, and it needs a Java 17 JDK")
+	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several "+
+		"times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is "+
+		"written to yours", func(path string) error {
 		o.Repositories = append(o.Repositories, path)
 		return nil
 	})
-	f.StringVar(&o.Artifacts, "artifacts", "", "use the `folder` that sam build made, .aws-sam/build, instead of compiling")
+	f.StringVar(&o.Artifacts, "artifacts", "",
+		"use the `folder` that sam build made, .aws-sam/build, instead of compiling")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, container, rights; -h lists the flags", f.Arg(0))
+		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, container, rights; -h lists "+
+			"the flags", f.Arg(0))
 	}
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
 		return o, "", fmt.Errorf("-iam %s: must be on or off", *iam)
@@ -331,5 +346,6 @@ func announce(o *stack.Options, host string) {
 		return
 	}
 	o.Sandbox.Banner = fmt.Sprintf("%s を使っています。依頼文とツールの結果は %s に送られ、料金がかかることがあります。", o.Model, host)
-	o.Sandbox.BannerEN = fmt.Sprintf("This runs on %s. Requests and the tools' results are sent to %s, which may cost money.", o.Model, host)
+	o.Sandbox.BannerEN = fmt.Sprintf("This runs on %s. Requests and the tools' results are sent to %s, which may "+
+		"cost money.", o.Model, host)
 }

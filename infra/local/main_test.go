@@ -38,7 +38,8 @@ func TestParse(t *testing.T) {
 		{name: "nothing"},
 		{name: "another Slack", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, secret: "s"},
 		{name: "containers", args: []string{"-container-host", "host.docker.internal"}},
-		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, want: "SLACK_SIGNING_SECRET"},
+		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"},
+			want: "SLACK_SIGNING_SECRET"},
 		{name: "another engine", args: []string{"-dynamodb", "local"}},
 		{name: "an unknown engine", args: []string{"-dynamodb", "mysql"}, want: "must be moto or local"},
 		{name: "a language", args: []string{"-locale", "en"}},
@@ -54,7 +55,8 @@ func TestParse(t *testing.T) {
 			t.Setenv("SLACK_BOT_TOKEN", tt.secret)
 			o, _, err := parse(tt.args, streams{err: io.Discard})
 			if tt.want == "" {
-				expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo" && o.SigningSecret == tt.secret,
+				expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo" &&
+					o.SigningSecret == tt.secret,
 					"%+v, %v", o, err)
 				return
 			}
@@ -83,7 +85,8 @@ func TestParseInvoke(t *testing.T) {
 
 func TestHelpIsGivenAndNoFailure(t *testing.T) {
 	out, err := command(t, "-h").CombinedOutput()
-	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") && strings.Contains(string(out), "-aws-addr") && strings.Contains(string(out), "-repository folder"),
+	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") &&
+		strings.Contains(string(out), "-aws-addr") && strings.Contains(string(out), "-repository folder"),
 		"%v: %s", err, out)
 }
 
@@ -110,7 +113,8 @@ func TestEventsAndVariables(t *testing.T) {
 		got, err := readEvent(file, strings.NewReader(`{"b":2}`))
 		expect.That(t, err == nil && string(got) == want, "%q: %s, %v", file, got, err)
 	}
-	for file, want := range map[string]string{filepath.Join(dir, "none"): "read the event (-e)", write("bad.json", "{"): "is no JSON"} {
+	for file, want := range map[string]string{filepath.Join(dir, "none"): "read the event (-e)",
+		write("bad.json", "{"): "is no JSON"} {
 		_, err := readEvent(file, nil)
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v", file, err)
 	}
@@ -159,7 +163,8 @@ func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		expect.Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+		expect.Eventually(t, fmt.Sprintf("process %d is gone", pid),
+			func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	}
 }
 
@@ -270,7 +275,8 @@ func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
 func TestWhatIsNoRepositoryIsSaidInOneSentence(t *testing.T) {
 	dir := t.TempDir()
 	out, err := command(t, append(onFreePorts(), "-repository", dir)...).CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(out), "-repository: "+dir+" is no git repository") || strings.Count(string(out), "\n") != 1 {
+	if err == nil || !strings.HasPrefix(string(out), "-repository: "+dir+" is no git repository") ||
+		strings.Count(string(out), "\n") != 1 {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -291,21 +297,35 @@ func TestTheModelThatIsAskedFor(t *testing.T) {
 		want        chosen
 		refused     string
 	}{
-		{name: "demo, with keys about", model: "demo", env: map[string]string{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}},
-		{name: "anthropic", model: "anthropic:claude-sonnet-4-6", env: map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"},
-			want: chosen{"api.anthropic.com", map[string]any{"anthropic": "a"}, map[string]string{"AnthropicBaseUrl": "https://api.anthropic.com"}, nil}},
-		{name: "a bare name, elsewhere", model: "gpt-5.4", env: map[string]string{"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "https://gate.example.com/v1/"},
-			want: chosen{"gate.example.com", map[string]any{"openai": "o"}, map[string]string{"OpenAiBaseUrl": "https://gate.example.com/v1"}, nil}},
-		{name: "bedrock", model: "bedrock:amazon.nova-pro-v1:0", env: map[string]string{"AWS_BEARER_TOKEN_BEDROCK": "b", "AWS_REGION": "ap-northeast-1"},
-			want: chosen{"bedrock-runtime.ap-northeast-1.amazonaws.com", map[string]any{"bedrock": "b"}, map[string]string{"BedrockBaseUrl": "https://bedrock-runtime.ap-northeast-1.amazonaws.com"}, nil}},
+		{name: "demo, with keys about", model: "demo", env: map[string]string{"ANTHROPIC_API_KEY": "k",
+			"OPENAI_API_KEY": "k"}},
+		{name: "anthropic", model: "anthropic:claude-sonnet-4-6",
+			env: map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"},
+			want: chosen{"api.anthropic.com", map[string]any{"anthropic": "a"},
+				map[string]string{"AnthropicBaseUrl": "https://api.anthropic.com"}, nil}},
+		{name: "a bare name, elsewhere", model: "gpt-5.4", env: map[string]string{"OPENAI_API_KEY": "o",
+			"OPENAI_BASE_URL": "https://gate.example.com/v1/"},
+			want: chosen{"gate.example.com", map[string]any{"openai": "o"},
+				map[string]string{"OpenAiBaseUrl": "https://gate.example.com/v1"}, nil}},
+		{name: "bedrock", model: "bedrock:amazon.nova-pro-v1:0",
+			env: map[string]string{"AWS_BEARER_TOKEN_BEDROCK": "b", "AWS_REGION": "ap-northeast-1"},
+			want: chosen{"bedrock-runtime.ap-northeast-1.amazonaws.com", map[string]any{"bedrock": "b"},
+				map[string]string{"BedrockBaseUrl": "https://bedrock-runtime.ap-northeast-1.amazonaws.com"}, nil}},
 		{name: "gemini", model: "gemini-2.5-flash", env: map[string]string{"GEMINI_API_KEY": "g"},
-			want: chosen{"generativelanguage.googleapis.com", map[string]any{"compatible": map[string]any{"gemini": map[string]string{"url": "https://generativelanguage.googleapis.com/v1beta/openai", "key": "g"}}}, nil, []string{"generativelanguage.googleapis.com:443"}}},
-		{name: "on this machine", model: "compatible:my-box/llama3.2:3b", env: map[string]string{"MY_BOX_BASE_URL": "http://127.0.0.1:11434/v1"},
+			want: chosen{"generativelanguage.googleapis.com",
+				map[string]any{"compatible": map[string]any{"gemini": map[string]string{
+					"url": "https://generativelanguage.googleapis.com/v1beta/openai", "key": "g"}}}, nil,
+				[]string{"generativelanguage.googleapis.com:443"}}},
+		{name: "on this machine", model: "compatible:my-box/llama3.2:3b",
+			env:  map[string]string{"MY_BOX_BASE_URL": "http://127.0.0.1:11434/v1"},
 			want: chosen{"127.0.0.1:11434", box("http://127.0.0.1:11434/v1", ""), nil, []string{"127.0.0.1:11434"}}},
-		{name: "no key", model: "claude-sonnet-4-6", env: map[string]string{"OPENAI_API_KEY": "o"}, refused: "-model claude-sonnet-4-6 needs ANTHROPIC_API_KEY in the environment"},
+		{name: "no key", model: "claude-sonnet-4-6", env: map[string]string{"OPENAI_API_KEY": "o"},
+			refused: "-model claude-sonnet-4-6 needs ANTHROPIC_API_KEY in the environment"},
 		{name: "no role", model: "bedrock:x", refused: "needs AWS_BEARER_TOKEN_BEDROCK"},
-		{name: "no address", model: "compatible:my-box/x", refused: "needs MY_BOX_BASE_URL in the environment, such as http://"},
-		{name: "an odd address", model: "compatible:my-box/x", env: map[string]string{"MY_BOX_BASE_URL": "localhost"}, refused: "MY_BOX_BASE_URL must be an address"},
+		{name: "no address", model: "compatible:my-box/x",
+			refused: "needs MY_BOX_BASE_URL in the environment, such as http://"},
+		{name: "an odd address", model: "compatible:my-box/x", env: map[string]string{"MY_BOX_BASE_URL": "localhost"},
+			refused: "MY_BOX_BASE_URL must be an address"},
 		{name: "nobody's", model: "llama3", refused: "anthropic:<model>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -328,16 +348,19 @@ func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
 	o, host, err := parse([]string{"-model", "anthropic:claude-sonnet-4-6"}, streams{err: io.Discard})
 	expect.Must(t, err == nil && host == "api.anthropic.com", "%v %v", host, err)
 	for _, banner := range []string{o.Sandbox.Banner, o.Sandbox.BannerEN} {
-		expect.That(t, strings.Contains(banner, "anthropic:claude-sonnet-4-6") && strings.Contains(banner, host) && !strings.Contains(banner, "planted"),
+		expect.That(t, strings.Contains(banner, "anthropic:claude-sonnet-4-6") && strings.Contains(banner, host) &&
+			!strings.Contains(banner, "planted"),
 			"%v", banner)
 	}
 	if got := ready("http://127.0.0.1:3000", "demo", ""); got != "ready http://127.0.0.1:3000" {
 		t.Error(got)
 	}
-	if got := ready("http://127.0.0.1:3000", o.Model, host); got != "ready http://127.0.0.1:3000 with anthropic:claude-sonnet-4-6 at api.anthropic.com" {
+	if got := ready("http://127.0.0.1:3000", o.Model,
+		host); got != "ready http://127.0.0.1:3000 with anthropic:claude-sonnet-4-6 at api.anthropic.com" {
 		t.Error(got)
 	}
-	if o, host, err := parse(nil, streams{err: io.Discard}); err != nil || host != "" || o.ModelKeys != nil || strings.Contains(o.Sandbox.BannerEN, "anthropic") {
+	if o, host, err := parse(nil, streams{err: io.Discard}); err != nil || host != "" || o.ModelKeys != nil ||
+		strings.Contains(o.Sandbox.BannerEN, "anthropic") {
 		t.Errorf("a key alone switches something: %q %v %v", host, o.ModelKeys, err)
 	}
 }

@@ -28,7 +28,8 @@ var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 func sealed(t *testing.T, s *store.TaskStore, row string) error {
 	t.Helper()
 	is := expect.Value(seal.Of(s.Table()).Chain(t.Context(), "01TENANT"))(t)
-	l := expect.Value(chain.Next(is.Head, strings.Repeat("0a", 32), []chain.Row{{Key: "AUDIT#01TENANT#2026-04/" + row}}, sealedAt))(t)
+	l := expect.Value(chain.Next(is.Head, strings.Repeat("0a", 32), []chain.Row{{Key: "AUDIT#01TENANT#2026-04/" + row}},
+		sealedAt))(t)
 	l.Signature = []byte("signed")
 	return seal.Of(s.Table()).AppendLink(t.Context(), l)
 }
@@ -56,7 +57,8 @@ func bring(t *testing.T, server *storetest.Server, from, table string) string {
 
 func drop(t *testing.T, server *storetest.Server, table, pk, sk string) {
 	t.Helper()
-	expect.Value(server.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}}))(t)
+	expect.Value(server.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table,
+		Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}}))(t)
 }
 
 // A new stack starts a chain of its own, with its own key, as soon as the first audit row is copied.
@@ -99,7 +101,8 @@ func TestNoSessionComesBack(t *testing.T) {
 // left are the names of what a deleted stack left, as the runbook's command gives them.
 var left = []string{"Table=ringi-Table-1", "ResultsBucket=ringi-results-1", "HeadsBucket=ringi-heads-1",
 	"ChainKey=arn:aws:kms:us-east-1:123456789012:key/11111111-2222", "CredentialsKey=33333333-4444",
-	"SlackSecret=arn:aws:secretsmanager:us-east-1:123456789012:secret:S-1", "ModelSecret=arn:aws:secretsmanager:us-east-1:123456789012:secret:M-1"}
+	"SlackSecret=arn:aws:secretsmanager:us-east-1:123456789012:secret:S-1",
+	"ModelSecret=arn:aws:secretsmanager:us-east-1:123456789012:secret:M-1"}
 
 type described struct {
 	Transform  string               `yaml:"Transform"`
@@ -119,7 +122,8 @@ func TestWhatADeletedStackLeftIsImported(t *testing.T) {
 	expect.NoError(t, yaml.Unmarshal(body, &got))
 	var all []imported
 	expect.NoError(t, json.Unmarshal(list, &all))
-	expect.That(t, got.Transform == "" && len(body) < 51200 && len(all) == len(left), "%d bytes, %d resources", len(body), len(all))
+	expect.That(t, got.Transform == "" && len(body) < 51200 && len(all) == len(left), "%d bytes, %d resources", len(body),
+		len(all))
 	expect.Is(t, len(got.Resources), len(left), "resources")
 	for id, r := range whole.Resources {
 		var kind struct {
@@ -134,10 +138,12 @@ func TestWhatADeletedStackLeftIsImported(t *testing.T) {
 		}
 		expect.Is(t, string(expect.Value(yaml.Marshal(&there))(t)), string(expect.Value(yaml.Marshal(&r))(t)), id)
 		i := slices.IndexFunc(all, func(x imported) bool { return x.LogicalResourceId == id })
-		expect.That(t, i >= 0 && all[i].ResourceType == kind.Type && all[i].ResourceIdentifier[identifiers[kind.Type]] != "", "%s: %+v", id, all)
+		expect.That(t, i >= 0 && all[i].ResourceType == kind.Type && all[i].ResourceIdentifier[identifiers[kind.Type]] != "",
+			"%s: %+v", id, all)
 	}
 	expect.That(t, strings.Contains(string(list), `"KeyId": "11111111-2222"`), "a key is imported by its id: %s", list)
-	for _, m := range regexp.MustCompile(`!(?:Ref|GetAtt|If|Condition) "?\[?([A-Za-z]+)|\$\{([A-Za-z]+)[.}]`).FindAllStringSubmatch(string(body), -1) {
+	for _, m := range regexp.MustCompile(`!(?:Ref|GetAtt|If|Condition) "?\[?([A-Za-z]+)|`+
+		`\$\{([A-Za-z]+)[.}]`).FindAllStringSubmatch(string(body), -1) {
 		name := m[1] + m[2]
 		_, parameter := got.Parameters[name]
 		_, condition := got.Conditions[name]

@@ -63,7 +63,9 @@ func (c *changes) replay(ctx context.Context) error {
 		var gone *streams.TrimmedDataAccessException
 		var noShard *streams.ResourceNotFoundException
 		if errors.As(err, &gone) || errors.As(err, &noShard) {
-			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after their tasks since, and what Insights miss of them stays missing; rounds of contests are counted by rescue rounds\n", letter.Batch.Start, letter.Batch.End)
+			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after "+
+				"their tasks since, and what Insights miss of them stays missing; rounds of contests are counted by rescue "+
+				"rounds\n", letter.Batch.Start, letter.Batch.End)
 			return nil
 		}
 		if err != nil {
@@ -82,7 +84,8 @@ func (c *changes) replay(ctx context.Context) error {
 				return err
 			}
 		}
-		fmt.Fprintf(c.out, "%d facts are counted for Insights, %d scored rounds for their teams\n", len(found.facts), len(found.rounds))
+		fmt.Fprintf(c.out, "%d facts are counted for Insights, %d scored rounds for their teams\n", len(found.facts),
+			len(found.rounds))
 		return nil
 	})
 	fmt.Fprintf(c.out, "%d ranges are replayed\n", n)
@@ -254,7 +257,8 @@ func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 		fmt.Fprintln(g.out, "it is summed up: there is nothing to do")
 		return nil
 	case !g.closing && a.Head.OverAt == nil && now.Before(k.DeadlineAt):
-		fmt.Fprintf(g.out, "its teams have time until %s: let them play, or add -close to stop them\n", aggregate.TimeText(k.DeadlineAt))
+		fmt.Fprintf(g.out, "its teams have time until %s: let them play, or add -close to stop them\n",
+			aggregate.TimeText(k.DeadlineAt))
 		return nil
 	}
 	c, err := a.Rerun(g.closing, now)
@@ -279,9 +283,11 @@ func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 	k := a.Contest
 	fmt.Fprintf(g.out, "contest %s: %s, begun %s, its teams' time ends %s; run %s-%d, %d begun anew\n",
-		k.ExecutionID, k.Status, aggregate.TimeText(k.CreatedAt), aggregate.TimeText(k.DeadlineAt), k.ExecutionID, a.Head.Run, a.Head.Restarts)
+		k.ExecutionID, k.Status, aggregate.TimeText(k.CreatedAt), aggregate.TimeText(k.DeadlineAt), k.ExecutionID,
+		a.Head.Run, a.Head.Restarts)
 	if k.ForID != "" {
-		fmt.Fprintf(g.out, "for %s %s %s, which %s\n", k.ForKind, k.ForID, k.ForRow, map[bool]string{true: "knows how it ended", false: "does not know yet how it ended"}[k.Told])
+		fmt.Fprintf(g.out, "for %s %s %s, which %s\n", k.ForKind, k.ForID, k.ForRow,
+			map[bool]string{true: "knows how it ended", false: "does not know yet how it ended"}[k.Told])
 	}
 	if k.SettledAt != nil && a.Summary == nil {
 		fmt.Fprintln(g.out, "it was given up: nobody summed it up")
@@ -302,7 +308,8 @@ func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 			best = fmt.Sprintf("%.4f in round %d", *w.Team.BestScore, w.Team.BestRound)
 		}
 		fmt.Fprintf(g.out, "team %d %q: %s %s %s, %d of %d rounds, best %s, $%s of $%s, time until %s\n",
-			i+1, t.TeamID, w.Team.Status, w.Team.ExitReason, w.Team.Reason, w.Team.Rounds, w.Team.MaxRounds, best, w.Used().Cost, w.Team.Budget, aggregate.TimeText(w.Team.DeadlineAt))
+			i+1, t.TeamID, w.Team.Status, w.Team.ExitReason, w.Team.Reason, w.Team.Rounds, w.Team.MaxRounds, best,
+			w.Used().Cost, w.Team.Budget, aggregate.TimeText(w.Team.DeadlineAt))
 	}
 	return nil
 }
@@ -365,6 +372,7 @@ func lookAgain(ctx context.Context, all *store.ConversationStore, ref aggregate.
 	if err := all.Redraw(ctx, ref); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "it is looked at again, at once by the relay and within a minute by the sweeper, which begins its run if there is none")
+	fmt.Fprintln(out, "it is looked at again, at once by the relay and within a minute by the sweeper, which begins "+
+		"its run if there is none")
 	return nil
 }

@@ -118,10 +118,12 @@ func read(args []string, out io.Writer) (w options, err error) {
 	f.StringVar(&w.from, "from", "", "cards, changes: the `URL` of the dead letters; rows: the name of the restored table")
 	f.StringVar(&w.to, "to", "", "cards: the `URL` of the card queue (output CardQueueUrl)")
 	f.StringVar(&w.table, "table", "", "all but cards: the `name` of the stack's table (output TableName)")
-	f.StringVar(&w.task, "task", "", "rows: set this `tenant/task` back to what the restored table says; empty: put back what is missing")
+	f.StringVar(&w.task, "task", "",
+		"rows: set this `tenant/task` back to what the restored table says; empty: put back what is missing")
 	f.StringVar(&w.contest, "contest", "", "contest: the `tenant/execution` to look at, and to begin another run of")
 	f.StringVar(&w.tenant, "tenant", "", "rounds: the `tenant` whose teams' scored rounds are counted")
-	f.StringVar(&w.session, "session", "", "session: the `tenant/session` of a conversation to look at, and to have looked at again")
+	f.StringVar(&w.session, "session", "",
+		"session: the `tenant/session` of a conversation to look at, and to have looked at again")
 	f.BoolVar(&w.closing, "close", false, "contest: stop the teams that still play, and sum up what all have")
 	f.BoolVar(&w.apply, "apply", false, "rows, contest, session: do it; without, it is only said")
 	if err := f.Parse(args[1:]); err != nil {

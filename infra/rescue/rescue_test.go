@@ -40,10 +40,14 @@ func TestDeadCardsAreDrawnAfterAReplay(t *testing.T) {
 			MessageBody: aws.String(fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, r.Ref.Tenant, r.Ref.ID)),
 		}))(t)
 	}
-	for _, args := range runbook(t, "cards", map[string]string{"CardDeadLettersUrl": dead, "CardQueueUrl": running.QueueURL("CardQueue")}) {
+	for _, args := range runbook(t, "cards", map[string]string{"CardDeadLettersUrl": dead,
+		"CardQueueUrl": running.QueueURL("CardQueue")}) {
 		expect.Has(t, rescue(t, args), "2 cards")
 	}
-	r.Eventually("the card is drawn", func() bool { return strings.Contains(r.shows(driver.PromptCard), "approve_prompt") })
+	r.Eventually("the card is drawn", func() bool {
+		return strings.Contains(r.shows(driver.PromptCard),
+			"approve_prompt")
+	})
 	r.empty("CardDeadLetters")
 	r.empty("CardQueue")
 }
@@ -54,13 +58,17 @@ func TestDeadChangesAreLookedAtAgain(t *testing.T) {
 	dead := running.QueueURL("ChangeDeadLetters")
 	r.giveUp(r.inStream())
 	had := r.losesFacts()
-	for _, args := range runbook(t, "changes", map[string]string{"ChangeDeadLettersUrl": dead, "TableName": running.TableName}) {
+	for _, args := range runbook(t, "changes", map[string]string{"ChangeDeadLettersUrl": dead,
+		"TableName": running.TableName}) {
 		said := rescue(t, args)
 		for _, want := range []string{"task " + r.Ref.ID + " is looked at again", "1 ranges"} {
 			expect.Is(t, strings.Count(said, want), 1, "%q in %q", want, said)
 		}
 	}
-	r.Eventually("the card is drawn", func() bool { return strings.Contains(r.shows(driver.PromptCard), "approve_prompt") })
+	r.Eventually("the card is drawn", func() bool {
+		return strings.Contains(r.shows(driver.PromptCard),
+			"approve_prompt")
+	})
 	r.empty("ChangeDeadLetters")
 	has := r.facts()
 	expect.That(t, len(had) != 0 && slices.Equal(has, had), "Insights know %v of the task, and knew %v", has, had)
@@ -69,7 +77,8 @@ func TestDeadChangesAreLookedAtAgain(t *testing.T) {
 // trimmed is a stream that no longer has the requested records.
 type trimmed struct{ reader }
 
-func (trimmed) GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (trimmed) GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+	...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	return nil, &streams.TrimmedDataAccessException{}
 }
 
@@ -87,7 +96,8 @@ func TestChangesOlderThanTheStreamAreSaidToBeGone(t *testing.T) {
 func TestALetterThatNobodyUnderstandsStays(t *testing.T) {
 	dead := running.QueueURL("ChangeDeadLetters")
 	client := sqs.NewFromConfig(running.AWS)
-	expect.Value(client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String("hello")}))(t)
+	expect.Value(client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &dead,
+		MessageBody: aws.String("hello")}))(t)
 	t.Cleanup(func() {
 		_, err := client.PurgeQueue(context.Background(), &sqs.PurgeQueueInput{QueueUrl: &dead})
 		expect.NoError(t, err)
@@ -100,7 +110,8 @@ func TestALetterThatNobodyUnderstandsStays(t *testing.T) {
 
 func TestMissingRowsComeBack(t *testing.T) {
 	r := ask(t)
-	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.Ref.Tenant, "task": r.Ref.ID}
+	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.Ref.Tenant,
+		"task": r.Ref.ID}
 	r.approve(driver.PromptCard, "approve_prompt") // is lost: it comes after the moment that is restored
 	r.pending(task.CardProcess)
 	before := len(r.items())
@@ -117,13 +128,17 @@ func TestMissingRowsComeBack(t *testing.T) {
 	said = rescue(t, commands[1])
 	expect.That(t, strings.HasPrefix(said, "0 rows"), "a second time said %q", said)
 	r.asks(task.CardPrompt)
-	r.Eventually("the card asks again", func() bool { return strings.Contains(r.shows(driver.PromptCard), "approve_prompt") })
+	r.Eventually("the card asks again", func() bool {
+		return strings.Contains(r.shows(driver.PromptCard),
+			"approve_prompt")
+	})
 	r.finish(1) // the lost process's card stays, without its row
 }
 
 func TestATaskIsSetBackUnlessItsStepsWereCalled(t *testing.T) {
 	r := ask(t)
-	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.Ref.Tenant, "task": r.Ref.ID}
+	values := map[string]string{"RestoredTable": restore(t), "TableName": running.TableName, "tenant": r.Ref.Tenant,
+		"task": r.Ref.ID}
 	r.approve(driver.PromptCard, "approve_prompt")
 	r.pending(task.CardProcess)
 	was := r.Until("", func(*task.Aggregate) bool { return true })
@@ -136,11 +151,15 @@ func TestATaskIsSetBackUnlessItsStepsWereCalled(t *testing.T) {
 	r.asks(task.CardPrompt)
 	now := r.Until("", func(*task.Aggregate) bool { return true })
 	expect.That(t, now.Head.Rev > was.Head.Rev && now.Head.Run > was.Head.Run && len(now.Processes) == 0,
-		"head was rev %d run %d, is rev %d run %d with %d processes; they must go forward", was.Head.Rev, was.Head.Run, now.Head.Rev, now.Head.Run, len(now.Processes))
+		"head was rev %d run %d, is rev %d run %d with %d processes; they must go "+
+			"forward", was.Head.Rev, was.Head.Run, now.Head.Rev, now.Head.Run, len(now.Processes))
 	spent, before := now.Used(), was.Used()
 	expect.That(t, spent.Calls >= before.Calls && spent.Input >= before.Input && len(was.Uses) >= 3,
 		"%d rows came to %+v, now to %+v; what was spent stays spent", len(was.Uses), before, spent)
-	r.Eventually("the card asks again", func() bool { return strings.Contains(r.shows(driver.PromptCard), "approve_prompt") })
+	r.Eventually("the card asks again", func() bool {
+		return strings.Contains(r.shows(driver.PromptCard),
+			"approve_prompt")
+	})
 	r.finish(0)
 
 	var out bytes.Buffer
@@ -149,7 +168,8 @@ func TestATaskIsSetBackUnlessItsStepsWereCalled(t *testing.T) {
 }
 
 func TestWhatIsNoStateOfATaskIsNotSetBack(t *testing.T) {
-	for _, sk := range []string{"WAIT#1", "CARD#prompt", "USAGE#01", "LEASE#EXECUTION#0001", "STEP#1", "PROMPT#0001", "GATE#PROMPT#0001"} {
+	for _, sk := range []string{"WAIT#1", "CARD#prompt", "USAGE#01", "LEASE#EXECUTION#0001", "STEP#1", "PROMPT#0001",
+		"GATE#PROMPT#0001"} {
 		kept := !strings.ContainsAny(sk[:1], "SPG")
 		expect.That(t, bookkept(sk) == kept, "%s is kept: %v", sk, !kept)
 	}
@@ -226,7 +246,10 @@ func (r *request) finish(left int) {
 	r.Sweep() // no run waits for this decision
 	r.pending(task.CardProcess)
 	r.approve(driver.ProcessCard, "approve_process")
-	r.Until("the work is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	r.Until("the work is done", func(a *task.Aggregate) bool {
+		return a.Task != nil &&
+			a.Task.Status == task.TaskCompleted
+	})
 	n := len(running.Sandbox.Messages(webapi.HR, r.Root))
 	expect.That(r, n == 5+left, "the thread has %d messages, want the request, four cards and %d left over", n, left)
 }
@@ -296,7 +319,11 @@ func TestAConversationIsLookedAtAndNothingOfItIsDecided(t *testing.T) {
 			strings.Contains(said, "action 1 (code_generate) is pending") && strings.Contains(said, "0 messages") &&
 			strings.Contains(said, "nothing to run"), "said %q", said)
 	}
-	d.Eventually("its cards are drawn again", func() bool { a := d.Load(); return a.Head.Redraws > was.Head.Redraws && a.Head.ShownRev >= a.Head.Rev })
+	d.Eventually("its cards are drawn again", func() bool {
+		a := d.Load()
+		return a.Head.Redraws > was.Head.Redraws &&
+			a.Head.ShownRev >= a.Head.Rev
+	})
 	now := d.Load()
 	expect.That(t, now.Head.Rev == was.Head.Rev && now.Pending() != nil,
 		"revision %d, was %d; pending %+v", now.Head.Rev, was.Head.Rev, now.Pending())
@@ -335,7 +362,8 @@ func TestRoundsThatNobodyCountedAreCountedOnce(t *testing.T) {
 	was := sums()
 	db := dynamodb.NewFromConfig(running.AWS)
 	pk := "COUNTED#" + ref.Tenant + "#" + contest.TeamHash("team-1")
-	for _, sk := range []string{"SUM", "ROW#" + contest.TeamRef(ref.Tenant, ref.ID, "team-1").ID + "#" + contest.BoardKey(1)} {
+	for _, sk := range []string{"SUM", "ROW#" + contest.TeamRef(ref.Tenant, ref.ID, "team-1").ID + "#" +
+		contest.BoardKey(1)} {
 		expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{
 			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
 		}}))(t)

@@ -86,7 +86,8 @@ func (r *request) pending(kind aggregate.CardType) {
 	r.Helper()
 	r.Until(string(kind)+" asks", func(a *task.Aggregate) bool {
 		p, ok := a.OpenGate()
-		return ok && p.Kind == kind && slices.ContainsFunc(a.Waits, func(w aggregate.Wait) bool { return w.Gate == p.Key && w.Run == a.Head.Run })
+		return ok && p.Kind == kind && slices.ContainsFunc(a.Waits,
+			func(w aggregate.Wait) bool { return w.Gate == p.Key && w.Run == a.Head.Run })
 	})
 }
 
@@ -123,8 +124,9 @@ func (r *request) spoil(key string) {
 	expect.Value(running.Sandbox.Workspace().Update(webapi.HR, r.message(key).TS, webapi.Bot,
 		webapi.Patch{Text: &stale, Attachments: []any{}}))(r)
 	_, err := dynamodb.NewFromConfig(running.AWS).UpdateItem(r.Context(), &dynamodb.UpdateItemInput{
-		TableName: &running.TableName, UpdateExpression: aws.String("REMOVE #hash"), ExpressionAttributeNames: map[string]string{"#hash": "hash"},
-		Key: item{"PK": r.partition(), "SK": &types.AttributeValueMemberS{Value: key}},
+		TableName: &running.TableName, UpdateExpression: aws.String("REMOVE #hash"),
+		ExpressionAttributeNames: map[string]string{"#hash": "hash"},
+		Key:                      item{"PK": r.partition(), "SK": &types.AttributeValueMemberS{Value: key}},
 	})
 	expect.NoError(r, err)
 }
@@ -141,7 +143,8 @@ func (r *request) empty(id string) {
 		out, err := sqs.NewFromConfig(running.AWS).GetQueueAttributes(r.Context(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
 		})
-		return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+		return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" &&
+			out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
 	})
 }
 
@@ -149,9 +152,10 @@ func (r *request) empty(id string) {
 func restore(t *testing.T) string {
 	t.Helper()
 	name := "restored-" + strings.ToLower(t.Name())
-	expect.Value(dynamodb.NewFromConfig(running.AWS).RestoreTableToPointInTime(t.Context(), &dynamodb.RestoreTableToPointInTimeInput{
-		SourceTableName: &running.TableName, TargetTableName: &name, UseLatestRestorableTime: aws.Bool(true),
-	}))(t)
+	expect.Value(dynamodb.NewFromConfig(running.AWS).RestoreTableToPointInTime(t.Context(),
+		&dynamodb.RestoreTableToPointInTimeInput{
+			SourceTableName: &running.TableName, TargetTableName: &name, UseLatestRestorableTime: aws.Bool(true),
+		}))(t)
 	return name
 }
 
@@ -169,7 +173,8 @@ func (r *request) items() []item {
 func (r *request) drop() {
 	r.Helper()
 	for _, it := range r.items() {
-		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{"PK": it["PK"], "SK": it["SK"]}}))(r)
+		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(),
+			&dynamodb.DeleteItemInput{TableName: &running.TableName, Key: item{"PK": it["PK"], "SK": it["SK"]}}))(r)
 	}
 }
 
@@ -177,23 +182,29 @@ func (r *request) drop() {
 func (r *request) giveUp(b batch) {
 	r.Helper()
 	dead := running.QueueURL("ChangeDeadLetters")
-	body := expect.Value(json.Marshal(map[string]any{"version": "1.0", "requestContext": map[string]any{"condition": "RetryAttemptsExhausted"}, "DDBStreamBatchInfo": b}))(r)
-	expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(r.Context(), &sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String(string(body))}))(r)
+	body := expect.Value(json.Marshal(map[string]any{"version": "1.0",
+		"requestContext": map[string]any{"condition": "RetryAttemptsExhausted"}, "DDBStreamBatchInfo": b}))(r)
+	expect.Value(sqs.NewFromConfig(running.AWS).SendMessage(r.Context(),
+		&sqs.SendMessageInput{QueueUrl: &dead, MessageBody: aws.String(string(body))}))(r)
 }
 
 // inStream returns where the task's records are in the table's stream.
 func (r *request) inStream() batch {
 	r.Helper()
 	client := dynamodbstreams.NewFromConfig(running.AWS)
-	d := expect.Value(dynamodb.NewFromConfig(running.AWS).DescribeTable(r.Context(), &dynamodb.DescribeTableInput{TableName: &running.TableName}))(r)
+	d := expect.Value(dynamodb.NewFromConfig(running.AWS).DescribeTable(r.Context(),
+		&dynamodb.DescribeTableInput{TableName: &running.TableName}))(r)
 	b := batch{StreamARN: aws.ToString(d.Table.LatestStreamArn)}
 	s := expect.Value(client.DescribeStream(r.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &b.StreamARN}))(r)
 	b.ShardID = aws.ToString(s.StreamDescription.Shards[0].ShardId)
-	it := expect.Value(client.GetShardIterator(r.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeTrimHorizon}))(r)
+	it := expect.Value(client.GetShardIterator(r.Context(),
+		&dynamodbstreams.GetShardIteratorInput{StreamArn: &b.StreamARN, ShardId: &b.ShardID,
+			ShardIteratorType: streams.ShardIteratorTypeTrimHorizon}))(r)
 	for at := it.ShardIterator; at != nil; {
 		page := expect.Value(client.GetRecords(r.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: at}))(r)
 		for _, record := range page.Records {
-			if pk, ok := record.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS); ok && pk.Value == r.partition().(*types.AttributeValueMemberS).Value {
+			if pk, ok := record.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS); ok &&
+				pk.Value == r.partition().(*types.AttributeValueMemberS).Value {
 				b.Start = cmp.Or(b.Start, aws.ToString(record.Dynamodb.SequenceNumber))
 				b.End = aws.ToString(record.Dynamodb.SequenceNumber)
 			}
@@ -212,8 +223,10 @@ func (r *request) facts() (counted []string) {
 	r.Helper()
 	db := dynamodb.NewFromConfig(running.AWS)
 	out := expect.Value(db.Scan(r.Context(), &dynamodb.ScanInput{
-		TableName: &running.TableName, ConsistentRead: aws.Bool(true), FilterExpression: aws.String("begins_with(PK, :f) AND SK = :t"),
-		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"}, ":t": &types.AttributeValueMemberS{Value: r.Ref.ID}},
+		TableName: &running.TableName, ConsistentRead: aws.Bool(true),
+		FilterExpression: aws.String("begins_with(PK, :f) AND SK = :t"),
+		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"},
+			":t": &types.AttributeValueMemberS{Value: r.Ref.ID}},
 	}))(r.T)
 	for _, it := range out.Items {
 		for _, source := range it["sources"].(*types.AttributeValueMemberSS).Value {
@@ -230,11 +243,16 @@ func (r *request) facts() (counted []string) {
 func (r *request) losesFacts() (counted []string) {
 	r.Helper()
 	used := len(expect.Value(r.Store.Load(r.Context(), r.Ref))(r.T).Uses)
-	r.Eventually("the facts of all calls are there", func() bool { counted = r.facts(); return used > 0 && len(counted) == used })
+	r.Eventually("the facts of all calls are there", func() bool {
+		counted = r.facts()
+		return used > 0 &&
+			len(counted) == used
+	})
 	for _, of := range counted {
 		pk, _, _ := strings.Cut(of, " ")
 		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{
-			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: r.Ref.ID}},
+			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk},
+				"SK": &types.AttributeValueMemberS{Value: r.Ref.ID}},
 		}))(r.T)
 	}
 	return counted

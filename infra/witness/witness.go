@@ -52,7 +52,8 @@ func start(t testing.TB, app App, appsSecret string) *place {
 	t.Helper()
 	now := time.Now() // the clock doesn't advance, so that no trigger expires on a busy machine
 	s := sandbox.New(sandbox.Options{
-		SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001, AnswerTime: time.Minute, Now: func() time.Time { return now },
+		SigningSecret: "the-signing-secret", BotToken: "xoxb-witness", TimeScale: 0.0001, AnswerTime: time.Minute,
+		Now: func() time.Time { return now },
 	})
 	t.Cleanup(s.Close)
 	server := httptest.NewServer(s.Handler())
@@ -150,8 +151,12 @@ func (p *place) note(root, card string) {
 		"a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(webapi.Suzuki)))
 	refused, err = p.Submit(webapi.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"})
 	expect.That(p.t, err == nil && len(refused) == 0 && len(p.Views(webapi.Suzuki)) == 0,
-		"a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(webapi.Suzuki)), p.stderr)
-	expect.Eventually(p.t, "the card shows the note", func() bool { return strings.Contains(blocks(p.message(card)), "noted: 稟議を") })
+		"a note: %v %v, %d forms are open; want it taken and the form "+
+			"closed\n%s", refused, err, len(p.Views(webapi.Suzuki)), p.stderr)
+	expect.Eventually(p.t, "the card shows the note", func() bool {
+		return strings.Contains(blocks(p.message(card)),
+			"noted: 稟議を")
+	})
 	m := p.message(card)
 	expect.That(p.t, m.Text == "noted" && !strings.Contains(blocks(m), "open_form") &&
 		len(p.Messages(webapi.HR, root)) == 2, "the updated card is %+v", m)
@@ -160,7 +165,10 @@ func (p *place) note(root, card string) {
 // finish presses the card's other button, which tells the person twice and removes the buttons.
 func (p *place) finish(card string) {
 	p.click(webapi.Suzuki, card, "finish")
-	expect.Eventually(p.t, "the card is finished", func() bool { return strings.Contains(blocks(p.message(card)), "finished, 1 of 2 messages are ours") })
+	expect.Eventually(p.t, "the card is finished", func() bool {
+		return strings.Contains(blocks(p.message(card)),
+			"finished, 1 of 2 messages are ours")
+	})
 	expect.Eventually(p.t, "the person is told twice", func() bool { return len(p.Ephemerals(webapi.Suzuki)) == 2 })
 	for i, want := range []string{"for you alone", "by response_url"} {
 		expect.Is(p.t, p.Ephemerals(webapi.Suzuki)[i].Text, want, "the person is told")

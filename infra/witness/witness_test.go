@@ -158,7 +158,8 @@ func TestSlackSDKRefusesWhatSlackRefuses(t *testing.T) {
 	}
 	actions := func(e ...any) map[string]any { return map[string]any{"type": "actions", "elements": e} }
 	modal := func(title string) map[string]any {
-		return map[string]any{"type": "modal", "title": text("plain_text", title), "blocks": []any{map[string]any{"type": "divider"}}}
+		return map[string]any{"type": "modal", "title": text("plain_text", title),
+			"blocks": []any{map[string]any{"type": "divider"}}}
 	}
 	tests := []struct {
 		name  string
@@ -202,7 +203,8 @@ func startAimock(t *testing.T) (url string) {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
-	cmd := exec.Command(node, filepath.Join("node_modules", "@copilotkit", "aimock", "dist", "cli.js"), "-p", port, "-f", "fixtures", "--strict", "--log-level", "warn")
+	cmd := exec.Command(node, filepath.Join("node_modules", "@copilotkit", "aimock", "dist", "cli.js"), "-p", port, "-f",
+		"fixtures", "--strict", "--log-level", "warn")
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &said, &said
 	expect.NoError(t, cmd.Start())
@@ -231,10 +233,13 @@ func TestOurClientsAgainstAimock(t *testing.T) {
 	host := url[len("http://"):]
 	role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
 	for name, g := range map[string]model.Wire{
-		"anthropic":  anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: "k", HTTP: http.DefaultClient}),
-		"openai":     openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: "k", HTTP: http.DefaultClient}),
-		"compatible": compatible.New(compatible.Config{Endpoint: "aimock", BaseURL: url + "/v1", Model: "llama3.2", Key: "k", HTTP: outbound.Dialer{Allow: []string{host}}.Client()}),
-		"bedrock":    bedrock.New(bedrock.Config{AWS: role, BaseURL: url, Model: "anthropic.claude-sonnet-4-6", HTTP: http.DefaultClient}),
+		"anthropic": anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: "k",
+			HTTP: http.DefaultClient}),
+		"openai": openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: "k", HTTP: http.DefaultClient}),
+		"compatible": compatible.New(compatible.Config{Endpoint: "aimock", BaseURL: url + "/v1", Model: "llama3.2", Key: "k",
+			HTTP: outbound.Dialer{Allow: []string{host}}.Client()}),
+		"bedrock": bedrock.New(bedrock.Config{AWS: role, BaseURL: url, Model: "anthropic.claude-sonnet-4-6",
+			HTTP: http.DefaultClient}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, tt := range []struct {
@@ -245,7 +250,8 @@ func TestOurClientsAgainstAimock(t *testing.T) {
 			}{
 				{"sum up attendance", "Attendance", 1, task.Failure{}},
 				{"say it in prose", "Repaired", 2, task.Failure{}},
-				{"too many", "", 1, task.Failure{Reason: task.ReasonModelUnavailable, RetryAfter: 7 * time.Second, Transient: true}},
+				{"too many", "", 1, task.Failure{Reason: task.ReasonModelUnavailable, RetryAfter: 7 * time.Second,
+					Transient: true}},
 				{"overloaded", "", 1, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

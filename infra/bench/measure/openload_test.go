@@ -26,7 +26,8 @@ func plain() Load {
 		Rows: map[string]float64{"AUDIT": 5, "USAGE": 4},
 		Limits: Limits{
 			Functions: 1000, Cards: 20, Parallel: 10, Shards: 4, Batch: 100, Window: 2 * time.Second, RequestsPerSecond: 100,
-			Burst: 200, Updates: Budget{10, 13 * time.Second}, Posts: Budget{3, 3500 * ms}, AllPosts: Budget{10, 3 * time.Second},
+			Burst: 200, Updates: Budget{10, 13 * time.Second}, Posts: Budget{3, 3500 * ms}, AllPosts: Budget{10,
+				3 * time.Second},
 		},
 	}
 }
@@ -37,7 +38,8 @@ func TestALoadWithRoomGoesThrough(t *testing.T) {
 	expect.That(t, r.Asked > 90 && r.Asked < 150 && r.Completed == r.Asked, "%d of %d", r.Completed, r.Asked)
 	expect.That(t, r.Throttled == 0 && r.OldestCard < time.Second && r.OldestChange < 100*ms, "%+v", r)
 	// A message passes five invocations or hand-overs at least; nobody waits for people or models there.
-	expect.That(t, r.FirstCard.P50 > 300*ms && r.FirstCard.P50 < 1500*ms && r.Resumed.P50 > 100*ms && r.Resumed.P50 < 1500*ms, "%+v", r)
+	expect.That(t, r.FirstCard.P50 > 300*ms && r.FirstCard.P50 < 1500*ms && r.Resumed.P50 > 100*ms &&
+		r.Resumed.P50 < 1500*ms, "%+v", r)
 	// Three models of 8 s at least, two people of 30 s at least, and the work.
 	expect.That(t, r.Whole.P50 > 2*people.from+3*model.from+work, "%s", r.Whole.P50)
 	expect.Same(t, r, Run(l))
@@ -49,7 +51,8 @@ func TestTheLoadIsOpen(t *testing.T) {
 	l.Workspaces, l.Rate, l.For = 1, 8, 2*time.Hour
 	r := Run(l)
 	inside := l.Rate * r.Whole.P50.Minutes()
-	expect.That(t, float64(r.Open) > inside && float64(r.Open) < 2.5*inside, "at most %d open, %.1f on average", r.Open, inside)
+	expect.That(t, float64(r.Open) > inside && float64(r.Open) < 2.5*inside, "at most %d open, %.1f on average", r.Open,
+		inside)
 }
 
 // Each limit that is too small is seen where it is met, and nowhere else the arrivals wait for it.
@@ -59,22 +62,32 @@ func TestEachLimitIsSeen(t *testing.T) {
 		tighten func(l *Load)
 		seen    func(r Result) bool
 	}{
-		"one card at once":         {func(l *Load) { l.Limits.Cards = 1; l.Rate = 20 }, func(r Result) bool { return r.OldestCard > 10*time.Second && r.AtOnce["update-card"] == 1 }},
-		"one batch at once":        {func(l *Load) { l.Limits.Parallel, l.Limits.Shards, l.Rate = 1, 1, 150 }, func(r Result) bool { return r.OldestChange > time.Second }},
-		"three functions":          {func(l *Load) { l.Limits.Functions = 3 }, func(r Result) bool { return r.Throttled > 0 && r.AtOnce["all"] == 3 }},
-		"a slow gateway":           {func(l *Load) { l.Limits.RequestsPerSecond, l.Limits.Burst = 0.2, 1 }, func(r Result) bool { return r.Throttled > 0 && r.AtOnce["all"] > 3 }},
-		"few updates":              {func(l *Load) { l.Limits.Updates.Window *= 4 }, func(r Result) bool { return r.PaceWaits > 5*before.PaceWaits+10 && r.Skipped > before.Skipped }},
-		"few posts":                {func(l *Load) { l.Limits.AllPosts.Window *= 20 }, func(r Result) bool { return r.FirstCard.P99 > 10*time.Second }},
-		"slow seals":               {func(l *Load) { l.Limits.Shards, l.Limits.Batch, l.Rate, l.Workspaces = 1, 1, 400, 60 }, func(r Result) bool { return r.OldestEntry > 10*time.Second }},
-		"many in one counter":      {func(l *Load) { l.Workspaces, l.Rate = 1, 600 }, func(r Result) bool { return r.Conflicts > 10*before.Conflicts+10 }},
-		"much in one row's second": {func(l *Load) { l.Workspaces, l.Rate = 1, 600 }, func(r Result) bool { return r.HottestUnits > 2*before.HottestUnits && r.Hottest != "" }},
+		"one card at once": {func(l *Load) { l.Limits.Cards = 1; l.Rate = 20 },
+			func(r Result) bool { return r.OldestCard > 10*time.Second && r.AtOnce["update-card"] == 1 }},
+		"one batch at once": {func(l *Load) { l.Limits.Parallel, l.Limits.Shards, l.Rate = 1, 1, 150 },
+			func(r Result) bool { return r.OldestChange > time.Second }},
+		"three functions": {func(l *Load) { l.Limits.Functions = 3 },
+			func(r Result) bool { return r.Throttled > 0 && r.AtOnce["all"] == 3 }},
+		"a slow gateway": {func(l *Load) { l.Limits.RequestsPerSecond, l.Limits.Burst = 0.2, 1 },
+			func(r Result) bool { return r.Throttled > 0 && r.AtOnce["all"] > 3 }},
+		"few updates": {func(l *Load) { l.Limits.Updates.Window *= 4 },
+			func(r Result) bool { return r.PaceWaits > 5*before.PaceWaits+10 && r.Skipped > before.Skipped }},
+		"few posts": {func(l *Load) { l.Limits.AllPosts.Window *= 20 },
+			func(r Result) bool { return r.FirstCard.P99 > 10*time.Second }},
+		"slow seals": {func(l *Load) { l.Limits.Shards, l.Limits.Batch, l.Rate, l.Workspaces = 1, 1, 400, 60 },
+			func(r Result) bool { return r.OldestEntry > 10*time.Second }},
+		"many in one counter": {func(l *Load) { l.Workspaces, l.Rate = 1, 600 },
+			func(r Result) bool { return r.Conflicts > 10*before.Conflicts+10 }},
+		"much in one row's second": {func(l *Load) { l.Workspaces, l.Rate = 1, 600 },
+			func(r Result) bool { return r.HottestUnits > 2*before.HottestUnits && r.Hottest != "" }},
 	} {
 		l := plain()
 		tt.tighten(&l)
 		r := Run(l)
 		expect.That(t, tt.seen(r) && !tt.seen(before), "%s: %+v\nbefore: %+v", name, r, before)
 		want := l.Rate * l.For.Minutes()
-		expect.That(t, float64(r.Asked) > 0.7*want && float64(r.Asked) < 1.3*want, "%s: %d arrived of %.0f", name, r.Asked, want)
+		expect.That(t, float64(r.Asked) > 0.7*want && float64(r.Asked) < 1.3*want, "%s: %d arrived of %.0f", name, r.Asked,
+			want)
 	}
 }
 
@@ -112,6 +125,7 @@ func TestEveryFunctionHasABareHandler(t *testing.T) {
 		}
 		bare := filepath.Join(root, "infra", "bench", "bare", bareOf[f.Folder])
 		_, err := os.Stat(bare)
-		expect.That(t, bareOf[f.Folder] != "" && err == nil, "%s has the bare handler %q: %v", f.Folder, bareOf[f.Folder], err)
+		expect.That(t, bareOf[f.Folder] != "" && err == nil, "%s has the bare handler %q: %v", f.Folder, bareOf[f.Folder],
+			err)
 	}
 }

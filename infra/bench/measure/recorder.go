@@ -151,7 +151,8 @@ func refusal(name string) http.Handler {
 }
 
 // services has short names of AWS's services by their names in requests.
-var services = map[string]string{"AWSStepFunctions": "StepFunctions", "AmazonSQS": "SQS", "TrentService": "KMS", "secretsmanager": "SecretsManager"}
+var services = map[string]string{"AWSStepFunctions": "StepFunctions", "AmazonSQS": "SQS", "TrentService": "KMS",
+	"secretsmanager": "SecretsManager"}
 
 // name returns the service and action of a lambda.Call's kind.
 func name(kind string) string {
@@ -199,7 +200,8 @@ func whole(v types.AttributeValue) bool {
 	case *types.AttributeValueMemberL:
 		return !slices.ContainsFunc(v.Value, func(x types.AttributeValue) bool { return !whole(x) })
 	case *types.AttributeValueMemberM:
-		return !slices.ContainsFunc(slices.Collect(maps.Values(v.Value)), func(x types.AttributeValue) bool { return !whole(x) })
+		return !slices.ContainsFunc(slices.Collect(maps.Values(v.Value)),
+			func(x types.AttributeValue) bool { return !whole(x) })
 	}
 	return v != nil
 }

@@ -43,7 +43,8 @@ func TestOnlyWhatNobodyHasToJudgeMayFail(t *testing.T) {
 		{"a step's message", Call{Function: "ExecuteProcessFunction", Request: "1", Name: "slack chat.postMessage"}, false},
 		{"a step's write", Call{Function: "ExecuteProcessFunction", Request: "1", Name: "sheets PUT *"}, false},
 		{"a start", Call{Function: "UpdateCardFunction", Request: "1", Name: lambda.KindStart}, false},
-		{"what a process does while it starts", Call{Function: "UpdateCardFunction", Name: "SecretsManager.GetSecretValue"}, false},
+		{"what a process does while it starts", Call{Function: "UpdateCardFunction", Name: "SecretsManager.GetSecretValue"},
+			false},
 	}
 	for _, tt := range tests {
 		expect.Is(t, mayFail(tt.call), tt.want, "%s", tt.name)
@@ -132,26 +133,32 @@ func TestMeasure(t *testing.T) {
 		},
 		{
 			"an update that moves it in the index", "UpdateItem",
-			`{"TableName":"t","Key":` + key("a") + `,"UpdateExpression":"SET GSI1SK = :s","ExpressionAttributeValues":{":s":{"S":"2"}}}`,
+			`{"TableName":"t",` +
+				`"Key":` + key("a") + `,"UpdateExpression":"SET GSI1SK = :s","ExpressionAttributeValues":{":s":{"S":"2"}}}`,
 			200, Units{Write: 2, Index: 4},
 		},
 		{
 			"a condition that fails", "UpdateItem",
-			`{"TableName":"t","Key":` + key("a") + `,"UpdateExpression":"SET GSI1SK = :s","ConditionExpression":"GSI1SK = :s","ExpressionAttributeValues":{":s":{"S":"3"}}}`,
+			`{"TableName":"t",` +
+				`"Key":` + key("a") + `,"UpdateExpression":"SET GSI1SK = :s","ConditionExpression":"GSI1SK = :s",` +
+				`"ExpressionAttributeValues":{":s":{"S":"3"}}}`,
 			400, Units{Write: 2},
 		},
 		{"a second row", "PutItem", `{"TableName":"t","Item":` + row("c", "") + `}`, 200, Units{Write: 2}},
 		{
 			"a query of both", "Query",
-			`{"TableName":"t","ConsistentRead":true,"KeyConditionExpression":"PK = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`, 200, Units{Read: 1},
+			`{"TableName":"t","ConsistentRead":true,"KeyConditionExpression":"PK = :p",` +
+				`"ExpressionAttributeValues":{":p":{"S":"p"}}}`, 200, Units{Read: 1},
 		},
 		{
 			"the same, a moment behind", "Query",
-			`{"TableName":"t","KeyConditionExpression":"PK = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`, 200, Units{Read: 0.5},
+			`{"TableName":"t","KeyConditionExpression":"PK = :p",` +
+				`"ExpressionAttributeValues":{":p":{"S":"p"}}}`, 200, Units{Read: 0.5},
 		},
 		{
 			"each item of a batch", "BatchGetItem",
-			`{"RequestItems":{"t":{"ConsistentRead":true,"Keys":[` + key("a") + `,` + key("c") + `,` + key("none") + `]}}}`, 200, Units{Read: 3},
+			`{"RequestItems":{"t":{"ConsistentRead":true,` +
+				`"Keys":[` + key("a") + `,` + key("c") + `,` + key("none") + `]}}}`, 200, Units{Read: 3},
 		},
 		{
 			"each row of a batch", "BatchWriteItem",
@@ -172,8 +179,9 @@ func TestMeasure(t *testing.T) {
 func TestWhatDoesNotSayWhatItEvaluatesIsNotMeasured(t *testing.T) {
 	m, call := metered(t)
 	for operation, body := range map[string]string{
-		"Scan":  `{"TableName":"t"}`,
-		"Query": `{"TableName":"t","KeyConditionExpression":"PK = :p","FilterExpression":"a = :p","ExpressionAttributeValues":{":p":{"S":"p"}}}`,
+		"Scan": `{"TableName":"t"}`,
+		"Query": `{"TableName":"t","KeyConditionExpression":"PK = :p","FilterExpression":"a = :p",` +
+			`"ExpressionAttributeValues":{":p":{"S":"p"}}}`,
 	} {
 		made := false
 		_, err := m.Measure(t.Context(), operation, []byte(body), func() (int, []byte) {

@@ -140,17 +140,20 @@ func service(c lambda.Call) string {
 func faultsOf(c lambda.Call) []fault {
 	name, operation, aws := strings.Cut(c.Kind, ".")
 	json := func(name string, status int) fault {
-		return fault{name: name, status: status, body: fmt.Sprintf(`{"__type":%q,"message":"drawn at random","Message":"drawn at random"}`, name)}
+		return fault{name: name, status: status,
+			body: fmt.Sprintf(`{"__type":%q,"message":"drawn at random","Message":"drawn at random"}`, name)}
 	}
 	switch {
 	case !aws && isBucket(c.Kind):
 		return []fault{
 			{name: "SlowDown", status: 503, body: "<Error><Code>SlowDown</Code><Message>drawn at random</Message></Error>"},
-			{name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code><Message>drawn at random</Message></Error>"},
+			{name: "InternalError", status: 500,
+				body: "<Error><Code>InternalError</Code><Message>drawn at random</Message></Error>"},
 		}
 	case name == "DynamoDB":
 		const space = "com.amazonaws.dynamodb.v20120810#"
-		all := []fault{json(space+"ProvisionedThroughputExceededException", 400), json(space+"ThrottlingException", 400), json(space+"InternalServerError", 500)}
+		all := []fault{json(space+"ProvisionedThroughputExceededException", 400), json(space+"ThrottlingException", 400),
+			json(space+"InternalServerError", 500)}
 		switch operation {
 		case "TransactWriteItems":
 			return append(all, cancelled(c.Body, "TransactionConflict"), cancelled(c.Body, "ThrottlingError"))
@@ -163,7 +166,8 @@ func faultsOf(c lambda.Call) []fault {
 	case name == "AWSStepFunctions":
 		return []fault{json("ThrottlingException", 400), json("InternalServerError", 500)}
 	case name == "TrentService":
-		return []fault{json("ThrottlingException", 400), json("KMSInternalException", 500), json("DependencyTimeoutException", 503)}
+		return []fault{json("ThrottlingException", 400), json("KMSInternalException", 500),
+			json("DependencyTimeoutException", 503)}
 	case name == "secretsmanager":
 		return []fault{json("ThrottlingException", 400), json("InternalServiceError", 500)}
 	}
@@ -191,7 +195,8 @@ func cancelled(body []byte, code string) fault {
 		reasons[0] = map[string]string{"Code": code, "Message": "drawn at random"}
 	}
 	answer, _ := json.Marshal(map[string]any{ // of strings only
-		"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "Message": "drawn at random", "CancellationReasons": reasons,
+		"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "Message": "drawn at random",
+		"CancellationReasons": reasons,
 	})
 	return fault{name: "TransactionCanceled " + code, status: 400, body: string(answer)}
 }
@@ -256,7 +261,8 @@ func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	return d, finish(d, "task.created by system", "prompt.approved by "+webapi.Tanaka,
 		"process.approved by "+webapi.Tanaka,
-		"execution.started by system", "execution.failed by system", "execution.retried by "+webapi.Sato, "execution.started by system")
+		"execution.started by "+
+			"system", "execution.failed by system", "execution.retried by "+webapi.Sato, "execution.started by system")
 }
 
 // finish waits until the work is done and returns the expected audit log, which starts with log. If a fault outlasts a

@@ -94,7 +94,8 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 		if c.Kind != "TrentService.Decrypt" {
 			return nil
 		}
-		return &fault{name: "AccessDenied", status: 400, body: `{"__type":"AccessDeniedException","Message":"User arn:aws:iam::123456789012:role/x is not authorized"}`}
+		return &fault{name: "AccessDenied", status: 400,
+			body: `{"__type":"AccessDeniedException","Message":"User arn:aws:iam::123456789012:role/x is not authorized"}`}
 	})
 	d := say(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
@@ -187,7 +188,8 @@ func checkLeaks(t *testing.T, told []*driver.Request) {
 	d := told[0]
 	holds("the request", d.Load().Request.Text, markText)
 	secrets := map[string]string{
-		"the signing secret": signingSecret, "the bot's token": botToken, "the request's text": markText, "the reason": markReason,
+		"the signing secret": signingSecret, "the bot's token": botToken, "the request's text": markText,
+		"the reason":            markReason,
 		"a signature":           "v0=",
 		"an employee's address": "@example.com", "the policy": "進め方:",
 	}
@@ -198,7 +200,8 @@ func checkLeaks(t *testing.T, told []*driver.Request) {
 	holds("what was printed", lines, `"decided"`, `"called"`, "_aws", d.Ref.ID)
 	// Every function that handles content has printed something, so the search covers it.
 	for _, name := range []string{
-		"ReceiveEvent", "ReceiveInteraction", "ResumeTask", "ExtractTask", "DraftPrompt", "RequestApproval", "PlanProcess", "ExecuteProcess", "UpdateCard",
+		"ReceiveEvent", "ReceiveInteraction", "ResumeTask", "ExtractTask", "DraftPrompt", "RequestApproval", "PlanProcess",
+		"ExecuteProcess", "UpdateCard",
 	} {
 		holds("what was printed", lines, `{"function":"`+name+`Function",`)
 	}
@@ -233,7 +236,8 @@ func checkLeaks(t *testing.T, told []*driver.Request) {
 func everyRow(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS), &dynamodb.ScanInput{TableName: &running.TableName})
+	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS),
+		&dynamodb.ScanInput{TableName: &running.TableName})
 	for pages.HasMorePages() {
 		page := expect.Value(pages.NextPage(context.Background()))(t)
 		for _, it := range page.Items {
@@ -282,7 +286,8 @@ func history(t *testing.T) string {
 	t.Helper()
 	client := sfn.NewFromConfig(running.AWS)
 	var all strings.Builder
-	runs := sfn.NewListExecutionsPaginator(client, &sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN("Pipeline"))})
+	runs := sfn.NewListExecutionsPaginator(client,
+		&sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN("Pipeline"))})
 	for runs.HasMorePages() {
 		page := expect.Value(runs.NextPage(context.Background()))(t)
 		for _, x := range page.Executions {

@@ -65,7 +65,8 @@ var stages = []struct {
 				s.approveProcess(person("U_FIRST")), s.start, s.claim)
 		},
 		func(s *scenario, by aggregate.Actor) []decision {
-			return []decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail, s.cancelExecution(by), s.retry(by)}
+			return []decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail, s.cancelExecution(by),
+				s.retry(by)}
 		},
 	},
 	{
@@ -97,7 +98,8 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 			t.Fatalf("seed %d, round %d, %s:\n%s", expect.Seed(), i, r.stage, strings.Join(r.wrong, "\n"))
 		}
 	}
-	t.Logf("%d rounds of %d clients, %d changes, in %s", rounds, clients, changes, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d rounds of %d clients, %d changes, in %s", rounds, clients, changes,
+		time.Since(began).Round(time.Millisecond))
 }
 
 // TestARaceThatIsLostIsSeen is the control: with a store whose conditions are removed, the same rounds must find
@@ -268,7 +270,8 @@ func entries(won []move) []string {
 
 // audit returns the task's audit log, oldest first.
 func audit(t fataler, s *scenario) []string {
-	page := expect.Value(s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "", 100))(t)
+	page := expect.Value(s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "",
+		100))(t)
 	out := []string{}
 	for _, x := range slices.Backward(page.Items) {
 		out = append(out, string(x.Action)+" by "+x.ActorID)
@@ -288,15 +291,19 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 	}
 	for i := range rounds {
 		pk := fmt.Sprint("CONTROL#", i)
-		expect.Value(server.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row(pk, "COUNTER", map[string]string{"v": "0"})}))(t)
+		expect.Value(server.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table,
+			Item: row(pk, "COUNTER", map[string]string{"v": "0"})}))(t)
 		swapped := atOnce(t, func(who int) error {
-			_, err := server.DB.TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-				{Update: &types.Update{
-					TableName: &table, Key: row(pk, "COUNTER", nil), UpdateExpression: aws.String("SET v = v + :one"), ConditionExpression: aws.String("v = :old"),
-					ExpressionAttributeValues: map[string]types.AttributeValue{":old": number("0"), ":one": number("1")},
-				}},
-				{Put: &types.Put{TableName: &table, Item: row(pk, fmt.Sprintf("ENTRY#%02d", who), nil), ConditionExpression: aws.String("attribute_not_exists(PK)")}},
-			}})
+			_, err := server.DB.TransactWriteItems(context.Background(),
+				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+					{Update: &types.Update{
+						TableName: &table, Key: row(pk, "COUNTER",
+							nil), UpdateExpression: aws.String("SET v = v + :one"), ConditionExpression: aws.String("v = :old"),
+						ExpressionAttributeValues: map[string]types.AttributeValue{":old": number("0"), ":one": number("1")},
+					}},
+					{Put: &types.Put{TableName: &table, Item: row(pk, fmt.Sprintf("ENTRY#%02d", who), nil),
+						ConditionExpression: aws.String("attribute_not_exists(PK)")}},
+				}})
 			return err
 		})
 		put := atOnce(t, func(who int) error {
@@ -322,8 +329,10 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 				values[it["SK"].(*types.AttributeValueMemberS).Value] = v.Value
 			}
 		}
-		if swapped != 1 || put != 1 || len(out.Items) != 4 || values["COUNTER"] != "1" || values["SUM"] != fmt.Sprint(clients) {
-			t.Errorf("round %d: %d swapped, %d put, %d items, counter %s, sum %s; want 1, 1, 4, 1, %d", i, swapped, put, len(out.Items), values["COUNTER"], values["SUM"], clients)
+		if swapped != 1 || put != 1 || len(out.Items) != 4 || values["COUNTER"] != "1" ||
+			values["SUM"] != fmt.Sprint(clients) {
+			t.Errorf("round %d: %d swapped, %d put, %d items, counter %s, sum %s; want 1, 1, 4, 1, %d", i, swapped, put,
+				len(out.Items), values["COUNTER"], values["SUM"], clients)
 		}
 	}
 }
@@ -353,7 +362,8 @@ func atOnce(t *testing.T, do func(who int) error) (won int) {
 }
 
 func row(pk, sk string, numbers map[string]string) map[string]types.AttributeValue {
-	out := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
+	out := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+		"SK": &types.AttributeValueMemberS{Value: sk}}
 	for name, n := range numbers {
 		out[name] = number(n)
 	}

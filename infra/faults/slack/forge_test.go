@@ -73,11 +73,13 @@ func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 	queue, url := sqs.NewFromConfig(s.AWS), s.QueueURL("CardQueue")
 	expect.Eventually(t, "the card queue is empty", func() bool {
 		out := expect.Value(queue.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{
-			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"},
+			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages",
+				"ApproximateNumberOfMessagesNotVisible"},
 		}))(t)
-		return !slices.ContainsFunc([]string{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}, func(name string) bool {
-			return out.Attributes[name] != "0"
-		})
+		return !slices.ContainsFunc([]string{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"},
+			func(name string) bool {
+				return out.Attributes[name] != "0"
+			})
 	})
 }
 
@@ -122,7 +124,8 @@ func signed(s *stack.Stack, path, kind string, body []byte) request {
 func signedAt(at time.Time, s *stack.Stack, path, kind string, body []byte) request {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	return request{path, kind, body, http.Header{
-		"Content-Type": {kind}, inbound.HeaderTimestamp: {stamp}, inbound.HeaderSignature: {inbound.Sign(stamp, body, s.SigningSecret)},
+		"Content-Type": {kind}, inbound.HeaderTimestamp: {stamp}, inbound.HeaderSignature: {inbound.Sign(stamp, body,
+			s.SigningSecret)},
 	}}
 }
 
@@ -130,7 +133,8 @@ func signedAt(at time.Time, s *stack.Stack, path, kind string, body []byte) requ
 func interaction(t *testing.T, s *stack.Stack, payload object) request {
 	t.Helper()
 	b := expect.Value(json.Marshal(payload))(t)
-	return signed(s, "/slack/interactions", "application/x-www-form-urlencoded", []byte(url.Values{"payload": {string(b)}}.Encode()))
+	return signed(s, "/slack/interactions", "application/x-www-form-urlencoded",
+		[]byte(url.Values{"payload": {string(b)}}.Encode()))
 }
 
 // event is an app_mention as a workspace sends it.
@@ -147,7 +151,8 @@ func eventIn(t *testing.T, s *stack.Stack, team, thread, ts, text string) reques
 	if thread != "" {
 		inner["thread_ts"] = thread
 	}
-	b := expect.Value(json.Marshal(object{"type": "event_callback", "team_id": team, "event_id": "Ev" + team + ts, "event": inner}))(t)
+	b := expect.Value(json.Marshal(object{"type": "event_callback", "team_id": team, "event_id": "Ev" + team + ts,
+		"event": inner}))(t)
 	return signed(s, "/slack/events", "application/json", b)
 }
 
@@ -200,8 +205,10 @@ func (r request) answered(t *testing.T, s *stack.Stack, user string) (code int, 
 // click is the payload of a button in a card.
 func click(team, user string, m webapi.Message, taskID, action, value string) object {
 	return object{
-		"type": "block_actions", "team": object{"id": team}, "user": object{"id": user, "team_id": team}, "trigger_id": "1.2.none",
-		"channel": object{"id": m.Channel}, "container": object{"channel_id": m.Channel, "message_ts": m.TS, "thread_ts": m.ThreadTS},
+		"type": "block_actions", "team": object{"id": team}, "user": object{"id": user,
+			"team_id": team}, "trigger_id": "1.2.none",
+		"channel": object{"id": m.Channel}, "container": object{"channel_id": m.Channel, "message_ts": m.TS,
+			"thread_ts": m.ThreadTS},
 		"message": m, "actions": []object{{"action_id": action, "block_id": taskID, "value": value}},
 	}
 }
@@ -231,7 +238,8 @@ func cancellation(t *testing.T, team, user string, c card.Cancellation) object {
 	private := expect.Value(json.Marshal(c))(t)
 	return object{
 		"type": "view_submission", "team": object{"id": team}, "user": object{"id": user, "team_id": team},
-		"view": object{"callback_id": card.CancelCallback, "private_metadata": string(private), "state": object{"values": object{}}},
+		"view": object{"callback_id": card.CancelCallback, "private_metadata": string(private),
+			"state": object{"values": object{}}},
 	}
 }
 
@@ -279,8 +287,10 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 // The front door accepts requests of up to a megabyte that Slack signed, and nothing else.
 func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
 	s := start(t)
-	kinds := map[string]string{"/slack/events": "application/json", "/slack/interactions": "application/x-www-form-urlencoded"}
-	nonsense := map[string]int{"/slack/events": http.StatusBadRequest, "/slack/interactions": http.StatusOK} // a click shows no warning sign
+	kinds := map[string]string{"/slack/events": "application/json",
+		"/slack/interactions": "application/x-www-form-urlencoded"}
+	nonsense := map[string]int{"/slack/events": http.StatusBadRequest,
+		"/slack/interactions": http.StatusOK} // a click shows no warning sign
 	for path, kind := range kinds {
 		large := signed(s, path, kind, []byte(strings.Repeat("x", inbound.MaxBody+1)))
 		largest := signed(s, path, kind, []byte(strings.Repeat("x", inbound.MaxBody)))

@@ -71,7 +71,8 @@ func TestANoteThatCantBeShown(t *testing.T) {
 // If Slack doesn't open a dialog, the person is told, and clicks again.
 func TestADialogThatDoesNotOpen(t *testing.T) {
 	faults := map[string]webapi.Fault{"expired_trigger_id": {Kind: webapi.Refused, Code: "expired_trigger_id"}}
-	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds", "token_revoked"} {
+	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds",
+		"token_revoked"} {
 		faults[name] = bad[name]
 	}
 	d, _ := atGate(t)
@@ -121,7 +122,8 @@ func TestADirectMessageThatAStepSends(t *testing.T) {
 		{"the connection drops after it was sent", webapi.Fault{Kind: webapi.Lost}, "結果不明"},
 		{"HTTP 500", bad["HTTP 500"], "結果不明"},
 		{"token_revoked", bad["token_revoked"], "❌"},
-		{"too many requests, for longer than the call may take", webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Hour}, "❌"},
+		{"too many requests, for longer than the call may take",
+			webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Hour}, "❌"},
 		{"four seconds", webapi.Fault{Kind: webapi.Late, Delay: 4 * time.Second}, ""},
 		{"channel_not_found", bad["channel_not_found"], "❌"},
 		{"msg_too_long", bad["msg_too_long"], "❌"},
@@ -198,7 +200,8 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 	}
 	shortcut := func(message object) object {
 		return object{
-			"type": "message_action", "callback_id": "cancel_task", "team": object{"id": stranger}, "user": object{"id": webapi.Tanaka, "team_id": stranger},
+			"type": "message_action", "callback_id": "cancel_task", "team": object{"id": stranger},
+			"user":    object{"id": webapi.Tanaka, "team_id": stranger},
 			"channel": object{"id": webapi.HR}, "message_ts": "1.000001", "message": message,
 		}
 	}
@@ -227,7 +230,8 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 			card.Cancellation{TaskID: d.Ref.ID, Channel: webapi.HR})},
 		{"a form about steps", form(task.CardProcess, running.Ref.ID, running.a.Process().ID)},
 		{"a shortcut on a card", shortcut(object{"ts": victim.card.TS, "metadata": metadata(d.Ref.ID)})},
-		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001", "attachments": []object{{"blocks": []object{{"block_id": d.Ref.ID}}}}})},
+		{"a shortcut on a message with buttons", shortcut(object{"ts": "2.000001",
+			"attachments": []object{{"blocks": []object{{"block_id": d.Ref.ID}}}}})},
 		{"a shortcut on the request", shortcut(object{"ts": d.Root, "thread_ts": d.Root})},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkNotFound(t, tt.name, tt.payload, victim, running) })
@@ -250,7 +254,8 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 			t.Errorf("the other's rows (-before +after)\n%s", diff)
 		}
 	}
-	said := strings.Contains(body, card.Note("ja", aggregate.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", aggregate.ErrNotFound)})
+	said := strings.Contains(body, card.Note("ja", aggregate.ErrNotFound)) ||
+		slices.Equal(notes, []string{card.Note("ja", aggregate.ErrNotFound)})
 	if strings.HasPrefix(name, "a shortcut on the request") { // means a message of the same time in their own channel
 		said = said || slices.Equal(notes, []string{card.Note("ja",
 			explain.ErrUnavailable)}) // no dialog opens without a trigger
@@ -268,7 +273,8 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 }
 
 // equal compares a task without what records its display.
-var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws", "DrawAt"), cmpopts.IgnoreFields(task.Aggregate{}, "Cards"), cmpopts.IgnoreFields(aggregate.Shared{}, "Copies")}
+var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws", "DrawAt"),
+	cmpopts.IgnoreFields(task.Aggregate{}, "Cards"), cmpopts.IgnoreFields(aggregate.Shared{}, "Copies")}
 
 // TestAnEventOfAnUnknownWorkspaceMakesNoTenant: the event is recorded, refused and costs nothing.
 func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
@@ -291,7 +297,8 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	if c := a.Card("CARD#task"); c.State != aggregate.CardNone || c.MessageTS != "" {
 		t.Errorf("its card is %s in %s", c.State, c.Channel)
 	}
-	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil || a.Used() != nil {
+	if e := a.Head.Ended; e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace || a.Task != nil ||
+		a.Used() != nil {
 		t.Errorf("%+v, ended %+v", a.Task, e)
 	}
 	if made, err := rows.Tenant(t.Context(), aggregate.TenantID(unknown)); !errors.Is(err, aggregate.ErrNotFound) {
@@ -307,7 +314,8 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 // Slack knows nothing about its people.
 func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
-	expect.Value(like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社", Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now()))(t)
+	expect.Value(like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社",
+		Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now()))(t)
 	// The local stack connects a new workspace as one of the deployment's; later rows are its own.
 	arrives := object{"type": "shortcut", "team": object{"id": stranger},
 		"user": object{"id": webapi.Alex, "team_id": stranger}}
@@ -316,10 +324,12 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	}
 	connected := expect.Value(like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider))(t)
 	sealed := vault.Envelope{KMS: kms.NewFromConfig(like.S.AWS), KeyID: like.S.KeyID}
-	connected.Credentials = expect.Value(sealed.SealCredential(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider, vault.Credential{AccessToken: like.S.BotToken}))(t) // the sandbox knows one token
+	connected.Credentials = expect.Value(sealed.SealCredential(t.Context(), aggregate.TenantID(stranger),
+		tenancy.SlackProvider, vault.Credential{AccessToken: like.S.BotToken}))(t) // the sandbox knows one token
 	expect.Value(like.Store.SaveIntegration(t.Context(), connected,
 		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Alex}, time.Now()))(t)
-	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method", Times: -1})
+	like.S.Sandbox.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "unknown_method",
+		Times: -1})
 	defer like.S.Sandbox.Faults().Clear("")
 	root, err := like.S.Sandbox.Say(webapi.Tanaka, webapi.HR, "こちらは別の会社です") // no mention: no task of this workspace
 	expect.NoError(t, err)
@@ -350,7 +360,8 @@ func finished(t *testing.T) belonging {
 func TestWhoeverCantBeCheckedDecidesNothing(t *testing.T) {
 	d, _ := atGate(t)
 	before := d.Load().Head.Rev
-	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds", "token_revoked"} {
+	for _, name := range []string{"too many requests", "HTTP 500", "the answer is lost", "it takes four seconds",
+		"token_revoked"} {
 		t.Run(name, func(t *testing.T) {
 			fault := always(bad[name])
 			fault.Method = "users.info"

@@ -77,7 +77,8 @@ func TestAPostThatFailsOnceIsOneMessage(t *testing.T) {
 // A post that Slack refuses for good is not repeated until something changes. The requester is told once, and once
 // cards can be shown they are.
 func TestAPostThatIsRefusedForGood(t *testing.T) {
-	for _, code := range []string{"msg_too_long", "channel_not_found", "not_in_channel", "is_archived", "restricted_action"} {
+	for _, code := range []string{"msg_too_long", "channel_not_found", "not_in_channel", "is_archived",
+		"restricted_action"} {
 		t.Run(code, func(t *testing.T) {
 			s := start(t)
 			heard, told := listen(s), direct(s)
@@ -122,7 +123,8 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 				}
 				return waits(a) && len(a.Waits) == 1 && heard.count("chat.postMessage", "") > 1
 			})
-			if n, most := heard.count("chat.postMessage", ""), 10+2*a.Head.Rev; n > most || heard.count("conversations.open", "") != 0 {
+			if n, most := heard.count("chat.postMessage", ""), 10+2*a.Head.Rev; n > most ||
+				heard.count("conversations.open", "") != 0 {
 				t.Errorf("%d posts in %d revisions", n, a.Head.Rev)
 			}
 			for _, c := range a.Cards {
@@ -144,7 +146,8 @@ func TestAGateThatOpensWhileSlackRefusesTheAppIsShownAfterwards(t *testing.T) {
 // A request that is made while Slack refuses the app waits until Slack says who asks, and then continues by itself.
 func TestARequestThatSlackDoesNotVouchForWaits(t *testing.T) {
 	s := start(t)
-	for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info", "users.conversations", "auth.test"} {
+	for _, method := range []string{"", "conversations.open", "conversations.replies", "users.info",
+		"users.conversations", "auth.test"} {
 		s.Sandbox.Faults().Add(always(webapi.Fault{Method: method, Kind: webapi.Refused, Code: "token_revoked"}))
 	}
 	d := sayAs(t, s, webapi.Tanaka) // not looked up within the last minute

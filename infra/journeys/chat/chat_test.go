@@ -89,7 +89,8 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 
 // A command runs once, after an approval; the card shows its output during and after the run, and one click stops it.
 func TestACommandIsWatchedAndStopped(t *testing.T) {
-	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo 'x[1:n:2] 2**3 HEAD~1' @here; echo done > here")
+	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo 'x[1:n:2] 2**3 HEAD~1' @here; "+
+		"echo done > here")
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "line 3\nx[1:n:2] 2**3 HEAD~1 @here\n```", "終了コード: 0")
 	d.Reply("コマンド: cat here; for i in $(seq 1 300); do echo tick $i; sleep 0.2; done")
@@ -105,14 +106,15 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Press(webapi.Sato, d.Shows("操作 #4 の確認"), card.ApproveAction)
 	d.Shows("操作 #4 を実行中")
 	d.Status("processing")
-	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) }, func() bool {
-		return d.Count("操作 #4(キャンセル)") > 0
-	})
+	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) },
+		func() bool {
+			return d.Count("操作 #4(キャンセル)") > 0
+		})
 	d.Status("active")
 }
 
-// One approval runs several commands, each in the files that the one before left, until one fails. What ran is seen on the
-// card, and the agent is told.
+// One approval runs several commands, each in the files that the one before left, until one fails. What ran is seen on
+// the card, and the agent is told.
 func TestSeveralCommandsRunUnderOneApproval(t *testing.T) {
 	d := begin(t, "codex: コマンド: echo one > a; echo first\nコマンド: cat a; echo two > b; exit 3\nコマンド: echo never")
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "*1.* (制限時間 60 秒)", "*3.* (制限時間 60 秒)", "echo never"), card.ApproveAction)
@@ -162,8 +164,8 @@ func TestAProposalWaitsForWhoMayStampIt(t *testing.T) {
 	}
 }
 
-// In a channel a mention with an agent's id opens a conversation in its thread. The channel's people are its people: one
-// of them mentions Ringi there, another one stamps, and one proposes an action themself on the page.
+// In a channel a mention with an agent's id opens a conversation in its thread. The channel's people are its people:
+// one of them mentions Ringi there, another one stamps, and one proposes an action themself on the page.
 func TestAConversationInAChannel(t *testing.T) {
 	driver.Leave(t, running)
 	root := expect.Value(running.Sandbox.Say(webapi.Sato, webapi.HR, sandbox.Mention("claude: こんにちは")))(t)
@@ -184,7 +186,8 @@ func TestAConversationInAChannel(t *testing.T) {
 	status, page := desk.Get("/console/agents")
 	expect.That(t, status == http.StatusOK, "%d", status)
 	expect.Has(t, page, "代わりにデモが答えます") // the console asked answer-message
-	status, page = desk.Post(d.Page()+"/propose", url.Values{"own_type": {"shell_command"}, "own_content": {"ls hello.js"}, "own_summary": {"できたか見る"}})
+	status, page = desk.Post(d.Page()+"/propose", url.Values{"own_type": {"shell_command"},
+		"own_content": {"ls hello.js"}, "own_summary": {"できたか見る"}})
 	expect.Must(t, status < 400, "%d %s", status, page)
 	own := d.Shows("操作 #2 の確認", "ls hello.js")
 	d.Press(webapi.Sato, own, card.ApproveAction)

@@ -166,7 +166,8 @@ func TestAConversationHandsOver(t *testing.T) {
 	}
 	r.Root = d.Root
 	r.Card(driver.PromptCard, "approve_prompt")
-	if request := r.Load().Request; request.EventID != "session:"+d.Ref().ID || request.ThreadTS != d.Root || request.Text != "今月の勤怠をまとめて" {
+	if request := r.Load().Request; request.EventID != "session:"+d.Ref().ID || request.ThreadTS != d.Root ||
+		request.Text != "今月の勤怠をまとめて" {
 		t.Errorf("the task's request is %+v", request)
 	}
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())

@@ -32,7 +32,8 @@ func TestAConversationBeginsWithARepositorysFiles(t *testing.T) {
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "python3 -m unittest"), card.ApproveAction)
 	d.Shows("操作 #1 失敗", "108.9 != 108")
 	s := d.Load().Conversation
-	expect.That(t, s.Source.State == conversation.SourceThere && s.Source.Commit == sha && s.WorkspacePath == "github.com/ringi-demo/shop@"+sha,
+	expect.That(t, s.Source.State == conversation.SourceThere && s.Source.Commit == sha &&
+		s.WorkspacePath == "github.com/ringi-demo/shop@"+sha,
 		"%+v", s)
 	d.Reply("コマンド: ls tests")
 	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
@@ -81,7 +82,8 @@ func TestAnOwnRepositoryGetsItsBranchByTheCommandOnThePage(t *testing.T) {
 	driver.Leave(t, running)
 	mine := filepath.Join(t.TempDir(), "stock")
 	expect.NoError(t, os.Mkdir(mine, 0o755))
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "S"}, {"config", "user.email", "s@example.com"}} {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "S"},
+		{"config", "user.email", "s@example.com"}} {
 		gitIn(t, mine, args...)
 	}
 	expect.NoError(t, os.WriteFile(filepath.Join(mine, "stock.csv"), []byte("りんご,3\n"), 0o644))
@@ -133,7 +135,8 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	desk := driver.SitDown(t, running, webapi.Sato)
 	status, page := desk.Get(d.Page())
 	expect.Is(t, status, http.StatusOK)
-	expect.That(t, strings.Index(page, "GitHub Actions はスキップするよう指定します") < strings.Index(page, "hello.test.js"), "the page doesn't begin with it")
+	expect.That(t, strings.Index(page, "GitHub Actions はスキップするよう指定します") < strings.Index(page, "hello.test.js"),
+		"the page doesn't begin with it")
 	expect.Has(t, page, "操作 #2: プルリクエストの下書き")
 	_, waits := desk.Get("/console/approvals")
 	expect.Has(t, waits, "プルリクエストの下書き: ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
@@ -147,7 +150,8 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	pulls := repo.Pulls()
 	expect.Must(t, len(pulls) == 1, "%+v", pulls)
 	p, x := pulls[0], d.Load().Actions[1]
-	expect.That(t, p.Draft && p.Base == "main" && p.Head == conversation.BranchOf(x.SessionID, x.ActionID) && p.HeadSHA == x.Pushed.Commit, "%+v", p)
+	expect.That(t, p.Draft && p.Base == "main" && p.Head == conversation.BranchOf(x.SessionID, x.ActionID) &&
+		p.HeadSHA == x.Pushed.Commit, "%+v", p)
 
 	dir := t.TempDir()
 	expect.NoError(t, repo.Export(dir))
@@ -183,7 +187,8 @@ func TestWithoutASourceThereIsNoPullRequest(t *testing.T) {
 	d.Shows("ここではプルリクエストを開けません")
 }
 
-// A CSV of Japanese Excel and a workbook are posted; the agent reads them, an approved command makes a report of one, and
+// A CSV of Japanese Excel and a workbook are posted; the agent reads them, an approved command makes a report of one,
+// and
 // what can't be read is said.
 func TestACSVBecomesAReport(t *testing.T) {
 	driver.Leave(t, running)
@@ -207,7 +212,8 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Reply("ファイルを見せて")
 	d.Shows("report.txt", conversation.AttachedFolder+"/sjis.csv")
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
-	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"), "the page is %d, or lacks it", status)
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"),
+		"the page is %d, or lacks it", status)
 }
 
 // An agent lists, reads and searches the conversation's files without anybody's approval; the page says what it read.
@@ -228,7 +234,8 @@ func TestAnAgentReadsFilesByItself(t *testing.T) {
 	a := d.Rests()
 	expect.That(t, len(a.Actions) == 1 && a.Conversation.Reading == nil, "%+v", a.Conversation)
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
-	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読んだファイル (1)") && strings.Contains(page, "<code>hello.js</code>"), "the page is %d, or lacks what was read", status)
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読んだファイル (1)") &&
+		strings.Contains(page, "<code>hello.js</code>"), "the page is %d, or lacks what was read", status)
 
 	ts := d.Reply("今月の勤怠をまとめて。これは稟議にします")
 	asks := d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて")

@@ -54,7 +54,8 @@ func (a administering) look(name string) {
 func (a administering) shows(selector string, texts ...string) {
 	a.t.Helper()
 	for _, text := range texts {
-		a.tab.Until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%s))`, selector, browser.Quote(text)))
+		a.tab.Until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%s))`, selector,
+			browser.Quote(text)))
 	}
 }
 
@@ -96,9 +97,11 @@ func changesSettings(a administering, i int) {
 		"s-retain-results-days": {"整数を入力してください。", "whole number"},
 	} {
 		a.shows(`.setting:has(#`+field+`) .problem`, says[i])
-		a.tab.Until(fmt.Sprintf(`document.getElementById(%q).matches("[aria-invalid=true]") && document.querySelector('#problems a[href="#%s"]')`, field, field))
+		a.tab.Until(fmt.Sprintf(`document.getElementById(%q).matches("[aria-invalid=true]") && `+
+			`document.querySelector('#problems a[href="#%s"]')`, field, field))
 	}
-	a.tab.Until(`document.getElementById("s-max-versions").value === "0" && document.getElementById("s-retain-results-days").value === "two"`)
+	a.tab.Until(`document.getElementById("s-max-versions").value === "0" && ` +
+		`document.getElementById("s-retain-results-days").value === "two"`)
 	a.look("settings-refused")
 	a.tab.Press(`#problems a[href="#s-retain-results-days"]`)
 	a.tab.Until(`location.hash === "#s-retain-results-days"`)
@@ -106,13 +109,15 @@ func changesSettings(a administering, i int) {
 	a.tab.Type("#s-retain-results-days", days)
 	a.tab.Press(".save button")
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
-	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === %q && document.getElementById("s-retain-results-days").value === %q`, versions, days))
+	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === %q && `+
+		`document.getElementById("s-retain-results-days").value === %q`, versions, days))
 	a.shows("table.changes tbody tr:first-child", "鈴木")
 
 	a.tab.Press(`a[href="/console/audit?action=settings.updated"]`)
 	a.tab.Until(`location.pathname === "/console/audit" && document.querySelector("table.audit details")`)
 	a.tab.Press("table.audit tbody tr:first-child summary")
-	a.shows("table.audit tbody tr:first-child", "鈴木", "→ "+versions, "→ "+days, [2]string{"結果の保存期間", "Keep results for"}[i])
+	a.shows("table.audit tbody tr:first-child", "鈴木", "→ "+versions, "→ "+days,
+		[2]string{"結果の保存期間", "Keep results for"}[i])
 	a.look("settings-in-the-log")
 }
 
@@ -157,7 +162,8 @@ func choosesSelfApproval(a administering, i int) {
 	choice := [2]string{"false", "true"}[i]
 	a.tab.Press(fmt.Sprintf(`input[name="allow_self_approval"][value="%s"]`, choice))
 	a.tab.Press("main .button-primary")
-	a.tab.Until(`location.pathname === "/console/settings" && document.querySelector(".notice[role=status]") && !document.querySelector(".notice.choose")`)
+	a.tab.Until(`location.pathname === "/console/settings" && document.querySelector(".notice[role=status]") && ` +
+		`!document.querySelector(".notice.choose")`)
 	a.tab.Until(fmt.Sprintf(`document.querySelector('input[name="allow_self_approval"]:checked').value === %q`, choice))
 }
 
@@ -171,17 +177,22 @@ func carriesSettings(a administering, i int) {
 	if name != "ringi-settings.yaml" || !strings.Contains(string(file), before) || !strings.Contains(string(file), was) {
 		a.t.Fatalf("the file %s is\n%s", name, file)
 	}
-	text := strings.NewReplacer(before, "max_versions: 99\n", was, "retain_results_days: 45\nfavourite_color: red\n").Replace(string(file))
+	text := strings.NewReplacer(before, "max_versions: 99\n", was,
+		"retain_results_days: 45\nfavourite_color: red\n").Replace(string(file))
 	path := filepath.Join(folder, "production.yaml")
 	expect.NoError(a.t, os.WriteFile(path, []byte(text), 0o600))
 	a.tab.Choose("#file", path)
 	a.tab.Press(`form[action="/console/settings/import"] button`)
-	a.tab.Until(`location.pathname === "/console/settings/import" && document.querySelectorAll("[role=alert] li").length > 0`)
-	a.shows("[role=alert] li", fmt.Sprint(1+strings.Count(text[:strings.Index(text, "favourite_color")], "\n")), "favourite_color")
+	a.tab.Until(`location.pathname === "/console/settings/import" && document.querySelectorAll("[role=alert] ` +
+		`li").length > 0`)
+	a.shows("[role=alert] li", fmt.Sprint(1+strings.Count(text[:strings.Index(text, "favourite_color")], "\n")),
+		"favourite_color")
 	a.shows("[role=alert] li", [2]string{"1〜50 を入力してください。", "Enter 1–50."}[i])
-	a.tab.Until(`document.querySelectorAll("[role=alert] li").length === 2 && !document.querySelector('button[value="save"]')`)
+	a.tab.Until(`document.querySelectorAll("[role=alert] li").length === 2 && ` +
+		`!document.querySelector('button[value="save"]')`)
 	a.look("file-refused")
-	text = strings.Replace(strings.Replace(text, "favourite_color: red\n", "", 1), "max_versions: 99\n", fmt.Sprintf("max_versions: %d\n", 7+i), 1)
+	text = strings.Replace(strings.Replace(text, "favourite_color: red\n", "", 1), "max_versions: 99\n",
+		fmt.Sprintf("max_versions: %d\n", 7+i), 1)
 	a.tab.Type("#text", text)
 	a.tab.Press(`button[value="show"]`)
 	a.shows("main .added", "45", fmt.Sprint(7+i))
@@ -190,7 +201,8 @@ func carriesSettings(a administering, i int) {
 	a.tab.Press(`button[value="save"]`)
 	a.tab.Until(`location.pathname === "/console/settings"`)
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
-	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === "%d" && document.getElementById("s-retain-results-days").value === "45"`, 7+i))
+	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === "%d" && `+
+		`document.getElementById("s-retain-results-days").value === "45"`, 7+i))
 }
 
 // limitsTools forbids a tool that no running request needs, and limits another after trying an invalid limit.
@@ -208,7 +220,8 @@ func limitsTools(a administering, i int) {
 	a.tab.Press(tool + "summary")
 	a.tab.Type(bound, "somebody")
 	a.tab.Press(tool + "button[type=submit]")
-	a.tab.Until(fmt.Sprintf(`document.querySelector('%s[open] [role=alert]') && document.querySelector('%s[aria-invalid=true]').value === "somebody"`, strings.TrimSpace(tool), bound))
+	a.tab.Until(fmt.Sprintf(`document.querySelector('%s[open] [role=alert]') && `+
+		`document.querySelector('%s[aria-invalid=true]').value === "somebody"`, strings.TrimSpace(tool), bound))
 	a.look("tools-refused")
 	recipients := webapi.Sato + [2]string{"\n" + webapi.Tanaka, ""}[i]
 	a.tab.Type(bound, recipients)
@@ -218,7 +231,8 @@ func limitsTools(a administering, i int) {
 	a.tab.Press(tool + "summary")
 	a.tab.Type(bound, "")
 	a.tab.Press(tool + "button[type=submit]")
-	a.tab.Until(fmt.Sprintf(`!document.querySelector('%s[open]') && document.querySelector('%s').value === ""`, strings.TrimSpace(tool), bound))
+	a.tab.Until(fmt.Sprintf(`!document.querySelector('%s[open]') && document.querySelector('%s').value === ""`,
+		strings.TrimSpace(tool), bound))
 }
 
 // allowsToolsOfServers allows a server's tool as it is, until it changes.
@@ -309,7 +323,8 @@ func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 func takesAway(a administering, done *driver.Request, as string) {
 	a.tab.Type("#resource", done.Ref.ID)
 	a.tab.Press(".filters button")
-	a.tab.Until(fmt.Sprintf(`location.search.includes(%q) && document.querySelectorAll("table.audit tbody tr").length === %d`, "resource="+done.Ref.ID, len(done.AuditRows())))
+	a.tab.Until(fmt.Sprintf(`location.search.includes(%q) && document.querySelectorAll("table.audit tbody `+
+		`tr").length === %d`, "resource="+done.Ref.ID, len(done.AuditRows())))
 	a.shows("table.audit tbody th", map[string]string{"csv": "実行方針を承認した", "jsonl": "policy"}[as])
 	a.tab.Press(fmt.Sprintf(`button[name="as"][value="%s"]`, as))
 	a.tab.Until(`location.pathname.startsWith("/console/audit/exports/") && document.querySelector("#export .badge-good")`)

@@ -67,8 +67,10 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 // pages returns the addresses in the menu, and those of one task and of others.
 func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []string {
 	t.Helper()
-	found := browser.Read[string](tab, `[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task), others...)
+	found := browser.Read[string](tab,
+		`[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
+	return append(append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins",
+		"/console/tools/servers/rooms", "/console/tasks/"+task), others...)
 }
 
 // TestEveryPageCanBeReadByEverybody: in both languages, light and dark, on a desktop and on a phone, with rows and
@@ -89,7 +91,8 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	t.Run("and every link of a page", func(t *testing.T) {
 		t.Parallel()
 		opened := followLinks(t, "/console", talked, competed)
-		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*/compare?", "/console/contests/*/sent/*?", "/console/contests/board?team", "/console/audit?action"} {
+		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*/compare?",
+			"/console/contests/*/sent/*?", "/console/contests/board?team", "/console/audit?action"} {
 			if opened[shape] == 0 {
 				t.Errorf("no page links to %s: %v", shape, opened)
 			}
@@ -100,7 +103,8 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
-			for _, path := range pages(t, tab, done.Ref.ID, talked, competed, competed+"/compare", competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board") {
+			for _, path := range pages(t, tab, done.Ref.ID, talked, competed, competed+"/compare",
+				competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)
@@ -108,11 +112,13 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 					tab.Fits()
 					tab.Accessible(t)
 					tab.Clean()
-					if chrome := browser.Read[float64](tab, `document.querySelector("main").getBoundingClientRect().top / innerHeight`); w.Phone {
+					if chrome := browser.Read[float64](tab,
+						`document.querySelector("main").getBoundingClientRect().top / innerHeight`); w.Phone {
 						expect.That(t, chrome <= 0.2, "the page begins at %.2f of the screen", chrome)
 					}
 					if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"), "session", played.ID, "contest").Replace(strings.TrimPrefix(path, "/"))
+						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"),
+							"session", played.ID, "contest").Replace(strings.TrimPrefix(path, "/"))
 						tab.Whole(filepath.Join(dir, w.name+"-"+name+".png"))
 					}
 				})
@@ -217,11 +223,14 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	tab.Until(`location.pathname.startsWith("/console/contests/") && document.querySelector("#course")`)
 	look(t, tab, "ja-desktop-contest-running")
 	path := browser.Read[string](tab, `location.pathname`)
-	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#winner .badge")`)
+	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#winner ` +
+		`.badge")`)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
 			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
-			for name, at := range map[string]string{"contest": path, "contest-compare": path + "/compare", "contests": "/console/contests", "contest-board": "/console/contests/board", "contest-begin": "/console/contests/new"} {
+			for name, at := range map[string]string{"contest": path, "contest-compare": path + "/compare",
+				"contests": "/console/contests", "contest-board": "/console/contests/board",
+				"contest-begin": "/console/contests/new"} {
 				tab := tab.For(t)
 				tab.Visit(running.URL + at)
 				tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, at))

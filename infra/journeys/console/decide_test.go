@@ -80,7 +80,8 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 		}
 	}
 	a, b := slices.Min(slack), slices.Min(console) // slower ones were delayed by a busy machine
-	t.Logf("from the click to the card: in Slack %s, in the console %s, ratio %.2f", a.Round(time.Millisecond), b.Round(time.Millisecond), float64(b)/float64(a))
+	t.Logf("from the click to the card: in Slack %s, in the console %s, ratio %.2f", a.Round(time.Millisecond),
+		b.Round(time.Millisecond), float64(b)/float64(a))
 	if b > 3*a+time.Second {
 		t.Errorf("a card follows the console too late: %s, after a click on it %s", b, a)
 	}
@@ -119,7 +120,8 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 		both.Go(func() { status = send(p, d, reject) })
 		both.Go(func() { _ = running.Sandbox.Click(webapi.Tanaka, d.Channel, card.TS, "approve_prompt") })
 		both.Wait()
-		a := d.Until("it is decided", func(a *task.Aggregate) bool { return a.Prompts[0].Status != aggregate.PendingApproval })
+		a := d.Until("it is decided",
+			func(a *task.Aggregate) bool { return a.Prompts[0].Status != aggregate.PendingApproval })
 		n := 0
 		for _, e := range d.AuditRows() {
 			if e.Action == task.AuditPromptApproved || e.ResourceID == reject.Get("id") && e.Action == task.AuditPromptRejected {
@@ -138,7 +140,8 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 		for _, user := range approvers {
 			copyOf(t, user, d.Ref.ID, shows)
 		}
-		if status := send(p, d, filled(t, d, task.ActCancelTask, "")); status != http.StatusSeeOther && status != http.StatusConflict {
+		if status := send(p, d, filled(t, d, task.ActCancelTask, "")); status != http.StatusSeeOther &&
+			status != http.StatusConflict {
 			t.Errorf("a cancellation is answered %d", status)
 		}
 	}
@@ -187,7 +190,8 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 
 // reads waits until the page offers the next decision, and opens it; the page must not show it by itself.
 func reads(tab *browser.Tab, js string) {
-	tab.Until(js + ` && document.querySelector(".since").innerText.includes("承認待ち") && !document.querySelector('input[value="approve"]')`)
+	tab.Until(js + ` && document.querySelector(".since").innerText.includes("承認待ち") && ` +
+		`!document.querySelector('input[value="approve"]')`)
 	tab.Click(".since a")
 	tab.Until(`document.querySelector('input[value="approve"]')`)
 }
@@ -198,7 +202,8 @@ func withdraws(t *testing.T, b *browser.Browser) {
 	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	d.Card(driver.PromptCard, "approve_prompt")
 	tab := signIn(t, b, phone, webapi.Sato, "/console/tasks/"+d.Ref.ID)
-	if question := tab.Agree(`form:has(input[name="act"][value="` + string(task.ActCancelTask) + `"]) button`); !strings.Contains(question, "?") {
+	if question := tab.Agree(`form:has(input[name="act"][value="` + string(task.ActCancelTask) +
+		`"]) button`); !strings.Contains(question, "?") {
 		t.Errorf("it asks %q", question)
 	}
 	tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector(".acts button")`)
@@ -236,7 +241,8 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 		}
 		expect.NoError(t, all.PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
 	}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, now))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14},
+		now))(t)
 	expect.NoError(t, all.Begin(t.Context(), c))
 	expect.Eventually(t, "the agent proposes to write files", func() bool {
 		a, err := all.Load(t.Context(), ref)
@@ -262,11 +268,13 @@ func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	tab.Until(fmt.Sprintf(`document.querySelector('#talks a[href="%s"]')`, page))
 	looks(t, tab, "agents")
 	tab.Click(fmt.Sprintf(`#talks a[href="%s"]`, page))
-	tab.Until(`document.querySelector("#asked-1")?.innerText.includes("hello.test.js") && document.querySelectorAll(".said > li").length >= 99 && document.querySelector("#summary")`)
+	tab.Until(`document.querySelector("#asked-1")?.innerText.includes("hello.test.js") && ` +
+		`document.querySelectorAll(".said > li").length >= 99 && document.querySelector("#summary")`)
 	tab.Until(`[...document.querySelectorAll("[hidden]")].every((e) => getComputedStyle(e).display === "none")`)
 	looks(t, tab, "session-waits")
 	tab.Click(`form:has(input[value="approve"]) button`)
-	tab.Until(`location.search.includes("done=act_approve") && document.querySelector("#action-1")?.innerText.includes("完了")`)
+	tab.Until(`location.search.includes("done=act_approve") && ` +
+		`document.querySelector("#action-1")?.innerText.includes("完了")`)
 	looks(t, tab, "session-done")
 	tab.Click(`a[rel=prev]`)
 	tab.Until(`location.search.includes("before=") && document.querySelectorAll(".said > li").length >= 99`)

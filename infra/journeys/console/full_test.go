@@ -29,7 +29,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty versions whose
+// TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty
+// versions whose
 // result is a table of a thousand rows.
 func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 	fewer := running.Vendors.AddEmployees(1000)
@@ -51,7 +52,8 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 			for _, page := range []struct {
 				name string
 				read func(administering, int)
-			}{{"the log", readsALongLog}, {"numbers", readsAYear}, {"a task", func(a administering, i int) { readsALongStory(a, long, i) }}} {
+			}{{"the log", readsALongLog}, {"numbers", readsAYear}, {"a task",
+				func(a administering, i int) { readsALongStory(a, long, i) }}} {
 				t.Run(page.name, func(t *testing.T) { page.read(administering{t, tab.For(t), w.name}, i) })
 			}
 		})
@@ -61,7 +63,9 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 // took prints how long the current page took, until its first byte and until it had loaded.
 func (a administering) took(what string) {
 	a.t.Helper()
-	took := browser.Read[[]float64](a.tab, `(() => { const n = performance.getEntriesByType("navigation")[0]; return [n.responseStart - n.requestStart, n.domContentLoadedEventEnd - n.requestStart, n.decodedBodySize]; })()`)
+	took := browser.Read[[]float64](a.tab,
+		`(() => { const n = performance.getEntriesByType("navigation")[0]; return [n.responseStart - n.requestStart, `+
+			`n.domContentLoadedEventEnd - n.requestStart, n.decodedBodySize]; })()`)
 	a.t.Logf("%s: first byte after %.0f ms, there after %.0f ms, %.0f bytes", what, took[0], took[1], took[2])
 }
 
@@ -72,13 +76,15 @@ func readsALongLog(a administering, i int) {
 	a.look("full-log")
 	first := browser.Read[string](a.tab, `document.querySelector("table.audit tbody td").innerText`)
 	a.tab.Press("a[rel=next]")
-	a.tab.Until(fmt.Sprintf(`location.search.includes("cursor=") && document.querySelector("table.audit tbody td").innerText !== %q`, first))
+	a.tab.Until(fmt.Sprintf(`location.search.includes("cursor=") && document.querySelector("table.audit tbody `+
+		`td").innerText !== %q`, first))
 	a.took("its second page")
 	a.tab.Press(".pages a:not([rel])")
 	a.tab.Until(fmt.Sprintf(`document.querySelector("table.audit tbody td")?.innerText === %q`, first))
 	a.tab.Eval(`document.querySelector("#action").value = "task.cancelled"`)
 	a.tab.Press(".filters button")
-	a.tab.Until(`location.search.includes("action=task.cancelled") && document.querySelectorAll("table.audit tbody tr").length === 50`)
+	a.tab.Until(`location.search.includes("action=task.cancelled") && document.querySelectorAll("table.audit tbody ` +
+		`tr").length === 50`)
 	a.tab.Press("table.audit tbody tr:first-child summary")
 	a.shows("table.audit tbody tr:first-child", [2]string{"理由", "Reason"}[i])
 	a.visit("/console/audit?from=2024-02-01&to=2024-02-02")
@@ -92,7 +98,8 @@ func readsALongLog(a administering, i int) {
 func readsAYear(a administering, i int) {
 	a.visit("/console/insights?from=2025-01-01&to=2025-04-02")
 	a.took("92 days")
-	a.tab.Until(`document.querySelectorAll("[aria-labelledby=days] tbody tr").length === 92 && document.querySelectorAll("svg.chart").length === 2`)
+	a.tab.Until(`document.querySelectorAll("[aria-labelledby=days] tbody tr").length === 92 && ` +
+		`document.querySelectorAll("svg.chart").length === 2`)
 	a.shows(".numbers", "92")
 	a.look("full-numbers")
 	a.visit("/console/insights?from=2025-01-01&to=2025-04-02")
@@ -114,7 +121,8 @@ func readsALongStory(a administering, d *driver.Request, i int) {
 	a.tab.Fits()
 	name, file := a.tab.Download(a.t.TempDir(), `a[href$="/1.csv"]`)
 	rows := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(string(file), "\ufeff"))).ReadAll())(a.t)
-	if shown := browser.Read[int](a.tab, `document.querySelectorAll("[id^=run-] tbody tr").length`); shown >= 1000 || len(rows) < 1000 || !strings.HasSuffix(name, ".csv") {
+	if shown := browser.Read[int](a.tab, `document.querySelectorAll("[id^=run-] tbody tr").length`); shown >= 1000 ||
+		len(rows) < 1000 || !strings.HasSuffix(name, ".csv") {
 		a.t.Errorf("the page has %d rows, the file %s %d", shown, name, len(rows))
 	}
 }
@@ -126,7 +134,8 @@ func rewritten(t *testing.T, d *driver.Request, n int) {
 	row := func(version int) map[string]types.AttributeValue {
 		return map[string]types.AttributeValue{"PK": key, "SK": text(task.PromptKey(version))}
 	}
-	last := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &running.TableName, Key: row(1), ConsistentRead: aws.Bool(true)}))(t).Item
+	last := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &running.TableName, Key: row(1),
+		ConsistentRead: aws.Bool(true)}))(t).Item
 	policy := last["content"].(*types.AttributeValueMemberS).Value
 	var puts []types.WriteRequest
 	for v := 1; v <= n; v++ {
@@ -136,7 +145,8 @@ func rewritten(t *testing.T, d *driver.Request, n int) {
 		if v < n {
 			it["id"], it["status"] = text(fmt.Sprintf("01VERSION%017d", v)), text(string(aggregate.Rejected))
 			it["content"] = text(policy + strings.Repeat(fmt.Sprintf("\n- 第%d案の、部署ごとの確かめ方をここに書きます。", v), 3))
-			it["rejection_reason"] = text(fmt.Sprintf("%d 回目の差し戻し: 部署ごとに分け、長い https://example.com/%s も残してください", v, strings.Repeat("path", 40)))
+			it["rejection_reason"] = text(fmt.Sprintf("%d 回目の差し戻し: 部署ごとに分け、長い https://example.com/%s も残してください", v,
+				strings.Repeat("path", 40)))
 		}
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 	}
@@ -152,8 +162,10 @@ func logged(t *testing.T, n int) {
 		id, action := fmt.Sprintf("01MANY%020d", i), []string{"task.cancelled", "prompt.approved"}[i%2]
 		at := aggregate.TimeText(time.Date(2025, 5, 2, 0, i, 0, 0, time.UTC))
 		it := map[string]types.AttributeValue{
-			"PK": text("AUDIT#" + tenant + "#2025-05"), "SK": text(at + "#" + id), "type": text("audit"), "schema_version": &types.AttributeValueMemberN{Value: "1"},
-			"id": text(id), "tenant_id": text(tenant), "timestamp": text(at), "actor_type": text("user"), "actor_id": text(webapi.Suzuki), "action": text(action),
+			"PK": text("AUDIT#" + tenant + "#2025-05"), "SK": text(at + "#" +
+				id), "type": text("audit"), "schema_version": &types.AttributeValueMemberN{Value: "1"},
+			"id": text(id), "tenant_id": text(tenant), "timestamp": text(at), "actor_type": text("user"),
+			"actor_id": text(webapi.Suzuki), "action": text(action),
 			"resource_type": text("task"), "resource_id": text(id), "task_id": text(id),
 			"details": text(fmt.Sprintf(`{"reason":"%d 番目の、%s"}`, i, strings.Repeat("とても長い理由", 30))),
 		}
@@ -172,7 +184,8 @@ func counted(t *testing.T, days int) {
 	for day := range days {
 		waited := int64(day+1) * 60_000
 		all = append(all, tenancy.DailyFact{
-			Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: fmt.Sprintf("01DAY%021d", day), Source: "all", At: time.Date(2025, 1, 1, 3, 0, 0, 0, time.UTC).AddDate(0, 0, day),
+			Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: fmt.Sprintf("01DAY%021d",
+				day), Source: "all", At: time.Date(2025, 1, 1, 3, 0, 0, 0, time.UTC).AddDate(0, 0, day),
 			Created: true, Gate: "process", Verdict: []tenancy.Verdict{tenancy.Approved,
 				tenancy.Rejected}[day%2], Waited: &waited, Ended: "completed",
 			Tools: map[string]tenancy.DailyCalls{"list_employees": {Completed: 3, Failed: day % 3},
@@ -245,7 +258,8 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
 	looks(t, tab, "lists-live")
 	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') && li.innerText.includes("実行ステップ"))`, row))
+	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') `+
+		`&& li.innerText.includes("実行ステップ"))`, row))
 	looks(t, tab, "lists-steps")
 	tab.Visit(running.URL + "/console/approvals?person=" + webapi.Tanaka)
 	tab.Until(`document.readyState === "complete"`) // its script listens
@@ -296,10 +310,12 @@ func thousand(t *testing.T, tab *browser.Tab) {
 	looks(t, tab, "lists-thousand")
 	first := browser.Read[string](tab, `document.querySelector("#requests tbody a").innerText`)
 	tab.Click(`a[rel=next]`)
-	tab.Until(fmt.Sprintf(`document.querySelector("a[rel=prev]") && document.querySelector("#requests tbody a").innerText !== %q && location.search.includes("to=2020-12-31")`, first))
+	tab.Until(fmt.Sprintf(`document.querySelector("a[rel=prev]") && document.querySelector("#requests tbody `+
+		`a").innerText !== %q && location.search.includes("to=2020-12-31")`, first))
 	looks(t, tab, "lists-second-page")
 	tab.Click(`a[rel=prev]`)
-	tab.Until(fmt.Sprintf(`location.search === "?to=2020-12-31" && document.querySelector("#requests tbody a").innerText === %q`, first))
+	tab.Until(fmt.Sprintf(`location.search === "?to=2020-12-31" && document.querySelector("#requests tbody `+
+		`a").innerText === %q`, first))
 	tab.Press("#q")
 	tab.Keys("777\r")
 	tab.Until(`location.search.includes("q=777") && document.querySelectorAll("#requests tbody tr").length === 1`)
@@ -324,8 +340,9 @@ func fill(t *testing.T, n int) {
 		key := map[string]types.AttributeValue{"PK": text("TASK#" + tenant + "#" + id), "SK": text("TASK")}
 		deletes = append(deletes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
 		it := map[string]types.AttributeValue{
-			"PK": key["PK"], "SK": key["SK"], "type": text("task"), "schema_version": &types.AttributeValueMemberN{Value: "1"}, "rev": &types.AttributeValueMemberN{Value: "2"},
-			"id": text(id), "tenant_id": text(tenant), "status": text(string(status)), "listed_as": text(string(listed)),
+			"PK": key["PK"], "SK": key["SK"], "type": text("task"), "schema_version": &types.AttributeValueMemberN{Value: "1"},
+			"rev": &types.AttributeValueMemberN{Value: "2"},
+			"id":  text(id), "tenant_id": text(tenant), "status": text(string(status)), "listed_as": text(string(listed)),
 			"slack_channel": text(webapi.HR), "source": text("channel"), "priority": text("medium"),
 			"title": text(fmt.Sprintf("%d 番目の、勤怠を部署ごとにまとめて一覧にする依頼", i)), "created_at": text(at), "updated_at": text(at),
 			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, listed)),
@@ -345,7 +362,8 @@ func write(t *testing.T, all []types.WriteRequest) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(running.AWS)
 	for batch := range slices.Chunk(all, 25) {
-		expect.Value(db.BatchWriteItem(context.Background(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{running.TableName: batch}}))(t)
+		expect.Value(db.BatchWriteItem(context.Background(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{running.TableName: batch}}))(t)
 	}
 }
 

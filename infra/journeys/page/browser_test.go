@@ -46,14 +46,19 @@ var japanese = words{
 var english = words{
 	locale: "en", attendance: "Summarize this month's attendance", staff: "Get the list of employees",
 	policy: "📝 Policy", steps: "⚙️ Steps", approved: " (approved)", done: "✅ Completed", summary: "42 employees",
-	reason: "Make it shorter", more: "please", required: "This field is required", rejected: "Reason: Make it shorter please", next: "v2 is ready",
+	reason: "Make it shorter", more: "please", required: "This field is " +
+		"required", rejected: "Reason: Make it shorter please", next: "v2 is ready",
 	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
 	stop: "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
 	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack rejected the call",
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
-	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
-	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "reached your limit of requests this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
-	newcomer: webapi.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you need done.", suggested: "Summarize this month's attendance", settings: "Settings",
+	check: "🔍 Check before " +
+		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
+	nowhere: "Overtime of the 宇宙部 for " +
+		"last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
+		"this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
+	newcomer: webapi.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you " +
+		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",
 	edited: "(edited)", changed: "Now it says: Get the list of employees, no DM", redrafted: "(drafted anew)",
 	remove: "Delete message", gone: "This message was deleted",
 }
@@ -66,8 +71,10 @@ var stories = []struct {
 	{"the first page", func(v *visitor) {
 		v.becomes(v.words.newcomer) // new to Ringi: the person is greeted, and may choose a sample request
 		v.Press(v.menu(`[data-focus="` + webapi.DirectMessage(v.words.newcomer) + `"]`))
-		v.Until(`[...document.querySelectorAll(".text-body")].some((m) => m.innerText.includes(` + browser.Quote(v.words.welcome) + `))`)
-		v.Until(`document.querySelectorAll(".suggestion").length === 4 && document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
+		v.Until(`[...document.querySelectorAll(".text-body")].some((m) => ` +
+			`m.innerText.includes(` + browser.Quote(v.words.welcome) + `))`)
+		v.Until(`document.querySelectorAll(".suggestion").length === 4 && ` +
+			`document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
 		v.looks("first-page")
 		v.becomes(v.requester)
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
@@ -96,7 +103,8 @@ var stories = []struct {
 		v.looks("form")
 		v.Keys(kb.Escape)
 		v.lacks("dialog")
-		v.Until(`document.activeElement?.matches(` + browser.Quote(v.button("reject_prompt")) + `)`) // the keyboard is where it was
+		// the keyboard is where it was
+		v.Until(`document.activeElement?.matches(` + browser.Quote(v.button("reject_prompt")) + `)`)
 		v.presses("reject_prompt")
 		v.Press(`dialog button[type="submit"]`)
 		v.Until(`document.querySelector("dialog .error")?.innerText.includes(` + browser.Quote(v.words.required) + `)`)
@@ -105,7 +113,8 @@ var stories = []struct {
 		v.Keys(v.words.reason)
 		v.Keys(kb.Enter) // a new line, as in Slack
 		v.Keys(v.words.more)
-		v.Until(`document.querySelector("dialog textarea").value.includes("\n") && document.querySelector("dialog .error").hidden`)
+		v.Until(`document.querySelector("dialog textarea").value.includes("\n") && document.querySelector("dialog ` +
+			`.error").hidden`)
 		v.Chord([]rune(kb.Enter)[0], kb.ModifierCtrl)
 		v.lacks("dialog")
 		v.sees(v.words.rejected)
@@ -136,7 +145,8 @@ var stories = []struct {
 		v.lacks("dialog")
 		v.sees(v.words.cancelled)
 		v.lacks(v.button("approve_prompt"))
-		v.Until(`document.querySelector(".whisper")?.innerText.includes(` + browser.Quote(v.words.accepted) + `) && document.querySelector(".only-you").innerText.includes(` + browser.Quote(v.words.onlyYou) + `)`)
+		v.Until(`document.querySelector(".whisper")?.innerText.includes(` + browser.Quote(v.words.accepted) +
+			`) && document.querySelector(".only-you").innerText.includes(` + browser.Quote(v.words.onlyYou) + `)`)
 		v.looks("cancelled")
 		v.Press(".whisper .link")
 		v.lacks(".whisper")
@@ -148,7 +158,8 @@ var stories = []struct {
 		v.presses("approve_prompt")
 		v.presses("approve_process")
 		v.sees(v.words.waits)
-		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")) + `)`) // the last card: nothing moves any more
+		// the last card: nothing moves any more
+		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")) + `)`)
 		v.presses("cancel_execution")
 		v.Until(`document.querySelector("dialog.confirm[open] h2")?.innerText === ` + browser.Quote(v.words.stop))
 		v.looks("stop")
@@ -180,7 +191,8 @@ var stories = []struct {
 	}},
 	{"the last step is done at the second try", func(v *visitor) {
 		v.s.Sandbox.Faults().Add(webapi.Fault{
-			Method: "chat.postMessage", Channel: webapi.DirectMessage(v.requester), Kind: webapi.Refused, Code: "restricted_action",
+			Method: "chat.postMessage", Channel: webapi.DirectMessage(v.requester), Kind: webapi.Refused,
+			Code: "restricted_action",
 		})
 		v.asks(v.words.staff)
 		v.becomes(v.approver)
@@ -228,7 +240,8 @@ var stories = []struct {
 			v.Press(`[data-focus="run"]`)
 		}
 		v.Until(`document.querySelectorAll(".panel .step").length > 3 && document.querySelectorAll(".panel .row").length > 3`)
-		v.Until(`[...document.querySelectorAll(".panel .row-detail")].some((r) => /^[^「“]+[「“]/.test(r.innerText))`) // who asked, and what
+		v.Until(`[...document.querySelectorAll(".panel .row-detail")].some((r) => ` +
+			`/^[^「“]+[「“]/.test(r.innerText))`) // who asked, and what
 		v.looks("run")
 		v.Press(`.panel [data-focus="deliveries"]`)
 		v.Until(`document.querySelectorAll(".panel .delivery").length > 3`)
@@ -291,13 +304,15 @@ func corrects(v *visitor) {
 
 // toSettings follows the gear's link, which opens a new window, to the console's settings.
 func toSettings(v *visitor) {
-	at := browser.Read[string](v.Tab, `(({ href, target }) => target === "_blank" ? href : "")(document.querySelector("#console-settings"))`)
+	at := browser.Read[string](v.Tab, `(({ href, target }) => target === "_blank" ? href : `+
+		`"")(document.querySelector("#console-settings"))`)
 	console := v.Beside(at)
 	console.Until(`location.pathname === "/console/signin"`)
 	console.Click(`a.button-primary`)
 	console.Until(`location.pathname === "/openid/connect/authorize"`)
 	console.Click(`a[href*="user=` + webapi.Suzuki + `"]`)
-	console.Until(`location.pathname === "/console/settings" && document.querySelector("main h1")?.innerText === ` + browser.Quote(v.words.settings))
+	console.Until(`location.pathname === "/console/settings" && document.querySelector("main ` +
+		`h1")?.innerText === ` + browser.Quote(v.words.settings))
 	console.Clean()
 }
 

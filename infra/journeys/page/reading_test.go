@@ -99,7 +99,8 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 		v.t.Errorf("%s by %s", g.Status, g.ApprovedBy)
 	}
 
-	faster := `[...document.querySelectorAll(".whisper")].some(w => w.innerText.includes(` + browser.Quote(v.words.faster) + `))`
+	faster := `[...document.querySelectorAll(".whisper")].some(w => ` +
+		`w.innerText.includes(` + browser.Quote(v.words.faster) + `))`
 	for _, user := range late { // a person whose decision could not be saved can't open it again: ask the next
 		v.becomes(user)
 		v.Press(submit)
@@ -296,7 +297,8 @@ func (v *visitor) cantStamp(user string, card webapi.Message) {
 	expect.Eventually(v.t, "a note", func() bool { return len(v.s.Sandbox.Ephemerals(user)) > before })
 	told := v.s.Sandbox.Ephemerals(user)
 	said := strings.Split(told[len(told)-1].Text, "\n")[0]
-	v.Until(fmt.Sprintf(`[...document.querySelectorAll(".msg")].some((m) => m.innerText.includes(%q) && m.innerText.includes(%q))`,
+	v.Until(fmt.Sprintf(`[...document.querySelectorAll(".msg")].some((m) => m.innerText.includes(%q) && `+
+		`m.innerText.includes(%q))`,
 		english.onlyYou, said))
 	expect.That(v.t, strings.Contains(said, "approve"), "not in English: %s", said)
 	expect.That(v.t, v.d.Shows(driver.PromptCard, "approve_prompt"), "%s stamped alone", user)

@@ -92,7 +92,8 @@ func (v *visitor) replies(text string) {
 func (v *visitor) becomes(user string) {
 	v.t.Helper()
 	v.Press(v.menu(fmt.Sprintf(`[data-person=%q]`, user)))
-	v.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q && !document.querySelector(".drawer-open")`, user))
+	v.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q && `+
+		`!document.querySelector(".drawer-open")`, user))
 }
 
 // menu opens the sidebar on a phone, and returns the selector of an element in it.
@@ -107,7 +108,8 @@ func (v *visitor) menu(selector string) string {
 // sees waits until a card or note of the request has a text.
 func (v *visitor) sees(text string) {
 	v.t.Helper()
-	v.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-root=%q] :is(.card, .text-body)')].some((c) => c.innerText.includes(%s))`, v.d.Root, browser.Quote(text)))
+	v.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-root=%q] :is(.card, .text-body)')].some((c) => `+
+		`c.innerText.includes(%s))`, v.d.Root, browser.Quote(text)))
 }
 
 func (v *visitor) button(action string) string {
@@ -123,7 +125,8 @@ func (v *visitor) lacks(selector string) {
 // looks checks that everything on the page can be read and reached, and takes a screenshot if RINGI_SCREENSHOTS is set.
 func (v *visitor) looks(name string) {
 	v.t.Helper()
-	v.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
+	v.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || ` +
+		`a.playState !== "running")`)
 	v.Fits()
 	if v.shots != "" {
 		v.Screenshot(v.shots + name + ".png")
@@ -136,7 +139,8 @@ func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window bro
 		approver: webapi.Suzuki, third: webapi.Tanaka, Tab: b.Open(t, s.URL, window)}
 	name := w.locale + "-desktop-"
 	if v.phone { // its own channel, so that nobody else scrolls it
-		v.channel, v.requester, v.approver, v.third, name = webapi.General, webapi.Alex, webapi.Tanaka, webapi.Suzuki, w.locale+"-phone-"
+		v.channel, v.requester, v.approver, v.third, name = webapi.General, webapi.Alex, webapi.Tanaka, webapi.Suzuki,
+			w.locale+"-phone-"
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
 	}
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
@@ -171,7 +175,8 @@ func (v *visitor) tells() {
 	v.t.Log(v.d.Summary())
 	for _, a := range v.s.Sandbox.Attempts() {
 		if a.Channel == v.channel && time.Since(a.At) < 5*time.Minute {
-			v.t.Logf("%s %s of %s, try %d: %d %s after %d ms", a.At.Format(time.TimeOnly), a.Kind, a.TS, a.Retry+1, a.Status, a.Reason, a.Millis)
+			v.t.Logf("%s %s of %s, try %d: %d %s after %d ms", a.At.Format(time.TimeOnly), a.Kind, a.TS, a.Retry+1, a.Status,
+				a.Reason, a.Millis)
 		}
 	}
 }
@@ -185,9 +190,11 @@ const (
 // that can only be "closed", in a "whisper", or by a "mark" at a message that the app didn't answer.
 const complaint = `((says) => {
   const dialog = [...document.querySelectorAll("dialog.modal[open]")].at(-1);
-  if (dialog && (says(dialog) || dialog.querySelector(".trouble:not([hidden])"))) return dialog.querySelector("[type=submit]") ? "form" : "closed";
+  if (dialog && (says(dialog) || dialog.querySelector(".trouble:not([hidden])")))
+    return dialog.querySelector("[type=submit]") ? "form" : "closed";
   if ([...document.querySelectorAll(".whisper")].some(says)) return "whisper";
-  return [...document.querySelectorAll(".msg:has(.card) .mark")].some((m) => +m.dataset.attempt > (window.heard || 0)) ? "mark" : "";
+  const marks = [...document.querySelectorAll(".msg:has(.card) .mark")];
+  return marks.some((m) => +m.dataset.attempt > (window.heard || 0)) ? "mark" : "";
 })((x) => /もう一度(お試し|押して)ください|(try|press) again/.test(x.innerText))`
 
 // Until waits until a condition holds on the page. If the page says to try again, as it may when a machine stalls for
@@ -279,7 +286,8 @@ func whatWaits(v *visitor) {
 	entry := `.wait[data-wait="` + card.TS + `"]`
 	v.becomes(v.approver)
 	v.Press("#open-waits")
-	v.Until(`document.querySelector(` + browser.Quote(entry) + `)?.innerText.includes(` + browser.Quote(v.words.policy) + `)`)
+	v.Until(`document.querySelector(` + browser.Quote(entry) + `)?.innerText.includes(` + browser.Quote(v.words.policy) +
+		`)`)
 	v.looks("waits")
 	v.Press(entry)
 	v.Until(`document.querySelector('.msg.flash[data-ts="` + card.TS + `"]')`)
@@ -292,12 +300,15 @@ func whatWaits(v *visitor) {
 	v.Press("#tab-run")
 	v.Until(`document.querySelector(".task-id code")?.innerText === ` + browser.Quote(v.d.Ref.ID))
 	v.Until(`document.querySelector(".usage")?.innerText.includes("$")`)
-	const usage = `[...document.querySelectorAll(".panel .row")].find((r) => r.querySelector("code")?.textContent.startsWith("USAGE#"))`
+	const usage = `[...document.querySelectorAll(".panel .row")].find((r) => ` +
+		`r.querySelector("code")?.textContent.startsWith("USAGE#"))`
 	for _, button := range []string{"whole", "object"} {
 		v.Until(usage + `?.querySelector('[data-more="` + button + `"]')`)
-		v.Eval(usage + `.querySelector("details").open = true; ` + usage + `.querySelector('[data-more="` + button + `"]').click()`)
+		v.Eval(usage + `.querySelector("details").open = true; ` + usage + `.querySelector('[data-more="` + button +
+			`"]').click()`)
 	}
-	v.Until(`[...document.querySelectorAll(".panel pre.json")].some((x) => x.innerText.includes('"system"') && x.innerText.includes("<data>"))`)
+	v.Until(`[...document.querySelectorAll(".panel pre.json")].some((x) => x.innerText.includes('"system"') && ` +
+		`x.innerText.includes("<data>"))`)
 	v.looks("prompt")
 	v.Press(".panel-head > .icon-btn")
 }

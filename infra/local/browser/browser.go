@@ -64,7 +64,8 @@ func Start(t testing.TB, names ...string) *Browser {
 func installed(t testing.TB) string {
 	t.Helper()
 	// chromium-headless-shell comes first: without windows to draw it needs two thirds of the others' time.
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome",
+		"google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -81,7 +82,8 @@ func launch(path string, names []string) (b *Browser, end func(), err error) {
 		chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // test machines have no GPU
 		// All tabs of a person share one process, and Chromium starts no spare process.
-		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
+		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features",
+			"Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
 	var rules []string
 	for _, name := range names {
 		rules = append(rules, "MAP "+name+" 127.0.0.1")
@@ -153,7 +155,8 @@ func (p *Tab) hurry() {
 	p.t.Helper()
 	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-			Source: `{ const every = setInterval; window.setInterval = (what, pause, ...more) => every(what, pause / 5, ...more); }`,
+			Source: `{ const every = setInterval; window.setInterval = (what, pause, ...more) => every(what, pause / 5, ` +
+				`...more); }`,
 		})
 		return err
 	}))
@@ -182,7 +185,8 @@ func (p *Tab) prefer(w Window) {
 func (p *Tab) Visit(url string) {
 	p.t.Helper()
 	p.Do(chromedp.Navigate(url))
-	p.Eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
+	p.Eval(`window.failures = []; addEventListener("error", (e) => failures.push(e.message)); ` +
+		`addEventListener("unhandledrejection", (e) => failures.push(String(e.reason)))`)
 }
 
 func (p *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
@@ -205,7 +209,9 @@ func (p *Tab) Until(js string) {
 	p.t.Helper()
 	err := p.through(func() error { return p.poll(js) })
 	if err != nil {
-		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[window.unclaimed, ...[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText)].join(" | ")`))
+		said, _ := chromedp.Run(p.ctx,
+			chromedp.Evaluate[string](`[window.unclaimed, ...[...document.querySelectorAll(".whisper, .toast")].map(n => `+
+				`n.innerText)].join(" | ")`))
 		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
 }
@@ -236,7 +242,8 @@ func (p *Tab) Click(selector string) {
 	p.t.Helper()
 	for range 5 {
 		p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
-		pressed, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`((el) => { el?.click(); return !!el })(document.querySelector(%q))`, selector)))
+		pressed, err := chromedp.Run(p.ctx,
+			chromedp.Evaluate[bool](fmt.Sprintf(`((el) => { el?.click(); return !!el })(document.querySelector(%q))`, selector)))
 		if pressed || err != nil && left(err) { // the click itself left the page
 			return
 		}

@@ -68,7 +68,8 @@ func TestACrashAtTheStartIsNotTheEnd(t *testing.T) {
 // moving is a button that moves away when the pointer goes down, as in a card when a line below it disappears, and
 // another button that takes its place.
 const moving = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>t</title>
-<style>button { position: fixed; left: 20px; top: 20px; width: 90px; height: 40px }</style><button id="other">other</button><button id="meant">meant</button>
+<style>button { position: fixed; left: 20px; top: 20px; width: 90px; height: 40px }</style>
+<button id="other">other</button><button id="meant">meant</button>
 <script>
 const said = [], moves = () => { meant.style.top = "150px"; };
 for (const b of document.querySelectorAll("button")) b.onclick = () => said.push(b.id);
@@ -79,7 +80,10 @@ func TestAPressThatThePageMovedAwayFromIsDoneAgain(t *testing.T) {
 	b := Start(t)
 	for name, when := range map[string]string{
 		"before the press": `const under = document.elementFromPoint.bind(document);
-			document.elementFromPoint = (x, y) => { const el = under(x, y); document.elementFromPoint = under; moves(); return el; };`,
+			document.elementFromPoint = (x, y) => {
+				const el = under(x, y);
+				document.elementFromPoint = under; moves(); return el;
+			};`,
 		"during the press": `meant.addEventListener("pointerdown", moves);`,
 		"drawn anew during the press": `meant.addEventListener("pointerdown", () => {
 			const fresh = meant.cloneNode(true); fresh.onclick = meant.onclick; meant.replaceWith(fresh);
@@ -123,7 +127,8 @@ func TestAFilmShowsItsPictures(t *testing.T) {
 		draw.Draw(screen, part.Bounds(), part, part.Bounds().Min, draw.Over)
 		for i := range 64 * 32 {
 			d := distance(rgb(screen.At(i%64, i/64)), rgb(was[n].At(i%64, i/64)))
-			expect.Must(t, d <= 200, "picture %d, pixel %d: %v instead of %v", n, i, screen.At(i%64, i/64), was[n].At(i%64, i/64))
+			expect.Must(t, d <= 200, "picture %d, pixel %d: %v instead of %v", n, i, screen.At(i%64, i/64),
+				was[n].At(i%64, i/64))
 		}
 	}
 }
@@ -138,7 +143,8 @@ func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 		asked <- r.Header.Get("Accept-Language")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>t</title><style>:root{color-scheme:light dark}p{background:#fff;color:#eee}</style><main><h1>h</h1><input><p>pale</p></main>`))
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>t</title><style>:root{color-scheme:light ` +
+			`dark}p{background:#fff;color:#eee}</style><main><h1>h</h1><input><p>pale</p></main>`))
 	}))
 	t.Cleanup(server.Close)
 	p := Start(t).Open(t, server.URL, Window{Width: 400, Height: 300, Dark: true, Language: "en"})
@@ -173,7 +179,8 @@ func TestColorsOfTextAreLegible(t *testing.T) {
 			}
 			pairs := 0
 			for _, name := range []string{"--good", "--bad", "--wait", "--calm", "--mention", "--ink", "--ink-2", "--link"} {
-				for _, on := range []string{name + "-soft", "--bg", "--raised", "--bg-raised", "--soft", "--bg-soft", "--bg-hover"} {
+				for _, on := range []string{name + "-soft", "--bg", "--raised", "--bg-raised", "--soft", "--bg-soft",
+					"--bg-hover"} {
 					if known[name] == "" || known[on] == "" {
 						continue
 					}

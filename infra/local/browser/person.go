@@ -277,7 +277,9 @@ const findings = `(async () => {
   for (const a of document.getAnimations()) if (Number.isFinite(a.effect.getComputedTiming().endTime)) a.finish();
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
   return violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => ({
-    rule: v.id, says: v.help, at: v.nodes.slice(0, 5).map((n) => n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message), more: Math.max(0, v.nodes.length - 5),
+    rule: v.id, says: v.help,
+    at: v.nodes.slice(0, 5).map((n) => n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message),
+    more: Math.max(0, v.nodes.length - 5),
   }));
 })()`
 

@@ -278,7 +278,8 @@ func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	before, _ := json.Marshal(x)
 	change(&x)
 	if after, _ := json.Marshal(x); string(before) != string(after) {
-		expect.Value(rows.SaveSettings(ctx, tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, time.Now()))(t)
+		expect.Value(rows.SaveSettings(ctx, tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
+			time.Now()))(t)
 	}
 }
 

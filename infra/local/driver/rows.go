@@ -54,7 +54,8 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 // AuditRows returns the task's audit log, oldest first.
 func (r *Request) AuditRows() []aggregate.AuditEntry {
 	r.T.Helper()
-	page := expect.Value(r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "", 100))(r.T)
+	page := expect.Value(r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "",
+		100))(r.T)
 	slices.Reverse(page.Items)
 	return page.Items
 }
@@ -109,7 +110,8 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 		values[name] = &types.AttributeValueMemberS{Value: text}
 	}
 	_, err := dynamodb.NewFromConfig(r.S.AWS).UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
-		TableName: &r.S.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeValues: values,
+		TableName: &r.S.TableName, UpdateExpression: &update, ConditionExpression: &condition,
+		ExpressionAttributeValues: values,
 		Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
 		},
@@ -124,7 +126,8 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 // SetRow changes a row that must exist. The value :v in the update is the time.
 func (r *Request) SetRow(sk, update string, v time.Time) {
 	r.T.Helper()
-	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}), "there is no row %s", sk)
+	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}),
+		"there is no row %s", sk)
 }
 
 // Sweep makes the task due and runs the sweeper once.
@@ -159,7 +162,8 @@ func (r *Request) RanOnce() {
 // runs returns the names of the task's runs that have this status; "" means any.
 func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
 	r.T.Helper()
-	out := expect.Value(sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status}))(r.T)
+	out := expect.Value(sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(),
+		&sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status}))(r.T)
 	for _, x := range out.Executions {
 		if strings.HasPrefix(*x.Name, r.Ref.ID) {
 			names = append(names, *x.Name)

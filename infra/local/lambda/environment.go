@@ -109,7 +109,8 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 		if !fresh {
 			return Result{}, false
 		}
-		return failure(inv.id, timedOut, "RequestId: %s Error: Init timed out after %.2f seconds", inv.id, initTimeout.Seconds()), true
+		return failure(inv.id, timedOut, "RequestId: %s Error: Init timed out after %.2f seconds", inv.id,
+			initTimeout.Seconds()), true
 	}
 	<-inv.taken
 	limit := time.NewTimer(time.Until(inv.deadline))
@@ -127,7 +128,8 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 			over = nil
 		case <-limit.C:
 			e.process.Kill()
-			return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id, e.function.Timeout.Seconds()), true
+			return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id,
+				e.function.Timeout.Seconds()), true
 		case <-e.process.Done():
 			ended = true
 		}
@@ -271,7 +273,8 @@ func (e *environment) answer(w http.ResponseWriter, r *http.Request, failed bool
 		return
 	}
 	if tooLong != nil {
-		inv.answer <- failure(id, responseTooLong, "Response payload size exceeded maximum allowed payload size (%d bytes).", maxPayload)
+		inv.answer <- failure(id, responseTooLong, "Response payload size exceeded maximum allowed payload size (%d bytes).",
+			maxPayload)
 		refuse(w, http.StatusRequestEntityTooLarge, responseTooLong, "the response is too long")
 		return
 	}

@@ -109,7 +109,8 @@ func say(w http.ResponseWriter, status int, message string) {
 func gatewayRequestID() string { return rand.Text()[:15] + "=" }
 
 // event converts a request to payload format 2.0.
-func (g *Gateway) event(r *http.Request, route route, parameters map[string]string, body []byte) events.APIGatewayV2HTTPRequest {
+func (g *Gateway) event(r *http.Request, route route, parameters map[string]string,
+	body []byte) events.APIGatewayV2HTTPRequest {
 	now, ip := g.now().UTC(), sourceIP(r)
 	e := events.APIGatewayV2HTTPRequest{
 		Version:               "2.0",
@@ -121,9 +122,11 @@ func (g *Gateway) event(r *http.Request, route route, parameters map[string]stri
 		PathParameters:        parameters,
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			AccountID: g.account, APIID: "local", DomainName: r.Host, DomainPrefix: "local", Stage: "$default",
-			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip,
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
+				SourceIP:  ip,
 				UserAgent: r.UserAgent()},
-			RequestID: gatewayRequestID(), RouteKey: route.key(), Time: now.Format("02/Jan/2006:15:04:05 -0700"), TimeEpoch: now.UnixMilli(),
+			RequestID: gatewayRequestID(), RouteKey: route.key(), Time: now.Format("02/Jan/2006:15:04:05 -0700"),
+			TimeEpoch: now.UnixMilli(),
 		},
 	}
 	for _, line := range r.Header.Values("Cookie") {
@@ -138,7 +141,8 @@ func (g *Gateway) event(r *http.Request, route route, parameters map[string]stri
 // headers returns the request's headers with lower-case names. Repeated headers are joined by commas; cookies are left
 // out. The x-forwarded headers are added as API Gateway adds them.
 func headers(r *http.Request, ip string, length int) map[string]string {
-	h := map[string]string{"host": r.Host, "content-length": strconv.Itoa(length), "x-forwarded-proto": "https", "x-forwarded-port": "443", "x-forwarded-for": ip}
+	h := map[string]string{"host": r.Host, "content-length": strconv.Itoa(length), "x-forwarded-proto": "https",
+		"x-forwarded-port": "443", "x-forwarded-for": ip}
 	for name, values := range r.Header {
 		if name = strings.ToLower(name); name != "cookie" {
 			h[name] = strings.Join(values, ",")

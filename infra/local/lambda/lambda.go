@@ -72,8 +72,9 @@ type Service struct {
 
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, longest: map[string]int{}, managed: &managed{processes: map[*process.Process]string{}},
-		log: newSink(o.Log), transport: tapTransport(),
+	s := &Service{options: o, functions: map[string]*pool{}, longest: map[string]int{},
+		managed: &managed{processes: map[*process.Process]string{}},
+		log:     newSink(o.Log), transport: tapTransport(),
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{},

@@ -49,7 +49,8 @@ func TestBuildAgainIsTheSameBinary(t *testing.T) {
 }
 
 func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
-	if _, err := lambda.Build(t.Context(), filepath.Join("testdata", "broken")); err == nil || !strings.Contains(err.Error(), "undefined: nothing") {
+	if _, err := lambda.Build(t.Context(), filepath.Join("testdata", "broken")); err == nil ||
+		!strings.Contains(err.Error(), "undefined: nothing") {
 		t.Errorf("got %v, want the compiler's words", err)
 	}
 }
@@ -78,11 +79,13 @@ type probeAnswer struct {
 func start(t *testing.T, change func(*lambda.Function), log *bytes.Buffer) *lambda.Service {
 	t.Helper()
 	built := expect.Value(build())(t)
-	f := lambda.Function{Name: "Probe", Binary: built.Binaries["probe"], Timeout: time.Minute, Memory: 256, LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
+	f := lambda.Function{Name: "Probe", Binary: built.Binaries["probe"], Timeout: time.Minute, Memory: 256,
+		LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
 	if change != nil {
 		change(&f)
 	}
-	o := lambda.Options{Functions: []lambda.Function{f}, Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:1"}
+	o := lambda.Options{Functions: []lambda.Function{f}, Region: "us-east-1", Account: "123456789012",
+		Endpoint: "http://127.0.0.1:1"}
 	if log != nil {
 		o.Log = log
 	}
@@ -121,7 +124,8 @@ func patient(f *lambda.Function) { f.Timeout = time.Hour }
 func TestInvokeReusesAnIdleEnvironment(t *testing.T) {
 	s := start(t, nil, nil)
 	first, r := invoke(t, s, `{"Text":"a"}`)
-	expect.That(t, first.Text == "a" && !r.Failed && first.RequestID == r.RequestID && first.ARN == "arn:aws:lambda:us-east-1:123456789012:function:Probe",
+	expect.That(t, first.Text == "a" && !r.Failed && first.RequestID == r.RequestID &&
+		first.ARN == "arn:aws:lambda:us-east-1:123456789012:function:Probe",
 		"answer is %+v, result %+v", first, r)
 	expect.That(t, first.Left > 0 && first.Left <= time.Minute, "%v left of a minute", first.Left)
 	if second, _ := invoke(t, s, `{"Text":"b"}`); second.PID != first.PID || second.Text != "b" {
@@ -165,7 +169,8 @@ func TestFewProcessesStartAtATime(t *testing.T) {
 	}
 	expect.Eventually(t, "all places are taken", func() bool { return starting.Load() == int64(places) })
 	let <- struct{}{}
-	expect.Eventually(t, "the first process answers all that wait", func() bool { return answered.Load() >= int64(all-places) })
+	expect.Eventually(t, "the first process answers all that wait",
+		func() bool { return answered.Load() >= int64(all-places) })
 	expect.That(t, starting.Load() <= int64(places+1), "%d processes were started for %d places", starting.Load(), places)
 	close(let)
 	invocations.Wait()
@@ -194,9 +199,12 @@ func TestFailures(t *testing.T) {
 		{name: "a named error", event: `{"Do":"deny"}`, kind: "Denied", message: "denied"},
 		{name: "a plain error", event: `{"Do":"fail","Text":"no"}`, kind: "errorString", message: "no"},
 		{name: "a panic", event: `{"Do":"panic","Text":"boom"}`, kind: "string", message: "boom"},
-		{name: "an exit", event: `{"Do":"exit"}`, kind: "Runtime.ExitError", message: "Runtime exited with error: exit status 1"},
-		{name: "too late", event: longSleep, kind: "Sandbox.Timedout", message: "Error: Task timed out after 1.00 seconds", change: func(f *lambda.Function) { f.Timeout = time.Second }},
-		{name: "a start that fails", event: `{}`, kind: "Runtime.ExitError", message: "exit status 3", change: func(f *lambda.Function) { f.Environment["BREAK"] = "1" }},
+		{name: "an exit", event: `{"Do":"exit"}`, kind: "Runtime.ExitError",
+			message: "Runtime exited with error: exit status 1"},
+		{name: "too late", event: longSleep, kind: "Sandbox.Timedout", message: "Error: Task timed out after 1.00 seconds",
+			change: func(f *lambda.Function) { f.Timeout = time.Second }},
+		{name: "a start that fails", event: `{}`, kind: "Runtime.ExitError", message: "exit status 3",
+			change: func(f *lambda.Function) { f.Environment["BREAK"] = "1" }},
 		{name: "too long an answer", event: `{"Do":"long"}`, kind: "Function.ResponseSizeTooLarge", message: "6291456 bytes"},
 	}
 	for _, tt := range tests {
@@ -249,7 +257,8 @@ func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
 		expect.That(t, !ok, "%s=%s reached the function", name, v)
 	}
 	for name, want := range map[string]string{
-		"TABLE_NAME": "rows", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1", "AWS_LAMBDA_FUNCTION_NAME": "Probe",
+		"TABLE_NAME": "rows", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1",
+		"AWS_LAMBDA_FUNCTION_NAME":        "Probe",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
 	} {
 		got := a.Variables[name]
@@ -298,17 +307,22 @@ func TestInvokeDoor(t *testing.T) {
 		want                       string
 	}{
 		{name: "by name", function: "Probe", body: `{"Text":"a"}`, status: 200, want: `"Text":"a"`},
-		{name: "by ARN with alias", function: "arn:aws:lambda:us-east-1:123456789012:function:Probe:live", body: `{"Text":"b"}`, status: 200, want: `"Text":"b"`},
-		{name: "by escaped ARN", function: "arn%3Aaws%3Alambda%3Aus-east-1%3A123456789012%3Afunction%3AProbe", body: `{"Text":"c"}`, status: 200, want: `"Text":"c"`},
+		{name: "by ARN with alias", function: "arn:aws:lambda:us-east-1:123456789012:function:Probe:live",
+			body: `{"Text":"b"}`, status: 200, want: `"Text":"b"`},
+		{name: "by escaped ARN", function: "arn%3Aaws%3Alambda%3Aus-east-1%3A123456789012%3Afunction%3AProbe",
+			body: `{"Text":"c"}`, status: 200, want: `"Text":"c"`},
 		{name: "no body", function: "Probe", status: 200, want: `"Text":""`},
-		{name: "function error", function: "Probe", body: `{"Do":"deny"}`, status: 200, failed: true, want: `"errorType":"Denied"`},
+		{name: "function error", function: "Probe", body: `{"Do":"deny"}`, status: 200, failed: true,
+			want: `"errorType":"Denied"`},
 		{name: "event", function: "Probe", kind: "Event", body: `{}`, status: 202},
-		{name: "unknown", function: "Nobody", body: `{}`, status: 404, want: "Function not found: arn:aws:lambda:us-east-1:123456789012:function:Nobody"},
+		{name: "unknown", function: "Nobody", body: `{}`, status: 404,
+			want: "Function not found: arn:aws:lambda:us-east-1:123456789012:function:Nobody"},
 		{name: "no JSON", function: "Probe", body: `{`, status: 400, want: "Could not parse"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body)))(t)
+			req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost,
+				door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body)))(t)
 			req.Header.Set("X-Amz-Invocation-Type", tt.kind)
 			resp := expect.Value(http.DefaultClient.Do(req))(t)
 			defer resp.Body.Close()
@@ -324,7 +338,8 @@ func TestInvokeDoor(t *testing.T) {
 	}
 }
 
-// A chain of invocations is ended as AWS ends it: https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+// A chain of invocations is ended as AWS ends it:
+// https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
 func TestALoopIsEnded(t *testing.T) {
 	s := start(t, nil, nil)
 	trace, n := "", 0
@@ -351,12 +366,15 @@ func TestAFunctionThatInvokesGoesOnWithItsChain(t *testing.T) {
 	for _, tt := range []struct {
 		trace string
 		want  int
-	}{{"", http.StatusOK}, {"Root=1-6a000000-000000000000000000000000;Sampled=0;Lineage=16:0000abcd:16", http.StatusBadRequest}} {
-		r := expect.Value(http.NewRequest(http.MethodPost, api.URL+lambda.Path+"Probe/invocations", strings.NewReader(`{}`)))(t)
+	}{{"", http.StatusOK}, {"Root=1-6a000000-000000000000000000000000;Sampled=0;Lineage=16:0000abcd:16",
+		http.StatusBadRequest}} {
+		r := expect.Value(http.NewRequest(http.MethodPost, api.URL+lambda.Path+"Probe/invocations",
+			strings.NewReader(`{}`)))(t)
 		r.Header.Set("X-Amzn-Trace-Id", tt.trace)
 		resp := expect.Value(http.DefaultClient.Do(r))(t)
 		resp.Body.Close()
-		expect.That(t, resp.StatusCode == tt.want && (tt.want == http.StatusOK) == (resp.Header.Get("X-Amzn-ErrorType") == ""),
+		expect.That(t, resp.StatusCode == tt.want &&
+			(tt.want == http.StatusOK) == (resp.Header.Get("X-Amzn-ErrorType") == ""),
 			"%d %s", resp.StatusCode, resp.Header.Get("X-Amzn-ErrorType"))
 	}
 }

@@ -230,7 +230,8 @@ func newChange(r types.Record, region, stream string) (change, error) {
 		"SizeBytes":                   aws.ToInt64(d.SizeBytes),
 		"StreamViewType":              string(d.StreamViewType),
 	}
-	for name, item := range map[string]map[string]types.AttributeValue{"Keys": d.Keys, "NewImage": d.NewImage, "OldImage": d.OldImage} {
+	for name, item := range map[string]map[string]types.AttributeValue{"Keys": d.Keys, "NewImage": d.NewImage,
+		"OldImage": d.OldImage} {
 		if item == nil {
 			continue
 		}
@@ -241,8 +242,9 @@ func newChange(r types.Record, region, stream string) (change, error) {
 		body[name] = fields
 	}
 	text, err := json.Marshal(map[string]any{
-		"eventID": aws.ToString(r.EventID), "eventName": string(r.EventName), "eventVersion": "1.1", "eventSource": "aws:dynamodb",
-		"awsRegion": region, "eventSourceARN": stream, "dynamodb": body,
+		"eventID": aws.ToString(r.EventID), "eventName": string(r.EventName), "eventVersion": "1.1",
+		"eventSource": "aws:dynamodb",
+		"awsRegion":   region, "eventSourceARN": stream, "dynamodb": body,
 	})
 	if err != nil {
 		return change{}, fmt.Errorf("encode a stream record: %w", err)
@@ -252,7 +254,8 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	if err != nil {
 		return change{}, fmt.Errorf("encode a key: %w", err)
 	}
-	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(keys["PK"]), item: string(item), text: text}, nil
+	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(keys["PK"]), item: string(item),
+		text: text}, nil
 }
 
 // row converts an item to DynamoDB's JSON, by attribute name.
@@ -294,7 +297,8 @@ func (s *Schedule) Run(ctx context.Context) {
 		case err != nil:
 			s.Log.Warn("scheduled invocation", "function", s.Function, "err", err)
 		case result.Failed:
-			s.Log.Warn("scheduled invocation failed", "function", s.Function, "request_id", result.RequestID, "error", errorType(result.Payload))
+			s.Log.Warn("scheduled invocation failed", "function", s.Function, "request_id", result.RequestID, "error",
+				errorType(result.Payload))
 		}
 	}
 }
@@ -305,9 +309,11 @@ func (s *Schedule) Fire(ctx context.Context) (Result, error) {
 	if len(payload) == 0 {
 		now := s.Now().UTC()
 		event, err := json.Marshal(map[string]any{
-			"version": "0", "id": fmt.Sprintf("%s-%d", s.Schedule.Event, now.UnixNano()), "detail-type": "Scheduled Event", "source": "aws.events",
+			"version": "0", "id": fmt.Sprintf("%s-%d", s.Schedule.Event,
+				now.UnixNano()), "detail-type": "Scheduled Event", "source": "aws.events",
 			"account": s.Account, "region": s.Region, "time": now.Format(time.RFC3339), "detail": map[string]any{},
-			"resources": []string{fmt.Sprintf("arn:aws:events:%s:%s:rule/%s-%s", s.Region, s.Account, s.Function, s.Schedule.Event)},
+			"resources": []string{fmt.Sprintf("arn:aws:events:%s:%s:rule/%s-%s", s.Region, s.Account, s.Function,
+				s.Schedule.Event)},
 		})
 		if err != nil {
 			return Result{}, fmt.Errorf("encode the scheduled event: %w", err)

@@ -161,7 +161,8 @@ func waiting(d time.Duration) func(*dynamodbstreams.Options) {
 	}
 }
 
-// pass filters records, puts the rest into workers and moves the position forward. It returns an error if a record can't
+// pass filters records, puts the rest into workers and moves the position forward. It returns an error if a record
+// can't
 // be read or ctx ends.
 func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 	var changes []change
@@ -277,8 +278,10 @@ func (r *streamRun) giveUp(ctx context.Context, changes []change, condition stri
 			"requestId": requestID, "functionArn": r.Function, "condition": condition, "approximateInvokeCount": invoked,
 		},
 		"DDBStreamBatchInfo": map[string]any{
-			"shardId": r.shard, "startSequenceNumber": first.sequence, "endSequenceNumber": last.sequence, "batchSize": len(changes), "streamArn": r.Mapping.Source,
-			"approximateArrivalOfFirstRecord": first.at.UTC().Format(time.RFC3339), "approximateArrivalOfLastRecord": last.at.UTC().Format(time.RFC3339),
+			"shardId": r.shard, "startSequenceNumber": first.sequence, "endSequenceNumber": last.sequence,
+			"batchSize": len(changes), "streamArn": r.Mapping.Source,
+			"approximateArrivalOfFirstRecord": first.at.UTC().Format(time.RFC3339),
+			"approximateArrivalOfLastRecord":  last.at.UTC().Format(time.RFC3339),
 		},
 	})
 	if err == nil {

@@ -22,23 +22,29 @@ import (
 // changing is a stream in which the items of one partition change in turn.
 type changing struct{ items, changes int }
 
-func (c changing) DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
-	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: &types.StreamDescription{Shards: []types.Shard{{ShardId: aws.String("s")}}}}, nil
+func (c changing) DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+	...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	return &dynamodbstreams.DescribeStreamOutput{
+		StreamDescription: &types.StreamDescription{Shards: []types.Shard{{ShardId: aws.String("s")}}}}, nil
 }
 
-func (c changing) GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (c changing) GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+	...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String("0")}, nil
 }
 
-func (c changing) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+func (c changing) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	out := &dynamodbstreams.GetRecordsOutput{}
 	n, _ := strconv.Atoi(*in.ShardIterator)
 	for ; n < c.changes && len(out.Records) < int(*in.Limit); n++ {
 		key := map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: fmt.Sprint("item", n%c.items)},
+			"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: fmt.Sprint("item",
+				n%c.items)},
 		}
 		at := time.Now()
-		out.Records = append(out.Records, types.Record{Dynamodb: &types.StreamRecord{Keys: key, SequenceNumber: aws.String(fmt.Sprint(n)), ApproximateCreationDateTime: &at}})
+		out.Records = append(out.Records, types.Record{Dynamodb: &types.StreamRecord{Keys: key,
+			SequenceNumber: aws.String(fmt.Sprint(n)), ApproximateCreationDateTime: &at}})
 	}
 	out.NextShardIterator = aws.String(fmt.Sprint(n))
 	return out, nil
@@ -97,7 +103,8 @@ func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 	const items, changes = 20, 2000
 	o := &orderly{last: map[string]int{}, two: make(chan struct{})}
 	s := &Stream{
-		Function: "F", Mapping: template.StreamMapping{From: "TRIM_HORIZON", BatchSize: 50, Parallel: 4, Retries: -1}, Reader: changing{items, changes}, Invoker: o,
+		Function: "F", Mapping: template.StreamMapping{From: "TRIM_HORIZON", BatchSize: 50, Parallel: 4,
+			Retries: -1}, Reader: changing{items, changes}, Invoker: o,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, SplitEvery: time.Nanosecond,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,7 +125,8 @@ func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 }
 
 func TestFilterPasses(t *testing.T) {
-	const record = `{"eventName":"MODIFY","n":5,"tags":["a","b"],"gone":null,"dynamodb":{"NewImage":{"type":{"S":"head"},"rev":{"N":"12"}}}}`
+	const record = `{"eventName":"MODIFY","n":5,"tags":["a","b"],"gone":null,` +
+		`"dynamodb":{"NewImage":{"type":{"S":"head"},"rev":{"N":"12"}}}}`
 	tests := []struct {
 		name, pattern string
 		want          bool

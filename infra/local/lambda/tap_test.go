@@ -73,7 +73,8 @@ func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *la
 	}))
 	t.Cleanup(service.Close)
 	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
-		Name: "Probe", Binary: built.Binaries["probe"], Timeout: timeout, Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
+		Name: "Probe", Binary: built.Binaries["probe"], Timeout: timeout,
+		Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
 	}}})
 	t.Cleanup(s.Close)
 	return s, posted
@@ -110,7 +111,8 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 				t.Errorf("error type %s", a.ErrorType)
 			}
 			if tt.kind == "nothing" {
-				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event, "Probe " + call + " " + event, "Probe answer " + event}
+				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event,
+					"Probe " + call + " " + event, "Probe answer " + event}
 				expect.Same(t, want, d.seen)
 			}
 			if a, r := invoke(t, s, `{"Text":"next"}`); r.Failed || a.Text != "next" {
@@ -164,7 +166,8 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 func TestLambdaIsBusy(t *testing.T) {
 	d := &plannedFault{busy: true}
 	s, posted := startWithFault(t, d, time.Minute)
-	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) || posted.Load() != 0 || len(d.seen) != 0 {
+	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) || posted.Load() != 0 ||
+		len(d.seen) != 0 {
 		t.Errorf("%v after %d calls: %v", err, posted.Load(), d.seen)
 	}
 }
@@ -180,17 +183,20 @@ func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Con
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
-		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary, Timeout: time.Minute, Managed: true},
+		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary,
+			Timeout: time.Minute, Managed: true},
 		{Name: "Plain", Binary: binary, Timeout: timeout},
 	}})
 	t.Cleanup(s.Close)
 	front := httptest.NewServer(s.Handler())
 	t.Cleanup(front.Close)
-	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 
 func order(script string) isolated.Order {
-	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
+	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60,
+		Deadline: time.Now().Add(2 * time.Minute)}
 }
 
 // skipUnlessWithheld skips the test on a laptop whose kernel can't isolate commands. If CI is set, the test fails.
@@ -209,10 +215,11 @@ func TestACommandsOutputStreams(t *testing.T) {
 	for try := 0; apart < time.Second && try < 5; try++ { // again if the machine paused between the lines
 		var times []time.Time
 		var text []string
-		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l isolated.Line) error {
-			times, text = append(times, time.Now()), append(text, l.Text)
-			return nil
-		})
+		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"),
+			func(l isolated.Line) error {
+				times, text = append(times, time.Now()), append(text, l.Text)
+				return nil
+			})
 		skipUnlessWithheld(t, err)
 		expect.NoError(t, err)
 		expect.Same(t, []string{"one", "two"}, text)
@@ -291,7 +298,8 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 
 	o = order("echo begun; sleep 30")
 	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: next}, o.Deadline, &o))
-	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
+	end, err = client.New(c, "Sandbox").Run(t.Context(), o,
+		func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
 	expect.NoError(t, err)
 	expect.That(t, end.Cancelled && end.Version == "", "cancelled: %+v", end)
 }

@@ -56,7 +56,8 @@ func done(t *testing.T) func(status int, said string) {
 func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 	ask := asking(t, moto.StartForTest(t))
 	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))
-	ask("DynamoDB_20120810.PutItem", `{"TableName":"rows","Item":{"PK":{"S":"あ"},"n":{"N":"1"},"bytes":{"B":"AAE="},"none":{"NULL":true}}}`, nil)
+	ask("DynamoDB_20120810.PutItem",
+		`{"TableName":"rows","Item":{"PK":{"S":"あ"},"n":{"N":"1"},"bytes":{"B":"AAE="},"none":{"NULL":true}}}`, nil)
 	get := `{"TableName":"rows","Key":{"PK":{"S":"あ"}}}`
 	_, want := ask("DynamoDB_20120810.GetItem", get, nil)
 	for _, part := range []string{`\u3042`, `"AAE="`, `"NULL": true`} {
@@ -64,7 +65,10 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 	}
 	for name, dress := range map[string]func(*http.Request){
 		"another region in the agent's name": func(r *http.Request) { r.Header.Set("User-Agent", "x region/us-east-1") },
-		"a body in parts":                    func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(get)), -1 },
+		"a body in parts": func(r *http.Request) {
+			r.Body,
+				r.ContentLength = io.NopCloser(strings.NewReader(get)), -1
+		},
 		"a packed body": func(r *http.Request) {
 			var packed bytes.Buffer
 			w := gzip.NewWriter(&packed)
@@ -80,7 +84,8 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 	if status, got := ask("DynamoDB_20120810.NoSuchCall", "{}", nil); status == http.StatusOK {
 		t.Errorf("a call that nobody knows is answered %s", got)
 	}
-	if status, got := ask("DynamoDB_20120810.GetItem", `{"TableName":"none","Key":{"PK":{"S":"a"}}}`, nil); status != http.StatusBadRequest || !strings.Contains(got, "ResourceNotFoundException") {
+	if status, got := ask("DynamoDB_20120810.GetItem", `{"TableName":"none","Key":{"PK":{"S":"a"}}}`,
+		nil); status != http.StatusBadRequest || !strings.Contains(got, "ResourceNotFoundException") {
 		t.Errorf("a table that isn't there: %d %s", status, got)
 	}
 	for name, dress := range map[string]func(*http.Request){
@@ -93,7 +98,9 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 	}
 }
 
-const makeRows = `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"}]}`
+const makeRows = `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST",` +
+	`"AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":[{"AttributeName":"PK",` +
+	`"KeyType":"HASH"}]}`
 
 func started(t *testing.T, o moto.Options) *process.Server {
 	t.Helper()
@@ -124,17 +131,21 @@ func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 		_, err := (&http.Client{Timeout: 200 * time.Millisecond}).Get(s.URL)
 		return err != nil
 	})
-	const count = `{"TableName":"rows","Key":{"PK":{"S":"a"}},"UpdateExpression":"ADD n :one","ExpressionAttributeValues":{":one":{"N":"1"}}}`
+	const count = `{"TableName":"rows","Key":{"PK":{"S":"a"}},"UpdateExpression":"ADD n :one",` +
+		`"ExpressionAttributeValues":{":one":{"N":"1"}}}`
 	for range 50 {
 		c := expect.Value(net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")))(t)
-		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Amz-Target: DynamoDB_20120810.UpdateItem\r\nContent-Type: application/x-amz-json-1.0\r\n"+
-			"Authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0\r\nContent-Length: %d\r\n\r\n%s", len(count), count)
+		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Amz-Target: DynamoDB_20120810.UpdateItem\r\n"+
+			"Content-Type: application/x-amz-json-1.0\r\n"+
+			"Authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host,"+
+			" Signature=0\r\nContent-Length: %d\r\n\r\n%s", len(count), count)
 		c.Close()
 	}
 	expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGCONT))
 	done(t)(ask("DynamoDB_20120810.UpdateItem", count, nil))
 	expect.Eventually(t, "the threads of those that are gone end", func() bool { return threads(s.PID()) <= before+2 })
-	if _, said := ask("DynamoDB_20120810.GetItem", `{"TableName":"rows","Key":{"PK":{"S":"a"}}}`, nil); !strings.Contains(said, `"N": "1"`) {
+	if _, said := ask("DynamoDB_20120810.GetItem", `{"TableName":"rows","Key":{"PK":{"S":"a"}}}`,
+		nil); !strings.Contains(said, `"N": "1"`) {
 		t.Errorf("50 calls of clients that are gone, and one of a client that is there: %s", said)
 	}
 }
@@ -176,7 +187,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	var all sync.WaitGroup
 	for range most {
 		all.Go(func() {
-			if status, said := look(); status != http.StatusServiceUnavailable || !strings.Contains(said, "waited 0.3 s for its turn") {
+			if status, said := look(); status != http.StatusServiceUnavailable ||
+				!strings.Contains(said, "waited 0.3 s for its turn") {
 				t.Errorf("one too many is answered %d %s", status, said)
 			}
 		})
@@ -188,7 +200,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 	for _, c := range idle {
 		c.Close()
 	}
-	expect.Eventually(t, "calls are answered again", func() bool { status, _ := look(); return status != 0 && status != http.StatusServiceUnavailable })
+	expect.Eventually(t, "calls are answered again", func() bool {
+		status,
+			_ := look()
+		return status != 0 && status != http.StatusServiceUnavailable
+	})
 }
 
 // A call that waits too long is answered 503 instead of getting no answer.
@@ -197,7 +213,8 @@ func TestACallThatWaitsTooLongForItsTurnIsToldSo(t *testing.T) {
 	ask := asking(t, s.URL)
 	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))
 	for n := range 20 {
-		row := fmt.Sprintf(`{"TableName":"rows","Item":{"PK":{"S":"%d"},"list":{"L":[%s{"N":"1"}]}}}`, n, strings.Repeat(`{"N":"1"},`, 2000))
+		row := fmt.Sprintf(`{"TableName":"rows","Item":{"PK":{"S":"%d"},"list":{"L":[%s{"N":"1"}]}}}`, n,
+			strings.Repeat(`{"N":"1"},`, 2000))
 		done(t)(ask("DynamoDB_20120810.PutItem", row, nil))
 	}
 	var done, told atomic.Int32

@@ -24,7 +24,8 @@ import (
 const localReadyWithin = 3 * time.Minute
 
 // ErrJava says what to install when DynamoDB Local can't be downloaded or run.
-var ErrJava = errors.New("DynamoDB Local needs a JDK of Java 17 or newer and Maven: install them (on Debian and Ubuntu default-jdk-headless and maven)")
+var ErrJava = errors.New("DynamoDB Local needs a JDK of Java 17 or newer and Maven: install them (on Debian and " +
+	"Ubuntu default-jdk-headless and maven)")
 
 //go:embed server
 var server embed.FS
@@ -51,7 +52,8 @@ func StartLocal(ctx context.Context, log *slog.Logger) (*process.Server, error) 
 	java := exec.Command("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g",
 		"-Djava.library.path=lib", "-cp", "classes:lib/*", "Launcher")
 	java.Dir = dir
-	java.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.TempDir(), "JAVA_HOME=" + os.Getenv("JAVA_HOME"), "DDB_LOCAL_TELEMETRY=0"}
+	java.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.TempDir(), "JAVA_HOME=" + os.Getenv("JAVA_HOME"),
+		"DDB_LOCAL_TELEMETRY=0"}
 	return process.Serve(ctx, "DynamoDB Local", java, localReadyWithin, log)
 }
 
@@ -81,7 +83,8 @@ func install(ctx context.Context, folder string, log *slog.Logger) (string, erro
 	}
 	return process.Install(folder, "dynamodblocal", files, func(dir string) error {
 		log.Info("fetching DynamoDB Local by Maven (once, about ten seconds)")
-		if out, err := run(ctx, dir, "mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory="+filepath.Join(dir, "lib")); err != nil {
+		if out, err := run(ctx, dir, "mvn", "-q", "-B", "dependency:copy-dependencies",
+			"-DoutputDirectory="+filepath.Join(dir, "lib")); err != nil {
 			return fmt.Errorf("maven could not fetch DynamoDB Local (is a repository reachable from here?): %s", out)
 		}
 		if out, err := run(ctx, dir, "javac", "-cp", "lib/*", "-d", "classes", "Launcher.java"); err != nil {

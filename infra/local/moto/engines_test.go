@@ -63,7 +63,8 @@ func forms() []form {
 		{write, `{"TransactItems":[{"Delete":?}]}`, rowKey, condition, when, ""},
 		{write, `{"TransactItems":[{"ConditionCheck":?}]}`, rowKey, condition, when, ""},
 		{write, `{"TransactItems":[{"Update":?}]}`, rowKey, set, "UpdateExpression", ""},
-		{"Query", "", `"Limit":1`, `"KeyConditionExpression":"#n = :n"`, "KeyConditionExpression", "FilterExpression and KeyConditionExpression are null"},
+		{"Query", "", `"Limit":1`, `"KeyConditionExpression":"#n = :n"`, "KeyConditionExpression",
+			"FilterExpression and KeyConditionExpression are null"},
 		{"Scan", "", `"Limit":1`, `"FilterExpression":"#n = :n"`, "FilterExpression", "FilterExpression is null"},
 	}
 }
@@ -75,7 +76,8 @@ func (f form) refusals() []refusal {
 		names = `"ExpressionAttributeNames":{"#n":"PK"}`
 	}
 	moreNames := strings.Replace(names, "{", `{"#more":"m",`, 1)
-	unused, none := "Value provided in ExpressionAttribute%s unused in expressions: keys: ", "ExpressionAttribute%s can only be specified when using expressions"
+	unused, none := "Value provided in ExpressionAttribute%s unused in expressions: "+
+		"keys: ", "ExpressionAttribute%s can only be specified when using expressions"
 	var all []refusal
 	refused := func(want string, beside ...string) {
 		body := `{"TableName":"rows",` + join(append([]string{f.of}, beside...)...) + `}`
@@ -106,7 +108,8 @@ func refusals() []refusal {
 	}
 	const read = `"ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"n","#more":"m"}`
 	const unused = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#more}"
-	const inPath = `"UpdateExpression":"SET #n = if_not_exists(#m.#n[0], :n)","ExpressionAttributeNames":{"#n":"n","#m":"m"}`
+	const inPath = `"UpdateExpression":"SET #n = if_not_exists(#m.#n[0], :n)","ExpressionAttributeNames":{"#n":"n",` +
+		`"#m":"m"}`
 	return append(all,
 		refusal{"GetItem", `{"TableName":"rows",` + join(rowKey, read) + `}`, unused},
 		refusal{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"rows",` + join(rowKey, read) + `}}]}`, unused},
@@ -159,7 +162,8 @@ esac
 	expect.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	_, err := moto.Start(t.Context(), moto.Options{})
-	if err == nil || !strings.Contains(err.Error(), "pip could not install moto") || !strings.Contains(err.Error(), "No matching distribution") {
+	if err == nil || !strings.Contains(err.Error(), "pip could not install moto") ||
+		!strings.Contains(err.Error(), "No matching distribution") {
 		t.Errorf("got %v", err)
 	}
 }

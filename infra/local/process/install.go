@@ -109,14 +109,16 @@ func InstallNode(ctx context.Context, folder, name string, files fs.FS) (string,
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 		npm.Dir = dir
 		if out, err := npm.CombinedOutput(); err != nil {
-			return fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name, strings.TrimSpace(string(out)))
+			return fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name,
+				strings.TrimSpace(string(out)))
 		}
 		return nil
 	})
 }
 
 // ErrMissing says what to install when there is no suitable Python.
-var ErrMissing = errors.New("the local stack needs Python 3.10 or newer with its venv module: install python3 (on Debian and Ubuntu also python3-venv)")
+var ErrMissing = errors.New("the local stack needs Python 3.10 or newer with its venv module: install python3 (on " +
+	"Debian and Ubuntu also python3-venv)")
 
 // commands returns the names of Python in the order in which they are tried.
 func commands() []string {
@@ -202,7 +204,8 @@ func Environment(ctx context.Context, folder, what string, pins []byte, notify f
 	if err := os.WriteFile(requirements, pins, 0o644); err != nil {
 		return "", fmt.Errorf("write requirements: %w", err)
 	}
-	pip := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--prefer-binary", "-r", requirements)
+	pip := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+		"--no-input", "--no-deps", "--prefer-binary", "-r", requirements)
 	if out, err := pip.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("pip could not install %s (is a package index reachable from here?): %s", what, lastLine(out))
 	}

@@ -245,7 +245,8 @@ func (c *complaints) String() string {
 //   - a Sec-Fetch-Site of another site, or of another port of this one. Browsers send it with plain reads too. A link
 //     from one port to a page on another may be followed.
 //
-// The SDKs and CLI of AWS, Slack's SDKs and curl send neither Origin nor Sec-Fetch-Site. hosts are names without a port.
+// The SDKs and CLI of AWS, Slack's SDKs and curl send neither Origin nor Sec-Fetch-Site. hosts are names without a
+// port.
 func Handler(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if why := refusal(r, hosts); why != "" {
@@ -280,7 +281,8 @@ func refusal(r *http.Request, hosts []string) string {
 
 // opened reports whether the request loads a page into a window of its own, not into a frame.
 func opened(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // own reports whether the request's Host names this machine: a loopback address, the address at which the connection

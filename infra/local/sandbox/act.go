@@ -89,7 +89,8 @@ func (s *Sandbox) shortcut(by webapi.Hand, channel, ts, callbackID string) error
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
 	_, err = s.interact("message_action", by, m.Channel, ts, map[string]any{
-		"callback_id": callbackID, "message_ts": m.TS, "message": m, "action_ts": s.now(), "response_url": s.responseURL(m, by.User),
+		"callback_id": callbackID, "message_ts": m.TS, "message": m, "action_ts": s.now(), "response_url": s.responseURL(m,
+			by.User),
 	})
 	return err
 }
@@ -236,8 +237,9 @@ func hasInput(blocks []any, blockID string) bool {
 // single names the state's field for elements with one value.
 var single = map[string]string{
 	"plain_text_input": "value", "number_input": "value", "email_text_input": "value", "url_text_input": "value",
-	"users_select": "selected_user", "channels_select": "selected_channel", "conversations_select": "selected_conversation",
-	"datepicker": "selected_date", "timepicker": "selected_time",
+	"users_select": "selected_user", "channels_select": "selected_channel",
+	"conversations_select": "selected_conversation",
+	"datepicker":           "selected_date", "timepicker": "selected_time",
 }
 
 // answer returns an element's state after the person set it to value. As in Slack, an empty string becomes null.
@@ -305,7 +307,8 @@ func chosen(value any) []string {
 
 // initial returns the initial value that the app gave an element.
 func initial(element map[string]any) any {
-	for _, key := range []string{"initial_value", "initial_user", "initial_users", "initial_channel", "initial_conversation", "initial_date", "initial_time"} {
+	for _, key := range []string{"initial_value", "initial_user", "initial_users", "initial_channel",
+		"initial_conversation", "initial_date", "initial_time"} {
 		if v, ok := element[key]; ok {
 			return v
 		}
@@ -344,7 +347,8 @@ func (s *Sandbox) command(by webapi.Hand, channel, typed string) error {
 	}
 	hook := s.ws.NewHook(webapi.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
 	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
-		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"}, "channel_id": {c.ID}, "channel_name": {place},
+		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"},
+		"channel_id": {c.ID}, "channel_name": {place},
 		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
 		"api_app_id":            {s.ws.AppID()},
 		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(by)},

@@ -28,8 +28,11 @@ func modal() slack.ModalViewRequest {
 	in := slack.NewPlainTextInputBlockElement(plain("例"), "rejection_reason_input")
 	in.Multiline = true
 	return slack.ModalViewRequest{
-		Type: "modal", CallbackID: "rejection_reason_modal", Title: plain("却下理由"), Submit: plain("送信して再生成"), Close: plain("キャンセル"), NotifyOnClose: true,
-		PrivateMetadata: `{"task_id":"01J"}`, Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock("rejection_reason_block", plain("却下理由"), nil, in)}},
+		Type: "modal", CallbackID: "rejection_reason_modal", Title: plain("却下理由"), Submit: plain("送信して再生成"),
+		Close: plain("キャンセル"), NotifyOnClose: true,
+		PrivateMetadata: `{"task_id":"01J"}`,
+		Blocks: slack.Blocks{BlockSet: []slack.Block{
+			slack.NewInputBlock("rejection_reason_block", plain("却下理由"), nil, in)}},
 	}
 }
 
@@ -71,7 +74,8 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 		webapi.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
 	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
 	var cb slack.InteractionCallback
-	if err := cb.UnmarshalJSON(raw(t, got)); err != nil || cb.ActionCallback.BlockActions[0].Value != "01P" || cb.Container.ThreadTs == "" {
+	if err := cb.UnmarshalJSON(raw(t, got)); err != nil || cb.ActionCallback.BlockActions[0].Value != "01P" ||
+		cb.Container.ThreadTs == "" {
 		t.Errorf("slack-go reads %+v, %v", cb.ActionCallback, err)
 	}
 }
@@ -121,7 +125,8 @@ func TestModalFromClickToSubmission(t *testing.T) {
 		switch body["type"] {
 		case "block_actions":
 			_, opened = w.slack.OpenView(body["trigger_id"].(string), modal())
-			if _, err := w.slack.OpenView(body["trigger_id"].(string), modal()); err == nil || err.Error() != "exchanged_trigger_id" {
+			if _, err := w.slack.OpenView(body["trigger_id"].(string), modal()); err == nil ||
+				err.Error() != "exchanged_trigger_id" {
 				t.Errorf("the second use of a trigger = %v", err)
 			}
 		case "view_submission":
@@ -137,7 +142,8 @@ func TestModalFromClickToSubmission(t *testing.T) {
 	expect.Must(t, len(w.Views(webapi.Tanaka)) == 0 && len(w.Views(webapi.Suzuki)) == 1,
 		"want the modal with 鈴木 alone")
 	v := w.Views(webapi.Suzuki)[0]
-	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" || v.RootViewID != v.ID {
+	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" ||
+		v.RootViewID != v.ID {
 		t.Errorf("view = %+v", v)
 	}
 	refused := expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
@@ -211,7 +217,8 @@ func TestClosingTellsTheApp(t *testing.T) {
 	expect.That(t, err != nil && err.Error() == "hash_conflict", "views.update with another hash = %v", err)
 	expect.NoError(t, w.CloseView(webapi.Suzuki, v.View.ID))
 	a := w.app.actions()
-	if last := a[len(a)-1].body; last["type"] != "view_closed" || at(last, "view", "id") != v.View.ID || last["is_cleared"] != false {
+	if last := a[len(a)-1].body; last["type"] != "view_closed" || at(last, "view", "id") != v.View.ID ||
+		last["is_cleared"] != false {
 		t.Errorf("the app heard %v", last)
 	}
 }
@@ -221,7 +228,8 @@ func TestShortcutAndResponseURL(t *testing.T) {
 	ts := w.card(t)
 	expect.NoError(t, w.Shortcut(webapi.Sato, webapi.HR, ts, "cancel_task"))
 	got := w.app.actions()[0].body
-	if got["type"] != "message_action" || got["callback_id"] != "cancel_task" || got["message_ts"] != ts || at(got, "message", "attachments", 0, "color") != "2196f3" {
+	if got["type"] != "message_action" || got["callback_id"] != "cancel_task" || got["message_ts"] != ts ||
+		at(got, "message", "attachments", 0, "color") != "2196f3" {
 		t.Errorf("payload = %v", got)
 	}
 	hook := got["response_url"].(string)

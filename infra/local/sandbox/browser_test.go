@@ -37,7 +37,8 @@ func cardApp(t *testing.T, w *world) {
 		ts, _ := at(body, "event", "ts").(string)
 		if _, _, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionTS(ts), slack.MsgOptionText("確認をお願いします", false),
 			card("#2196f3", "📝 実行方針 <b>&amp;</b>", button("approve_prompt", "01P"), button("reject_prompt", "01P"), cancel),
-			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"}})); err != nil {
+			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card",
+				EventPayload: map[string]any{"task": "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"}})); err != nil {
 			t.Errorf("app: post card: %v", err)
 		}
 	}
@@ -52,7 +53,8 @@ func cardApp(t *testing.T, w *world) {
 			_, err = w.slack.PostEphemeral(webapi.HR, user, slack.MsgOptionTS(ts), slack.MsgOptionText("承認できません", false))
 		}
 		expect.That(t, err == nil, "app: answer: %v", err)
-		if body["type"] == "view_submission" && at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == "  " {
+		if body["type"] == "view_submission" && at(body, "view", "state", "values", "rejection_reason_block",
+			"rejection_reason_input", "value") == "  " {
 			rw.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(rw, `{"response_action":"errors","errors":{"rejection_reason_block":"空白だけでは伝わりません"}}`)
 		}
@@ -65,17 +67,21 @@ func TestInTheBrowser(t *testing.T) {
 		o.Links = map[string]string{"https://github.com/local/app/": "http://127.0.0.1:1/github.com/local/app/"}
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
-				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "PROMPT#0002", "since": "2026-11-20T00:00:02Z"},
-					"states": []any{map[string]any{"name": "AwaitPromptApproval", "entered": "2026-11-20T00:00:02Z"}}}},
-				"rows": []any{map[string]any{"key": "USAGE#01J", "type": "usage", "rev": 2, "summary": "made PROMPT#0001 · input_tokens 700 · output_tokens 89 · cost_micro_usd 10000"},
+				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING",
+					"waiting": map[string]any{"gate": "PROMPT#0002", "since": "2026-11-20T00:00:02Z"},
+					"states":  []any{map[string]any{"name": "AwaitPromptApproval", "entered": "2026-11-20T00:00:02Z"}}}},
+				"rows": []any{map[string]any{"key": "USAGE#01J", "type": "usage", "rev": 2,
+					"summary": "made PROMPT#0001 · input_tokens 700 · output_tokens 89 · cost_micro_usd 10000"},
 					map[string]any{"key": "LEASE#EXECUTION#0001#1", "type": "lease", "summary": "lease_until 2026-11-20T00:00:02Z"},
-					map[string]any{"key": "HEAD", "type": "head", "rev": 4, "summary": "ended {as: completed, at: 2026-11-20T00:00:02Z} · run 3", "at": "2026-11-20T00:00:02Z"}},
+					map[string]any{"key": "HEAD", "type": "head", "rev": 4,
+						"summary": "ended {as: completed, at: 2026-11-20T00:00:02Z} · run 3", "at": "2026-11-20T00:00:02Z"}},
 			}, nil
 		}
 	})
 	cardApp(t, w)
 	p := browser.Open(t, w.url, 1280, 800)
-	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent === "デモモデルです"`)
+	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#banner").textContent ` +
+		`=== "デモモデルです"`)
 	p.Click(".suggestion")
 	p.Until(`document.querySelector(".card .b-header")?.textContent === "📝 実行方針 <b>&</b>"`)
 	for _, step := range []func(*testing.T, *world, *browser.Tab){mention, refusal, form, question, markup} {
@@ -87,20 +93,25 @@ func TestInTheBrowser(t *testing.T) {
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
 	expect.Eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
 
-	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && document.querySelector(".row:last-child code")?.textContent === "HEAD"`)
-	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row:last-child .row-detail").textContent === "変更 4 回 · 実行 3"`)
+	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && ` +
+		`document.querySelector(".row:last-child code")?.textContent === "HEAD"`)
+	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row:last-child ` +
+		`.row-detail").textContent === "変更 4 回 · 実行 3"`)
 	p.Until(rowsSay("AI モデルの使用量: 実行方針 v1 · 789 トークン · $0.01", "担当: 実行 1 回目"))
 	p.Until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
 	p.Click(`[lang="en"]`)
-	p.Until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)
+	p.Until(`document.querySelector("#skip").textContent === "Skip to the message box" && ` +
+		`document.documentElement.lang === "en"`)
 	p.Until(rowsSay("Model usage: Policy v1 · 789 tokens · $0.01", "Lease: Run, attempt 1"))
 
 	for _, width := range []int64{390, 320} {
 		p.Do(chromedp.EmulateViewport(width, 844))
-		p.Until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && document.querySelector("#log").scrollWidth <= innerWidth`, width))
+		p.Until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && `+
+			`document.querySelector("#log").scrollWidth <= innerWidth`, width))
 	}
 	p.Click(".menu-btn")
-	p.Until(`document.querySelector("#sidebar").contains(document.activeElement) && getComputedStyle(document.querySelector("#sidebar")).visibility === "visible"`)
+	p.Until(`document.querySelector("#sidebar").contains(document.activeElement) && ` +
+		`getComputedStyle(document.querySelector("#sidebar")).visibility === "visible"`)
 	p.Keys(kb.Escape)
 	p.Until(`!document.querySelector(".drawer-open")`)
 	p.Until(`failures.length === 0`)
@@ -122,7 +133,9 @@ func TestHomeIsOfWhoeverLooks(t *testing.T) {
 
 // rowsSay is true when the panel's first rows have these names and details.
 func rowsSay(texts ...string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll(".row summary")].map((r) => r.querySelector("strong").textContent + ": " + r.querySelector(".row-detail").textContent).join("\n").startsWith(%q)`, strings.Join(texts, "\n"))
+	return fmt.Sprintf(`[...document.querySelectorAll(".row summary")].map((r) => `+
+		`r.querySelector("strong").textContent + ": " + `+
+		`r.querySelector(".row-detail").textContent).join("\n").startsWith(%q)`, strings.Join(texts, "\n"))
 }
 
 // mention selects a person from the list with Enter; the second Enter sends the message.
@@ -182,12 +195,17 @@ func question(t *testing.T, w *world, p *browser.Tab) {
 
 // markup in an app's texts must not become HTML of the page.
 func markup(t *testing.T, w *world, p *browser.Tab) {
-	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
+	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> " +
+		"<https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
 	w.post(t, webapi.HR, slack.MsgOptionText(hostile, false))
-	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
-	w.post(t, webapi.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> <https://github.com/local/apple/pull/1|other>", false))
-	p.Until(`[...document.querySelectorAll(".text-body a, .text a")].slice(-2).map((a) => a.href).join() === "http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
-	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
+	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && ` +
+		`document.querySelector(".text-body strong")?.textContent === "bold"`)
+	w.post(t, webapi.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> "+
+		"<https://github.com/local/apple/pull/1|other>", false))
+	p.Until(`[...document.querySelectorAll(".text-body a, .text a")].slice(-2).map((a) => a.href).join() === ` +
+		`"http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
+	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && ` +
+		`document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 }
 
 // count returns how many interactions of a kind the app received.
@@ -275,7 +293,8 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	text := expect.Value(os.ReadFile("ui/i18n.js"))(t)
 	_, words, _ := strings.Cut(string(text), "const statusWords = {")
 	words, _, _ = strings.Cut(words, "\n};")
-	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "asked", "parked", "waiting"}
+	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "asked",
+		"parked", "waiting"}
 	for s := range task.TaskMoves {
 		all = append(all, string(s))
 	}
@@ -307,11 +326,14 @@ func TestThePanelHasAWordForEveryRow(t *testing.T) {
 			types = append(types, reflect.New(row).Interface().(aggregate.Row).Type())
 		}
 		for _, typ := range types {
-			word := regexp.MustCompile(`case "` + strings.ToUpper(typ) + `": return (?:n \? )?t\("(\w+)"`).FindStringSubmatch(named)
+			word := regexp.MustCompile(`case "` + strings.ToUpper(typ) +
+				`": return (?:n \? )?t\("(\w+)"`).FindStringSubmatch(named)
 			if word == nil {
-				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/rows.js", typ)
+				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/rows.js",
+					typ)
 			} else if n := len(regexp.MustCompile(`[{ ]`+word[1]+`: "[^"]`).FindAllString(words, -1)); n != 2 {
-				t.Errorf("%s, for rows of the type %s, has %d words in infra/local/sandbox/ui/i18n.js, want one in each language", word[1], typ, n)
+				t.Errorf("%s, for rows of the type %s, has %d words in infra/local/sandbox/ui/i18n.js, want one in each language",
+					word[1], typ, n)
 			}
 		}
 	}

@@ -110,7 +110,8 @@ func (c *consent) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'")
 	allow := strings.TrimSuffix(r.URL.Path, "authorize") + "allow?" + q.Encode()
-	_ = consentPage.Execute(w, object{"Words": words, "People": people, "Scope": q.Get("scope"), "Allow": template.URL(allow)})
+	_ = consentPage.Execute(w, object{"Words": words, "People": people, "Scope": q.Get("scope"),
+		"Allow": template.URL(allow)})
 }
 
 func (c *consent) allow(w http.ResponseWriter, r *http.Request, q url.Values) {
@@ -162,7 +163,8 @@ func (s *Sandbox) signIn() *consent {
 		sandbox: s,
 		ja: consentWords{Lang: "ja", Title: "サインイン", Question: "誰としてサインインしますか?",
 			About: "Slack のサインイン画面の代わりです。サンドボックスにパスワードはありません。"},
-		en: consentWords{Lang: "en", Title: "Sign in", Question: "Who signs in?", About: "This page plays Slack's sign-in: the sandbox has no passwords."},
+		en: consentWords{Lang: "en", Title: "Sign in", Question: "Who signs in?",
+			About: "This page plays Slack's sign-in: the sandbox has no passwords."},
 		lacks: func(q url.Values) string {
 			switch {
 			case q.Get("response_type") != "code":
@@ -174,7 +176,8 @@ func (s *Sandbox) signIn() *consent {
 		},
 		may: func(u webapi.User) bool { return !u.Bot },
 		answer: func(user string, q url.Values) object {
-			return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer", "id_token": s.idToken(user, q.Get("nonce"))}
+			return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer",
+				"id_token": s.idToken(user, q.Get("nonce"))}
 		},
 	}
 }
@@ -189,8 +192,9 @@ func (s *Sandbox) idToken(user, nonce string) string {
 		return base64.RawURLEncoding.EncodeToString(b)
 	}
 	return part(object{"alg": "RS256", "typ": "JWT", "kid": "sandbox"}) + "." + part(object{
-		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(), "auth_time": now.Unix(),
-		"nonce": nonce, "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID, "https://slack.com/user_id": u.ID,
+		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(),
+		"auth_time": now.Unix(),
+		"nonce":     nonce, "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID, "https://slack.com/user_id": u.ID,
 		"name": u.Name, "locale": u.Locale, "https://slack.com/team_name": webapi.Name,
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte("sandbox"))
 }
@@ -246,8 +250,9 @@ func (i *installs) install(s *Sandbox) *consent {
 			defer i.mu.Unlock()
 			i.token = cmp.Or(i.token, "xoxb-local-"+rand.Text())
 			return object{
-				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": webapi.Bot, "app_id": s.ws.AppID(),
-				"team": object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
+				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": webapi.Bot,
+				"app_id": s.ws.AppID(),
+				"team":   object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
 				"authed_user": object{"id": user}, "is_enterprise_install": false,
 			}
 		},

@@ -47,13 +47,16 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))
 	expect.Is(t, works(botToken), "token_revoked", "a revoked token")
-	if second := install(); second.Token == botToken || works(second.Token) != "" || works(botToken) == "" || works("xoxb-forged") != "invalid_auth" {
+	if second := install(); second.Token == botToken || works(second.Token) != "" || works(botToken) == "" ||
+		works("xoxb-forged") != "invalid_auth" {
 		t.Error("it was not installed anew")
 	}
-	if resp, _ := visit(t, strings.Replace(expect.Value(slack.InstallAddress(t.Context(), back, "s"))(t), "/authorize?", "/allow?", 1)); !strings.Contains(resp.Header.Get("Location"), "error=access_denied") {
+	if resp, _ := visit(t, strings.Replace(expect.Value(slack.InstallAddress(t.Context(), back, "s"))(t), "/authorize?",
+		"/allow?", 1)); !strings.Contains(resp.Header.Get("Location"), "error=access_denied") {
 		t.Errorf("who says no is led to %s", resp.Header.Get("Location"))
 	}
-	if _, page := visit(t, expect.Value(slack.InstallAddress(t.Context(), "https://evil.example/", "s"))(t)); !strings.Contains(page, "redirect_uri") {
+	if _, page := visit(t, expect.Value(slack.InstallAddress(t.Context(), "https://evil.example/",
+		"s"))(t)); !strings.Contains(page, "redirect_uri") {
 		t.Error(page)
 	}
 }
@@ -129,7 +132,8 @@ func TestPeopleSignIn(t *testing.T) {
 // call makes one call with form arguments, as slack-go does, and returns the decoded answer.
 func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	t.Helper()
-	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method, strings.NewReader(form)))(t)
+	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method,
+		strings.NewReader(form)))(t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Authorization", "Bearer "+token)
 	res := expect.Value(http.DefaultClient.Do(r))(t)
@@ -173,7 +177,8 @@ var calls = []struct{ method, form, refused string }{
 	{"views.update", "view_id={id}&view={view}", ""},
 	{"views.update", "view_id=V0&view={view}", "not_found"},
 	{"views.open", "trigger_id=x&view={view}", "invalid_trigger_id"},
-	{"assistant.threads.setSuggestedPrompts", "channel_id={dm}&prompts=" + url.QueryEscape(`[{"title":"a","message":"b"}]`), ""},
+	{"assistant.threads.setSuggestedPrompts", "channel_id={dm}&prompts=" +
+		url.QueryEscape(`[{"title":"a","message":"b"}]`), ""},
 	{"assistant.threads.setSuggestedPrompts", "prompts=[]", "invalid_arguments"},
 }
 

@@ -171,10 +171,12 @@ func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
-		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner, "type": "event_callback",
+		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner,
+		"type":     "event_callback",
 		"event_id": id, "event_time": s.opts.Now().Unix(), "is_ext_shared_channel": s.external(channel),
 		"authorizations": []any{map[string]any{
-			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": webapi.Bot, "is_bot": true, "is_enterprise_install": false,
+			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": webapi.Bot, "is_bot": true,
+			"is_enterprise_install": false,
 		}},
 		"event_context": "4-" + strings.ToLower(id),
 	})
@@ -226,8 +228,10 @@ func (s *Sandbox) ChangeChannelID(channel string) (string, error) {
 	return is, nil
 }
 
-// echo sends the events that Slack sends about messages where the app is: every message and its changes, and app_mention
-// for those that mention the app's bot user, again after each edit. The app's own come in direct messages alone, so that
+// echo sends the events that Slack sends about messages where the app is: every message and its changes, and
+// app_mention
+// for those that mention the app's bot user, again after each edit. The app's own come in direct messages alone, so
+// that
 // a channel's cards don't keep the app busy.
 func (s *Sandbox) echo(c webapi.Change) {
 	if c.Kind != "message" && c.Kind != "deleted" {

@@ -45,7 +45,8 @@ func TestWhatIsNotSent(t *testing.T) {
 	expect.Is(t, len(w.app.events()), 1, "events")
 }
 
-// In channels people's messages, edits and deletions are sent, and an edit of what mentions the bot comes as app_mention,
+// In channels people's messages, edits and deletions are sent, and an edit of what mentions the bot comes as
+// app_mention,
 // too. What is typed as code is code in the blocks.
 func TestAChannelsMessagesAreSent(t *testing.T) {
 	w := newWorld(t)
@@ -169,12 +170,14 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 				w.WriteHeader(500)
 			}
 		}, sandbox.Toggles{}, 3, []string{"", "http_error", "http_error"}, false},
-		{"never well", func(w http.ResponseWriter, _ int, _ map[string]any) { w.WriteHeader(503) }, sandbox.Toggles{}, 4, []string{"", "http_error", "http_error", "http_error"}, true},
+		{"never well", func(w http.ResponseWriter, _ int, _ map[string]any) { w.WriteHeader(503) }, sandbox.Toggles{}, 4,
+			[]string{"", "http_error", "http_error", "http_error"}, true},
 		{"please don't", func(w http.ResponseWriter, _ int, _ map[string]any) {
 			w.Header().Set("X-Slack-No-Retry", "1")
 			w.WriteHeader(500)
 		}, sandbox.Toggles{}, 1, []string{""}, true},
-		{"answers dropped", nil, sandbox.Toggles{DropAnswers: true}, 4, []string{"", "http_timeout", "http_timeout", "http_timeout"}, true},
+		{"answers dropped", nil, sandbox.Toggles{DropAnswers: true}, 4,
+			[]string{"", "http_timeout", "http_timeout", "http_timeout"}, true},
 		{"fine", nil, sandbox.Toggles{}, 1, []string{""}, false},
 	}
 	for _, tt := range tests {
@@ -270,25 +273,33 @@ func TestAForwardedMessageReachesTheApp(t *testing.T) {
 	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
 	expect.Eventually(t, "the mention", func() bool { return len(w.app.events()) == 1 })
 	e := w.app.events()[0].body["event"]
-	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == answer["ts"] && at(e, "text") == sandbox.Mention("これ"), "%v", e)
+	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == answer["ts"] &&
+		at(e, "text") == sandbox.Mention("これ"), "%v", e)
 	shared := at(e, "attachments", 0)
 	for member, want := range map[string]any{
-		"is_share": true, "is_msg_unfurl": true, "ts": ts, "channel_id": webapi.HR, "author_id": webapi.Tanaka, "author_name": "田中 恵",
-		"text": "*営業部*だけ &amp; DM は不要", "from_url": w.url + "/archives/" + webapi.HR + "/p" + strings.ReplaceAll(ts, ".", ""),
+		"is_share": true, "is_msg_unfurl": true, "ts": ts, "channel_id": webapi.HR, "author_id": webapi.Tanaka,
+		"author_name": "田中 恵",
+		"text":        "*営業部*だけ &amp; DM は不要", "from_url": w.url + "/archives/" + webapi.HR +
+			"/p" + strings.ReplaceAll(ts, ".", ""),
 	} {
 		expect.Is(t, at(shared, member), want, member)
 	}
 	expect.Is(t, at(shared, "files", 0, "name"), any("名簿.csv"))
 	expect.Is(t, at(shared, "message_blocks", 0, "message", "blocks", 0, "type"), any("rich_text"))
 	for name, in := range map[string]string{
-		"a message of a channel that the person is not in": `{"user":"` + webapi.Alex + `","channel":"` + webapi.HR + `","ts":"` + ts + `","to":"` + webapi.General + `"}`,
-		"to such a channel": `{"user":"` + webapi.Alex + `","channel":"` + webapi.General + `","ts":"` + answer["ts"].(string) + `","to":"` + webapi.HR + `"}`,
-		"none":              `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","ts":"1.000001","to":"` + webapi.General + `"}`,
+		"a message of a channel that the person is " +
+			"not in": `{"user":"` + webapi.Alex + `","channel":"` + webapi.HR + `","ts":"` + ts + `","to":"` + webapi.General +
+			`"}`,
+		"to such a channel": `{"user":"` + webapi.Alex + `","channel":"` + webapi.General + `","ts":"` +
+			answer["ts"].(string) + `","to":"` + webapi.HR + `"}`,
+		"none": `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","ts":"1.000001",` +
+			`"to":"` + webapi.General + `"}`,
 	} {
 		status, _ := w.send(t, http.MethodPost, "forward", "application/json", in)
 		expect.Is(t, status, http.StatusConflict, name)
 	}
-	status, _ = w.send(t, http.MethodPost, "forward", "application/json", strings.Replace(said, "これ", strings.Repeat("あ", 12000), 1))
+	status, _ = w.send(t, http.MethodPost, "forward", "application/json",
+		strings.Replace(said, "これ", strings.Repeat("あ", 12000), 1))
 	expect.Is(t, status, http.StatusUnprocessableEntity)
 	card := w.post(t, webapi.HR, slack.MsgOptionText("確認", false),
 		card("#2196f3", "📝 実行方針", button("approve_prompt", "01P")))

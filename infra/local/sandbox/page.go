@@ -60,7 +60,8 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 func fresh(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' https: data:; style-src 'self' 'unsafe-inline'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'self'; img-src 'self' https: data:; style-src 'self' 'unsafe-inline'")
 		next.ServeHTTP(w, r)
 	})
 }

@@ -24,7 +24,8 @@ import (
 // send calls the page's own API and decodes the answer.
 func (w *world) send(t *testing.T, method, path, kind, body string) (int, map[string]any) {
 	t.Helper()
-	req := expect.Value(http.NewRequestWithContext(context.Background(), method, w.url+"/sandbox/"+path, strings.NewReader(body)))(t)
+	req := expect.Value(http.NewRequestWithContext(context.Background(), method, w.url+"/sandbox/"+path,
+		strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", kind)
 	resp := expect.Value(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
@@ -80,7 +81,8 @@ func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 		channels, _ := state["channels"].([]any)
 		whispers, _ := state["ephemerals"].([]any)
 		expect.That(t, status == 200 && len(channels) == tt.channels && len(whispers) == tt.whispers,
-			"%s: status %d, %d channels, %d whispers; want %d and %d", tt.user, status, len(channels), len(whispers), tt.channels, tt.whispers)
+			"%s: status %d, %d channels, %d whispers; want %d "+
+				"and %d", tt.user, status, len(channels), len(whispers), tt.channels, tt.whispers)
 		mine := at(state, "messages", webapi.DirectMessage(webapi.Sato), 0, "text")
 		expect.That(t, (mine == "for you") == (tt.user == webapi.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
 	}
@@ -143,7 +145,8 @@ func TestPageReachesItsHooks(t *testing.T) {
 	if status, _ := w.send(t, http.MethodGet, "run?task=gone", "", ""); status != 500 {
 		t.Errorf("a hook that fails: %d", status)
 	}
-	if status, _ := w.send(t, http.MethodPut, "tools", "application/json", `{"tool":"list_employees","failing":true}`); status != 200 || !tools["list_employees"] {
+	if status, _ := w.send(t, http.MethodPut, "tools", "application/json",
+		`{"tool":"list_employees","failing":true}`); status != 200 || !tools["list_employees"] {
 		t.Errorf("tool: %d %v", status, tools)
 	}
 	if _, got := w.send(t, http.MethodGet, "state?user="+webapi.Sato, "", ""); got["admin"] != webapi.Suzuki {
@@ -188,7 +191,8 @@ func speaking(s *setting, firstPage bool) func(*sandbox.Options) {
 // speaks tells the sandbox a page's language, and returns the language of cards.
 func (w *world) speaks(t *testing.T, user, language string) any {
 	t.Helper()
-	status, answer := w.send(t, http.MethodPut, "language", "application/json", `{"user":"`+user+`","language":"`+language+`"}`)
+	status, answer := w.send(t, http.MethodPut, "language", "application/json",
+		`{"user":"`+user+`","language":"`+language+`"}`)
 	expect.Must(t, status == 200, "%d %v", status, answer)
 	return answer["cards"]
 }
@@ -263,7 +267,8 @@ func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {
 }
 
 var asked = sandbox.Asked{
-	Writes: map[string]string{"ja": "メッセージ ×2", "en": "Message ×2"}, Until: new(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)),
+	Writes: map[string]string{"ja": "メッセージ ×2", "en": "Message ×2"}, Until: new(time.Date(2100, 1, 1, 0, 0, 0, 0,
+		time.UTC)),
 }
 
 func (m mayStamp) Asked(context.Context, string) (sandbox.Asked, error) { return asked, nil }
@@ -319,7 +324,8 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	all := expect.Value(w.Workspace().Everything(webapi.HR))(t)
 	for _, window := range []string{"one", "two", ""} {
 		status, answer := w.send(t, http.MethodPost, "act", "application/json",
-			`{"user":"`+webapi.Suzuki+`","window":"`+window+`","channel":"`+webapi.HR+`","ts":"`+all[1].TS+`","action_id":"reject_prompt"}`)
+			`{"user":"`+webapi.Suzuki+`","window":"`+window+`","channel":"`+webapi.HR+`","ts":"`+all[1].TS+
+				`","action_id":"reject_prompt"}`)
 		expect.Must(t, status == http.StatusOK, "%s: %d %v", window, status, answer)
 	}
 	_, state := w.send(t, http.MethodGet, "state?user="+webapi.Suzuki, "", "")
@@ -335,7 +341,8 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	}
 	left := w.Views(webapi.Suzuki)
 	expect.That(t, len(left) == 2, "%d modals are left", len(left))
-	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil || time.Since(began) > time.Minute {
+	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil ||
+		time.Since(began) > time.Minute {
 		t.Errorf("started %v, %v", at(state, "started"), err)
 	}
 }
@@ -352,7 +359,8 @@ func TestADeliverysPayloadIsShown(t *testing.T) {
 		}
 		return len(w.Attempts()) == 2 && n > 0
 	})
-	if status, answer := w.send(t, http.MethodGet, fmt.Sprintf("attempts/%d", n), "", ""); status != 200 || at(answer, "payload", "event", "type") != "app_mention" {
+	if status, answer := w.send(t, http.MethodGet, fmt.Sprintf("attempts/%d", n), "", ""); status != 200 ||
+		at(answer, "payload", "event", "type") != "app_mention" {
 		t.Errorf("%d %v", status, answer)
 	}
 	if status, _ := w.send(t, http.MethodGet, "attempts/3", "", ""); status != http.StatusNotFound {

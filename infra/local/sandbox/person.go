@@ -87,7 +87,8 @@ func (s *Sandbox) opened(user, tab string) error {
 		return fmt.Errorf("open the tab %s of %s: %w", tab, user, err)
 	}
 	event := map[string]any{
-		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": tab, "event_ts": fmt.Sprintf("%d.000000", s.opts.Now().Unix()),
+		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": tab, "event_ts": fmt.Sprintf("%d.000000",
+			s.opts.Now().Unix()),
 	}
 	if v, ok := s.ws.Home(user); ok && tab == "home" {
 		event["view"] = v
@@ -318,7 +319,8 @@ func (s *Sandbox) getFile(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(f.Body) // a failure means that the browser has disconnected
 }
 
-// ReadMenus reads the shortcuts of an app manifest: those in a message's menu, and those that are not tied to a message.
+// ReadMenus reads the shortcuts of an app manifest: those in a message's menu, and those that are not tied to a
+// message.
 // A shortcut's name has both languages, as in 取り消す / Cancel.
 func ReadMenus(manifest string) (messages, globals []Shortcut, err error) {
 	text, err := os.ReadFile(manifest)
@@ -345,7 +347,8 @@ func ReadMenus(manifest string) (messages, globals []Shortcut, err error) {
 		case "global":
 			globals = append(globals, s)
 		default:
-			return nil, nil, fmt.Errorf("%s: the shortcut %s is of the type %q; it is message or global", manifest, x.CallbackID, x.Type)
+			return nil, nil, fmt.Errorf("%s: the shortcut %s is of the type %q; it is message or global", manifest,
+				x.CallbackID, x.Type)
 		}
 	}
 	return messages, globals, nil

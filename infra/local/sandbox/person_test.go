@@ -38,7 +38,8 @@ func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
 	e := w.app.events()[0].body["event"]
 	expect.Is(t, at(e, "subtype"), any("file_share"), "the event's subtype")
 	for i, want := range []struct{ name, kind, body string }{
-		{"売上.csv", "text/csv", "a,b\n1,2\n"}, {"note", "text/plain", "plain"}, {"x.bin", "application/octet-stream", "\xff\x00"},
+		{"売上.csv", "text/csv", "a,b\n1,2\n"}, {"note", "text/plain", "plain"}, {"x.bin", "application/octet-stream",
+			"\xff\x00"},
 	} {
 		id, _ := at(e, "files", i, "id").(string)
 		info, _, _, err := w.slack.GetFileInfo(id, 0, 0)
@@ -94,7 +95,8 @@ func TestFilesThatCannotBeAttachedAreRefused(t *testing.T) {
 		"files[1]: with b.bin the files have over 32 MB together": {file("a.bin", half), file("b.bin", half)},
 	} {
 		status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, webapi.HR, "x", files...))
-		expect.That(t, status == http.StatusUnprocessableEntity && answer["error"] == want, "status %d: %v, want %s", status, answer["error"], want)
+		expect.That(t, status == http.StatusUnprocessableEntity && answer["error"] == want, "status %d: %v, want %s", status,
+			answer["error"], want)
 	}
 	status, _ := w.send(t, http.MethodPost, "say", "text/plain", sent(t, webapi.HR, "x", file("a", "1")))
 	expect.Is(t, status, http.StatusUnsupportedMediaType, "another site's form")
@@ -112,7 +114,8 @@ func TestSharedFilesCanBeSaved(t *testing.T) {
 	expect.Is(t, string(expect.Value(io.ReadAll(res.Body))(t)), "<script>")
 	expect.Is(t, res.Header.Get("Content-Type"), "application/octet-stream")
 	expect.Is(t, res.Header.Get("Content-Disposition"), "attachment; filename*=utf-8''%E8%A1%A8%201.html")
-	upload, err := w.slack.GetUploadURLExternalContext(t.Context(), slack.GetUploadURLExternalParameters{FileName: "unshared.csv", FileSize: 1})
+	upload, err := w.slack.GetUploadURLExternalContext(t.Context(),
+		slack.GetUploadURLExternalParameters{FileName: "unshared.csv", FileSize: 1})
 	expect.NoError(t, err)
 	for _, missing := range []string{upload.FileID, "F0NONE"} {
 		none := expect.Value(http.Get(w.url + "/sandbox/files/" + missing))(t)
@@ -153,7 +156,8 @@ func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
 			eleven[i] = [2]any{"more.csv", 1}
 		}
 		chooses(p, t, eleven...)
-		p.Until(`document.querySelectorAll(".chosen-files li").length === 10 && document.body.textContent.includes("ファイルは 10 個までです")`)
+		p.Until(`document.querySelectorAll(".chosen-files li").length === 10 && ` +
+			`document.body.textContent.includes("ファイルは 10 個までです")`)
 		p.Click(".send")
 		p.Until(`document.querySelectorAll(".shared-files a").length === 10 && !document.querySelector(".chosen-files li")`)
 		p.Until(`document.querySelector(".shared-files a").download === "売上.csv"`)
@@ -164,7 +168,8 @@ func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
 
 		p.Click(`.msg [data-focus="more"]`)
 		p.Click(`[role="menuitem"][data-id="forward"]`)
-		p.Until(`document.querySelector("dialog.forward h2").textContent === "転送" && document.activeElement.matches("dialog.forward *")`)
+		p.Until(`document.querySelector("dialog.forward h2").textContent === "転送" && ` +
+			`document.activeElement.matches("dialog.forward *")`)
 		p.Fits()
 		p.Accessible(t)
 		dm := webapi.DirectMessage(webapi.Sato)

@@ -37,7 +37,8 @@ func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 	w := newWorld(t)
 	root := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
 	ts := w.post(t, webapi.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
-		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card",
+			EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
 	for _, all := range []bool{false, true} {
 		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: webapi.HR,
 			Timestamp: root, IncludeAllMetadata: all})
@@ -48,7 +49,8 @@ func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 		if msgs[0].ReplyCount != 1 || msgs[1].BotID != webapi.BotID || msgs[1].ThreadTimestamp != root {
 			t.Errorf("thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
 		}
-		if a := msgs[1].Attachments; len(a) != 1 || a[0].Color != "f2c744" || a[0].ID != 1 || a[0].Blocks.BlockSet[0].ID() == "" {
+		if a := msgs[1].Attachments; len(a) != 1 || a[0].Color != "f2c744" || a[0].ID != 1 ||
+			a[0].Blocks.BlockSet[0].ID() == "" {
 			t.Errorf("attachment = %+v; want number 1, a color without #, blocks with ids", a)
 		}
 	}
@@ -76,8 +78,10 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 		edited, metadataRetained bool
 	}{
 		{"text alone takes the blocks away", []slack.MsgOption{slack.MsgOptionText("new", false)}, 0, 1, "new", true, true},
-		{"attachments replace attachments", []slack.MsgOption{slack.MsgOptionText("new", false), card("#fff", "x")}, 0, 1, "new", false, true},
-		{"empty attachments remove them", []slack.MsgOption{slack.MsgOptionText("new", false), blocks, slack.MsgOptionAttachments([]slack.Attachment{}...)}, 1, 0, "new", false, true},
+		{"attachments replace attachments", []slack.MsgOption{slack.MsgOptionText("new", false), card("#fff", "x")}, 0, 1,
+			"new", false, true},
+		{"empty attachments remove them", []slack.MsgOption{slack.MsgOptionText("new", false), blocks,
+			slack.MsgOptionAttachments([]slack.Attachment{}...)}, 1, 0, "new", false, true},
 		{"blocks alone leave the text", []slack.MsgOption{blocks}, 1, 1, "old", false, true},
 	}
 	for _, tt := range tests {
@@ -88,8 +92,10 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 			_, _, _, err := w.slack.UpdateMessage(webapi.HR, ts, tt.options...)
 			expect.NoError(t, err)
 			m := w.Messages(webapi.HR, "")[0]
-			if len(m.Blocks) != tt.blocks || len(m.Attachments) != tt.attachments || m.Text != tt.text || (m.Edited != nil) != tt.edited || (m.Metadata != nil) != tt.metadataRetained {
-				t.Errorf("blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text, m.Edited, m.Metadata)
+			if len(m.Blocks) != tt.blocks || len(m.Attachments) != tt.attachments || m.Text != tt.text ||
+				(m.Edited != nil) != tt.edited || (m.Metadata != nil) != tt.metadataRetained {
+				t.Errorf("blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text,
+					m.Edited, m.Metadata)
 			}
 		})
 	}
@@ -120,7 +126,8 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 			long, false, false), nil, nil))),
 			"invalid_blocks", []string{"[ERROR] must be less than 3001 characters [json-pointer:/blocks/0/text/text]"}},
 		{"header too long in an attachment", post(webapi.HR, card("#fff", strings.Repeat("x", 151))),
-			"invalid_attachments", []string{"[ERROR] must be less than 151 characters [json-pointer:/attachments/0/blocks/0/text/text]"}},
+			"invalid_attachments", []string{"[ERROR] must be less than 151 characters " +
+				"[json-pointer:/attachments/0/blocks/0/text/text]"}},
 		{"all blocks too long", post(webapi.HR, slack.MsgOptionBlocks(sections(5, strings.Repeat("a", 2999))...)),
 			"msg_blocks_too_long", nil},
 		{"update of a long text", second(w.slack.UpdateMessage(webapi.HR, mine,
@@ -133,12 +140,14 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 			return err
 		}(), "user_not_in_channel", nil},
 		{"unknown person", func() error { _, err := w.slack.GetUserInfo("U404"); return err }(), "user_not_found", nil},
-		{"unknown address", func() error { _, err := w.slack.GetUserByEmail("no@example.com"); return err }(), "users_not_found", nil},
+		{"unknown address", func() error { _, err := w.slack.GetUserByEmail("no@example.com"); return err }(),
+			"users_not_found", nil},
 		{"bad token", func() error {
 			_, err := slack.New("xoxb-wrong", slack.OptionAPIURL(w.url+"/api/")).AuthTest()
 			return err
 		}(), "invalid_auth", nil},
-		{"unknown trigger", func() error { _, err := w.slack.OpenView("1.2.3", modal()); return err }(), "invalid_trigger_id", nil},
+		{"unknown trigger", func() error { _, err := w.slack.OpenView("1.2.3", modal()); return err }(),
+			"invalid_trigger_id", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +189,8 @@ func TestBothWiresAreAccepted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req := expect.Value(http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/api/"+tt.method, strings.NewReader(tt.body)))(t)
+			req := expect.Value(http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/api/"+tt.method,
+				strings.NewReader(tt.body)))(t)
 			req.Header.Set("Content-Type", tt.kind)
 			if tt.auth != "" {
 				req.Header.Set("Authorization", tt.auth)
@@ -252,7 +262,8 @@ func TestPeopleAndChannels(t *testing.T) {
 	if err := w.slack.SetAssistantThreadsSuggestedPrompts(slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID, Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
 		t.Error(err)
 	}
-	if s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing", ChannelID: im.ID, Title: "勤怠"}); err != nil || s.Status != "processing" {
+	if s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing",
+		ChannelID: im.ID, Title: "勤怠"}); err != nil || s.Status != "processing" {
 		t.Errorf("agents.sessions.setStatus = %+v, %v", s, err)
 	}
 }

@@ -115,7 +115,8 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*temp
 func (s *Stack) connect(b *template.Bench) error {
 	for _, f := range s.Template.Functions {
 		for _, m := range f.Streams {
-			if err := b.Must(f.ID, m.Source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"); err != nil {
+			if err := b.Must(f.ID, m.Source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
+				"dynamodb:ListStreams"); err != nil {
 				return fmt.Errorf("event %s: %w", m.Event, err)
 			}
 			if m.OnFailure == "" {

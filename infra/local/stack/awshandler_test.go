@@ -50,7 +50,8 @@ func atOnce(t *testing.T, answer string) string {
 // The answer may arrive before the transport knows that the call's body has ended.
 func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
-	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(), atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
+	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(),
+		atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
 	front := httptest.NewServer(h)
 	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
@@ -83,7 +84,8 @@ func TestCallsOnTablesGoToTheirEngine(t *testing.T) {
 		return s.URL
 	}
 	none := http.NotFoundHandler()
-	h := expect.Value(awsHandler(none, none, none, answering("stand-ins"), answering("tables"), "", slog.New(slog.DiscardHandler)))(t)
+	h := expect.Value(awsHandler(none, none, none, answering("stand-ins"), answering("tables"), "",
+		slog.New(slog.DiscardHandler)))(t)
 	for target, want := range map[string]string{
 		"DynamoDB_20120810.PutItem": "tables", "DynamoDBStreams_20120810.GetRecords": "tables",
 		"AmazonSQS.SendMessage": "stand-ins", "AWSStepFunctions.StartExecution": "stand-ins", "": "stand-ins",
@@ -117,13 +119,17 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 	const folder = "testdata/system"
 	text := string(expect.Value(os.ReadFile(filepath.Join(folder, "template.yaml")))(t))
 	for name, tt := range map[string]struct{ old, new, want string }{
-		"all":                     {"", "", ""},
-		"to read the stream":      {"dynamodb:GetRecords, ", "", "dynamodb:GetRecords on resource"},
-		"to take messages":        {"sqs:DeleteMessage, ", "", "sqs:deletemessage on resource"},
-		"to set aside":            {"[!GetAtt NoteQueue.Arn, !GetAtt LostNotes.Arn]", "!GetAtt NoteQueue.Arn", "sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:ringi-LostNotes"},
-		"to call a function":      {"Resource: !GetAtt AskPersonFunction.Arn", "Resource: !GetAtt TickFunction.Arn", "lambda:InvokeFunction on resource"},
-		"to call one by its ARN":  {"Resource: !GetAtt TickFunction.Arn", "Resource: !GetAtt AskPersonFunction.Arn", "lambda:InvokeFunction on resource"},
-		"in words that are known": {"Effect: Allow, Action: dynamodb:PutItem", "Effect: Allow, NotAction: dynamodb:PutItem", "NotAction is not known"},
+		"all":                {"", "", ""},
+		"to read the stream": {"dynamodb:GetRecords, ", "", "dynamodb:GetRecords on resource"},
+		"to take messages":   {"sqs:DeleteMessage, ", "", "sqs:deletemessage on resource"},
+		"to set aside": {"[!GetAtt NoteQueue.Arn, !GetAtt LostNotes.Arn]", "!GetAtt NoteQueue.Arn",
+			"sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:ringi-LostNotes"},
+		"to call a function": {"Resource: !GetAtt AskPersonFunction.Arn", "Resource: !GetAtt TickFunction.Arn",
+			"lambda:InvokeFunction on resource"},
+		"to call one by its ARN": {"Resource: !GetAtt TickFunction.Arn", "Resource: !GetAtt AskPersonFunction.Arn",
+			"lambda:InvokeFunction on resource"},
+		"in words that are known": {"Effect: Allow, Action: dynamodb:PutItem", "Effect: Allow, NotAction: dynamodb:PutItem",
+			"NotAction is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Must(t, strings.Contains(text, tt.old), "%q does not stand there", tt.old)
@@ -132,7 +138,8 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 			file := filepath.Join(dir, "template.yaml")
 			expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, tt.old, tt.new, 1)), 0o600))
 			names := template.Names{Stack: Name, Region: Region, Account: Account}
-			s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler), Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
+			s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler),
+				Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
 			b, err := s.bench(names, nil)
 			if err == nil {
 				err = s.connect(b)
@@ -148,8 +155,10 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 // truncated.
 func TestARowsSummaryBeginsWithWhatThePanelSays(t *testing.T) {
 	long := strings.Repeat("long", 10)
-	use := aggregate.Use{Usage: aggregate.Usage{Provider: long, Model: long, Prompt: long, Calls: 1, Input: 700, Output: 89, Cost: aggregate.USD(0.01), Unpriced: 1}, Made: "PROMPT#0001"}
-	item := expect.Value(attributevalue.MarshalMapWithOptions(use, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" }))(t)
+	use := aggregate.Use{Usage: aggregate.Usage{Provider: long, Model: long, Prompt: long, Calls: 1, Input: 700,
+		Output: 89, Cost: aggregate.USD(0.01), Unpriced: 1}, Made: "PROMPT#0001"}
+	item := expect.Value(attributevalue.MarshalMapWithOptions(use,
+		func(o *attributevalue.EncoderOptions) { o.TagKey = "json" }))(t)
 	const want = "made PROMPT#0001 · input_tokens 700 · output_tokens 89 · cost_micro_usd 10000 · unpriced_calls 1 · "
 	got := viewRow(item, "").Summary
 	expect.That(t, strings.HasPrefix(got, want), "%q does not begin with %q", got, want)

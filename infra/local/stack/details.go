@@ -195,7 +195,8 @@ func bookkeeping(name string) bool {
 }
 
 func weight(part string) int {
-	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool ", "user ", "text ", "made ", "input_tokens ", "output_tokens ", "cost_micro_usd ", "unpriced_calls ", "lease_until "} {
+	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool ",
+		"user ", "text ", "made ", "input_tokens ", "output_tokens ", "cost_micro_usd ", "unpriced_calls ", "lease_until "} {
 		if strings.HasPrefix(part, name) {
 			return i
 		}

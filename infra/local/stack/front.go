@@ -58,7 +58,8 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o := s.options.Sandbox
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
-	o.URL, o.EventsURL, o.InteractionsURL, o.CommandsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions", s.URL+"/slack/commands"
+	o.URL, o.EventsURL, o.InteractionsURL, o.CommandsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions",
+		s.URL+"/slack/commands"
 	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {
@@ -79,7 +80,8 @@ var ErrInUse = errors.New("the port is in use")
 func listen(addr, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: %s; stop what uses it or choose another with %s (%s takes a free one)", ErrInUse, addr, flag, anyPort)
+		return nil, fmt.Errorf("%w: %s; stop what uses it or choose another with %s (%s takes a free one)", ErrInUse, addr,
+			flag, anyPort)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s (%s): %w", addr, flag, err)
@@ -267,10 +269,13 @@ func ContainerTemplate(ctx context.Context, awsAddr, artifacts, architecture str
 		resources[f.Name] = map[string]any{
 			"Type": "AWS::Serverless::Function",
 			"Properties": map[string]any{
-				"Runtime": "provided.al2023", "Architectures": []string{architecture}, "Handler": "bootstrap", "CodeUri": filepath.Join(artifacts, f.Name),
-				"MemorySize": f.Memory, "Timeout": int(f.Timeout / time.Second), "Environment": map[string]any{"Variables": f.Environment},
+				"Runtime": "provided.al2023", "Architectures": []string{architecture}, "Handler": "bootstrap",
+				"CodeUri":    filepath.Join(artifacts, f.Name),
+				"MemorySize": f.Memory, "Timeout": int(f.Timeout / time.Second),
+				"Environment": map[string]any{"Variables": f.Environment},
 			},
 		}
 	}
-	return json.MarshalIndent(map[string]any{"AWSTemplateFormatVersion": "2010-09-09", "Transform": "AWS::Serverless-2016-10-31", "Resources": resources}, "", "  ")
+	return json.MarshalIndent(map[string]any{"AWSTemplateFormatVersion": "2010-09-09",
+		"Transform": "AWS::Serverless-2016-10-31", "Resources": resources}, "", "  ")
 }

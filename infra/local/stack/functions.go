@@ -52,7 +52,8 @@ func (s *Stack) sampleContests() (string, error) {
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *template.Bench) (err error) {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
 		Faults: s.options.Faults}
-	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(), "SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL,
+	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(), "SLACK_PACE": s.options.slackPace(),
+		"SLACK_API_URL":   s.SlackURL,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token",
 		"GITHUB_API_URL": s.VendorsURL + "/github", "CONSOLE_ADDRESS": s.URL + "/console"}
@@ -242,7 +243,8 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 		}
 	}
 	if !found && o.Running {
-		return lambda.Result{}, fmt.Errorf("%s: %w, or leave -aws-addr out: then one is started for this call alone", o.AWSAddr, ErrNoStack)
+		return lambda.Result{}, fmt.Errorf("%s: %w, or leave -aws-addr out: then one is started for this call alone",
+			o.AWSAddr, ErrNoStack)
 	}
 	if !found {
 		o.Addr, o.AWSAddr, o.quiet = anyPort, anyPort, true

@@ -125,10 +125,12 @@ func TestNoPageReachesTheStack(t *testing.T) {
 			}
 			// When a foreign name resolves to the listener, the browser treats both as the same origin.
 			tab.Visit(fmt.Sprintf("http://%s:%d/", foreign, port))
-			tab.Until(`document.body && !document.body.innerText.includes("Ringi") && document.querySelectorAll("script").length === 0`)
+			tab.Until(`document.body && !document.body.innerText.includes("Ringi") && ` +
+				`document.querySelectorAll("script").length === 0`)
 		}
 		for _, told := range v.take() {
-			expect.That(t, !strings.Contains(told, " read ") && !strings.Contains(told, " opened") && !strings.Contains(told, "nothing"),
+			expect.That(t, !strings.Contains(told, " read ") && !strings.Contains(told, " opened") &&
+				!strings.Contains(told, "nothing"),
 				"a page of %s: %s", site, told)
 		}
 	}
@@ -161,10 +163,14 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			"another port":     func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
 			"another site":     func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
 			"a program":        nil,
-			"a program that asks a name that was opened": func(r *http.Request) { r.Host = fmt.Sprintf("stack.internal:%d", port) },
+			"a program that asks a name that was opened": func(r *http.Request) {
+				r.Host = fmt.Sprintf("stack.internal:%d",
+					port)
+			},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
-			r := expect.Value(http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/nowhere", port), strings.NewReader("x")))(t)
+			r := expect.Value(http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/nowhere", port),
+				strings.NewReader("x")))(t)
 			if dress != nil {
 				dress(r)
 			}
@@ -186,7 +192,8 @@ func environment(t *testing.T, s *stack.Stack, ports []int) int {
 	t.Helper()
 	known := s.URL + " " + s.AWSEndpoint + " " + s.VendorsURL
 	for _, port := range ports {
-		resp := expect.Value(http.Post(fmt.Sprintf("http://127.0.0.1:%d/2018-06-01/runtime/init/error", port), "", strings.NewReader("{}")))(t)
+		resp := expect.Value(http.Post(fmt.Sprintf("http://127.0.0.1:%d/2018-06-01/runtime/init/error", port), "",
+			strings.NewReader("{}")))(t)
 		resp.Body.Close()
 		if !strings.Contains(known, fmt.Sprint(":", port)) && resp.StatusCode == http.StatusAccepted {
 			return port
@@ -262,7 +269,8 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 	_, port, _ := strings.Cut(host, ":")
 	tables := map[string]string{
 		"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0",
-		"Authorization": "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+		"Authorization": "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, " +
+			"SignedHeaders=host, Signature=0",
 	}
 	for _, tt := range []struct {
 		name, addr, host, path string
@@ -274,7 +282,8 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 		{"a vendor", s.ContainerAddr, host, "/freee/token", nil, true},
 		{"AWS under a foreign name", s.ContainerAddr, "evil.example:" + port, "/", tables, false},
 		{"Slack under a foreign name", s.ContainerAddr, "evil.example:" + port, "/api/auth.test", nil, false},
-		{"a page of another site", s.ContainerAddr, host, "/api/auth.test", map[string]string{"Origin": "http://evil.example"}, false},
+		{"a page of another site", s.ContainerAddr, host, "/api/auth.test",
+			map[string]string{"Origin": "http://evil.example"}, false},
 		{"the AWS endpoint by that name", strings.TrimPrefix(s.AWSEndpoint, "http://"), host, "/", tables, false},
 		{"the sandbox by that name", strings.TrimPrefix(s.URL, "http://"), host, "/api/auth.test", nil, false},
 	} {
@@ -304,11 +313,13 @@ func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
 	expect.That(t, len(made.Resources) == len(s.Template.Functions),
 		"it has %d functions, not %d", len(made.Resources), len(s.Template.Functions))
 	for name, f := range made.Resources {
-		expect.That(t, f.Properties.Environment.Variables["AWS_ENDPOINT_URL"] == s.ContainerURL && strings.HasSuffix(f.Properties.CodeUri, "build/"+name),
+		expect.That(t, f.Properties.Environment.Variables["AWS_ENDPOINT_URL"] == s.ContainerURL &&
+			strings.HasSuffix(f.Properties.CodeUri, "build/"+name),
 			"%s: %+v", name, f.Properties)
 	}
 	without := start(t, stack.Options{})
-	if _, err := stack.ContainerTemplate(t.Context(), strings.TrimPrefix(without.AWSEndpoint, "http://"), "build", "arm64"); err == nil || !strings.Contains(err.Error(), "-container-host") {
+	if _, err := stack.ContainerTemplate(t.Context(), strings.TrimPrefix(without.AWSEndpoint, "http://"), "build",
+		"arm64"); err == nil || !strings.Contains(err.Error(), "-container-host") {
 		t.Errorf("of a stack that serves no containers: %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 		}
 		for _, q := range all {
 			if why := b.judge(c.caller, role, q); why != "" {
-				b.Log.ErrorContext(r.Context(), "a call that the role doesn't allow", "function", c.caller, "action", q.Action, "resource", q.Resource)
+				b.Log.ErrorContext(r.Context(), "a call that the role doesn't allow", "function", c.caller, "action", q.Action,
+					"resource", q.Resource)
 				c.refuse(w, why)
 				return
 			}
@@ -166,9 +167,11 @@ func (c call) refuse(w http.ResponseWriter, message string) {
 		c.answer(w, http.StatusForbidden, map[string]string{"Message": message})
 	case "sqs": // clients read the code of the older protocol first
 		w.Header().Set("X-Amzn-Query-Error", "AccessDenied;Sender")
-		c.answer(w, http.StatusForbidden, map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException", "message": message})
+		c.answer(w, http.StatusForbidden, map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException",
+			"message": message})
 	case "dynamodb":
-		c.answer(w, http.StatusBadRequest, map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException", "Message": message})
+		c.answer(w, http.StatusBadRequest, map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException",
+			"Message": message})
 	default:
 		c.answer(w, http.StatusBadRequest, map[string]string{"__type": "AccessDeniedException", "Message": message})
 	}

@@ -84,7 +84,8 @@ func (c call) operation() string {
 // requests returns the rights that a call needs. It returns an error for a call that it does not know.
 func (a Account) requests(c call) ([]Request, error) {
 	read := map[string]func(call) ([]Request, error){
-		"dynamodb": a.dynamodb, "sqs": a.sqs, "states": a.states, "kms": a.kms, "secretsmanager": a.secretsManager, "lambda": a.lambda, "s3": a.s3,
+		"dynamodb": a.dynamodb, "sqs": a.sqs, "states": a.states, "kms": a.kms, "secretsmanager": a.secretsManager,
+		"lambda": a.lambda, "s3": a.s3,
 	}[c.service]
 	if read == nil {
 		return nil, unknown(c.service + ":" + c.operation())
@@ -126,7 +127,8 @@ func (c call) known(service, operation string, into any, operations ...string) e
 func (a Account) sqs(c call) ([]Request, error) {
 	var in struct{ QueueUrl string }
 	operation := strings.TrimSuffix(c.operation(), "Batch")
-	if err := c.known("sqs", operation, &in, "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"); err != nil {
+	if err := c.known("sqs", operation, &in, "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility",
+		"GetQueueAttributes"); err != nil {
 		return nil, err
 	}
 	return []Request{{Action: "sqs:" + operation, Resource: a.arn("sqs", path.Base(in.QueueUrl))}}, nil
@@ -154,7 +156,8 @@ func (a Account) kms(c call) ([]Request, error) {
 		EncryptionContext                       map[string]string
 	}
 	operation := c.operation()
-	if err := c.known("kms", operation, &in, "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey", "DescribeKey"); err != nil {
+	if err := c.known("kms", operation, &in, "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey",
+		"DescribeKey"); err != nil {
 		return nil, err
 	}
 	q := Request{Action: "kms:" + operation, Resource: in.KeyId, Context: map[string][]string{}}

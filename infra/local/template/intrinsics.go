@@ -112,7 +112,8 @@ var arguments = map[string]struct {
 	n    int
 	what string
 }{
-	"Equals": {2, "two values"}, "Join": {2, "a separator and a list"}, "Select": {2, "an index and a list"}, "Split": {2, "a separator and a text"},
+	"Equals": {2, "two values"}, "Join": {2, "a separator and a list"}, "Select": {2, "an index and a list"}, "Split": {2,
+		"a separator and a text"},
 }
 
 func (r *resolver) call(name string, n *yaml.Node) (any, error) {

@@ -60,29 +60,43 @@ func TestWhatARoleAllows(t *testing.T) {
 		want                         string // the Sid that allows or denies; "" for neither
 		denied                       bool
 	}{
-		"a row of its kind":                        {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1"), "Commit", false},
-		"an action in other letters":               {writes, "DynamoDB:updateitem", rows, keys("TASK#t#1"), "Commit", false},
-		"a row of another kind":                    {writes, "dynamodb:UpdateItem", rows, keys("TENANT#t"), "", false},
-		"rows of two kinds, one not its own":       {writes, "dynamodb:PutItem", rows, keys("TASK#t#1", "TENANT#t"), "", false},
-		"another action":                           {writes, "dynamodb:DeleteItem", rows, keys("TASK#t#1"), "", false},
-		"an index of its table":                    {writes, "dynamodb:PutItem", rows + "/index/GSI1", keys("TASK#t#1"), "", false},
+		"a row of its kind":          {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1"), "Commit", false},
+		"an action in other letters": {writes, "DynamoDB:updateitem", rows, keys("TASK#t#1"), "Commit", false},
+		"a row of another kind":      {writes, "dynamodb:UpdateItem", rows, keys("TENANT#t"), "", false},
+		"rows of two kinds, one not its own": {writes, "dynamodb:PutItem", rows, keys("TASK#t#1", "TENANT#t"), "",
+			false},
+		"another action": {writes, "dynamodb:DeleteItem", rows, keys("TASK#t#1"), "", false},
+		"an index of its table": {writes, "dynamodb:PutItem", rows + "/index/GSI1", keys("TASK#t#1"), "",
+			false},
 		"no keys at all, and all of none are good": {writes, "dynamodb:PutItem", rows, nil, "Commit", false},
-		"a Deny beside an Allow":                   {writes, "dynamodb:UpdateItem", rows, keys("AUDIT#t"), "AuditIsAppendOnly", true},
-		"one denied key of several":                {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1", "AUDIT#t"), "AuditIsAppendOnly", true},
-		"an entry alone":                           {writes, "dynamodb:PutItem", rows, keys("AUDIT#t"), "AuditComesWithItsChange", true},
-		"an entry in a transaction":                {writes, "dynamodb:PutItem", rows, map[string][]string{leadingKeys: {"AUDIT#t"}, enclosingOperation: {"TransactWriteItems"}}, "Commit", false},
-		"attributes that are listed":               {notes, "dynamodb:UpdateItem", rows, map[string][]string{attributes: {"PK", "rev"}}, "Note", false},
-		"an attribute that is not":                 {notes, "dynamodb:UpdateItem", rows, map[string][]string{attributes: {"PK", "allowed"}}, "", false},
-		"a key for whose credential it is":         {opens, "kms:Decrypt", "key", map[string][]string{encryptionContext + "tenant_id": {"t"}, encryptionContext + "provider": {"slack"}}, "Open", false},
-		"a key for another vendor's":               {opens, "kms:Decrypt", "key", map[string][]string{encryptionContext + "tenant_id": {"t"}, encryptionContext + "provider": {"google"}}, "", false},
-		"a key for nobody's":                       {opens, "kms:Decrypt", "key", map[string][]string{encryptionContext + "provider": {"slack"}}, "", false},
-		"a key without a context":                  {opens, "kms:Decrypt", "key", nil, "", false},
-		"actions by a pattern":                     {files, "s3:PutObject", "arn:aws:s3:::b/results/1", nil, "Keep", false},
-		"not another by it":                        {files, "s3:PutObjectAcl", "arn:aws:s3:::b/results/1", nil, "", false},
-		"a denied folder":                          {files, "s3:GetObject", "arn:aws:s3:::b/prompts/1", nil, "NotThese", true},
-		"another bucket":                           {files, "s3:GetObject", "arn:aws:s3:::bb/results/1", nil, "", false},
-		"what its own code asks for":               {nothing, "ec2:DescribeSubnets", "*", map[string][]string{sourceFunction: {"arn"}}, "NothingForItsCode", true},
-		"what AWS asks for with the role":          {nothing, "ec2:DescribeSubnets", "*", nil, "JoinTheNetwork", false},
+		"a Deny beside an Allow": {writes, "dynamodb:UpdateItem", rows, keys("AUDIT#t"),
+			"AuditIsAppendOnly", true},
+		"one denied key of several": {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1", "AUDIT#t"),
+			"AuditIsAppendOnly", true},
+		"an entry alone": {writes, "dynamodb:PutItem", rows, keys("AUDIT#t"),
+			"AuditComesWithItsChange", true},
+		"an entry in a transaction": {writes, "dynamodb:PutItem", rows,
+			map[string][]string{leadingKeys: {"AUDIT#t"}, enclosingOperation: {"TransactWriteItems"}}, "Commit", false},
+		"attributes that are listed": {notes, "dynamodb:UpdateItem", rows,
+			map[string][]string{attributes: {"PK", "rev"}}, "Note", false},
+		"an attribute that is not": {notes, "dynamodb:UpdateItem", rows,
+			map[string][]string{attributes: {"PK", "allowed"}}, "", false},
+		"a key for whose credential it is": {opens, "kms:Decrypt", "key",
+			map[string][]string{encryptionContext + "tenant_id": {"t"},
+				encryptionContext + "provider": {"slack"}}, "Open", false},
+		"a key for another vendor's": {opens, "kms:Decrypt", "key",
+			map[string][]string{encryptionContext + "tenant_id": {"t"}, encryptionContext + "provider": {"google"}}, "", false},
+		"a key for nobody's": {opens, "kms:Decrypt", "key",
+			map[string][]string{encryptionContext + "provider": {"slack"}}, "", false},
+		"a key without a context": {opens, "kms:Decrypt", "key", nil, "", false},
+		"actions by a pattern":    {files, "s3:PutObject", "arn:aws:s3:::b/results/1", nil, "Keep", false},
+		"not another by it":       {files, "s3:PutObjectAcl", "arn:aws:s3:::b/results/1", nil, "", false},
+		"a denied folder": {files, "s3:GetObject", "arn:aws:s3:::b/prompts/1", nil, "NotThese",
+			true},
+		"another bucket": {files, "s3:GetObject", "arn:aws:s3:::bb/results/1", nil, "", false},
+		"what its own code asks for": {nothing, "ec2:DescribeSubnets", "*",
+			map[string][]string{sourceFunction: {"arn"}}, "NothingForItsCode", true},
+		"what AWS asks for with the role": {nothing, "ec2:DescribeSubnets", "*", nil, "JoinTheNetwork", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := role(t, tt.statements).Judge(Request{tt.action, tt.resource, tt.context})
@@ -98,7 +112,8 @@ func TestWhatARoleAllows(t *testing.T) {
 
 // AWS doesn't say whether a transaction's leading keys are those of one item or of all with the same action.
 func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
-	const apart = `[{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
+	const apart = `[{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], ` +
+		`"Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},
 		{"Sid": "Number", "Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["NUMBER#*"]}}}]`
@@ -106,7 +121,8 @@ func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
 		for _, k := range keys {
 			all = append(all, ddb.TransactWriteItem{Put: &ddb.Put{TableName: table, Item: row(k)}})
 		}
-		return append(all, ddb.TransactWriteItem{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"), UpdateExpression: aws.String("SET a = b")}})
+		return append(all, ddb.TransactWriteItem{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"),
+			UpdateExpression: aws.String("SET a = b")}})
 	}
 	for name, tt := range map[string]struct {
 		statements     string
@@ -121,9 +137,14 @@ func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
 		for each, want := range map[bool]bool{true: tt.each, false: tt.together} {
 			of := account
 			of.EachItem = each
-			bench := &Bench{Account: of, Roles: map[string]Role{"OneFunction": role(t, tt.statements)}, Log: slog.New(slog.DiscardHandler)}
+			bench := &Bench{Account: of, Roles: map[string]Role{"OneFunction": role(t, tt.statements)},
+				Log: slog.New(slog.DiscardHandler)}
 			reached := false
-			front := httptest.NewServer(bench.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reached = true; io.WriteString(w, "{}") })))
+			front := httptest.NewServer(bench.Handler(http.HandlerFunc(func(w http.ResponseWriter,
+				_ *http.Request) {
+				reached = true
+				io.WriteString(w, "{}")
+			})))
 			c := clients{aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, RetryMaxAttempts: 1,
 				Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local")}}
 			_, err := c.rows().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: tt.items})
@@ -138,8 +159,10 @@ func TestPatterns(t *testing.T) {
 		pattern, s string
 		want       bool
 	}{
-		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a/b", true}, {"a*", "a", true}, {"a*c", "abcbc", true}, {"a*c", "abcb", false},
-		{"a?c", "abc", true}, {"a?c", "ac", false}, {"*#BY#*", "TENANT#t#BY#u", true}, {"TENANT#*#PENDING", "TENANT#t#PENDING", true},
+		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a/b", true}, {"a*", "a", true}, {"a*c", "abcbc",
+			true}, {"a*c", "abcb", false},
+		{"a?c", "abc", true}, {"a?c", "ac", false}, {"*#BY#*", "TENANT#t#BY#u", true}, {"TENANT#*#PENDING",
+			"TENANT#t#PENDING", true},
 		{"TENANT#*#PENDING", "TENANT#t#BY#u", false}, {"a**b", "ab", true}, {"a.c", "abc", false}, {"[a]", "a", false},
 	} {
 		got := like(tt.pattern, tt.s)
@@ -151,20 +174,31 @@ func TestPatterns(t *testing.T) {
 func TestAPolicyThatIsNotUnderstoodIsRefused(t *testing.T) {
 	const plain = `"Sid": "S", "Effect": "Allow", "Action": "a:B", "Resource": "*"`
 	for name, tt := range map[string]struct{ statement, want string }{
-		"NotAction":                     {`{"Sid": "S", "Effect": "Allow", "NotAction": "a:B", "Resource": "*"}`, "NotAction is not known"},
-		"NotResource":                   {`{"Sid": "S", "Effect": "Allow", "Action": "a:B", "NotResource": "*"}`, "NotResource is not known"},
-		"Principal":                     {`{` + plain + `, "Principal": "*"}`, "Principal is not known"},
-		"an effect":                     {`{"Sid": "S", "Effect": "allow", "Action": "a:B", "Resource": "*"}`, "Effect allow is not known"},
-		"no resource":                   {`{"Sid": "S", "Effect": "Allow", "Action": "a:B"}`, "is no text"},
-		"no name":                       {`{"Effect": "Allow", "Action": "a:B", "Resource": "*"}`, "has a Sid"},
-		"an operator":                   {`{` + plain + `, "Condition": {"IpAddress": {"kms:SigningAlgorithm": "x"}}}`, "operator is not known"},
-		"an operator if a key is there": {`{` + plain + `, "Condition": {"StringEqualsIfExists": {"kms:SigningAlgorithm": "x"}}}`, "operator is not known"},
-		"a negated operator for each":   {`{` + plain + `, "Condition": {"ForAllValues:StringNotEquals": {"dynamodb:LeadingKeys": "x"}}}`, "operator is not known"},
-		"a condition key":               {`{` + plain + `, "Condition": {"StringEquals": {"aws:SourceIp": "x"}}}`, "condition key is not known"},
-		"a list without a quantifier":   {`{` + plain + `, "Condition": {"StringLike": {"dynamodb:LeadingKeys": "x"}}}`, "need one of them"},
-		"a quantifier without a list":   {`{` + plain + `, "Condition": {"ForAllValues:StringLike": {"kms:SigningAlgorithm": "x"}}}`, "hold a list"},
-		"a policy variable":             {`{` + plain + `, "Condition": {"StringLike": {"kms:SigningAlgorithm": "${aws:username}"}}}`, "policy variables"},
-		"Null of a word":                {`{` + plain + `, "Condition": {"Null": {"kms:SigningAlgorithm": "yes"}}}`, "Null takes true or false"},
+		"NotAction": {`{"Sid": "S", "Effect": "Allow", "NotAction": "a:B", "Resource": "*"}`,
+			"NotAction is not known"},
+		"NotResource": {`{"Sid": "S", "Effect": "Allow", "Action": "a:B", "NotResource": "*"}`,
+			"NotResource is not known"},
+		"Principal": {`{` + plain + `, "Principal": "*"}`, "Principal is not known"},
+		"an effect": {`{"Sid": "S", "Effect": "allow", "Action": "a:B", "Resource": "*"}`,
+			"Effect allow is not known"},
+		"no resource": {`{"Sid": "S", "Effect": "Allow", "Action": "a:B"}`, "is no text"},
+		"no name":     {`{"Effect": "Allow", "Action": "a:B", "Resource": "*"}`, "has a Sid"},
+		"an operator": {`{` + plain + `, "Condition": {"IpAddress": {"kms:SigningAlgorithm": "x"}}}`,
+			"operator is not known"},
+		"an operator if a key is there": {`{` + plain +
+			`, "Condition": {"StringEqualsIfExists": {"kms:SigningAlgorithm": "x"}}}`, "operator is not known"},
+		"a negated operator for each": {`{` + plain +
+			`, "Condition": {"ForAllValues:StringNotEquals": {"dynamodb:LeadingKeys": "x"}}}`, "operator is not known"},
+		"a condition key": {`{` + plain + `, "Condition": {"StringEquals": {"aws:SourceIp": "x"}}}`,
+			"condition key is not known"},
+		"a list without a quantifier": {`{` + plain + `, "Condition": {"StringLike": {"dynamodb:LeadingKeys": "x"}}}`,
+			"need one of them"},
+		"a quantifier without a list": {`{` + plain +
+			`, "Condition": {"ForAllValues:StringLike": {"kms:SigningAlgorithm": "x"}}}`, "hold a list"},
+		"a policy variable": {`{` + plain +
+			`, "Condition": {"StringLike": {"kms:SigningAlgorithm": "${aws:username}"}}}`, "policy variables"},
+		"Null of a word": {`{` + plain + `, "Condition": {"Null": {"kms:SigningAlgorithm": "yes"}}}`,
+			"Null takes true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := policy(t, tt.statement)
@@ -185,13 +219,15 @@ Resources:
   ReadRows:
     Type: AWS::IAM::ManagedPolicy
     Properties:
-      PolicyDocument: { Version: "2012-10-17", Statement: [{ Sid: Read, Effect: Allow, Action: "dynamodb:Query", Resource: !Sub "${Table.Arn}/index/*" }] }
+      PolicyDocument: { Version: "2012-10-17", Statement: [{ Sid: Read, Effect: Allow,
+        Action: "dynamodb:Query", Resource: !Sub "${Table.Arn}/index/*" }] }
   More:
     Type: AWS::IAM::ManagedPolicy
     Condition: HasMore
     Properties:
       Roles: [!Ref OneRole]
-      PolicyDocument: { Version: "2012-10-17", Statement: { Sid: Invoke, Effect: Allow, Action: "lambda:InvokeFunction", Resource: !GetAtt OneFunction.Arn } }
+      PolicyDocument: { Version: "2012-10-17", Statement: { Sid: Invoke, Effect: Allow,
+        Action: "lambda:InvokeFunction", Resource: !GetAtt OneFunction.Arn } }
   OneRole:
     Type: AWS::IAM::Role
     Properties:
@@ -199,7 +235,8 @@ Resources:
       ManagedPolicyArns: [!Ref ReadRows]
       Policies:
         - PolicyName: one
-          PolicyDocument: { Version: "2012-10-17", Statement: [{ Sid: Open, Effect: Allow, Action: ["a:B"], Resource: [!Ref Secret, !GetAtt Key.Arn] }] }
+          PolicyDocument: { Version: "2012-10-17", Statement: [{ Sid: Open, Effect: Allow,
+            Action: ["a:B"], Resource: [!Ref Secret, !GetAtt Key.Arn] }] }
   OneFunction:
     Type: AWS::Serverless::Function
     Properties: { Role: !GetAtt OneRole.Arn }
@@ -211,7 +248,8 @@ func rolesOf(t *testing.T, parameters map[string]string, old, new string) (map[s
 	expect.Must(t, strings.Contains(system, old), "%q does not stand there", old)
 	file := filepath.Join(t.TempDir(), "template.yaml")
 	expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(system, old, new, 1)), 0o600))
-	names := Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Known: map[string]string{"Key.Arn": "arn:aws:kms:us-east-1:123456789012:key/5"}}
+	names := Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012",
+		Known: map[string]string{"Key.Arn": "arn:aws:kms:us-east-1:123456789012:key/5"}}
 	return Roles(file, names, parameters)
 }
 
@@ -237,15 +275,22 @@ func TestRolesHaveTheirOwnPoliciesAndThoseThatNameThem(t *testing.T) {
 // A stack that ignored a part of the rights would allow too much or too little.
 func TestRightsThatAreNotReadAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ old, new, want string }{
-		"a role that SAM makes":  {"Properties: { Role: !GetAtt OneRole.Arn }", "Properties: {}", "no role of this template"},
-		"a policy template":      {"Role: !GetAtt OneRole.Arn }", "Role: !GetAtt OneRole.Arn, Policies: [{ SQSPollerPolicy: {} }] }", "rights by Policies"},
-		"a boundary":             {"Role: !GetAtt OneRole.Arn }", "Role: !GetAtt OneRole.Arn, PermissionsBoundary: x }", "rights by PermissionsBoundary"},
-		"a connector":            {"  OneFunction:\n", "  OneFunction:\n    Connectors: { A: {} }\n", "rights by"},
-		"a connector by itself":  {"  OneFunction:\n", "  C: { Type: \"AWS::Serverless::Connector\" }\n  OneFunction:\n", "AWS::Serverless::Connector"},
-		"a policy of its own":    {"  OneFunction:\n", "  P: { Type: \"AWS::IAM::Policy\" }\n  OneFunction:\n", "AWS::IAM::Policy"},
-		"a policy of AWS's":      {"[!Ref ReadRows]", "[\"arn:aws:iam::aws:policy/ReadOnlyAccess\"]", "is not in the template"},
-		"a boundary of the role": {"AssumeRolePolicyDocument: {}", "PermissionsBoundary: x", "PermissionsBoundary is not known"},
-		"a condition key":        {"Resource: [!Ref Secret", "Condition: { StringEquals: { \"aws:SourceIp\": x } }, Resource: [!Ref Secret", "condition key is not known"},
+		"a role that SAM makes": {"Properties: { Role: !GetAtt OneRole.Arn }", "Properties: {}", "no role of this template"},
+		"a policy template": {"Role: !GetAtt OneRole.Arn }",
+			"Role: !GetAtt OneRole.Arn, Policies: [{ SQSPollerPolicy: {} }] }", "rights by Policies"},
+		"a boundary": {"Role: !GetAtt OneRole.Arn }", "Role: !GetAtt OneRole.Arn, PermissionsBoundary: x }",
+			"rights by PermissionsBoundary"},
+		"a connector": {"  OneFunction:\n", "  OneFunction:\n    Connectors: { A: {} }\n", "rights by"},
+		"a connector by itself": {"  OneFunction:\n", "  C: { Type: \"AWS::Serverless::Connector\" }\n  OneFunction:\n",
+			"AWS::Serverless::Connector"},
+		"a policy of its own": {"  OneFunction:\n", "  P: { Type: \"AWS::IAM::Policy\" }\n  OneFunction:\n",
+			"AWS::IAM::Policy"},
+		"a policy of AWS's": {"[!Ref ReadRows]", "[\"arn:aws:iam::aws:policy/ReadOnlyAccess\"]",
+			"is not in the template"},
+		"a boundary of the role": {"AssumeRolePolicyDocument: {}", "PermissionsBoundary: x",
+			"PermissionsBoundary is not known"},
+		"a condition key": {"Resource: [!Ref Secret",
+			"Condition: { StringEquals: { \"aws:SourceIp\": x } }, Resource: [!Ref Secret", "condition key is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := rolesOf(t, nil, tt.old, tt.new)
@@ -275,28 +320,38 @@ func TestGrantedAndUsed(t *testing.T) {
 	roles := map[string]Role{"OneFunction": one, "OtherFunction": {Name: "ringi-OtherRole", Policies: []Policy{managed}}}
 	for range 2 {
 		bench.judge("OneFunction", one, Request{"s3:PutObject", "arn:aws:s3:::b/1", nil})
-		bench.judge("OneFunction", one, Request{"dynamodb:UpdateItem", rows, map[string][]string{leadingKeys: {"TASK#t#1"}, attributes: {"PK", "rev"}}})
+		bench.judge("OneFunction", one, Request{"dynamodb:UpdateItem", rows,
+			map[string][]string{leadingKeys: {"TASK#t#1"}, attributes: {"PK", "rev"}}})
 	}
 	noted := string(expect.Value(os.ReadFile(file))(t))
-	want := "OneFunction\town\tKeep\ts3:*Object\tb/*\nOneFunction\tCommits\tCommit\tdynamodb:UpdateItem\ttable/ringi-Table\n" +
+	want := "OneFunction\town\tKeep\ts3:*Object\tb/*\n" +
+		"OneFunction\tCommits\tCommit\tdynamodb:UpdateItem\ttable/ringi-Table\n" +
 		"OneFunction\tCommits\tCommit\tdynamodb:LeadingKeys=TASK#*\t-\n"
 	expect.That(t, noted == want, "noted %q", noted)
-	const enough = "Commits Commit dynamodb:PutItem *: why\nCommits Commit dynamodb:LeadingKeys=AUDIT#* -: why\nOtherFunction carries Commits/Commit -: why\n"
+	const enough = "Commits Commit dynamodb:PutItem *: why\nCommits Commit dynamodb:LeadingKeys=AUDIT#* -: why\n" +
+		"OtherFunction carries Commits/Commit -: why\n"
 	for name, tt := range map[string]struct {
 		reasons string
 		want    []string
 	}{
 		"without reasons": {"", []string{
 			"is granted, and nothing used it: Commits\tCommit\tdynamodb:LeadingKeys=AUDIT#*\t-",
-			"is granted, and nothing used it: Commits\tCommit\tdynamodb:PutItem\ttable/ringi-Table", "is granted, and nothing used it: OtherFunction\tcarries\tCommits/Commit\t-",
+			"is granted, and nothing used it: " +
+				"Commits\tCommit\tdynamodb:PutItem\ttable/ringi-Table", "is granted, and nothing used it: " +
+				"OtherFunction\tcarries\tCommits/Commit\t-",
 		}},
-		"with each":           {"# A heading.\n\n" + enough, nil},
-		"several in one line": {strings.Replace(enough, "dynamodb:PutItem *: why\nCommits Commit dynamodb:LeadingKeys=AUDIT#* -", "dynamodb:PutItem,dynamodb:LeadingKeys=AUDIT#* *", 1), nil},
+		"with each": {"# A heading.\n\n" + enough, nil},
+		"several in one line": {strings.Replace(enough,
+			"dynamodb:PutItem *: why\nCommits Commit "+
+				"dynamodb:LeadingKeys=AUDIT#* -", "dynamodb:PutItem,dynamodb:LeadingKeys=AUDIT#* *", 1), nil},
 		"of what was used": {enough + "Commits Commit dynamodb:UpdateItem *: why\n", []string{
-			"is used, and has a reason why not: Commits\tCommit\tdynamodb:UpdateItem\ttable/ringi-Table", "no right needs the reason for dynamodb:UpdateItem: Commits Commit dynamodb:UpdateItem *: why",
+			"is used, and has a reason why not: " +
+				"Commits\tCommit\tdynamodb:UpdateItem\ttable/ringi-Table", "no right needs the reason for " +
+				"dynamodb:UpdateItem: Commits Commit dynamodb:UpdateItem *: why",
 		}},
-		"of what chance uses":  {enough + "? Commits Commit dynamodb:UpdateItem *: why\n", nil},
-		"of what is not there": {enough + "Commits Commit dynamodb:Scan *: why\n", []string{"no right needs the reason for dynamodb:Scan: Commits Commit dynamodb:Scan *: why"}},
+		"of what chance uses": {enough + "? Commits Commit dynamodb:UpdateItem *: why\n", nil},
+		"of what is not there": {enough + "Commits Commit dynamodb:Scan *: why\n",
+			[]string{"no right needs the reason for dynamodb:Scan: Commits Commit dynamodb:Scan *: why"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Same(t, tt.want, expect.Value(Unused(roles, folder, []string{tested}, tt.reasons))(t))
@@ -306,7 +361,8 @@ func TestGrantedAndUsed(t *testing.T) {
 	wrong := expect.Value(Unused(roles, folder, []string{tested}, enough))(t)
 	expect.That(t, len(wrong) == 1 && strings.HasPrefix(wrong[0], "was refused: OneFunction\t(refused)\ts3:GetObject"),
 		"what was refused is not told: %q", wrong)
-	for _, reasons := range []string{"Commits Commit dynamodb:PutItem *\n", "Commits Commit dynamodb:* *: why\n", "Commits Commit * *: why\n"} {
+	for _, reasons := range []string{"Commits Commit dynamodb:PutItem *\n", "Commits Commit dynamodb:* *: why\n",
+		"Commits Commit * *: why\n"} {
 		_, err := Unused(roles, folder, []string{tested}, reasons)
 		expect.That(t, err != nil, "a reason without words, or for actions that it doesn't name, is taken: %q", reasons)
 	}
@@ -317,7 +373,10 @@ func TestGrantedAndUsed(t *testing.T) {
 func TestRowsAttributesAndFunctionsAreCompared(t *testing.T) {
 	bench, folder, _ := noting(t)
 	one := role(t, notes)
-	managed := expect.Value(policy(t, `[{"Sid": "Read", "Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "`+rows+`"}, {"Sid": "Leave", "Effect": "Allow", "Action": "dynamodb:DeleteItem", "Resource": "`+rows+`"}]`))(t)
+	managed := expect.Value(policy(t,
+		`[{"Sid": "Read", "Effect": "Allow", "Action": "dynamodb:GetItem", `+
+			`"Resource": "`+rows+`"}, {"Sid": "Leave", "Effect": "Allow", "Action": "dynamodb:DeleteItem", `+
+			`"Resource": "`+rows+`"}]`))(t)
 	managed.Name, managed.Managed = "Commits", true
 	one.Policies = append(one.Policies, managed)
 	other := Role{Name: "ringi-OtherRole", Policies: []Policy{managed}}
@@ -327,7 +386,8 @@ func TestRowsAttributesAndFunctionsAreCompared(t *testing.T) {
 	}
 	bench.judge("OtherFunction", other, Request{"dynamodb:GetItem", rows, about})
 	expect.Same(t, []string{
-		"is granted, and nothing used it: OtherFunction\tcarries\tCommits/Leave\t-", "is granted, and nothing used it: own\tNote\tdynamodb:Attributes=SK\t-",
+		"is granted, and nothing used it: " +
+			"OtherFunction\tcarries\tCommits/Leave\t-", "is granted, and nothing used it: own\tNote\tdynamodb:Attributes=SK\t-",
 	}, expect.Value(Unused(map[string]Role{"OneFunction": one, "OtherFunction": other}, folder, []string{tested}, ""))(t))
 }
 
@@ -336,7 +396,8 @@ func TestNotesOfPackagesThatAreGone(t *testing.T) {
 	bench, folder, _ := noting(t)
 	one := role(t, files)
 	bench.judge("OneFunction", one, Request{"s3:PutObject", "arn:aws:s3:::b/1", nil})
-	if _, err := Unused(map[string]Role{"OneFunction": one}, folder, []string{tested + "s", "/module/functions"}, ""); err == nil {
+	if _, err := Unused(map[string]Role{"OneFunction": one}, folder, []string{tested + "s", "/module/functions"},
+		""); err == nil {
 		t.Error("the notes of a package that is gone are taken for all rights")
 	}
 	if _, err := Unused(nil, t.TempDir(), []string{tested}, ""); err == nil {

@@ -196,12 +196,17 @@ func Revoking(provider string) string { return provider + "_revoke" }
 func origin(r *http.Request) string { return "http://" + r.Host }
 
 var consentPage = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="{{if .English}}en{{else}}ja{{end}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="{{if .English}}en{{else}}ja{{end}}">
+<meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{{.Vendor}}</title>
-<style>:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;max-width:30em;margin:3em auto;padding:0 1em}a{display:inline-block;margin:.3em .6em .3em 0;padding:.5em 1.2em;border:1px solid;border-radius:6px}</style>
+<style>:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;
+max-width:30em;margin:3em auto;padding:0 1em}
+a{display:inline-block;margin:.3em .6em .3em 0;padding:.5em 1.2em;border:1px solid;border-radius:6px}</style>
 <main><h1>{{.Vendor}}</h1>
-{{if .English}}<p>This page stands in for {{.Vendor}}'s. <b>Ringi</b> asks for access to the sample company's data.</p><p><a href="{{.Allow}}">Allow</a><a href="{{.Deny}}">Deny</a></p>
-{{else}}<p>{{.Vendor}} の画面の代わりです。<b>Ringi</b> が、見本の会社のデータへのアクセスを求めています。</p><p><a href="{{.Allow}}">許可する</a><a href="{{.Deny}}">拒否する</a></p>{{end}}
+{{if .English}}<p>This page stands in for {{.Vendor}}'s. <b>Ringi</b> asks for access to the sample company's data.</p>
+<p><a href="{{.Allow}}">Allow</a><a href="{{.Deny}}">Deny</a></p>
+{{else}}<p>{{.Vendor}} の画面の代わりです。<b>Ringi</b> が、見本の会社のデータへのアクセスを求めています。</p>
+<p><a href="{{.Allow}}">許可する</a><a href="{{.Deny}}">拒否する</a></p>{{end}}
 </main></html>
 `))
 
@@ -213,7 +218,8 @@ func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
 	_, registered := a.clients[q.Get("client_id")]
 	a.mu.Unlock()
 	switch {
-	case err != nil || !back.IsAbs() || q.Get("client_id") != a.client.ID && !registered || q.Get("response_type") != "code":
+	case err != nil || !back.IsAbs() || q.Get("client_id") != a.client.ID && !registered ||
+		q.Get("response_type") != "code":
 		http.Error(w, "client_id, response_type or redirect_uri is wrong", http.StatusBadRequest)
 	case q.Get("code_challenge") == "" || q.Get("code_challenge_method") != "S256":
 		http.Error(w, "code_challenge is wrong", http.StatusBadRequest)
@@ -292,15 +298,19 @@ func (a *accounts) revoke(w http.ResponseWriter, r *http.Request) {
 func (a *accounts) discoverable(m *http.ServeMux) {
 	m.HandleFunc("GET "+resourceMetadata+a.resource, func(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
-			"resource": origin(r) + a.resource, "authorization_servers": []string{origin(r) + "/" + a.provider}, "scopes_supported": []string{"rooms"},
+			"resource": origin(r) + a.resource, "authorization_servers": []string{origin(r) + "/" +
+				a.provider}, "scopes_supported": []string{"rooms"},
 		})
 	})
 	m.HandleFunc("GET "+serverMetadata+"/"+a.provider, func(w http.ResponseWriter, r *http.Request) {
 		at := origin(r) + "/" + a.provider
 		answer(w, http.StatusOK, map[string]any{
-			"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token", "revocation_endpoint": at + "/revoke",
-			"registration_endpoint": at + "/register", "jwks_uri": at + "/keys", "response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
-			"grant_types_supported": []string{"authorization_code", "refresh_token"}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_post"},
+			"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token",
+			"revocation_endpoint":   at + "/revoke",
+			"registration_endpoint": at + "/register", "jwks_uri": at + "/keys", "response_types_supported": []string{"code"},
+			"code_challenge_methods_supported": []string{"S256"},
+			"grant_types_supported": []string{"authorization_code",
+				"refresh_token"}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_post"},
 		})
 	})
 	m.HandleFunc("POST /"+a.provider+"/register", a.register)

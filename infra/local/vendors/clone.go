@@ -203,7 +203,8 @@ func (c *Clone) trees(sha string) (map[string]object, error) {
 
 // sizes returns the sizes of those of the objects that the clone has.
 func (c *Clone) sizes(hashes []string) (map[string]int, error) {
-	out, err := c.git(strings.NewReader(strings.Join(hashes, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	out, err := c.git(strings.NewReader(strings.Join(hashes, "\n")+"\n"), "cat-file",
+		"--batch-check=%(objectname) %(objectsize)")
 	sizes := map[string]int{}
 	for line := range strings.Lines(string(out)) {
 		sha, n, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -307,7 +308,8 @@ func (v *Vendors) Serve(path, folder string) (Own, error) {
 	name := v.freeName(strings.TrimSuffix(filepath.Base(c.Path), ".git"))
 	o := Own{c, everybodys(name, OwnOwner+"/"+name, "heads/"+c.Branch)}
 	if faults := o.Source.Faults(); len(faults) > 0 {
-		return Own{}, fmt.Errorf("the repository %s is on the branch %s, and a source's branch is of A-Z a-z 0-9 . _ / + - alone", path, c.Branch)
+		return Own{}, fmt.Errorf("the repository %s is on the branch %s, and a source's branch is of A-Z a-z 0-9 . _ / "+
+			"+ - alone", path, c.Branch)
 	}
 	o.Source.RepositoryID = int(v.GitHub.AddClone(OwnOwner, name, c).ID)
 	v.Own = append(v.Own, o)

@@ -66,11 +66,14 @@ func TestAPullRequestComesIntoTheCloneAlone(t *testing.T) {
 	c := expect.Value(vendors.NewClone(mine, t.TempDir()))(t)
 	expect.That(t, c.Path == mine && c.Branch == "trunk" && c.Changed == 1, "%+v", c)
 	repo := w.AddClone("local", "my-app", c)
-	api := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}.Open(w.app(t), "local/my-app", repo.ID, client.Pushes())
+	api := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}.Open(w.app(t), "local/my-app", repo.ID,
+		client.Pushes())
 	expect.Is(t, expect.Value(api.Repository(t.Context()))(t).DefaultBranch, "trunk")
 	base, two := expect.Value(api.TreeOf(t.Context(), c.Commit))(t), "two\n"
-	tree := expect.Value(api.MakeTree(t.Context(), base, []client.Change{{Path: "src/a.txt", Mode: "100644", Content: &two}}))(t)
-	commit := expect.Value(api.MakeCommit(t.Context(), client.Commit{Message: "Say two", Tree: tree, Parent: c.Commit, At: at,
+	tree := expect.Value(api.MakeTree(t.Context(), base, []client.Change{{Path: "src/a.txt", Mode: "100644",
+		Content: &two}}))(t)
+	commit := expect.Value(api.MakeCommit(t.Context(), client.Commit{Message: "Say two", Tree: tree, Parent: c.Commit,
+		At:   at,
 		Name: "Ringi", Email: "ringi@example.com"}))(t)
 	expect.NoError(t, api.MakeBranch(t.Context(), "ringi/S1/A1", commit))
 	expect.That(t, api.MakeBranch(t.Context(), "ringi/S1/A1", c.Commit) != nil, "a branch is made twice")
@@ -172,7 +175,8 @@ func TestAPersonsConfigurationChangesNothingThatIsServed(t *testing.T) {
 func TestRepositoriesOfOtherKindsAreCloned(t *testing.T) {
 	mine := own(t)
 	runGit(t, mine, "commit", "-q", "--allow-empty", "-m", "second")
-	shallow, second, bare := filepath.Join(t.TempDir(), "shallow"), filepath.Join(t.TempDir(), "second"), filepath.Join(t.TempDir(), "bare.git")
+	shallow, second, bare := filepath.Join(t.TempDir(), "shallow"), filepath.Join(t.TempDir(),
+		"second"), filepath.Join(t.TempDir(), "bare.git")
 	runGit(t, mine, "clone", "-q", "--depth=1", "file://"+mine, shallow)
 	runGit(t, mine, "worktree", "add", "-q", "-b", "side", second)
 	runGit(t, mine, "clone", "-q", "--bare", mine, bare)
@@ -206,7 +210,8 @@ func TestPathsThatAreNoRepository(t *testing.T) {
 		detached:                    "has no branch checked out",
 	} {
 		_, err := vendors.NewClone(path, folder)
-		expect.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path), "%s: %v, want %s", path, err, want)
+		expect.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path),
+			"%s: %v, want %s", path, err, want)
 	}
 	expect.Is(t, len(everything(t, folder)), 0, "files of clones")
 	t.Setenv("PATH", plain)
@@ -233,7 +238,8 @@ func TestOwnRepositoriesAreSourcesWithNamesOfTheirOwn(t *testing.T) {
 		own := expect.Value(v.Serve(repositoryIn(t, "main", tt.folder), folder))(t)
 		expect.Is(t, own.Source.Name, tt.want, tt.folder)
 		expect.Is(t, own.Source.Repository, "local/"+tt.want)
-		expect.That(t, len(own.Source.Faults()) == 0 && own.Source.RepositoryID == int(v.GitHub.ID("local/"+tt.want)) && len(v.Own) == i+1,
+		expect.That(t, len(own.Source.Faults()) == 0 && own.Source.RepositoryID == int(v.GitHub.ID("local/"+tt.want)) &&
+			len(v.Own) == i+1,
 			"%+v, %+v", own.Source, own.Source.Faults())
 	}
 }
@@ -275,16 +281,23 @@ func TestThePageOfAPullRequest(t *testing.T) {
 	opened(t, v, server.URL, mine)
 	status, text := page("local/it-s-mine/pull/1")
 	want := "git -C &#39;" + strings.ReplaceAll(own.Path, "'", `&#39;\&#39;&#39;`) + "&#39; fetch "
-	expect.That(t, status == 200 && strings.Contains(text, want) && strings.Contains(text, " ringi/S/A:ringi/S/A</pre>") && strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)
+	expect.That(t, status == 200 && strings.Contains(text, want) &&
+		strings.Contains(text, " ringi/S/A:ringi/S/A</pre>") &&
+		strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)
 	status, text = page("ringi-demo/shop/pull/1")
-	expect.That(t, status == 200 && strings.Contains(text, "only in memory") && strings.Contains(text, "&#43;&lt;b&gt;"), "%d %s", status, text)
+	expect.That(t, status == 200 && strings.Contains(text, "only in memory") && strings.Contains(text, "&#43;&lt;b&gt;"),
+		"%d %s", status, text)
 	status, text = page("local/it-s-mine/tree/ringi/S/A")
 	expect.Is(t, status, http.StatusNotFound, "a tree without files: %s", text)
 	status, text = page("ringi-demo/shop/tree/ringi/S/A")
-	expect.That(t, status == 200 && strings.Contains(text, `<pre id="files">a.txt</pre>`) && strings.Contains(text, "only in memory"), "%d %s", status, text)
+	expect.That(t, status == 200 && strings.Contains(text, `<pre id="files">a.txt</pre>`) &&
+		strings.Contains(text, "only in memory"), "%d %s", status, text)
 	status, text = page("ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/shop")
-	expect.That(t, status == 200 && strings.Contains(text, "<pre id=\"files\">shop/__init__.py\nshop/cart.py\nshop/price.py</pre>"), "%d %s", status, text)
-	for _, none := range []string{"ringi-demo/shop/tree/none", "ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/none", "local/none/tree/main", "local/it-s-mine/pull/2", "local/it-s-mine/pull/0", "local/it-s-mine/pull/x", "local/none/pull/1"} {
+	expect.That(t, status == 200 && strings.Contains(text,
+		"<pre id=\"files\">shop/__init__.py\nshop/cart.py\nshop/price.py</pre>"), "%d %s", status, text)
+	for _, none := range []string{"ringi-demo/shop/tree/none", "ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/none",
+		"local/none/tree/main", "local/it-s-mine/pull/2", "local/it-s-mine/pull/0", "local/it-s-mine/pull/x",
+		"local/none/pull/1"} {
 		status, _ = page(none)
 		expect.Is(t, status, http.StatusNotFound, none)
 	}
@@ -314,12 +327,14 @@ func opened(t *testing.T, v *vendors.Vendors, url string, r *vendors.Repository)
 	t.Helper()
 	app := expect.Value(client.NewApp(vendors.AppID, vendors.Installation, v.GitHub.Key()))(t)
 	c := client.Config{Base: url + vendors.GitHubPath, HTTP: wire.NewHTTP(), Now: time.Now}
-	expect.Value(c.Open(app, r.Owner+"/"+r.Name, r.ID, client.Pushes()).OpenPull(t.Context(), "<Title>", "why", "ringi/S/A", "main"))(t)
+	expect.Value(c.Open(app, r.Owner+"/"+r.Name, r.ID, client.Pushes()).OpenPull(t.Context(), "<Title>", "why",
+		"ringi/S/A", "main"))(t)
 }
 
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=S", "-c", "user.email=s@example.com"}, args...)...)
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=S", "-c", "user.email=s@example.com"},
+		args...)...)
 	out, err := c.CombinedOutput()
 	expect.Must(t, err == nil, "git %v: %v: %s", args, err, out)
 	return strings.TrimSpace(string(out))

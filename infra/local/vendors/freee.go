@@ -31,7 +31,8 @@ func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 		h := w.Header()
 		h.Set("X-Ratelimit-Limit", "10000")
 		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls("list_employees")-v.Calls("list_attendance"))))
-		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
+		h.Set("X-Ratelimit-Reset",
+			v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
 		h.Set("X-Request-Id", "req-1")
 		if !v.accounts["freee"].knows(r) {
 			freeeLogin(w, http.StatusUnauthorized)
@@ -57,7 +58,8 @@ func freeeError(w http.ResponseWriter, status int, message string) {
 
 // freeeLogin refuses a token with the flat body of freee's accessDeniedError, which freee uses with both 401 and 403.
 func freeeLogin(w http.ResponseWriter, status int) {
-	answer(w, status, map[string]any{"error": "access_denied", "message": "アクセスする権限がありません", "code": "expired_access_token"})
+	answer(w, status, map[string]any{"error": "access_denied", "message": "アクセスする権限がありません",
+		"code": "expired_access_token"})
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
@@ -68,8 +70,10 @@ func answer(w http.ResponseWriter, status int, v any) {
 
 func (v *Vendors) me(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"id": 901, "companies": []any{
-		map[string]any{"id": company - 1, "name": "旧会社", "role": "self_only", "external_cid": "0000000001", "employee_id": 1, "display_name": "管理 者"},
-		map[string]any{"id": company, "name": "株式会社サンプル", "role": "company_admin", "external_cid": "0000000002", "employee_id": nil, "display_name": nil},
+		map[string]any{"id": company - 1, "name": "旧会社", "role": "self_only", "external_cid": "0000000001", "employee_id": 1,
+			"display_name": "管理 者"},
+		map[string]any{"id": company, "name": "株式会社サンプル", "role": "company_admin", "external_cid": "0000000002",
+			"employee_id": nil, "display_name": nil},
 	}})
 }
 
@@ -99,7 +103,8 @@ func (v *Vendors) listed(r *http.Request) []employee {
 }
 
 // ofTheCompany refuses calls that do not name the company.
-func ofTheCompany(do func(*Vendors, http.ResponseWriter, *http.Request)) func(*Vendors, http.ResponseWriter, *http.Request) {
+func ofTheCompany(do func(*Vendors, http.ResponseWriter, *http.Request)) func(*Vendors, http.ResponseWriter,
+	*http.Request) {
 	return func(v *Vendors, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
 			freeeError(w, http.StatusBadRequest, "company_id が不正です。")
@@ -201,7 +206,8 @@ func (e employee) month(n, payYear, payMonth int, now time.Time) summary {
 	s.TotalOvertimeExceptNormalWorkMins = s.TotalOvertimeExceptNormalWorkMins * until / whole
 	s.TotalHolidayWorkMins = s.TotalHolidayWorkMins * until / whole
 	s.TotalLatenightWorkMins = s.TotalOvertimeExceptNormalWorkMins / 12
-	s.TotalWorkMins = s.TotalNormalWorkMins + s.TotalExcessStatutoryWorkMins + s.TotalOvertimeExceptNormalWorkMins + s.TotalHolidayWorkMins
+	s.TotalWorkMins = s.TotalNormalWorkMins + s.TotalExcessStatutoryWorkMins + s.TotalOvertimeExceptNormalWorkMins +
+		s.TotalHolidayWorkMins
 	return s
 }
 

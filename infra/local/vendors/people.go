@@ -32,12 +32,16 @@ type employee struct {
 
 // names has family names, given names and the local parts of e-mail addresses.
 var names = [...][3]string{
-	{"佐藤", "花子", "hanako.sato"}, {"鈴木", "一郎", "ichiro.suzuki"}, {"田中", "恵", "megumi.tanaka"}, {"高橋", "健太", "kenta.takahashi"},
-	{"伊藤", "美咲", "misaki.ito"}, {"渡辺", "大輔", "daisuke.watanabe"}, {"山本", "陽子", "yoko.yamamoto"}, {"中村", "翔", "sho.nakamura"},
+	{"佐藤", "花子", "hanako.sato"}, {"鈴木", "一郎", "ichiro.suzuki"}, {"田中", "恵", "megumi.tanaka"}, {"高橋", "健太",
+		"kenta.takahashi"},
+	{"伊藤", "美咲", "misaki.ito"}, {"渡辺", "大輔", "daisuke.watanabe"}, {"山本", "陽子", "yoko.yamamoto"}, {"中村", "翔",
+		"sho.nakamura"},
 	{"小林", "由美", "yumi.kobayashi"}, {"加藤", "直樹", "naoki.kato"}, {"吉田", "彩", "aya.yoshida"}, {"山田", "太郎", "taro.yamada"},
-	{"佐々木", "亮", "ryo.sasaki"}, {"山口", "真理", "mari.yamaguchi"}, {"松本", "隆", "takashi.matsumoto"}, {"井上", "智子", "tomoko.inoue"},
+	{"佐々木", "亮", "ryo.sasaki"}, {"山口", "真理", "mari.yamaguchi"}, {"松本", "隆", "takashi.matsumoto"}, {"井上", "智子",
+		"tomoko.inoue"},
 	{"木村", "拓也", "takuya.kimura"}, {"林", "さくら", "sakura.hayashi"}, {"斎藤", "誠", "makoto.saito"}, {"清水", "愛", "ai.shimizu"},
-	{"山崎", "浩二", "koji.yamazaki"}, {"森", "千尋", "chihiro.mori"}, {"池田", "剛", "tsuyoshi.ikeda"}, {"橋本", "奈々", "nana.hashimoto"},
+	{"山崎", "浩二", "koji.yamazaki"}, {"森", "千尋", "chihiro.mori"}, {"池田", "剛", "tsuyoshi.ikeda"}, {"橋本", "奈々",
+		"nana.hashimoto"},
 	{"阿部", "修", "osamu.abe"}, {"石川", "遥", "haruka.ishikawa"}, {"前田", "正人", "masato.maeda"}, {"藤田", "里奈", "rina.fujita"},
 	{"小川", "淳", "jun.ogawa"}, {"後藤", "明美", "akemi.goto"}, {"岡田", "俊介", "shunsuke.okada"}, {"長谷川", "舞", "mai.hasegawa"},
 	{"村上", "洋平", "yohei.murakami"}, {"近藤", "京子", "kyoko.kondo"}, {"石井", "学", "manabu.ishii"}, {"坂本", "優", "yu.sakamoto"},
@@ -95,7 +99,8 @@ func (e employee) in(g group, from string) employee {
 	return e
 }
 
-// Person is an employee of AddPeople. Departments are the codes of those that the person belonged to, each from a day on.
+// Person is an employee of AddPeople. Departments are the codes of those that the person belonged to, each from a day
+// on.
 type Person struct {
 	Name, Entry, Retire string
 	Departments         [][2]string // day, code
@@ -107,7 +112,8 @@ func (v *Vendors) AddPeople(people ...Person) (undo func()) {
 	all := slices.Clone(*before)
 	for i, p := range people {
 		e := all[0]
-		e.ID, e.Num, e.DisplayName, e.EntryDate, e.groups = int64(3_700_001+i), fmt.Sprintf("C%04d", 1+i), p.Name, p.Entry, nil
+		e.ID, e.Num, e.DisplayName, e.EntryDate, e.groups = int64(3_700_001+i), fmt.Sprintf("C%04d",
+			1+i), p.Name, p.Entry, nil
 		if p.Retire != "" {
 			e.RetireDate = &p.Retire
 		}

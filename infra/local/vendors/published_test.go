@@ -24,17 +24,24 @@ var answers = []struct {
 	schema                           string // of each element if the answer is a list
 }{
 	{"me", "freee", "GET", hr + "/users/me", "", 200, "ApiV1UsersMeSerializer"},
-	{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1CompaniesEmployeeSerializer"},
-	{"a summary", "freee", "GET", hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310", "", 200, "ApiV1EmployeesWorkRecordSummarySerializer"},
+	{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200,
+		"ApiV1CompaniesEmployeeSerializer"},
+	{"a summary", "freee", "GET", hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310", "", 200,
+		"ApiV1EmployeesWorkRecordSummarySerializer"},
 	{"groups", "freee", "GET", hr + "/groups?company_id=1884310", "", 200, "ApiV1GroupsIndexResponse"},
 	{"positions", "freee", "GET", hr + "/positions?company_id=1884310", "", 200, "ApiV1PositionIndexResponse"},
-	{"memberships", "freee", "GET", hr + "/employee_group_memberships?company_id=1884310&base_date=2026-04-01&limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1EmployeeGroupMembershipsIndexSerializer"},
+	{"memberships", "freee", "GET",
+		hr + "/employee_group_memberships?company_id=1884310&base_date=2026-04-01&limit=100&with_no_payroll_calculation=true",
+		"", 200, "ApiV1EmployeeGroupMembershipsIndexSerializer"},
 	{"bad arguments", "freee", "GET", hr + "/companies/1884310/employees?limit=101", "", 400, "error"},
 	{"no token", "freee/none", "GET", hr + "/users/me", "", 401, "accessDeniedError"},
 	{"no permission", "freee", "GET", hr + "/companies/1/employees", "", 403, "forbiddenError"},
-	{"nobody", "freee", "GET", hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", "", 404, "notfoundError"},
-	{"a tab is made", "sheets", "POST", book + ":batchUpdate", `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`, 200, "BatchUpdateSpreadsheetResponse"},
-	{"values are written", "sheets", "PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", `{"range":"'a'!A1:B1","majorDimension":"ROWS","values":[["x",1]]}`, 200, "UpdateValuesResponse"},
+	{"nobody", "freee", "GET", hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", "", 404,
+		"notfoundError"},
+	{"a tab is made", "sheets", "POST", book + ":batchUpdate", `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`,
+		200, "BatchUpdateSpreadsheetResponse"},
+	{"values are written", "sheets", "PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW",
+		`{"range":"'a'!A1:B1","majorDimension":"ROWS","values":[["x",1]]}`, 200, "UpdateValuesResponse"},
 	{"values are read", "sheets", "GET", book + "/values/'a'!A1:B1", "", 200, "ValueRange"},
 	{"the spreadsheet", "sheets", "GET", book, "", 200, "Spreadsheet"},
 	{"no spreadsheet", "sheets", "GET", "/sheets/v4/spreadsheets/x", "", 404, "Error"},
@@ -76,7 +83,9 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 			continue
 		}
 		expect.That(t, o.Calls(s.Name) != 0,
-			"no answer for %s is held against what %s publishes: name the tool at its route (freeeRoutes of infra/local/vendors/freee.go), put the schema into published/ and a row into answers of published_test.go", s.Name, s.Provider)
+			"no answer for %s is held against what %s publishes: name the tool at its route (freeeRoutes of "+
+				"infra/local/vendors/freee.go), put the schema into published/ and a row into answers of "+
+				"published_test.go", s.Name, s.Provider)
 		expect.That(t, slices.Contains(vendors.Tools(), s.Name),
 			"%s can't be made to fail: name it in Tools of infra/local/vendors/vendors.go, or at its route", s.Name)
 	}
@@ -88,7 +97,8 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	for provider, of := range map[string][2]string{"freee": {"freee", "token"}, "google": {"sheets", "Token"}} {
 		api := expect.Value(vendors.Published(of[0]))(t)
 		client := o.Client(provider)
-		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}, "refresh_token": {o.Grant(provider).Refresh}}
+		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret},
+			"refresh_token": {o.Grant(provider).Refresh}}
 		res := expect.Value(http.PostForm(o.url+"/"+provider+"/token", form))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
@@ -105,7 +115,8 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	api := expect.Value(vendors.Published("freee"))(t)
 	o := open(t)
-	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error", 500: "internalServerError"} {
+	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error",
+		500: "internalServerError"} {
 		o.Fail("list_employees", status, true)
 		got, body, header := o.get(t, "GET", hr+"/companies/1884310/employees", o.Token("freee"), "")
 		_, err := time.Parse("2006-01-02T15:04:05.000000Z", header.Get("X-Ratelimit-Reset"))
@@ -119,7 +130,8 @@ func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 // The reply to addSheet must describe the new tab.
 func TestAMadeTabIsTold(t *testing.T) {
 	o := open(t)
-	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
+	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"),
+		`{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
 	expect.That(t, strings.Contains(body, `"addSheet":{"properties":{`) && strings.Contains(body, `"title":"a"`),
 		"%v", body)
 }
@@ -141,7 +153,8 @@ func TestPaydaysAreSpelledAsPublished(t *testing.T) {
 	api := expect.Value(vendors.Published("freee"))(t)
 	of := api.Schemas["ApiV1CompaniesEmployeeSerializer"].Properties
 	o := open(t)
-	_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", o.Token("freee"), "")
+	_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=100&with_no_payroll_calculation=true",
+		o.Token("freee"), "")
 	found := map[any]int{}
 	for _, one := range elements(t, body) {
 		e, _ := one.(map[string]any)

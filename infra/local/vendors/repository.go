@@ -42,7 +42,8 @@ type File struct {
 }
 
 func newRepository(owner, name string, id int64) *Repository {
-	return &Repository{Owner: owner, Name: name, ID: id, objects: &objects{made: map[string]object{}, trees: map[string]object{}}, refs: map[string]string{}}
+	return &Repository{Owner: owner, Name: name, ID: id, objects: &objects{made: map[string]object{},
+		trees: map[string]object{}}, refs: map[string]string{}}
 }
 
 func (r *Repository) full() string { return r.Owner + "/" + r.Name }
@@ -76,7 +77,8 @@ func (r *Repository) Commit(branch, message string, files map[string]File, at ti
 func (r *Repository) Tag(name, commit string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	body := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger Demo <demo@example.com> 0 +0000\n\n%s\n", commit, name, name)
+	body := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger Demo <demo@example.com> 0 +0000\n\n%s\n", commit, name,
+		name)
 	r.refs["tags/"+name] = r.objects.put("tag", []byte(body))
 }
 
@@ -243,7 +245,8 @@ func (x signature) text(now time.Time) string {
 	if set, err := time.Parse(time.RFC3339, x.Date); err == nil {
 		at = set
 	}
-	return fmt.Sprintf("%s <%s> %d +0000", cmp.Or(x.Name, "ringi[bot]"), cmp.Or(x.Email, "ringi@users.noreply.github.com"), at.Unix())
+	return fmt.Sprintf("%s <%s> %d +0000", cmp.Or(x.Name, "ringi[bot]"),
+		cmp.Or(x.Email, "ringi@users.noreply.github.com"), at.Unix())
 }
 
 func (s *GitHubServer) makeCommit(c *call) {
@@ -388,7 +391,8 @@ func (r *Repository) Pulls() (list []Pull) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.pulls {
-		list = append(list, Pull{Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base, HeadSHA: p.headSHA,
+		list = append(list, Pull{Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base,
+			HeadSHA: p.headSHA,
 			BaseSHA: p.baseSHA, Draft: p.draft})
 	}
 	return list

@@ -60,7 +60,8 @@ func NewRooms() *Rooms {
 	mcp.AddTool(m, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: "Books a meeting room."}, s.book)
 	mcp.AddTool(m, orderTool(), s.order)
 	m.AddTool(&mcp.Tool{
-		Name: "house_rules", Title: "利用のきまり", Description: "How meeting rooms are to be left.", InputSchema: map[string]any{"type": "object"},
+		Name: "house_rules", Title: "利用のきまり", Description: "How meeting rooms are to " +
+			"be left.", InputSchema: map[string]any{"type": "object"},
 	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "使った後はホワイトボードを消してください。"}}}, nil
 	})

@@ -38,7 +38,8 @@ func (v *Vendors) google(tool string, do http.HandlerFunc) http.HandlerFunc {
 
 func googleError(w http.ResponseWriter, status int, message string) {
 	kind := map[int]string{
-		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE",
+		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+		429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE",
 	}[status]
 	kind = cmp.Or(kind, "INTERNAL")
 	answer(w, status, map[string]any{"error": map[string]any{"code": status, "message": message, "status": kind}})
@@ -49,13 +50,15 @@ func (v *Vendors) spreadsheet(w http.ResponseWriter, r *http.Request) {
 	for i, t := range v.book.grids() {
 		tabs = append(tabs, describe(i, t))
 	}
-	answer(w, http.StatusOK, map[string]any{"spreadsheetUrl": "http://" + r.Host + "/sheets/" + Sheet, "spreadsheetId": Sheet, "sheets": tabs})
+	answer(w, http.StatusOK, map[string]any{"spreadsheetUrl": "http://" + r.Host + "/sheets/" + Sheet,
+		"spreadsheetId": Sheet, "sheets": tabs})
 }
 
 // describe formats a tab for a spreadsheet and for the reply to addSheet.
 func describe(index int, t tab) map[string]any {
 	return map[string]any{"properties": map[string]any{
-		"sheetId": t.id, "title": t.title, "index": index, "sheetType": "GRID", "gridProperties": map[string]any{"rowCount": t.height, "columnCount": t.width},
+		"sheetId": t.id, "title": t.title, "index": index, "sheetType": "GRID",
+		"gridProperties": map[string]any{"rowCount": t.height, "columnCount": t.width},
 	}}
 }
 
@@ -158,7 +161,8 @@ func (v *Vendors) writeValues(w http.ResponseWriter, r *http.Request) {
 		columns = max(columns, len(row))
 	}
 	answer(w, http.StatusOK, map[string]any{
-		"spreadsheetId": Sheet, "updatedRange": at, "updatedRows": len(in.Values), "updatedColumns": columns, "updatedCells": cells,
+		"spreadsheetId": Sheet, "updatedRange": at, "updatedRows": len(in.Values), "updatedColumns": columns,
+		"updatedCells": cells,
 	})
 }
 
@@ -177,7 +181,8 @@ type tab struct {
 	rows   [][]any
 }
 
-// The default size of a tab, and Google's limits: cells in all tabs, columns of one, and characters of a cell and a title.
+// The default size of a tab, and Google's limits: cells in all tabs, columns of one, and characters of a cell and a
+// title.
 const (
 	defaultHeight, defaultWidth = 1000, 26
 	maxCells                    = 10_000_000
@@ -238,7 +243,8 @@ func (b *book) grids() []tab {
 	return grids
 }
 
-// find returns a tab, or nil. The case of a title doesn't count, neither for ranges nor for new tabs. The caller holds mu.
+// find returns a tab, or nil. The case of a title doesn't count, neither for ranges nor for new tabs. The caller holds
+// mu.
 func (b *book) find(title string) *tab {
 	if i := slices.IndexFunc(b.tabs, func(t *tab) bool { return strings.EqualFold(t.title, title) }); i >= 0 {
 		return b.tabs[i]
@@ -287,13 +293,15 @@ func characters(text string) int { return len(utf16.Encode([]rune(text))) }
 // fits returns an error if the spreadsheet would have too many cells, or a tab too many columns. The caller holds mu.
 func (b *book) fits(more, width int) error {
 	if width > maxColumns {
-		return fmt.Errorf("This action would increase the number of columns in the sheet above the limit of %d columns.", maxColumns)
+		return fmt.Errorf("This action would increase the number of columns in the sheet above the limit of %d columns.",
+			maxColumns)
 	}
 	for _, t := range b.tabs {
 		more += t.height * t.width
 	}
 	if more > maxCells {
-		return fmt.Errorf("This action would increase the number of cells in the workbook above the limit of %d cells.", maxCells)
+		return fmt.Errorf("This action would increase the number of cells in the workbook above the limit of %d cells.",
+			maxCells)
 	}
 	return nil
 }

@@ -59,8 +59,9 @@ func New() *Vendors {
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
 // Handler serves freee at /freee/hr, GitHub's API at GitHubPath, Sheets at /sheets, a page of the spreadsheet at
-// /sheets/<spreadsheet id>, pages of repositories below GitHubPages, and the MCP server at RoomsPath. The authorization servers are at /<provider>/authorize,
-// /<provider>/token and /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
+// /sheets/<spreadsheet id>, pages of repositories below GitHubPages, and the MCP server at RoomsPath. The authorization
+// servers are at /<provider>/authorize, /<provider>/token and /<provider>/revoke. That of the MCP server can also be
+// discovered and registers clients.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
 	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {

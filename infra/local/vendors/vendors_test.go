@@ -49,15 +49,17 @@ func TestFreeeAnswers(t *testing.T) {
 		status      int
 		want        string
 	}{
-		"no token":            {hr + "/users/me", "", 401, `"code":"expired_access_token"`},
-		"Google's token":      {hr + "/users/me", o.Token("google"), 401, `"code":"expired_access_token"`},
-		"me":                  {hr + "/users/me", token, 200, `"role":"company_admin"`},
-		"another company":     {hr + "/companies/1/employees", token, 403, `"status_code":403`},
-		"limit of 101":        {hr + "/companies/1884310/employees?limit=101", token, 400, `"status_code":400`},
-		"month 13":            {hr + "/employees/3510001/work_record_summaries/2026/13?company_id=1884310", token, 400, `"status_code":400`},
-		"no company":          {hr + "/employees/3510001/work_record_summaries/2026/3", token, 400, "company_id"},
-		"an unknown employee": {hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", token, 404, `"type":"not_found"`},
-		"an unknown path":     {hr + "/banks", token, 404, `"status_code":404`},
+		"no token":        {hr + "/users/me", "", 401, `"code":"expired_access_token"`},
+		"Google's token":  {hr + "/users/me", o.Token("google"), 401, `"code":"expired_access_token"`},
+		"me":              {hr + "/users/me", token, 200, `"role":"company_admin"`},
+		"another company": {hr + "/companies/1/employees", token, 403, `"status_code":403`},
+		"limit of 101":    {hr + "/companies/1884310/employees?limit=101", token, 400, `"status_code":400`},
+		"month 13": {hr + "/employees/3510001/work_record_summaries/2026/13?company_id=1884310", token, 400,
+			`"status_code":400`},
+		"no company": {hr + "/employees/3510001/work_record_summaries/2026/3", token, 400, "company_id"},
+		"an unknown employee": {hr + "/employees/1/work_record_summaries/2026/3?company_id=1884310", token, 404,
+			`"type":"not_found"`},
+		"an unknown path": {hr + "/banks", token, 404, `"status_code":404`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, header := o.get(t, "GET", test.path, test.token, "")
@@ -72,7 +74,8 @@ func TestFreeePages(t *testing.T) {
 	o := open(t)
 	seen := map[float64]bool{}
 	for _, offset := range []string{"0", "20", "40", "60"} {
-		_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?with_no_payroll_calculation=true&limit=20&offset="+offset, o.Token("freee"), "")
+		_, body, _ := o.get(t, "GET",
+			hr+"/companies/1884310/employees?with_no_payroll_calculation=true&limit=20&offset="+offset, o.Token("freee"), "")
 		var page []map[string]any
 		expect.NoError(t, json.Unmarshal([]byte(body), &page))
 		for _, e := range page {
@@ -103,22 +106,31 @@ func TestSheetsRefuses(t *testing.T) {
 	}{
 		"no token":            {"GET", book, "", "", 401, "UNAUTHENTICATED"},
 		"another spreadsheet": {"GET", "/sheets/v4/spreadsheets/x", "google", "", 404, "NOT_FOUND"},
-		"a missing tab":       {"PUT", book + "/values/'a'!A1:A1?valueInputOption=RAW", "google", values, 400, "Unable to parse range"},
-		"not RAW":             {"PUT", book + "/values/'a'!A1:A1?valueInputOption=USER_ENTERED", "google", values, 400, "valueInputOption"},
-		"a range of nonsense": {"PUT", book + "/values/a1?valueInputOption=RAW", "google", values, 400, "Unable to parse range"},
-		"another range":       {"PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", "google", values, 400, "do not match"},
-		"an empty tab name":   {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":""}}}]}`, 400, "already exists"},
-		"a tab name in another case": {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":"OVERTIME"}}}]}`, 400,
+		"a missing tab": {"PUT", book + "/values/'a'!A1:A1?valueInputOption=RAW", "google", values, 400,
+			"Unable to parse range"},
+		"not RAW": {"PUT", book + "/values/'a'!A1:A1?valueInputOption=USER_ENTERED", "google", values, 400,
+			"valueInputOption"},
+		"a range of nonsense": {"PUT", book + "/values/a1?valueInputOption=RAW", "google", values, 400,
+			"Unable to parse range"},
+		"another range": {"PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", "google", values, 400,
+			"do not match"},
+		"an empty tab name": {"POST", book + ":batchUpdate", "google",
+			`{"requests":[{"addSheet":{"properties":{"title":""}}}]}`, 400, "already exists"},
+		"a tab name in another case": {"POST", book + ":batchUpdate", "google",
+			`{"requests":[{"addSheet":{"properties":{"title":"OVERTIME"}}}]}`, 400,
 			`Invalid requests[0].addSheet: A sheet with the name \"OVERTIME\" already exists. Please enter another name.`},
-		"a long tab name": {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":"` + strings.Repeat("表", 101) + `"}}}]}`, 400,
+		"a long tab name": {"POST", book + ":batchUpdate", "google",
+			`{"requests":[{"addSheet":{"properties":{"title":"` + strings.Repeat("表", 101) + `"}}}]}`, 400,
 			"100 characters"},
-		"many columns": {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":"w","gridProperties":{"rowCount":1,"columnCount":18279}}}}]}`, 400,
+		"many columns": {"POST", book + ":batchUpdate", "google",
+			`{"requests":[{"addSheet":{"properties":{"title":"w","gridProperties":{"rowCount":1,"columnCount":18279}}}}]}`, 400,
 			"limit of 18278 columns"},
 		"a long cell": {"PUT", book + "/values/'Overtime'!A1:A1?valueInputOption=RAW", "google",
 			`{"range":"'Overtime'!A1:A1","majorDimension":"ROWS","values":[["` + strings.Repeat("x", 50_001) + `"]]}`, 400,
 			"Your input contains more than the maximum of 50000 characters in a single cell."},
 		"a cell as long as may be": {"PUT", book + "/values/'Overtime'!A1:A1?valueInputOption=RAW", "google",
-			`{"range":"'Overtime'!A1:A1","majorDimension":"ROWS","values":[["` + strings.Repeat("x", 50_000) + `"]]}`, 200, "updatedCells"},
+			`{"range":"'Overtime'!A1:A1","majorDimension":"ROWS","values":[["` + strings.Repeat("x",
+				50_000) + `"]]}`, 200, "updatedCells"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, _ := o.get(t, test.method, test.path, o.Token(test.token), test.body)
@@ -144,7 +156,8 @@ func TestValuesBeyondTheRangeAreRefused(t *testing.T) {
 func TestThePageShowsTheSheetAsText(t *testing.T) {
 	o := open(t)
 	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
-	if _, body, _ := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", ""); !strings.Contains(body, "Nothing has been written yet") {
+	if _, body, _ := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", ""); !strings.Contains(body,
+		"Nothing has been written yet") {
 		t.Error(body)
 	}
 	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
@@ -154,7 +167,8 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 		t.Fatal(status, body)
 	}
 	_, body, header := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
-	if !strings.Contains(body, "氏名") || strings.Contains(body, "<script>") || !strings.Contains(body, `<td class="flag">&gt; 45h</td>`) ||
+	if !strings.Contains(body, "氏名") || strings.Contains(body, "<script>") ||
+		!strings.Contains(body, `<td class="flag">&gt; 45h</td>`) ||
 		!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Error(body)
 	}
@@ -172,16 +186,27 @@ func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 	const book = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}`
 	const order = `{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`
 	for _, tt := range []struct{ name, version, body, schema, has string }{
-		{"the tools", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, "ListToolsResultResponse", `"book_room"`},
-		{"a booking", "2025-11-25", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"structuredContent"`},
-		{"the same once more", "2025-11-25", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"isError":true`},
-		{"an order", "2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"place_order","arguments":` + order + `}}`, "CallToolResultResponse", `"PO-0001"`},
-		{"no such tool", "2025-11-25", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no","arguments":{}}}`, "JSONRPCErrorResponse", `-32602`},
+		{"the tools", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, "ListToolsResultResponse",
+			`"book_room"`},
+		{"a booking", "2025-11-25",
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book_room",` +
+				`"arguments":` + book + `}}`, "CallToolResultResponse", `"structuredContent"`},
+		{"the same once more", "2025-11-25",
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"book_room",` +
+				`"arguments":` + book + `}}`, "CallToolResultResponse", `"isError":true`},
+		{"an order", "2025-11-25",
+			`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"place_order",` +
+				`"arguments":` + order + `}}`, "CallToolResultResponse", `"PO-0001"`},
+		{"no such tool", "2025-11-25",
+			`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no",` +
+				`"arguments":{}}}`, "JSONRPCErrorResponse", `-32602`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath, strings.NewReader(tt.body)))(t)
+			r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath,
+				strings.NewReader(tt.body)))(t)
 			for name, value := range map[string]string{
-				"Authorization": "Bearer " + v.RoomsToken(), "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": tt.version,
+				"Authorization": "Bearer " + v.RoomsToken(), "Content-Type": "application/json",
+				"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": tt.version,
 			} {
 				r.Header.Set(name, value)
 			}
@@ -210,14 +235,16 @@ func TestTheRoomsAreBehindTheirDoor(t *testing.T) {
 		res.Body.Close()
 		return res.StatusCode
 	}
-	book := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book_room","arguments":{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}}}`
+	book := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book_room",` +
+		`"arguments":{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}}}`
 	if got := ask("another", book); got != http.StatusUnauthorized || v.Calls(vendors.BookRoom) != 0 {
 		t.Errorf("another token: %d", got)
 	}
 	v.Fail(vendors.BookRoom, http.StatusTooManyRequests, true)
 	expect.Is(t, ask(v.RoomsToken(), book), http.StatusTooManyRequests, "made to fail")
 	v.Fail(vendors.BookRoom, 0, false)
-	if got := ask(v.RoomsToken(), book); got != http.StatusOK || len(v.Rooms().Bookings()) != 1 || v.Calls(vendors.BookRoom) != 2 {
+	if got := ask(v.RoomsToken(), book); got != http.StatusOK || len(v.Rooms().Bookings()) != 1 ||
+		v.Calls(vendors.BookRoom) != 2 {
 		t.Errorf("booked: %d, %d calls", got, v.Calls(vendors.BookRoom))
 	}
 }

@@ -42,7 +42,8 @@ func Blocks(blocks []any, pointer string, most int) []Problem {
 	return c.problems
 }
 
-// Units counts the UTF-16 code units of a text. Slack does not document how it counts; this is the strictest likely way.
+// Units counts the UTF-16 code units of a text. Slack does not document how it counts; this is the strictest likely
+// way.
 func Units(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // Characters counts all texts of the blocks, as Slack does for msg_blocks_too_long.
@@ -235,7 +236,8 @@ func elementShapes() map[string]shape {
 		return with(fields)
 	}
 	option := obj(optionShape(75, 75))
-	feedback := obj(shape{fields: map[string]rule{"!text": plain(75), "!value": str(1, 2000), "accessibility_label": str(1, 75)}})
+	feedback := obj(shape{fields: map[string]rule{"!text": plain(75), "!value": str(1, 2000),
+		"accessibility_label": str(1, 75)}})
 	shapes := map[string]shape{
 		"button": with(map[string]rule{
 			"!text": plain(75), "value": str(0, 2000), "url": str(0, 3000), "style": enum("primary", "danger"),
@@ -250,14 +252,18 @@ func elementShapes() map[string]shape {
 			"options": list(1, 100, option), "option_groups": list(1, 100, groupRule(option)),
 			"initial_options": list(1, 100, option), "max_selected_items": number(1, 100),
 		})),
-		"users_select":         picker(map[string]rule{"initial_user": str(1, 255)}),
-		"multi_users_select":   picker(map[string]rule{"initial_users": list(1, 100, str(1, 255)), "max_selected_items": number(1, 100)}),
-		"channels_select":      picker(map[string]rule{"initial_channel": str(1, 255), "response_url_enabled": boolean}),
-		"conversations_select": picker(map[string]rule{"initial_conversation": str(1, 255), "default_to_current_conversation": boolean, "response_url_enabled": boolean, "filter": obj(conversationsShape())}),
-		"datepicker":           picker(map[string]rule{"initial_date": str(10, 10)}),
-		"timepicker":           picker(map[string]rule{"initial_time": str(5, 5), "timezone": str(1, 64)}),
-		"radio_buttons":        control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))), "initial_option": option}),
-		"checkboxes":           control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))), "initial_options": list(1, 10, option)}),
+		"users_select": picker(map[string]rule{"initial_user": str(1, 255)}),
+		"multi_users_select": picker(map[string]rule{"initial_users": list(1, 100, str(1, 255)),
+			"max_selected_items": number(1, 100)}),
+		"channels_select": picker(map[string]rule{"initial_channel": str(1, 255), "response_url_enabled": boolean}),
+		"conversations_select": picker(map[string]rule{"initial_conversation": str(1, 255),
+			"default_to_current_conversation": boolean, "response_url_enabled": boolean, "filter": obj(conversationsShape())}),
+		"datepicker": picker(map[string]rule{"initial_date": str(10, 10)}),
+		"timepicker": picker(map[string]rule{"initial_time": str(5, 5), "timezone": str(1, 64)}),
+		"radio_buttons": control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))),
+			"initial_option": option}),
+		"checkboxes": control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))),
+			"initial_options": list(1, 10, option)}),
 		"plain_text_input": field(map[string]rule{
 			"initial_value": str(0, 3000), "multiline": boolean, "min_length": number(0, 3000), "max_length": number(1, 3000),
 		}),
@@ -277,12 +283,14 @@ func elementShapes() map[string]shape {
 
 func confirmShape() shape {
 	return shape{fields: map[string]rule{
-		"!title": plain(100), "!text": rich(300), "!confirm": plain(30), "!deny": plain(30), "style": enum("primary", "danger"),
+		"!title": plain(100), "!text": rich(300), "!confirm": plain(30), "!deny": plain(30), "style": enum("primary",
+			"danger"),
 	}}
 }
 
 func optionShape(label, value int) shape {
-	return shape{fields: map[string]rule{"!text": rich(label), "!value": str(1, value), "description": rich(75), "url": str(1, 3000)}}
+	return shape{fields: map[string]rule{"!text": rich(label), "!value": str(1, value), "description": rich(75),
+		"url": str(1, 3000)}}
 }
 
 func groupRule(option rule) rule {
@@ -303,7 +311,8 @@ func selectShape(s shape) shape {
 // reference/block-kit/composition-objects/conversation-filter-object).
 func conversationsShape() shape {
 	return shape{fields: map[string]rule{
-		"include": list(1, 4, enum("im", "mpim", "private", "public")), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,
+		"include": list(1, 4, enum("im", "mpim", "private",
+			"public")), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,
 	}}
 }
 
@@ -332,7 +341,8 @@ func richParts(lists bool) map[string]shape {
 
 func richLeaves() map[string]shape {
 	styles := map[string]rule{}
-	for _, s := range []string{"bold", "italic", "strike", "code", "underline", "highlight", "client_highlight", "unlink"} {
+	for _, s := range []string{"bold", "italic", "strike", "code", "underline", "highlight", "client_highlight",
+		"unlink"} {
 		styles[s] = boolean
 	}
 	styled := func(fields map[string]rule) shape {

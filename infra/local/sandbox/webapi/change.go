@@ -89,7 +89,8 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 	}
 	if before.ReplyCount > 0 {
 		stone := Message{
-			Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
+			Type: "message", Subtype: "tombstone", Text: "This message was " +
+				"deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
 			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount,
 			LatestReply: before.LatestReply, Channel: c.ID,
 		}
@@ -232,7 +233,8 @@ func (w *Workspace) AppendStream(channelID, ts, user, text string) (Message, err
 	return w.stream(channelID, ts, user, func(m *Message) { m.Text += text })
 }
 
-// StopStream ends a streaming message. It appends the patch's text and sets its blocks and metadata unless they are nil.
+// StopStream ends a streaming message. It appends the patch's text and sets its blocks and metadata unless they are
+// nil.
 func (w *Workspace) StopStream(channelID, ts, user string, p Patch) (Message, error) {
 	return w.stream(channelID, ts, user, func(m *Message) {
 		m.Streaming = false

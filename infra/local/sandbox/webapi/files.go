@@ -121,7 +121,8 @@ func fileInfo(a *API, p params) (reply, error) {
 		shares[kind] = map[string]any{given.channel: []any{map[string]any{"ts": given.ts, "thread_ts": given.thread}}}
 	}
 	address := a.opts.Self() + FilesPath + f.ID
-	return reply{"file": map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "mimetype": f.MIMEType, "size": f.Size,
+	return reply{"file": map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "mimetype": f.MIMEType,
+		"size": f.Size,
 		"mode": f.Mode, "shares": shares, "url_private": address, "url_private_download": address}}, nil
 }
 

@@ -143,7 +143,8 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
 		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Mrkdwn: d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID, Files: w.keep(d.Files),
+		Mrkdwn: d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata,
+		Channel: c.ID, Files: w.keep(d.Files),
 	}
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID

@@ -151,20 +151,29 @@ type Group struct {
 func (w *Workspace) populate() {
 	home := w.cfg.TeamID
 	w.users = []User{
-		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", NameEN: "Hanako Sato", Email: "sato@example.com", Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "6d4bf0", Locale: "ja-JP"},
-		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", NameEN: "Ichiro Suzuki", Email: "suzuki@example.com", Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0b7d5f", Locale: "ja-JP"},
-		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", NameEN: "Megumi Tanaka", Email: "tanaka@example.com", Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "b84d1c", Locale: "ja-JP"},
-		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・部外者", TitleEN: "Sales · outsider", Color: "1f66bd", Locale: "en-US"},
-		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", NameEN: "Guest Takahashi", Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "7a6c2a", Locale: "ja-JP", Restricted: true},
-		{ID: Stranger, TeamID: StrangerTeam, Handle: "robin", Name: "Robin Park", Email: "robin@acme.example.com", Title: "他社ワークスペース (Acme)", TitleEN: "Other workspace (Acme)", Color: "a83a70", Locale: "en-US", Stranger: true},
-		{ID: Bot, TeamID: home, Handle: "ringi", Name: "Ringi", Title: "アプリ", TitleEN: "App", Color: "1f3a5f", Locale: "ja-JP", Bot: true},
+		{ID: Sato, TeamID: home, Handle: "sato", Name: "佐藤 花子", NameEN: "Hanako Sato", Email: "sato@example.com",
+			Title: "人事部・依頼者", TitleEN: "HR · requester", Color: "6d4bf0", Locale: "ja-JP"},
+		{ID: Suzuki, TeamID: home, Handle: "suzuki", Name: "鈴木 一郎", NameEN: "Ichiro Suzuki", Email: "suzuki@example.com",
+			Title: "人事部長・承認者", TitleEN: "Head of HR · approver", Color: "0b7d5f", Locale: "ja-JP"},
+		{ID: Tanaka, TeamID: home, Handle: "tanaka", Name: "田中 恵", NameEN: "Megumi Tanaka", Email: "tanaka@example.com",
+			Title: "労務担当・承認者", TitleEN: "Labor relations · approver", Color: "b84d1c", Locale: "ja-JP"},
+		{ID: Alex, TeamID: home, Handle: "alex.kim", Name: "Alex Kim", Email: "alex.kim@example.com", Title: "営業部・部外者",
+			TitleEN: "Sales · outsider", Color: "1f66bd", Locale: "en-US"},
+		{ID: Guest, TeamID: home, Handle: "guest", Name: "高橋 ゲスト", NameEN: "Guest Takahashi",
+			Email: "takahashi@partner.example.com", Title: "ゲスト", TitleEN: "Guest", Color: "7a6c2a", Locale: "ja-JP",
+			Restricted: true},
+		{ID: Stranger, TeamID: StrangerTeam, Handle: "robin", Name: "Robin Park", Email: "robin@acme.example.com",
+			Title: "他社ワークスペース (Acme)", TitleEN: "Other workspace (Acme)", Color: "a83a70", Locale: "en-US", Stranger: true},
+		{ID: Bot, TeamID: home, Handle: "ringi", Name: "Ringi", Title: "アプリ", TitleEN: "App", Color: "1f3a5f",
+			Locale: "ja-JP", Bot: true},
 	}
 	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
 	created := w.cfg.Now().Unix()
 	w.channels = []*channel{
 		{Channel: Channel{ID: HR, Name: "人事", Purpose: "人事部の依頼と承認", PurposeEN: "HR: requests and approvals", Created: created,
 			Members: []string{Sato, Suzuki, Tanaka, Guest, Bot}}},
-		{Channel: Channel{ID: General, Name: "general", Purpose: "全社のお知らせ", PurposeEN: "Company-wide news", Created: created, Shared: true,
+		{Channel: Channel{ID: General, Name: "general", Purpose: "全社のお知らせ", PurposeEN: "Company-wide news", Created: created,
+			Shared:  true,
 			Members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}}},
 	}
 	for _, u := range w.users {
@@ -202,7 +211,8 @@ func (w *Workspace) who(missing Code, is func(User) bool) (User, error) {
 	return User{}, missing
 }
 
-// Speak sets the locale that a person chose in Slack, such as ja-JP. It returns UserNotFound if there is no such person.
+// Speak sets the locale that a person chose in Slack, such as ja-JP. It returns UserNotFound if there is no such
+// person.
 func (w *Workspace) Speak(id, locale string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -244,13 +254,19 @@ const (
 
 // colleagues are a company's further people.
 var colleagues = []User{
-	{ID: Kobayashi, Handle: "kobayashi", Name: "小林 さくら", NameEN: "Sakura Kobayashi", Title: "人事部", TitleEN: "HR", Color: "9a3d8f"},
-	{ID: Takada, Handle: "takada", Name: "高田 健", NameEN: "Ken Takada", Title: "経理", TitleEN: "Accounting", Color: "3f6f2a"},
+	{ID: Kobayashi, Handle: "kobayashi", Name: "小林 さくら", NameEN: "Sakura Kobayashi", Title: "人事部", TitleEN: "HR",
+		Color: "9a3d8f"},
+	{ID: Takada, Handle: "takada", Name: "高田 健", NameEN: "Ken Takada", Title: "経理", TitleEN: "Accounting",
+		Color: "3f6f2a"},
 	{ID: Mori, Handle: "mori", Name: "森 由美", NameEN: "Yumi Mori", Title: "経理", TitleEN: "Accounting", Color: "2a6a7a"},
-	{ID: Ito, Handle: "ito", Name: "伊藤 直樹", NameEN: "Naoki Ito", Title: "営業課長", TitleEN: "Section head, Sales", Color: "8a5a14"},
-	{ID: Watanabe, Handle: "watanabe", Name: "渡辺 美咲", NameEN: "Misaki Watanabe", Title: "営業部", TitleEN: "Sales", Color: "b03a5b"},
-	{ID: Nakamura, Handle: "nakamura", Name: "中村 翔", NameEN: "Sho Nakamura", Title: "営業部", TitleEN: "Sales", Color: "4a5bb5"},
-	{ID: Yamada, Handle: "yamada", Name: "山田 太郎", NameEN: "Taro Yamada", Title: "営業部長", TitleEN: "Head of Sales", Color: "7a2f2f"},
+	{ID: Ito, Handle: "ito", Name: "伊藤 直樹", NameEN: "Naoki Ito", Title: "営業課長", TitleEN: "Section head, Sales",
+		Color: "8a5a14"},
+	{ID: Watanabe, Handle: "watanabe", Name: "渡辺 美咲", NameEN: "Misaki Watanabe", Title: "営業部", TitleEN: "Sales",
+		Color: "b03a5b"},
+	{ID: Nakamura, Handle: "nakamura", Name: "中村 翔", NameEN: "Sho Nakamura", Title: "営業部", TitleEN: "Sales",
+		Color: "4a5bb5"},
+	{ID: Yamada, Handle: "yamada", Name: "山田 太郎", NameEN: "Taro Yamada", Title: "営業部長", TitleEN: "Head of Sales",
+		Color: "7a2f2f"},
 	{ID: Kato, Handle: "kato", Name: "加藤 誠", NameEN: "Makoto Kato", Title: "社長", TitleEN: "President", Color: "44546a"},
 }
 

@@ -105,18 +105,24 @@ type method struct {
 // methods are the Web API methods that the sandbox supports.
 var methods = map[string]method{
 	"auth.test": {authTest, ""}, "auth.revoke": {authRevoke, ""}, "team.info": {teamInfo, ""},
-	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage, "channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
+	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage,
+		"channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
 	"chat.postEphemeral": {postEphemeral, "channel user"}, "chat.getPermalink": {getPermalink, ""},
-	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream, "channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
+	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream,
+		"channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
 	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
-	"conversations.members": {conversationMembers, ""}, "conversations.history": {history, ""}, "conversations.replies": {replies, ""},
+	"conversations.members": {conversationMembers, ""}, "conversations.history": {history,
+		""}, "conversations.replies": {replies, ""},
 	"files.info": {fileInfo, "file"},
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
-	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
-	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView, ""}, "views.publish": {publishView, "user_id"},
+	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers,
+		""},
+	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView,
+		""}, "views.publish": {publishView, "user_id"},
 	"files.getUploadURLExternal":            {getUploadURL, "filename length"},
 	"files.completeUploadExternal":          {completeUpload, "files"},
-	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession, "channel_id"},
+	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession,
+		"channel_id"},
 }
 
 // ServeHTTP answers one call. As in Slack, a refusal is HTTP 200 with "ok": false. Only rate limits (429) and faults

@@ -297,7 +297,8 @@ func setPrompts(a *API, p params) (reply, error) {
 		return nil, err
 	}
 	if len(items) == 0 || len(items) > maxPrompts {
-		return nil, refusal{code: "invalid_arguments", problems: []string{"no more than 4 items allowed [json-pointer:/prompts]"}}
+		return nil, refusal{code: "invalid_arguments",
+			problems: []string{"no more than 4 items allowed [json-pointer:/prompts]"}}
 	}
 	prompts := make([]Prompt, 0, len(items))
 	for _, item := range items {
@@ -305,7 +306,8 @@ func setPrompts(a *API, p params) (reply, error) {
 		title, _ := m["title"].(string)
 		message, _ := m["message"].(string)
 		if title == "" || message == "" {
-			return nil, refusal{code: "invalid_arguments", problems: []string{"missing required field: title, message [json-pointer:/prompts]"}}
+			return nil, refusal{code: "invalid_arguments",
+				problems: []string{"missing required field: title, message [json-pointer:/prompts]"}}
 		}
 		prompts = append(prompts, Prompt{Title: title, Message: message})
 	}
@@ -318,7 +320,8 @@ func setPrompts(a *API, p params) (reply, error) {
 func setSession(a *API, p params) (reply, error) {
 	status := p.str("status")
 	if !slices.Contains([]string{"active", "processing", "suspended", "closed"}, status) {
-		return nil, refusal{code: "invalid_arguments", problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
+		return nil, refusal{code: "invalid_arguments",
+			problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
 	}
 	s, err := a.ws.SetSession(Session{
 		Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Status: status, Title: legible.First(p.str("title"), 200),

@@ -222,7 +222,8 @@ func purpose(schema json.RawMessage) string {
 		Properties map[string]any `json:"properties"`
 	}
 	_ = json.Unmarshal(schema, &s) // an invalid schema has no properties
-	for member, purpose := range map[string]string{"task_type": "extract", "policy": "draft", "steps": "plan", "summary": "summarize"} {
+	for member, purpose := range map[string]string{"task_type": "extract", "policy": "draft", "steps": "plan",
+		"summary": "summarize"} {
 		if _, ok := s.Properties[member]; ok {
 			return purpose
 		}
@@ -257,12 +258,14 @@ func vendorOf(n aggregate.ModelName, env func(string) string) vendor {
 		}
 		return v
 	case aggregate.Anthropic:
-		return vendor{[]string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
+		return vendor{[]string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl",
+			true}
 	case aggregate.OpenAI:
 		return vendor{[]string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAiBaseUrl", true}
 	case aggregate.Bedrock: // the stack has no role, so it needs a key
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
-		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
+		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL",
+			"https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}
 	return vendor{keyIsAMust: true}
 }
@@ -290,10 +293,12 @@ func ModelOf(name string, env func(string) string) (n aggregate.ModelName, a Acc
 	}
 	a.Address, a.Parameter = strings.TrimRight(cmp.Or(env(v.base), v.usual), "/"), v.parameter
 	if v.keyIsAMust && a.Key == "" {
-		return n, a, fmt.Errorf("%s needs %s in the environment; -model demo needs nothing", name, strings.Join(v.keys, " or "))
+		return n, a, fmt.Errorf("%s needs %s in the environment; -model demo needs nothing", name,
+			strings.Join(v.keys, " or "))
 	}
 	if a.Address == "" {
-		return n, a, fmt.Errorf("%s needs %s in the environment, such as http://127.0.0.1:11434/v1, and %s if it wants a key", name, v.base, v.keys[0])
+		return n, a, fmt.Errorf("%s needs %s in the environment, such as http://127.0.0.1:11434/v1, and %s if it "+
+			"wants a key", name, v.base, v.keys[0])
 	}
 	u, err := url.Parse(a.Address)
 	if err != nil || u.Host == "" {

@@ -32,7 +32,8 @@ var anthropic = wire{
 	key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 	refuse: func(status int) object {
 		kind := map[int]string{
-			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
+			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+			404: "not_found_error",
 			429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 		}[status]
 		return object{"type": "error",
@@ -54,7 +55,8 @@ var completions = wire{
 // refuseAsOpenAI returns the error body of both OpenAI APIs.
 func refuseAsOpenAI(status int) object {
 	said := map[int][2]string{ // type and code
-		401: {"invalid_request_error", "invalid_api_key"}, 402: {"insufficient_quota", "billing_not_active"}, 404: {"invalid_request_error", "model_not_found"},
+		401: {"invalid_request_error", "invalid_api_key"}, 402: {"insufficient_quota",
+			"billing_not_active"}, 404: {"invalid_request_error", "model_not_found"},
 		429: {"requests", "rate_limit_exceeded"},
 	}[status]
 	if said[0] == "" {
@@ -79,7 +81,8 @@ var converse = wire{
 // amazonError returns AWS's error code for a status, which is sent in the header X-Amzn-ErrorType.
 func amazonError(status int) string {
 	return cmp.Or(map[int]string{
-		400: "ValidationException", 401: "UnrecognizedClientException", 403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException",
+		400: "ValidationException", 401: "UnrecognizedClientException", 403: "AccessDeniedException",
+		404: "ResourceNotFoundException", 408: "ModelTimeoutException",
 		424: "ModelErrorException", 429: "ThrottlingException", 503: "ServiceUnavailableException",
 	}[status], "InternalServerException")
 }
@@ -87,7 +90,8 @@ func amazonError(status int) string {
 // converseOf formats an answer for Converse.
 func converseOf(s Script) object {
 	return object{
-		"output":     object{"message": object{"role": "assistant", "content": []object{{"text": strings.Join(s.Texts, "")}}}},
+		"output": object{"message": object{"role": "assistant",
+			"content": []object{{"text": strings.Join(s.Texts, "")}}}},
 		"stopReason": converseStop(s), "usage": converseUsage(s), "metrics": object{"latencyMs": 1},
 	}
 }
@@ -113,12 +117,15 @@ func streamConverse(s Script) (out []event) {
 	index := 0
 	if s.thoughts != nil {
 		for _, piece := range halves(s.thoughts.text) {
-			add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"text": piece}}})
+			add("contentBlockDelta", object{"contentBlockIndex": index,
+				"delta": object{"reasoningContent": object{"text": piece}}})
 		}
-		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"signature": s.signature}}})
+		add("contentBlockDelta", object{"contentBlockIndex": index,
+			"delta": object{"reasoningContent": object{"signature": s.signature}}})
 		add("contentBlockStop", object{"contentBlockIndex": index})
 		index++
-		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"redactedContent": []byte(s.signature)}}})
+		add("contentBlockDelta", object{"contentBlockIndex": index,
+			"delta": object{"reasoningContent": object{"redactedContent": []byte(s.signature)}}})
 		add("contentBlockStop", object{"contentBlockIndex": index})
 		index++
 	}
@@ -130,7 +137,8 @@ func streamConverse(s Script) (out []event) {
 		index++
 	}
 	for _, c := range s.Calls {
-		add("contentBlockStart", object{"contentBlockIndex": index, "start": object{"toolUse": object{"toolUseId": c.ID, "name": c.Name}}})
+		add("contentBlockStart", object{"contentBlockIndex": index,
+			"start": object{"toolUse": object{"toolUseId": c.ID, "name": c.Name}}})
 		for _, piece := range c.Input {
 			add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"toolUse": object{"input": piece}}})
 		}
@@ -138,7 +146,8 @@ func streamConverse(s Script) (out []event) {
 		index++
 	}
 	if s.Error != "" {
-		name := map[string]string{"rate_limit_error": "throttlingException", "overloaded_error": "serviceUnavailableException"}[s.Error]
+		name := map[string]string{"rate_limit_error": "throttlingException",
+			"overloaded_error": "serviceUnavailableException"}[s.Error]
 		add(name, object{"message": "secret words"})
 		return out
 	}

@@ -52,24 +52,30 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 		}
 		return string(b)
 	}
-	session, sent := modeltest.Differences[sdk.BetaManagedAgentsSession], modeltest.Differences[sdk.BetaManagedAgentsSendSessionEvents]
-	ask("POST", "/v1/agents", v.Key, `{"name":"Ringi","model":{"id":"m"}}`, 200, modeltest.Differences[sdk.BetaManagedAgentsAgent])
+	session, sent := modeltest.Differences[sdk.BetaManagedAgentsSession],
+		modeltest.Differences[sdk.BetaManagedAgentsSendSessionEvents]
+	ask("POST", "/v1/agents", v.Key, `{"name":"Ringi","model":{"id":"m"}}`, 200,
+		modeltest.Differences[sdk.BetaManagedAgentsAgent])
 	ask("POST", "/v1/environments", v.Key, `{"name":"Ringi"}`, 200, modeltest.Differences[sdk.BetaEnvironment])
 	ask("POST", "/v1/sessions", v.Key, `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",
 		"input_schema":{"type":"object"}}]},"environment_id":"env_2","metadata":{"a":"b"},"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`, 200, session)
 	const id = "/v1/sessions/sesn_1"
-	ask("POST", id+"/events", v.Key, `{"events":[{"type":"user.message","content":[{"type":"text","text":"{\"steps\":[]}"}]}]}`, 200, sent)
+	ask("POST", id+"/events", v.Key,
+		`{"events":[{"type":"user.message","content":[{"type":"text","text":"{\"steps\":[]}"}]}]}`, 200, sent)
 	ask("GET", id+"/events", v.Key, ``, 200, modeltest.Differences[events])
 	all := ask("GET", id+"/events", v.Key, ``, 200, modeltest.Differences[events])
 	_, asked, _ := strings.Cut(all, `"event_ids":["`)
 	asked, _, _ = strings.Cut(asked, `"`)
-	ask("POST", id+"/events", v.Key, `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"`+asked+`","content":[{"type":"text","text":"x"}],"is_error":false}]}`, 200, sent)
+	ask("POST", id+"/events", v.Key,
+		`{"events":[{"type":"user.custom_tool_result",`+
+			`"custom_tool_use_id":"`+asked+`","content":[{"type":"text","text":"x"}],"is_error":false}]}`, 200, sent)
 	ask("POST", id+"/events", v.Key, `{"events":[{"type":"user.interrupt"}]}`, 200, sent)
 	for range 2 {
 		ask("GET", id+"/events", v.Key, ``, 200, modeltest.Differences[events])
 	}
 	ask("GET", id, v.Key, ``, 200, session)
-	ask("GET", "/v1/sessions?agent_id=agent_1&created_at[gte]=2026-01-01T00:00:00Z", v.Key, ``, 200, modeltest.Differences[sessions])
+	ask("GET", "/v1/sessions?agent_id=agent_1&created_at[gte]=2026-01-01T00:00:00Z", v.Key, ``, 200,
+		modeltest.Differences[sessions])
 	ask("POST", id+"/archive", v.Key, ``, 200, session)
 	ask("POST", "/v1/agents/agent_1/archive", v.Key, ``, 200, modeltest.Differences[sdk.BetaManagedAgentsAgent])
 	ask("POST", "/v1/environments/env_2/archive", v.Key, ``, 200, modeltest.Differences[sdk.BetaEnvironment])
@@ -98,9 +104,12 @@ func TestRequestsThatTheVendorRefuses(t *testing.T) {
 	const agent, place, message = `{"name":"Ringi","model":{"id":"m"}}`,
 		`{"name":"Ringi","config":{"type":"cloud","networking":{"type":"limited"}}}`,
 		`{"events":[{"type":"user.message","content":[{"type":"text","text":"x"}]}]}`
-	const session = `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",` +
-		`"input_schema":{"type":"object","additionalProperties":false}}]},"environment_id":"env_2","metadata":{"a":"b"},"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`
-	const result = `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}`
+	const session = `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},` +
+		`"tools":[{"type":"custom","name":"list","description":"d",` +
+		`"input_schema":{"type":"object","additionalProperties":false}}]},"environment_id":"env_2","metadata":{"a":"b"},` +
+		`"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`
+	const result = `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"c","content":[{"type":"text",` +
+		`"text":"x"}]}]}`
 	for _, good := range []string{"/v1/agents" + agent, "/v1/environments" + place, "/v1/sessions" + session,
 		"/v1/sessions/sesn_1/events" + message} {
 		path, body, _ := strings.Cut(good, "{")
