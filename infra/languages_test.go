@@ -23,7 +23,7 @@ import (
 // byLetters are the files that may name languages: those that recognize them by their letters, and the demo model,
 // which understands two.
 var byLetters = []string{
-	"shared/words/language/language.go", "shared/words/language/of.go", "infra/contest/exec.go",
+	"shared/words/language/language.go", "infra/contest/exec.go",
 	"shared/model/demo/",
 }
 
@@ -159,7 +159,7 @@ var notForPeople = []string{
 	"../functions/read-file/colors.go", "../functions/read-file/lists.go", "../functions/read-file/plain.go",
 	"../functions/read-file/show.go",
 	"../functions/serve-console/rules/amounts.go",
-	"../shared/domain/organisation/columns.go", "../shared/domain/rules/unit.go", "../shared/domain/rules/currency.go",
+	"../shared/domain/organisation/cells.go", "../shared/domain/rules/unit.go", "../shared/domain/rules/currency.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
 	"bench/", "contest/", "local/driver/", "events/", "faults/", "smoke/", "witness/", "local/vendors/",
 	"local/sandbox/workspace/",

@@ -1,13 +1,23 @@
 package decide
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/store"
 )
 
 // Action is what is about to be asked: an action that an agent or a person proposes.
@@ -88,4 +98,172 @@ func (f *FoundFor) Refusal() error {
 		return nil
 	}
 	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
+}
+
+// mostKept is how many bytes a gate's row may have of what the rules may know of calls, as JSON.
+const mostKept = 64 << 10
+
+// CallsOf returns what the rules may know of the calls of these steps, and the rows of their tools, whose marks say so:
+// a Change that relies on the calls relies on those.
+func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call,
+	on []aggregate.Owned) {
+	for _, s := range steps {
+		p := tenancy.Unsaved(tenant, s.Tool)
+		if i := slices.IndexFunc(permissions, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Tool }); i >= 0 {
+			p = permissions[i]
+		}
+		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput))
+		row := aggregate.Owned{Key: tenancy.ToolKey(s.Tool), Rev: p.Rev, Err: aggregate.ErrSettings}
+		if !slices.Contains(on, row) {
+			on = append(on, row)
+		}
+	}
+	return calls, on
+}
+
+// Kept returns what a gate's row has of the calls while its people are looked up. If that is too much, the destinations
+// are left out, so that they may be anywhere.
+func Kept(calls []rules.Call) []rules.Call {
+	text, err := json.Marshal(calls)
+	if err == nil && len(text) <= mostKept {
+		return calls
+	}
+	calls = slices.Clone(calls)
+	for i := range calls {
+		calls[i].Destinations = nil
+	}
+	return calls
+}
+
+// again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
+// whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
+// rule, if the steps' stamps are below the floor for what is known now, or if nobody is left who may stamp. Then the
+// rule's route is gone from its beginning.
+func (x *Steps) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) *aggregate.Opening {
+	s := x.Settled
+	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID || !r.Floor.Allows(f, s.Stamps, s.Hands) {
+		return nil
+	}
+	now := *s
+	now.Rule, now.Org = answer.Rule, d.Org()
+	others := slices.ContainsFunc(answer.Route.Stages, func(stage rules.Stage) bool { return stage.Others })
+	var people []circulation.Person
+	for _, p := range s.Desk.People {
+		is := d.Person(p.User)
+		is.Via = p.Via
+		standing := d.Standing(is, f.On)
+		may := standing == rules.StandingEmployee || standing == rules.StandingOther && others
+		if may && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
+			people = append(people, is)
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	now.Askers = slices.Clone(f.Askers)
+	for _, p := range s.Askers {
+		if !slices.ContainsFunc(now.Askers, p.Is) {
+			now.Askers = append(now.Askers, p)
+		}
+	}
+	o := now.Opening(people)
+	return &o
+}
+
+// TakeAsReason rejects the gate that waits in a message's thread with the message's text as the reason. One commit
+// rejects the gate and ends the message's own task, so that a message is never both a reason and a request. If the gate
+// was decided meanwhile, nothing is rejected, nor is a gate under a rule: of that people say in a form what comes
+// after.
+// gate is the click on that gate, and refused is why it can't be rejected.
+func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
+	gate = c // the gate's own button
+	var by aggregate.Actor
+	var policy aggregate.Policy
+	mine := on(func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		by, policy = actor, p
+		return a.TakeAsReason(id, actor, p, now)
+	})
+	v = m.judge(ctx, c, mine, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
+		x, err := m.Store.Load(ctx, c.Ref)
+		if err != nil {
+			return err
+		}
+		a, is := x.(*task.Aggregate)
+		if !is || a.Choice == nil || !store.Asks(a.Choice.Beside.Kind) {
+			_, err := f(x)
+			return errors.Join(err, aggregate.ErrNotFound)
+		}
+		beside := a.Choice.Beside
+		gate.Ref.ID, gate.ID = beside.TaskID, beside.ID
+		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(x, y aggregate.Aggregate) (end, rejection aggregate.Change,
+			err error) {
+			refused = nil
+			own, other := x.(*task.Aggregate), y.(*task.Aggregate) // the types that their refs name
+			end, err = f(own)
+			if err == nil && end.Empty() {
+				return aggregate.Change{}, aggregate.Change{}, nil
+			}
+			if g := other.GateWith(gate.ID); g.Ruled() && other.IsOpen(gate.ID) && policy.Request(by) == nil &&
+				(err == nil || explain.ClassOf(err) == explain.NotAllowed) {
+				err = aggregate.ErrNotAllowed{Rule: aggregate.RuleByForm}
+			}
+			if err != nil {
+				return aggregate.Change{}, aggregate.Change{}, err
+			}
+			rejection, refused = Gate(beside.Kind, Reject(own.Request.Text))(other, gate.ID, by, policy, m.Now())
+			if refused == nil || errors.Is(refused, aggregate.ErrConflict) {
+				return end, rejection, refused
+			}
+			if end, err = own.GateOver(other, m.Now()); err != nil {
+				err = refused
+			}
+			return end, aggregate.Change{}, err
+		})
+	})
+	return v, gate, refused
+}
+
+// Pick replaces the waiting policy by another team's submission, which the person has read. If the next card could not
+// show all of its text it returns errorclass.ErrMalformedForm: no card offers such a submission. unread is the error of
+// reading the text, if any.
+func Pick(team, content string, unread error) Act {
+	return Gate(task.CardPrompt, on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		switch {
+		case unread != nil:
+			return aggregate.Change{}, unread
+		case !card.Stampable(content):
+			return aggregate.Change{}, explain.ErrMalformedForm
+		}
+		name := team
+		for _, row := range a.Prompts {
+			if e := row.Contest.Entry(team); row.ID == id && e != nil {
+				name = e.TeamName
+			}
+		}
+		terms, _ := a.TermsOf(id)
+		return a.PickDraft(id, team, content, card.PickReason(terms.Locale, name), by, p, now)
+	}))
+}
+
+// TakeBest ends the contest that drafts a policy with its best draft so far, if there is one.
+func TakeBest(scored bool) Act {
+	return on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
+		error) {
+		return a.TakeBest(id, scored, by, p, now)
+	})
+}
+
+// MayPick checks whether the person may replace the waiting policy: they must be allowed to reject it, and somebody
+// must remain who may approve theirs. Its change is never committed.
+func MayPick() Act {
+	return Gate(task.CardPrompt, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		change, err := MayReject(a, id, by, p, now)
+		if err == nil {
+			err = p.Author(by, a.Root().Common().Requester)
+		}
+		return change, err
+	})
 }

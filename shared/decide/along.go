@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
+	"ringi/shared/store"
 )
 
 // OnRoute reports whether the person is on the route of the gate with this id, or stands in now for somebody who is:
@@ -149,7 +151,8 @@ func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 	return change, err
 }
 
-// takingBack returns the act that takes back what a hand stamped last at the stage that they saw, and by which delegation
+// takingBack returns the act that takes back what a hand stamped last at the stage that they saw, and by which
+// delegation
 // that was, if by one. The fold says whether that stamp still stands.
 func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circulation.Delegation) {
 	var d *circulation.Delegation
@@ -180,4 +183,16 @@ func Rejects(r card.Rejected) Act {
 		}
 		return act(a, id, by, p, now)
 	})
+}
+
+// OrganisationOf reads which organisation stands, with the row on which commits rely.
+func OrganisationOf(from *store.OrganisationStore) func(ctx context.Context, tenant string) (Standing, error) {
+	return func(ctx context.Context, tenant string) (out Standing, err error) {
+		s, err := from.Standing(ctx, tenant)
+		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
+		if s.Stands() {
+			out.Organisation = &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts}
+		}
+		return out, err
+	}
 }

@@ -2,11 +2,15 @@ package decide
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 )
 
 // Accounts say whose an account is.
@@ -209,7 +213,8 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 	return codes
 }
 
-// Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have none,
+// Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have
+// none,
 // and while no organisation stands.
 func (d *Directory) Department(p circulation.Person, on string) string {
 	if d.org == nil {
@@ -221,4 +226,33 @@ func (d *Directory) Department(p circulation.Person, on string) string {
 		return cmp.Or(x.Name, x.Code)
 	}
 	return ""
+}
+
+// RulesReader reads a tenant's rules with their revision.
+type RulesReader interface {
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+}
+
+// Rules reads the rules that the settings s note. It returns aggregate.ErrSettings if others stand by now.
+func Rules(ctx context.Context, from RulesReader, tenant string, s tenancy.Settings) (*rules.Rules, error) {
+	r, rev, err := from.Rules(ctx, tenant)
+	if err == nil && rev != s.RulesRev {
+		err = aggregate.ErrSettings
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	return r, nil
+}
+
+// Organised reads whether an organisation stands, and the row on which a commit relies for that, with the error
+// aggregate.ErrSettings.
+func Organised(ctx context.Context, from interface {
+	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
+}, tenant string) (stands bool, on aggregate.Owned, err error) {
+	row, err := from.OrganisationRow(ctx, tenant)
+	if err != nil {
+		return false, on, fmt.Errorf("read whether an organisation stands: %w", err)
+	}
+	return row.Stands(), aggregate.Owned{Key: tenancy.OrganisationKey, Rev: row.Rev, Err: aggregate.ErrSettings}, nil
 }

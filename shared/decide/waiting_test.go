@@ -8,13 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -54,7 +57,8 @@ func (m *many) channel(id string) string {
 	return "CTHEIRS"
 }
 
-func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out store.Page[store.WaitingItem], _ error) {
+func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out store.Page[store.WaitingItem],
+	_ error) {
 	m.lists++
 	m.page()
 	from, _ := strconv.Atoi(cursor)
@@ -120,7 +124,8 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 			read: mostFound, lists: 1},
 		"until much was looked at": {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1,
 			looked: mostListed, read: 1, lists: 10},
-		"until it has taken long":            {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 }, each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
+		"until it has taken long": {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 },
+			each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
 		"nothing waits":                      {mine: func(int) bool { return true }, lists: 1},
 		"nothing that waits is the person's": {rows: 120, mine: func(int) bool { return false }, lists: 2},
 	} {
@@ -131,7 +136,8 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
 			if len(found) != tt.found || looked != tt.looked || len(m.reads) != tt.read || m.lists != tt.lists {
-				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
+				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads),
+					m.lists)
 			}
 		})
 	}
@@ -205,5 +211,65 @@ func TestOwnRequestsThatAreDueStay(t *testing.T) {
 		expect.NoError(t, err)
 		expect.That(t, len(talks)+left.N == min(tt.n, mostTalks), "%s: %d and %+v", name, len(talks), left)
 		expect.That(t, tt.n > mostTalks || talks[0].PendingActionID != "", "%s: what waits is not the first", name)
+	}
+}
+
+// A channel that becomes shared gets another id, under which Slack reports clicks on its cards from then on.
+func TestAClickInAChannelThatIsCalledOtherwiseByNow(t *testing.T) {
+	a := &task.Aggregate{}
+	a.Cards = []*aggregate.Card{
+		{CardType: task.CardProcess, Subject: "PROCESS#0001", Channel: "C1", MessageTS: "1776675600.000100"},
+		{CardType: task.CardProcess, Subject: "PROCESS#0001", Channel: "D1", User: "U1", MessageTS: "1776675600.000200"},
+	}
+	for _, tt := range []struct{ name, place, kind, channel, message, want string }{
+		{"the card", "C1", "group", "C2", "1776675600.000100", "C2"},
+		{"where it was", "C1", "group", "C1", "1776675600.000100", "C1"},
+		{"another message", "C1", "group", "C2", "1776675600.000300", "C1"},
+		{"a copy", "C1", "group", "D1", "1776675600.000200", "C1"},
+		{"in a dialog", "C1", "group", "", "", "C1"},
+		{"of another place", "C0HOME", "channel", "C2", "1776675600.000100", "C0HOME"},
+		{"of a direct message", "C1", "im", "C2", "1776675600.000100", "C1"},
+	} {
+		c := Click{Want: people.Want{Channel: tt.channel}, Message: tt.message}
+		is := c.where(a, aggregate.Origin{Channel: tt.place, ChannelType: tt.kind})
+		expect.Is(t, is.Channel, tt.want, tt.name)
+	}
+}
+
+// changing is an organisation whose head changes with the fiscal year.
+type changing struct{ office }
+
+func (changing) Manager(_ circulation.Person, on string) (circulation.Person, bool) {
+	if on < "2027-04-01" {
+		return circulation.Person{User: "OLD", Person: "OLD"}, true
+	}
+	return circulation.Person{User: "NEW", Person: "NEW"}, true
+}
+
+func (changing) Standing(circulation.Person, string) rules.Standing { return rules.StandingEmployee }
+
+// Who is asked is decided by the day in the tenant's zone, to the second, of the time at which it is asked.
+func TestARouteIsThatOfTheDayInTheTenantsZone(t *testing.T) {
+	r := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{in(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{
+		Name: "head", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyRefuse}}}})}}
+	for _, c := range []struct {
+		now  time.Time
+		want string
+	}{
+		{time.Date(2027, 3, 31, 14, 59, 59, 999_999_999, time.UTC), "OLD"}, // 23:59:59 in Japan
+		{time.Date(2027, 3, 31, 15, 0, 0, 0, time.UTC), "NEW"},             // 0:00:00
+		{time.Date(2027, 3, 31, 23, 59, 59, 0, time.FixedZone("JST", 9*60*60)), "OLD"},
+		{time.Date(2027, 3, 31, 10, 0, 0, 0, time.FixedZone("America", -5*60*60)), "NEW"},
+	} {
+		steps := askersOf()
+		steps.Now, steps.Organised = c.now, true
+		found := expect.Value(steps.By(r, changing{}))(t)
+		expect.Must(t, found.Opening != nil, "%s: %+v", c.now, found)
+		expect.Is(t, found.Opening.Route.Stages[0].People[0].User, c.want, "steps at "+c.now.String())
+		x := action(agent.ShellCommand)
+		x.Now, x.Organised = c.now, true
+		of := expect.Value(x.By(r, changing{}))(t)
+		expect.Must(t, of.Opening != nil, "%s: %+v", c.now, of)
+		expect.Is(t, of.Opening.Route.Stages[0].People[0].User, c.want, "an action at "+c.now.String())
 	}
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // goOn are phrases for what people do to continue: within a sentence, at its beginning, and where it may be one of
@@ -92,12 +94,14 @@ func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
 
 // Stood tells a principal what was done for them. The caller has made the names and titles fit to be shown. link
 // returns a link with a text to where an item is, or "".
-func Stood(locale string, told task.StoodTold, at func(time.Time) string, link func(i task.StoodItem, text string) string) string {
+func Stood(locale string, told task.StoodTold, at func(time.Time) string,
+	link func(i task.StoodItem, text string) string) string {
 	w := endWordsOf.In(locale)
 	lines := []string{language.Fill(w.StandIns[task.ReasonStoodList], "n", strconv.Itoa(told.N), "hand", told.Hand,
 		"from", told.From, "until", told.Until)}
 	for _, i := range told.Items {
-		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did], "title", i.Title,
+		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did], "title",
+			i.Title,
 			"link", link(i, w.DidLink))))
 	}
 	if more := told.N - len(told.Items); more > 0 {
@@ -141,7 +145,8 @@ func (w endWords) byRule(r aggregate.Reason, detail string) string {
 }
 
 func (how goOn) put(text, detail string) string {
-	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
+	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone",
+		how.Undone)
 }
 
 // Unread says why an agent could not read an attachment.
@@ -202,4 +207,21 @@ func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
 		return language.Fill(w.People, "n", spent, "limit", limit)
 	}
 	return language.Fill(w.Detail, "detail", detail)
+}
+
+// Say adds a sentence for people. Personal data in texts of vendors and schemas is masked; an unknown recipient is
+// shown, so that people can correct it. For a long rate limit the sentence says when it ends.
+func (e *CallError) Say(locale string, now time.Time) *CallError {
+	args := slices.Clone(e.Args)
+	for i, a := range args {
+		if text, ok := a.(string); ok && e.Problem != ProblemNoRecipient {
+			args[i] = legible.Mask(text)
+		}
+	}
+	said := e.Problem
+	if said == ProblemRateLimited && e.RetryAfter >= time.Minute && len(args) == 1 {
+		said, args = ProblemLimitedUntil, append(args, Clock(locale, now.Add(e.RetryAfter)))
+	}
+	e.Detail = FailedCall(locale, said, args...)
+	return e
 }

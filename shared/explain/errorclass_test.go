@@ -7,11 +7,25 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
@@ -19,6 +33,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/store/large"
 )
 
 // ofTheDomain are the errors of aggregate and task by name.
@@ -146,4 +162,207 @@ func TestOtherErrors(t *testing.T) {
 	} {
 		expect.Is(t, explain.ClassOf(tt.err), tt.want, "%s", name)
 	}
+}
+
+// refusal is an error response of AWS in the form of the service's protocol.
+type refusal struct {
+	status int
+	kind   string // content type
+	header http.Header
+	body   string
+}
+
+func (f refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	for name, values := range f.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", f.kind)
+	w.WriteHeader(f.status)
+	_, _ = w.Write([]byte(f.body))
+}
+
+// json10 is an error of the services with JSON 1.0 or 1.1: DynamoDB, SQS, Step Functions, KMS and Secrets Manager.
+func json10(status int, name string) refusal {
+	return refusal{status, "application/x-amz-json-1.0", nil, fmt.Sprintf(`{"__type":%q,"message":"said by AWS"}`, name)}
+}
+
+// cancelled is DynamoDB's answer to a transaction in which one action was refused.
+func cancelled(code string) refusal {
+	return refusal{http.StatusBadRequest, "application/x-amz-json-1.0", nil, fmt.Sprintf(
+		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled, `+
+			`please refer cancellation reasons for specific reasons [None, %[1]s]",`+
+			`"CancellationReasons":[{"Code":"None"},{"Code":%[1]q,"Message":"said by AWS"}]}`, code)}
+}
+
+// restXML is an error in the form of S3's protocol.
+func restXML(status int, code string) refusal {
+	return refusal{status, "application/xml", nil, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>` + code +
+		`</Code><Message>said by AWS</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`}
+}
+
+// queryXML is an error of services with the query protocol, such as STS.
+func queryXML(status int, code string) refusal {
+	return refusal{status, "text/xml", nil,
+		`<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>` + code +
+			`</Code><Message>said by AWS</Message></Error><RequestId>1</RequestId></ErrorResponse>`}
+}
+
+// restJSON is an error in the form of Lambda's protocol.
+func restJSON(status int, name string) refusal {
+	return refusal{status, "application/json", http.Header{"X-Amzn-Errortype": {name +
+		":http://internal.amazon.com/coral/com.amazonaws.lambda/"}}, `{"Type":"User","message":"said by AWS"}`}
+}
+
+// queryCompatible is an error of SQS, which also has the error's name in the older query protocol.
+func queryCompatible(status int, name, code string) refusal {
+	f := json10(status, "com.amazonaws.sqs#"+name)
+	f.header = http.Header{"X-Amzn-Query-Error": {code + ";Sender"}}
+	return f
+}
+
+func calls() map[string]func(context.Context, aws.Config) error {
+	return map[string]func(context.Context, aws.Config) error{
+		"DynamoDB": func(ctx context.Context, c aws.Config) error {
+			put := types.Put{TableName: aws.String("t"),
+				Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "a"}}}
+			_, err := dynamodb.NewFromConfig(c).TransactWriteItems(ctx,
+				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &put}, {Put: &put}}})
+			return err
+		},
+		"SQS": func(ctx context.Context, c aws.Config) error {
+			_, err := sqs.NewFromConfig(c).SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: c.BaseEndpoint,
+				MessageBody: aws.String("x")})
+			return err
+		},
+		"Step Functions": func(ctx context.Context, c aws.Config) error {
+			_, err := sfn.NewFromConfig(c).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: aws.String("arn")})
+			return err
+		},
+		"KMS": func(ctx context.Context, c aws.Config) error {
+			_, err := kms.NewFromConfig(c).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: []byte("x")})
+			return err
+		},
+		"Secrets Manager": func(ctx context.Context, c aws.Config) error {
+			_, err := secretsmanager.NewFromConfig(c).GetSecretValue(ctx,
+				&secretsmanager.GetSecretValueInput{SecretId: aws.String("x")})
+			return err
+		},
+		"Lambda": func(ctx context.Context, c aws.Config) error {
+			_, err := lambda.NewFromConfig(c).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
+			return err
+		},
+		"a function": func(ctx context.Context, c aws.Config) error {
+			return outbound.FunctionAt(c, "f").Call(ctx, nil, new(struct{}))
+		},
+		"a bucket": func(ctx context.Context, c aws.Config) error {
+			_, err := large.BucketAt(c, "b").Get(ctx, "k", 1)
+			return err
+		},
+		"S3": func(ctx context.Context, c aws.Config) error {
+			_, err := s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = true }).GetObject(ctx,
+				&s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
+			return err
+		},
+		"S3, without a body": func(ctx context.Context, c aws.Config) error {
+			_, err := s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = true }).HeadObject(ctx,
+				&s3.HeadObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
+			return err
+		},
+		"STS": func(ctx context.Context, c aws.Config) error {
+			_, err := sts.NewFromConfig(c).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+			return err
+		},
+	}
+}
+
+// clientTo is a configuration for SDK clients of a service that f answers. They try once.
+func clientTo(t *testing.T, f http.Handler) aws.Config {
+	service := httptest.NewServer(f)
+	t.Cleanup(service.Close)
+	return aws.Config{
+		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Retryer: func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) },
+	}
+}
+
+// The class tells which of AWS's errors, as the SDK's clients return them, a retry may fix.
+func TestWhatAWSRefusesForGood(t *testing.T) {
+	const dynamo, coral = "com.amazonaws.dynamodb.v20120810#", "com.amazon.coral.service#"
+	for _, tt := range []struct {
+		service string
+		says    refusal
+		want    explain.Class
+	}{
+		{"DynamoDB", json10(400, "com.amazon.coral.validate#ValidationException"), explain.Internal},
+		{"DynamoDB", json10(400, coral+"AccessDeniedException"), explain.Internal},
+		{"DynamoDB", json10(400, coral+"UnrecognizedClientException"), explain.Internal},
+		{"DynamoDB", json10(400, coral+"SerializationException"), explain.Internal},
+		{"DynamoDB", json10(400, dynamo+"ResourceNotFoundException"), explain.Internal},
+		{"DynamoDB", json10(400, dynamo+"IdempotentParameterMismatchException"), explain.Internal},
+		{"DynamoDB", cancelled("ValidationError"), explain.Internal},
+		{"DynamoDB", cancelled("ItemCollectionSizeLimitExceeded"), explain.Internal},
+		{"DynamoDB", cancelled("ThrottlingError"), explain.Unavailable},
+		{"DynamoDB", cancelled("ProvisionedThroughputExceeded"), explain.Unavailable},
+		{"DynamoDB", cancelled("TransactionConflict"), explain.Unavailable},
+		{"DynamoDB", json10(400, dynamo+"ProvisionedThroughputExceededException"), explain.Unavailable},
+		{"DynamoDB", json10(400, dynamo+"TransactionInProgressException"), explain.Unavailable},
+		{"DynamoDB", json10(400, dynamo+"TransactionConflictException"), explain.Unavailable},
+		{"DynamoDB", json10(400, dynamo+"ReplicatedWriteConflictException"), explain.Unavailable},
+		{"DynamoDB", json10(400, coral+"ThrottlingException"), explain.Unavailable},
+		{"DynamoDB", json10(400, coral+"ExpiredTokenException"), explain.Unavailable},
+		{"DynamoDB", json10(500, dynamo+"InternalServerError"), explain.Unavailable},
+		{"DynamoDB", json10(503, coral+"ServiceUnavailableException"), explain.Unavailable},
+		{"SQS", queryCompatible(400, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"), explain.Internal},
+		{"SQS", queryCompatible(403, "AccessDeniedException", "AccessDenied"), explain.Internal},
+		{"SQS", queryCompatible(403, "RequestThrottled", "RequestThrottled"), explain.Unavailable},
+		{"SQS", queryCompatible(400, "OverLimit", "OverLimit"), explain.Unavailable},
+		{"Step Functions", json10(400, "StateMachineDoesNotExist"), explain.Internal},
+		{"Step Functions", json10(400, "ValidationException"), explain.Internal},
+		{"Step Functions", json10(400, "ExecutionLimitExceeded"), explain.Unavailable},
+		{"KMS", json10(400, "AccessDeniedException"), explain.Internal},
+		{"KMS", json10(400, "DisabledException"), explain.Internal},
+		{"KMS", json10(500, "KMSInternalException"), explain.Unavailable},
+		{"KMS", json10(503, "DependencyTimeoutException"), explain.Unavailable},
+		{"Secrets Manager", json10(400, "AccessDeniedException"), explain.Internal},
+		{"Secrets Manager", json10(500, "InternalServiceError"), explain.Unavailable},
+		{"Lambda", restJSON(403, "AccessDeniedException"), explain.Internal},
+		{"Lambda", restJSON(404, "ResourceNotFoundException"), explain.Internal},
+		{"Lambda", restJSON(429, "TooManyRequestsException"), explain.Unavailable},
+		{"Lambda", restJSON(502, "EC2UnexpectedException"), explain.Unavailable},
+		{"a function", restJSON(403, "AccessDeniedException"), explain.Internal},
+		{"a function", restJSON(429, "TooManyRequestsException"), explain.Unavailable},
+		{"a function", refusal{200, "", http.Header{"X-Amz-Function-Error": {"Unhandled"}}, `{}`}, explain.Unavailable},
+		{"S3", restXML(403, "AccessDenied"), explain.Internal},
+		{"S3", restXML(403, "InvalidAccessKeyId"), explain.Internal},
+		{"S3", restXML(404, "NoSuchKey"), explain.Internal},
+		{"S3", restXML(400, "RequestTimeout"), explain.Unavailable},
+		{"S3", restXML(409, "OperationAborted"), explain.Unavailable},
+		{"S3", restXML(503, "SlowDown"), explain.Unavailable},
+		{"a bucket", restXML(403, "AccessDenied"), explain.Internal},
+		{"a bucket", restXML(404, "NoSuchKey"), explain.Internal},
+		{"a bucket", restXML(409, "OperationAborted"), explain.Unavailable},
+		{"a bucket", restXML(503, "SlowDown"), explain.Unavailable},
+		{"S3, without a body", refusal{status: 403}, explain.Internal},
+		{"S3, without a body", refusal{status: 503}, explain.Unavailable},
+		{"STS", queryXML(403, "AccessDenied"), explain.Internal},
+		{"STS", queryXML(403, "InvalidClientTokenId"), explain.Internal},
+		{"STS", queryXML(400, "Throttling"), explain.Unavailable},
+		{"STS", queryXML(403, "ExpiredToken"), explain.Unavailable},
+	} {
+		err := calls()[tt.service](t.Context(), clientTo(t, tt.says))
+		if got := explain.ClassOf(fmt.Errorf("do it: %w", err)); got != tt.want {
+			t.Errorf("%s says %d %.90s: %s, want %s (%v)", tt.service, tt.says.status, tt.says.body, got, tt.want, err)
+		}
+	}
+}
+
+func TestACallThatAWSDidNotAnswer(t *testing.T) {
+	closes := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	for name, call := range calls() {
+		got := explain.ClassOf(call(t.Context(), clientTo(t, closes)))
+		expect.Is(t, got, explain.Unavailable, "%s closes the connection", name)
+	}
+	c := clientTo(t, closes)
+	_, err := dynamodb.NewFromConfig(c).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{})
+	expect.Is(t, explain.ClassOf(err), explain.Internal, "a call that the client does not even send: (%v)", err)
 }

@@ -2,13 +2,29 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model"
+	"ringi/shared/model/demo"
+	"ringi/shared/model/round"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
 
@@ -24,10 +40,14 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	w.save(t, id, "scored", 1, 0.8)
 	for i, team := range teams {
 		k := store.Kept{Store: w.ContestStore, Team: team.Ref(), Execution: id}
-		expect.NoError(t, k.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.MicroUSD(100 * (i + 1))}))
+		expect.NoError(t, k.Keep(t.Context(), "01/leader/1", []byte(`{}`),
+			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.MicroUSD(100 * (i + 1))}))
 	}
 	for range 6 { // its runs crash
-		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) })
+		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change,
+			error) {
+			return a.RestartRun(a.Head.Run, time.Now())
+		})
 		expect.NoError(t, err)
 	}
 	a := expect.Value(w.Load(t.Context(), ref))(t)
@@ -49,8 +69,10 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	}
 	settled := expect.Value(w.Load(t.Context(), ref))(t)
 	s := expect.Value(w.Summary(t.Context(), contestTenant, id))(t)
-	if died < 5 || s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "scored" || len(s.TeamResults) != 1 || len(s.FailedTeams) != 1 ||
-		s.FailedTeams[0].Reason != contest.ReasonUnfinished || settled.Contest.Status != contest.Abandoned || settled.Contest.Reason != contest.ReasonRunFailed {
+	if died < 5 || s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "scored" || len(s.TeamResults) != 1 ||
+		len(s.FailedTeams) != 1 ||
+		s.FailedTeams[0].Reason != contest.ReasonUnfinished || settled.Contest.Status != contest.Abandoned ||
+		settled.Contest.Reason != contest.ReasonRunFailed {
 		t.Errorf("after %d crashes %+v of %+v", died, s, settled.Contest)
 	}
 	u := settled.Contest.Usage
@@ -78,4 +100,236 @@ func TestACancelledTeamWasNotTooLate(t *testing.T) {
 		k := expect.Value(w.Teams.Load(t.Context(), x.Ref()))(t).Team
 		expect.Is(t, k.Reason, contest.ReasonCancelled, "%s ended by %s", k.TeamID, k.ExitReason)
 	}
+}
+
+// slow is a demo model that takes three seconds for each answer.
+type slow struct{ calls *atomic.Int32 }
+
+func (s slow) Open(string) (model.Wire, error) { return s, nil }
+
+func (s slow) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	s.calls.Add(1)
+	if err := clock.Sleep(ctx, 3*time.Second); err != nil {
+		return model.Response{}, err
+	}
+	return demo.Teams{}.Say(ctx, r, onText)
+}
+
+// TestAContestTakesAsLongAsItsSlowestTeam plays one round of ten teams and prints what it costs.
+func TestAContestTakesAsLongAsItsSlowestTeam(t *testing.T) {
+	expect.Patience(t)
+	server := storetest.Start(t)
+	m, calls := &meter{}, &atomic.Int32{}
+	w := newWorld(t, server)
+	x := w.through(server, m)
+	x.models = slow{calls}
+	id := contest.NewID()
+	o := order(id)
+	for i := range stressTeams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: fmt.Sprint("team-", i), TeamName: fmt.Sprint("Team ", i)})
+	}
+	o.MaxRounds, o.MinRounds = 1, 1
+	began := time.Now()
+	expect.NoError(t, x.Begin(t.Context(), o))
+	ref := contest.Ref(contestTenant, id)
+	took := make([]time.Duration, stressTeams)
+	var wait sync.WaitGroup
+	for i := range took {
+		wait.Go(func() {
+			began := time.Now()
+			for over := false; !over; {
+				var err error
+				if over, err = x.playRound(t.Context(), ref, i+1); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			took[i] = time.Since(began)
+		})
+	}
+	wait.Wait()
+	expect.Value(x.Settle(t.Context(), ref, 1))(t)
+	wall, slowest, sum := time.Since(began), time.Duration(0), time.Duration(0)
+	for _, d := range took {
+		slowest, sum = max(slowest, d), sum+d
+	}
+	ratio := wall.Seconds() / slowest.Seconds()
+	t.Logf("%d teams, a round each: %.1f s, the slowest team %.1f s, ratio %.3f, one after the other %.1f s", stressTeams,
+		wall.Seconds(), slowest.Seconds(), ratio, sum.Seconds())
+	t.Logf("a round: %.1f calls of models, %.1f calls of the table, %.1f write units, %.1f read units",
+		float64(calls.Load())/stressTeams, float64(m.calls)/stressTeams, m.writes/stressTeams, m.reads/stressTeams)
+	expect.That(t, ratio <= 1.15, "%v, the slowest team took %v", wall, slowest)
+}
+
+// told returns the table's rows as the stream would deliver them.
+func (w *contestWorld) told(t *testing.T) (all []store.Counted) {
+	t.Helper()
+	pages := dynamodb.NewScanPaginator(w.db, &dynamodb.ScanInput{TableName: &w.table, ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page := expect.Value(pages.NextPage(t.Context()))(t)
+		for _, it := range page.Items {
+			c, ok, err := store.CounterOf(w.Of.Table(), w.Of.Kinds()).CountedOf(map[string]types.AttributeValue(it))
+			expect.NoError(t, err)
+			if ok {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+func testStatistics(t *testing.T, w *contestWorld) {
+	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), contestTenant, "team-001"))(t), store.Statistics{},
+		"of no rounds")
+	id := contest.NewID()
+	w.begin(t, id, "team-001", "b")
+	for i, score := range []float64{0.75, 0.95, 0.8, 0.7, 0.9} {
+		w.save(t, id, "team-001", i+1, score)
+	}
+	w.save(t, id, "b", 1, 0.3)
+	before := w.told(t)
+	w.save(t, id, "team-001", 2, 0.2) // an upsert: round 5 is the best now
+	after := w.told(t)
+	all := append(append(append(before, after...), before...), after...)
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	var wait sync.WaitGroup
+	for lane := range 4 {
+		wait.Go(func() {
+			for i, c := range all {
+				if i%4 == lane {
+					for t.Context().Err() == nil && store.CounterOf(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil {
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	got := expect.Value(w.TeamStatistics(t.Context(), contestTenant, "team-001"))(t)
+	if want := (store.Statistics{TotalRounds: 5, AvgScore: 0.67, BestScore: 0.9, TotalInputTokens: 2250,
+		TotalOutputTokens: 4500}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if b := expect.Value(w.TeamStatistics(t.Context(), contestTenant, "b"))(t); b.TotalRounds != 1 || b.BestScore != 0.3 {
+		t.Errorf("%+v", b)
+	}
+}
+
+var contestTenant = aggregate.TenantID("T1")
+
+// bucket stores values in memory.
+type bucket struct {
+	mu   sync.Mutex
+	kept map[string]json.RawMessage
+}
+
+func (b *bucket) KeepContest(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob,
+	error) {
+	return b.keep("contests", ref, v, inline)
+}
+
+func (b *bucket) KeepTurn(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return b.keep("turns", ref, v, inline)
+}
+
+func (b *bucket) keep(under string, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	if len(v) <= inline {
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := fmt.Sprintf("%s/%s/%s/%s.json", under, ref.Tenant, ref.ID, aggregate.HashOf(string(v)))
+	b.kept[key] = v
+	return aggregate.Blob{Bytes: len(v), S3Key: key, Preview: string(v[:50])}, nil
+}
+
+func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (json.RawMessage, error) {
+	if x.S3Key == "" {
+		return json.RawMessage(x.JSON), nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v, ok := b.kept[x.S3Key]; ok && strings.Contains(x.S3Key, ref.ID) {
+		return v, nil
+	}
+	return nil, large.ErrExpired
+}
+
+// world is a table with contests.
+type contestWorld struct {
+	*store.ContestStore
+	db     *dynamodb.Client
+	table  string
+	bucket *bucket
+	models round.Models
+}
+
+func newWorld(t *testing.T, server *storetest.Server) *contestWorld {
+	t.Helper()
+	_, name := server.Store(t)
+	return over(server.DB, name, &bucket{kept: map[string]json.RawMessage{}})
+}
+
+func over(db *dynamodb.Client, table string, b *bucket) *contestWorld {
+	return &contestWorld{store.ContestsOf(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b, teams{}}
+}
+
+// through returns the same table with another transport.
+func (w *contestWorld) through(server *storetest.Server, transport http.RoundTripper) *contestWorld {
+	cfg := server.Config.Copy()
+	cfg.HTTPClient = &http.Client{Transport: transport}
+	return over(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }), w.table, w.bucket)
+}
+
+func order(execution string, teams ...string) contest.Order {
+	o := contest.Order{
+		Execution: execution, Tenant: contestTenant, Prompt: "データ分析を実行してください", Locale: "ja", MaxRounds: 5, MinRounds: 2,
+		TeamTimeoutSeconds: 300,
+		Budget:             aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser,
+			ID: "U1"}, Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+	}
+	for _, t := range teams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})
+	}
+	return o
+}
+
+// begin opens a contest of these teams and enters all of them.
+func (w *contestWorld) begin(t *testing.T, execution string, teams ...string) (*contest.Aggregate, []*contest.Work) {
+	t.Helper()
+	expect.NoError(t, w.Begin(t.Context(), order(execution, teams...)))
+	a := expect.Value(w.Load(t.Context(), contest.Ref(contestTenant, execution)))(t)
+	var all []*contest.Work
+	for i := range teams {
+		all = append(all, expect.Value(w.Enter(t.Context(), a, i+1))(t))
+	}
+	return a, all
+}
+
+// played returns a round whose content is derived from the arguments.
+func played(execution, team string, round int, score float64) store.Played {
+	at := time.Date(2025, 11, 5, 10, 0, round, 0, time.UTC)
+	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	ms := 2500.0
+	return store.Played{ScoredRound: contest.ScoredRound{
+		Result: contest.RoundResult{
+			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
+			SubmissionContent: fmt.Sprintf("分析結果 %s %d", team, round),
+			EvaluationScore:   score, EvaluationFeedback: "Relevance (0.90): " +
+				"高品質な情報が提供されています。", Usage: usage, ExecutionTimeSeconds: 5.2, CompletedAt: at,
+		},
+		Record: contest.MemberSubmissionsRecord{
+			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
+			Submissions: []contest.MemberSubmission{{AgentName: "web", AgentType: contest.WebSearch, Content: "検索結果...",
+				Status: contest.Success, Usage: usage, Timestamp: at, ExecutionTimeMS: &ms}},
+		},
+		Messages: []contest.ModelMessage{{Kind: contest.KindRequest,
+			Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("データ分析を実行してください")}}}},
+		Metrics: []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "高品質な情報が提供されています。"}},
+	}}
+}
+
+func (w *contestWorld) save(t *testing.T, execution, team string, round int, score float64) {
+	t.Helper()
+	expect.Value(w.SaveRound(t.Context(), contest.TeamRef(contestTenant, execution, team),
+		played(execution, team, round, score)))(t)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
 )
@@ -13,7 +15,8 @@ import (
 // ClaimCard lets the claimant by post a card's message. It succeeds if the card has no message, if Slack refused the
 // last one, or if the existing claim is by's own or older than staleBefore. Otherwise it returns ErrClaimed and the
 // card.
-func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error) {
+func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now,
+	staleBefore time.Time) (aggregate.Card, error) {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosting)
 	e.Set("claimed_by", by)
@@ -21,14 +24,16 @@ func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string
 	free := table.AnyOf(
 		e.Is("state", "=", aggregate.CardNone),
 		e.Is("state", "=", aggregate.CardUnreachable),
-		table.Both(e.Is("state", "=", aggregate.CardPosting), table.AnyOf(e.Is("claimed_by", "=", by), e.Is("claimed_at", "<", staleBefore))),
+		table.Both(e.Is("state", "=", aggregate.CardPosting),
+			table.AnyOf(e.Is("claimed_by", "=", by), e.Is("claimed_at", "<", staleBefore))),
 	)
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
 
 // PostedCard saves the message that by posted under its claim. If all is set, it also records, as Shown does, that
 // every card shows the aggregate as of that head. It returns ErrClaimed when the claim was lost.
-func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
+func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string,
+	all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
 	e.Set("message_ts", messageTS)
@@ -59,7 +64,8 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 // was read. by is the drawing's name if it called ForgetCard, and empty if not. ShownCard returns ErrClaimed when the
 // row names another message, or when another drawing has called ForgetCard or ShownCard since: of two updates at the
 // same time nobody knows which one Slack applied last.
-func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
+func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string,
+	all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
 	e.Set("hash", hash)
@@ -75,7 +81,8 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.C
 	// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
 	unchanged := table.AnyOf(mine, table.Both(free, e.Is("hash", "=", hash)))
 	e.Add("drawn", 1)
-	_, err := s.updateCard(ctx, "save the hash of", ref, c.Key(), e, *table.All(e.Is("message_ts", "=", c.MessageTS), unchanged))
+	_, err := s.updateCard(ctx, "save the hash of", ref, c.Key(), e,
+		*table.All(e.Is("message_ts", "=", c.MessageTS), unchanged))
 	return err
 }
 
@@ -107,14 +114,16 @@ func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by stri
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardNone)
 	e.Remove("claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "release", ref, key, e, table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)))
+	_, err := s.updateCard(ctx, "release", ref, key, e, table.Both(e.Is("state", "=", aggregate.CardPosting),
+		e.Is("claimed_by", "=", by)))
 	return err
 }
 
 // UnreachableCard records that Slack permanently refused by's post, or an update of messageTS if that is not empty,
 // with the aggregate's revision and the time. TryAgainAt decides when to try again. It returns ErrClaimed when the
 // claim was lost or the row names another message.
-func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
+func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int,
+	now time.Time) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardUnreachable)
 	e.Set("refusal", refusal)
@@ -125,14 +134,16 @@ func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by,
 		table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
 		e.Is("message_ts", "=", messageTS),
 		// This call was repeated because the answer to the first was lost.
-		table.Both(e.Is("state", "=", aggregate.CardUnreachable), table.Both(e.Is("refusal", "=", refusal), e.Is("tried_rev", "=", rev))),
+		table.Both(e.Is("state", "=", aggregate.CardUnreachable),
+			table.Both(e.Is("refusal", "=", refusal), e.Is("tried_rev", "=", rev))),
 	)
 	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, mine)
 	return err
 }
 
 // updateCard updates a card's row if condition holds. It returns aggregate.ErrNotFound when there is no row.
-func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *table.Expression, condition string) (aggregate.Card, error) {
+func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *table.Expression,
+	condition string) (aggregate.Card, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return aggregate.Card{}, err
@@ -151,4 +162,130 @@ func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, 
 		}
 	}
 	return c, err
+}
+
+// asRead is the condition that nobody requested a redraw since the head was read.
+func asRead(e *table.Expression, h aggregate.Head) string {
+	if h.Redraws == 0 {
+		return e.Lacks("redraws")
+	}
+	return e.Is("redraws", "=", h.Redraws)
+}
+
+// allShown records on a card's row what Shown records on the head, unless h is nil.
+func allShown(e *table.Expression, h *aggregate.Head) {
+	if h != nil {
+		e.Set("shown_rev", h.Rev)
+		e.Set("shown_redraws", h.Redraws)
+	}
+}
+
+// Shown records that all cards show the aggregate as of the given head. It does nothing if a later revision was
+// recorded, or if a redraw was requested since the head was read: a redraw may be due to something outside the rows,
+// such as the settings.
+func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
+	e := table.NewExpression()
+	e.Set("shown_rev", h.Rev)
+	e.Remove("draw_at")
+	later := table.All(e.Exists(), asRead(e, h), table.AnyOf(e.Lacks("shown_rev"), e.Is("shown_rev", "<=", h.Rev)))
+	err := s.updateHead(ctx, "note what is shown", ref, e, later)
+	if errors.Is(err, table.ErrCondition) {
+		return nil
+	}
+	return err
+}
+
+// Redraw requests that all cards of an aggregate are compared with its rows again. The sweeper also does this for ended
+// aggregates. An earlier due time is not changed.
+func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
+	return s.dueBy(ctx, "redraw", ref, s.t.Now().Add(dueAfterCommit), time.Time{}, func(e *table.Expression) {
+		e.Remove("shown_rev")
+		e.Add("redraws", 1)
+	})
+}
+
+// DrawAt saves when Slack's rate limit lets an aggregate's cards be drawn. With due the sweeper redraws them at that
+// time.
+func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
+	write := func(e *table.Expression) { e.Set("draw_at", at) }
+	if due {
+		return s.dueBy(ctx, "keep a place in line", ref, at, time.Time{}, write)
+	}
+	e := table.NewExpression()
+	write(e)
+	return s.updateHead(ctx, "keep a place in line", ref, e, table.All(e.Exists()))
+}
+
+// dueBy writes bookkeeping of a head and makes it due at a time. An existing due time between passed and at is not
+// changed.
+func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at, passed time.Time,
+	write func(*table.Expression)) error {
+	e := table.NewExpression()
+	write(e)
+	setDue(e, ref.ID, at)
+	err := s.updateHead(ctx, what, ref, e, table.All(e.Exists(),
+		table.AnyOf(e.Lacks("due_at"), e.Is("due_at", "<=", passed), e.Is("due_at", ">", at))))
+	if !errors.Is(err, table.ErrCondition) {
+		return err
+	}
+	e = table.NewExpression()
+	write(e)
+	return s.updateHead(ctx, what, ref, e, table.All(e.Exists()))
+}
+
+// updateHead writes bookkeeping attributes, which are not part of the aggregate's state and don't change its revision.
+func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *table.Expression,
+	condition *string) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	_, err = s.t.Update(ctx, table.Key(pk, aggregate.HeadKey), e, condition)
+	return table.Wrapped(err, "%s, %s", what, ref)
+}
+
+// AddCopies writes the rows of a card's copies, all or none. If one of them exists, another caller was faster, and its
+// rows are not changed.
+func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	var items []types.TransactWriteItem
+	for _, c := range copies {
+		it, err := table.Pack(c.Type(), pk, c.Key(), c)
+		if err != nil {
+			return err
+		}
+		if c.OwedSince != nil {
+			table.Index(it, 2, aggregate.OwedBy(ref.Tenant, c.User), aggregate.TimeText(*c.OwedSince))
+		}
+		items = append(items, s.t.Put(it, 0))
+	}
+	err = s.t.TransactPast(ctx, s.newID(), items)
+	var l *table.Lost
+	if errors.As(err, &l) {
+		return fmt.Errorf("copies of %s: %w", ref, ErrClaimed)
+	}
+	return err
+}
+
+// OwedCopy notes since when a copy's person owes a stamp, nil: they owe none, and adds or removes the entry by which
+// lists find it. rev is the head's when that was found out; what a later drawing noted stays.
+func (s *Store) OwedCopy(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, since *time.Time, rev int) error {
+	e := table.NewExpression()
+	if since != nil {
+		e.Set("owed_since", *since)
+		e.Set("GSI2PK", aggregate.OwedBy(ref.Tenant, c.User))
+		e.Set("GSI2SK", aggregate.TimeText(*since))
+	} else {
+		e.Remove("owed_since", "GSI2PK", "GSI2SK")
+	}
+	e.Set("owed_rev", rev)
+	_, err := s.updateCard(ctx, "note who owes by", ref, c.Key(), e,
+		table.AnyOf(e.Lacks("owed_rev"), e.Is("owed_rev", "<=", rev)))
+	if errors.Is(err, ErrClaimed) {
+		return nil
+	}
+	return err
 }

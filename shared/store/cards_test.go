@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -198,7 +201,8 @@ func (c cardTest) triedAgain() {
 	for range 2 { // the first answer was lost
 		expect.NoError(c, c.unreachable("me", ""))
 	}
-	if got := c.read(); got.State != aggregate.CardUnreachable || got.Refusal != "is_archived" || got.TriedRev != 7 || got.ClaimedBy != "" {
+	if got := c.read(); got.State != aggregate.CardUnreachable || got.Refusal != "is_archived" || got.TriedRev != 7 ||
+		got.ClaimedBy != "" {
 		c.Errorf("%+v", got)
 	}
 	c.claimed("other", at())
@@ -232,7 +236,8 @@ func (c cardTest) released() {
 	expect.NoError(c, c.unreachable("me", ""))
 	c.claimed("me", at())
 	expect.NoError(c, c.st.ReleaseCard(c.Context(), c.ref, c.key, "me"))
-	if got := c.read(); got.State != aggregate.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil || got.Refusal != "is_archived" {
+	if got := c.read(); got.State != aggregate.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil ||
+		got.Refusal != "is_archived" {
 		c.Errorf("%+v", got)
 	}
 	c.claimed("other", at())
@@ -244,5 +249,70 @@ func (c cardTest) missing() {
 	wantError(c.T, c.unreachable("me", ""), aggregate.ErrNotFound)
 	if got := len(rows(c.T, c.st, "TASK#"+c.ref.Tenant+"#"+c.ref.ID)); got != 3 {
 		c.Errorf("%d rows, want the three", got)
+	}
+}
+
+func testLeases(t *testing.T, st *taskStore) {
+	ref := created(t, st, 1)
+	lease := func(by string, until time.Time) *aggregate.Lease {
+		return &aggregate.Lease{Of: "EXECUTION#0001#001", Invocation: by, LeaseUntil: until, Run: 1, Pauses: 2,
+			Failing: &until}
+	}
+	load := func() aggregate.Aggregate {
+		t.Helper()
+		return expect.Value(st.Store.Load(t.Context(), ref))(t)
+	}
+	first := load()
+	put := func(on *Store, a aggregate.Aggregate, l *aggregate.Lease, want error) {
+		t.Helper()
+		expect.Fails(t, on.PutLease(t.Context(), a, l), want, "%+v", l)
+	}
+	soon := at().Add(30 * time.Second)
+	put(st.Store, first, lease("mine", soon), nil)
+	put(st.Store, first, lease("another", soon), aggregate.ErrInFlight)
+	put(st.Store, first, lease("mine", soon), nil) // the same again is an answer that was lost
+	second := load()
+	is := second.Common().Leases
+	if len(is) != 1 || !is[0].Same(lease("mine", soon)) || is[0].Run != 1 || is[0].Pauses != 2 ||
+		!is[0].Failing.Equal(soon) {
+		t.Errorf("%+v", is)
+	}
+	put(st.Store, second, lease("mine", soon.Add(time.Minute)), nil)                    // renewed
+	put(st.Store, second, lease("another", soon.Add(time.Hour)), aggregate.ErrInFlight) // as it was before
+	put(st.Store, load(), lease("", soon.Add(time.Minute)), nil)                        // released
+	for _, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
+		d := dropping("PutItem", 1)
+		soon = soon.Add(time.Hour)
+		put(st.over(d, options...).Store, load(), lease("mine", soon), nil)
+		if d.dropped.Load() != 1 || !load().Common().Leases[0].Same(lease("mine", soon)) {
+			t.Error("no answer was lost, or it is not there")
+		}
+	}
+	last := load().Root().Common()
+	was := first.Root().Common()
+	expect.That(t, last.Rev == was.Rev && last.DueAt.Equal(*was.DueAt), "the head moved: %+v", last)
+}
+
+// A claim relies on a tool's permission even if the tool has no row: here an administrator restricts the tool between
+// the read and the claim.
+func testClaimBeside(t *testing.T, st *taskStore) {
+	ref := created(t, st, 1)
+	decided(t, st, ref, extract, beginPrompt, finishPrompt, approvePrompt, beginProcess, finishProcess(1), approveProcess,
+		start)
+	read, _, err := st.ToolPermission(t.Context(), tenant, "list_departments")
+	if err != nil || !read.Allowed {
+		t.Fatal(read, err)
+	}
+	a := loaded(t, st, ref)
+	p := read
+	p.Allowed = false
+	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
+	c := expect.Value(a.ClaimStep(a.Head.Run, task.Call{
+		Order: 1, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2},
+		Tool:  task.ToolRef{Name: "list_departments", Rev: read.Rev},
+		Claim: task.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)},
+	}, at()))(t)
+	if _, err := st.Commit(t.Context(), a, c); err == nil {
+		t.Errorf("the step of a tool that is off was claimed")
 	}
 }

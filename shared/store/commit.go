@@ -21,7 +21,8 @@ import (
 //
 // It returns aggregate.ErrConflict when the head, a row that the change writes, or a row that it relied on has changed
 // since a was read. When only one of the tenant's rows or of a list's has changed, it returns the error of that row's
-// Owned or Listed: deciding again without reading the row would not help. aggregate.ErrFull means that a quota is used up. A commit whose answer
+// Owned or Listed: deciding again without reading the row would not help. aggregate.ErrFull means that a quota is used
+// up. A commit whose answer
 // was lost but which can be seen in the table succeeds. aggregate.ErrUnconfirmed means that it can't be seen and may
 // still be written.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
@@ -34,7 +35,8 @@ func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.C
 
 // commit is Commit for several aggregates of one tenant with a change each. The changes that have a head are written in
 // one transaction. The rows of a change without a head are put before that, and remain if the transaction is refused.
-func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes []aggregate.Change) ([]aggregate.Aggregate, error) {
+func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate,
+	changes []aggregate.Change) ([]aggregate.Aggregate, error) {
 	after := slices.Clone(all)
 	var items []types.TransactWriteItem
 	var counts []aggregate.Count
@@ -95,7 +97,8 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 
 // putAbsent puts rows outside of commits, each only if it is absent. A row that changes counters is written together
 // with them in one transaction, so that it counts once.
-func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row, counts []aggregate.Count) error {
+func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggregate.Row,
+	counts []aggregate.Count) error {
 	if len(counts) > 0 {
 		return s.putCounted(ctx, ref, rows, counts)
 	}
@@ -246,4 +249,50 @@ func (s *Store) entries(all []aggregate.AuditEntry) []aggregate.AuditEntry {
 		all[i].ID = ids[i]
 	}
 	return all
+}
+
+// Create writes an aggregate's first rows without reading before, each only if it is absent. It returns ErrExists when
+// the head exists because the same message came before. It returns aggregate.ErrFull when a new aggregate would exceed
+// a quota. While the table is busy it retries for two seconds, or until ctx ends.
+func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
+	c = s.numbered(c)
+	items, err := s.creating(ref, c)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", ref, err)
+	}
+	counters, err := s.countMoves(ref.Tenant, c.Counts)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", ref, err)
+	}
+	err = s.t.TransactPast(ctx, c.ID, append(items, counters...))
+	var l *table.Lost
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &l) && l.Failed(0):
+		if table.TextOf(l.Found(0), "last_change") == c.ID {
+			return nil // an earlier try went through, its answer was lost
+		}
+		err = ErrExists
+	}
+	return fmt.Errorf("create %s: %w", ref, full(err, c.Counts, len(items)))
+}
+
+// creating returns what puts an aggregate's first rows, the head's first. c has its id.
+func (s *Store) creating(ref aggregate.Ref, c aggregate.Change) ([]types.TransactWriteItem, error) {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return nil, err
+	}
+	due := c.Now.Add(dueAfterCommit)
+	root := c.Head.At(1).(aggregate.Root)
+	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.Newest("").After(0, c)
+	it, err := headItem(pk, ref, root)
+	if err != nil {
+		return nil, err
+	}
+	head := s.t.Put(it, 0)
+	head.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	rest, err := s.actions(ref, c, 1)
+	return append([]types.TransactWriteItem{head}, rest...), err
 }

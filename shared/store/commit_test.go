@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
 )
@@ -34,9 +36,10 @@ func testCommit(t *testing.T, st *taskStore) {
 
 func testCommitReturnsWhatIsLoaded(t *testing.T, st *taskStore) {
 	ref := running(t, st, 1, 2)
-	after := decided(t, st, ref, claim(1), finishStep(1), claim(2), finishStep(2), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(a.Head.Run, "完了しました", at())
-	})
+	after := decided(t, st, ref, claim(1), finishStep(1), claim(2), finishStep(2),
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.CompleteExecution(a.Head.Run, "完了しました", at())
+		})
 	loaded := loaded(t, st, ref)
 	after.Head.DueAt = loaded.Head.DueAt // due_at is bookkeeping that the change does not write
 	expect.Same(t, after, loaded)
@@ -55,7 +58,8 @@ func testParkedAndPaused(t *testing.T, st *taskStore) {
 	decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryGeneration(approver(), policy(), at())
 	})
-	if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 || h.Retried == nil || h.Retried.By != approver().ID {
+	if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 || h.Retried == nil ||
+		h.Retried.By != approver().ID {
 		t.Errorf("parked %v in run %d, retried %v after a retry, %v", h.Parked, h.Run, h.Retried, err)
 	}
 	decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
@@ -143,7 +147,8 @@ func testGateReliesOnSettings(t *testing.T, other *taskStore) {
 		})
 		return err
 	}
-	if err := finish(tenancy.DefaultSettings()); !errors.Is(err, aggregate.ErrSettings) || errors.Is(err, aggregate.ErrConflict) {
+	if err := finish(tenancy.DefaultSettings()); !errors.Is(err, aggregate.ErrSettings) ||
+		errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("under settings of before: %v, want ErrSettings at once", err)
 	}
 	if a, err := st.Load(t.Context(), ref); err != nil || a.Head.Rev != before.Head.Rev {
@@ -188,8 +193,10 @@ func testCarriedSteps(t *testing.T, st *taskStore) {
 	h.Ended = &task.Ended{As: task.TaskFailed, At: c.Now, Reason: task.ReasonToolFailed}
 	for i := 1; i < steps; i++ {
 		c.Rows = append(c.Rows, &task.StepResult{
-			TaskID: ref.ID, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d", i), Access: aggregate.Read, Call: 1,
-			Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) + `"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
+			TaskID: ref.ID, ProcessVersion: 1, Attempt: 1, Order: i, StepID: fmt.Sprintf("step-%d",
+				i), Access: aggregate.Read, Call: 1,
+			Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(`"` + strings.Repeat("x", 4<<10) +
+				`"`)}, StartedAt: c.Now, CompletedAt: &c.Now,
 		})
 	}
 	expect.Value(st.Commit(t.Context(), a, c))(t)
@@ -231,7 +238,8 @@ func testAuditOrder(t *testing.T, st *taskStore) {
 			got = append(got, table.TextOf(it, "action"))
 		}
 	}
-	want := []string{"task.created", "prompt.approved", "process.approved", "execution.started", "execution.cancelled", "task.cancelled"}
+	want := []string{"task.created", "prompt.approved", "process.approved", "execution.started", "execution.cancelled",
+		"task.cancelled"}
 	expect.Same(t, want, got)
 }
 
@@ -242,4 +250,113 @@ func longest[S ~string](all []S) (out S) {
 		}
 	}
 	return out
+}
+
+func testCreate(t *testing.T, st *taskStore) {
+	c, ref := received(t, 1)
+	expect.NoError(t, st.Create(t.Context(), c))
+
+	t.Run("makes the head, the request and the task's card", func(t *testing.T) {
+		a := loaded(t, st, ref)
+		want := (&task.Aggregate{}).Apply(c)
+		due := c.Now.Add(time.Minute)
+		want.Head.DueAt, want.Head.LastChange = &due, a.Head.LastChange
+		expect.Same(t, want, a)
+		expect.That(t, a.Head.LastChange != "", "the head does not say which change made it")
+	})
+
+	t.Run("the items are as documented", func(t *testing.T) {
+		pk := "TASK#" + tenant + "#" + ref.ID
+		type shape struct{ SK, Type, Rev, Schema, GSI1PK, GSI1SK, GSI2PK, GSI2SK string }
+		var got []shape
+		for _, it := range rows(t, st, pk) {
+			got = append(got, shape{
+				table.TextOf(it, "SK"), table.TextOf(it, "type"), fmt.Sprint(table.IntOf(it, "rev")), fmt.Sprint(table.IntOf(it,
+					"schema_version")),
+				table.TextOf(it, "GSI1PK"), table.TextOf(it, "GSI1SK"), table.TextOf(it, "GSI2PK"), table.TextOf(it, "GSI2SK"),
+			})
+		}
+		want := []shape{
+			{SK: "CARD#task", Type: "card", Rev: "1", Schema: "1"},
+			{
+				SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d",
+					shardOf(ref.ID)), GSI1SK: "2026-04-18T14:31:00.001Z",
+			},
+			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
+		}
+		expect.Same(t, want, got)
+	})
+
+	t.Run("a repeated message is refused and changes nothing", func(t *testing.T) {
+		before := rows(t, st, "TASK#"+tenant+"#"+ref.ID)
+		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
+		expect.NoError(t, err)
+		wantError(t, st.Create(t.Context(), later), ErrExists)
+		expect.Same(t, before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items())
+	})
+
+	t.Run("five deliveries at once make one task", func(t *testing.T) { testDeliveriesAtOnce(t, st) })
+}
+
+func testDeliveriesAtOnce(t *testing.T, st *taskStore) {
+	c, _ := received(t, 2)
+	errs := make([]error, 5)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = st.Create(t.Context(), c) })
+	}
+	all.Wait()
+	made := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			made++
+		case !errors.Is(err, ErrExists):
+			t.Error(err)
+		}
+	}
+	expect.That(t, made == 1, "%d made the task, want 1", made)
+}
+
+// held is DynamoDB's answer to a single write while a transaction holds its item.
+const held = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"Transaction is ` +
+	`ongoing for the item"}`
+
+// Transactions hold rows that other calls update one by one: these calls wait shortly and then succeed. Three refusals
+// are what a call outlasts however long its tries take (table.Unhindered). What is held longer is an error after which
+// whoever called is called again.
+func testHinderedWrites(t *testing.T, st *taskStore) {
+	ref := waitingPrompt(t, st, 1)
+	wait := aggregate.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
+	for _, c := range []struct {
+		name, operation string
+		write           func(*taskStore) error
+	}{
+		{"a claim of a card", "UpdateItem", func(st *taskStore) error {
+			_, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at())
+			return err
+		}},
+		{"a redraw", "UpdateItem", func(st *taskStore) error { return st.Redraw(t.Context(), ref) }},
+		{"a run's token", "PutItem", func(st *taskStore) error { return st.PutWait(t.Context(), ref, wait) }},
+		{"a token that was answered", "DeleteItem", func(st *taskStore) error { return st.DropWait(t.Context(), ref, wait) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &refuser{operation: c.operation, body: held}
+			r.left.Store(1 << 30)
+			inTime(t, func() bool {
+				begun := time.Now()
+				err := c.write(st.over(r))
+				expect.Is(t, explain.ClassOf(err), explain.Unavailable, fmt.Sprint("held for good: ", err))
+				return time.Since(begun) < 2500*time.Millisecond
+			})
+			r.refused.Store(0)
+			r.left.Store(3)
+			expect.NoError(t, c.write(st.over(r)))
+			expect.Is(t, r.refused.Load(), 3, "times refused")
+		})
+	}
+	a := loaded(t, st, ref)
+	if len(a.Waits) != 0 || a.Card("CARD#task").State != aggregate.CardPosting {
+		t.Errorf("waits %v, the card is %s", a.Waits, a.Card("CARD#task").State)
+	}
 }

@@ -3,8 +3,10 @@ package store_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,26 +66,31 @@ func testExamples(t *testing.T, w *contestWorld) {
 
 	summary := expect.Value(w.Summary(t.Context(), contestTenant, published))(t)
 	expect.Same(t, results, summary.TeamResults)
-	if summary.Status != contest.SummaryCompleted || *summary.BestTeamID != "team-001" || *summary.BestScore != 0.85 || summary.TotalTeams != 2 || summary.UserPrompt != "データ分析を実行してください" {
+	if summary.Status != contest.SummaryCompleted || *summary.BestTeamID != "team-001" || *summary.BestScore != 0.85 ||
+		summary.TotalTeams != 2 || summary.UserPrompt != "データ分析を実行してください" {
 		t.Errorf("%+v", summary)
 	}
 	got, said, err := w.LoadRoundHistory(t.Context(), contestTenant, published, "team-001", 1)
 	expect.NoError(t, err)
-	if got == nil || got.TeamName != "Alpha Team" || got.Submissions[0].Content != record.Submissions[0].Content || got.TotalUsage().OutputTokens != 100 || len(said) != 4 {
+	if got == nil || got.TeamName != "Alpha Team" || got.Submissions[0].Content != record.Submissions[0].Content ||
+		got.TotalUsage().OutputTokens != 100 || len(said) != 4 {
 		t.Errorf("%+v, %d messages", got, len(said))
 	}
 	for _, none := range []struct {
 		execution, team string
 		round           int
-	}{{published, "team-001", 2}, {published, "team-009", 1}, {contest.NewID(), "team-001", 1}, {"#", "team-001", 1}, {published, "team-001", 0}} {
+	}{{published, "team-001", 2}, {published, "team-009", 1}, {contest.NewID(), "team-001", 1}, {"#", "team-001",
+		1}, {published, "team-001", 0}} {
 		if r, m, err := w.LoadRoundHistory(t.Context(), contestTenant, none.execution, none.team, none.round); r != nil ||
 			m == nil || len(m) != 0 || err != nil {
 			t.Errorf("%+v: %v %v %v", none, r, m, err)
 		}
 	}
 	board := expect.Value(w.Board(t.Context(), contestTenant, store.ContestFilter{}, "", 0))(t)
-	if len(board.Items) != 2 || board.Items[0].TeamName != "Alpha Team" || board.Items[0].RoundNumber != 1 || board.Items[0].EvaluationScore != 0.85 ||
-		board.Items[0].EvaluationFeedback != results[0].EvaluationFeedback || board.Items[0].SubmissionFormat != "structured_json" || board.Items[0].CreatedAt.IsZero() || !board.Items[0].IsBest {
+	if len(board.Items) != 2 || board.Items[0].TeamName != "Alpha Team" || board.Items[0].RoundNumber != 1 ||
+		board.Items[0].EvaluationScore != 0.85 ||
+		board.Items[0].EvaluationFeedback != results[0].EvaluationFeedback ||
+		board.Items[0].SubmissionFormat != "structured_json" || board.Items[0].CreatedAt.IsZero() || !board.Items[0].IsBest {
 		t.Errorf("%+v", board.Items)
 	}
 	info := expect.Value(json.Marshal(board.Items[0].UsageInfo))(t)
@@ -104,7 +111,8 @@ func testUpsert(t *testing.T, w *contestWorld) {
 	expect.Value(w.SaveRound(t.Context(), teams[0].Ref(), again))(t)
 	second := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
 	r, s := first.Rounds[0], second.Rounds[0]
-	if r.ID != s.ID || r.TeamName != s.TeamName || !r.CreatedAt.Equal(s.CreatedAt) || len(second.Rounds) != 1 || len(second.Board) != 1 {
+	if r.ID != s.ID || r.TeamName != s.TeamName || !r.CreatedAt.Equal(s.CreatedAt) || len(second.Rounds) != 1 ||
+		len(second.Board) != 1 {
 		t.Errorf("%+v", s)
 	}
 	b, c := first.Board[0], second.Board[0]
@@ -117,13 +125,15 @@ func testUpsert(t *testing.T, w *contestWorld) {
 	board := expect.Value(w.Board(t.Context(), contestTenant, store.ContestFilter{Execution: id}, "", 0))(t)
 	expect.That(t, len(board.Items) == 1 && board.Items[0].EvaluationScore == 0.4, "%+v", board.Items)
 	bad := played(id, "a", 2, 1.5)
-	if _, err := w.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || err.Error() != "evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification." {
+	if _, err := w.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil ||
+		err.Error() != "evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification." {
 		t.Errorf("%v", err)
 	}
 	// Packing the row refuses a score that the decision accepted.
 	c.EvaluationScore = 1.5
 	head := second.Head
-	if _, err := w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c}, Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "This violates the contract specification.") {
+	if _, err := w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c},
+		Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "This violates the contract specification.") {
 		t.Errorf("%v", err)
 	}
 }
@@ -136,7 +146,8 @@ func testLarge(t *testing.T, w *contestWorld) {
 	big.Record.Submissions[0].Content = strings.Repeat("<調べた結果>", 20_000)
 	expect.Value(w.SaveRound(t.Context(), teams[0].Ref(), big))(t)
 	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
-	if r := team.Rounds[0]; r.SubmissionContent.S3Key == "" || r.MemberSubmissionsRecord.S3Key == "" || r.MessageHistory.S3Key != "" || team.Board[0].SubmissionS3Key != r.SubmissionContent.S3Key {
+	if r := team.Rounds[0]; r.SubmissionContent.S3Key == "" || r.MemberSubmissionsRecord.S3Key == "" ||
+		r.MessageHistory.S3Key != "" || team.Board[0].SubmissionS3Key != r.SubmissionContent.S3Key {
 		t.Errorf("%+v", r)
 	}
 	expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
@@ -144,7 +155,9 @@ func testLarge(t *testing.T, w *contestWorld) {
 	summary := expect.Value(w.Summary(t.Context(), contestTenant, id))(t)
 	record, _, err := w.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
 	expect.NoError(t, err)
-	if summary.Summary.TeamResults.S3Key == "" || summary.TeamResults[0].SubmissionContent != big.Result.SubmissionContent || record.Submissions[0].Content != big.Record.Submissions[0].Content {
+	if summary.Summary.TeamResults.S3Key == "" ||
+		summary.TeamResults[0].SubmissionContent != big.Result.SubmissionContent ||
+		record.Submissions[0].Content != big.Record.Submissions[0].Content {
 		t.Error("it did not come back whole")
 	}
 }
@@ -196,7 +209,8 @@ func testSettle(t *testing.T, w *contestWorld) {
 		t.Errorf("settled by a run that is not the contest's: %v", err)
 	}
 	settled := expect.Value(w.Settle(t.Context(), ref, 1))(t)
-	if settled.Summary.Status != contest.SummaryPartialFailure || *settled.Summary.BestTeamID != "scored" || len(settled.Summary.FailedTeams) != 2 || len(settled.Summary.Places) != 1 {
+	if settled.Summary.Status != contest.SummaryPartialFailure || *settled.Summary.BestTeamID != "scored" ||
+		len(settled.Summary.FailedTeams) != 2 || len(settled.Summary.Places) != 1 {
 		t.Errorf("%+v", settled.Summary)
 	}
 	for i, why := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
@@ -215,7 +229,8 @@ func testSettle(t *testing.T, w *contestWorld) {
 	none := contest.NewID()
 	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
 	failed := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, none), 1))(t)
-	if failed.Summary.Status != contest.SummaryFailed || failed.Summary.BestTeamID != nil || failed.Summary.BestScore != nil {
+	if failed.Summary.Status != contest.SummaryFailed || failed.Summary.BestTeamID != nil ||
+		failed.Summary.BestScore != nil {
 		t.Errorf("%+v", failed.Summary)
 	}
 	s := expect.Value(w.Summary(t.Context(), contestTenant, none))(t)
@@ -233,7 +248,8 @@ func testTurns(t *testing.T, w *contestWorld) {
 		return aggregate.Usage{ID: id, Calls: 1, Cost: cost}
 	}
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
-	if err := kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7)); !errors.Is(err, aggregate.ErrMoved) {
+	if err := kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7)); !errors.Is(err,
+		aggregate.ErrMoved) {
 		t.Errorf("whoever goes on from an answer that is not kept hears %v", err)
 	}
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1/failed-1", nil, use("u3", 1)))
@@ -273,4 +289,83 @@ func testTenants(t *testing.T, w *contestWorld) {
 		t.Errorf("%v", err)
 	}
 	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
+}
+
+// settled begins a contest and retries until there is an answer, because a busy machine may time out.
+func (w *contestWorld) settled(t *testing.T, o contest.Order) (err error) {
+	for range 20 {
+		if err = w.Begin(t.Context(), o); err == nil || errors.Is(err, aggregate.ErrExists) ||
+			errors.As(err, new(aggregate.ErrFull)) {
+			return err
+		}
+	}
+	return err
+}
+
+// TestContestsBegunAtOnceNeverShareWhatTheDayLeaves begins several contests at once, all of which see the same
+// remaining budget of the day.
+func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
+	server := storetest.Start(t)
+	for _, tt := range []struct{ contests, fit int }{{2, 1}, {20, 7}} {
+		t.Run(fmt.Sprint(tt.contests), func(t *testing.T) {
+			w := newWorld(t, server)
+			all := make([]contest.Order, tt.contests)
+			for i := range all {
+				all[i] = order(contest.NewID(), "a", "b")
+				all[i].MostOfDay = aggregate.MicroUSD(tt.fit)*all[i].Budget + all[i].Budget/2
+			}
+			errs := make([]error, tt.contests)
+			var wg sync.WaitGroup
+			for i, o := range all {
+				wg.Go(func() { errs[i] = w.settled(t, o) })
+			}
+			wg.Wait()
+			begun := 0
+			for i, err := range errs {
+				switch _, missing := w.Load(t.Context(), contest.Ref(contestTenant, all[i].Execution)); {
+				case (err == nil || errors.Is(err, aggregate.ErrExists)) && missing == nil:
+					begun++
+				case !errors.As(err, new(aggregate.ErrFull)) || !errors.Is(missing, aggregate.ErrNotFound):
+					t.Errorf("%v, and of it there is %v", err, missing)
+				}
+				if again := w.settled(t, all[i]); !errors.As(err, new(aggregate.ErrFull)) &&
+					!errors.Is(again, aggregate.ErrExists) {
+					t.Errorf("the same one again: %v", again)
+				}
+			}
+			sums := expect.Value(w.ContestStore.Of.Spent(t.Context(), contestTenant, time.Now()))(t)
+			if begun != tt.fit || sums.Day != aggregate.MicroUSD(tt.fit)*aggregate.USD(1) {
+				t.Errorf("%d of %d began, the day counts %s", begun, tt.contests, sums.Day)
+			}
+		})
+	}
+}
+
+// TestOneContestSentTwentyTimesReservesOnce sends one order many times at once.
+func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	o := order(contest.NewID(), "a")
+	o.MostOfDay = o.Budget
+	errs := make([]error, 20)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = w.settled(t, o) })
+	}
+	wg.Wait()
+	first := 0
+	for _, err := range errs {
+		if err == nil {
+			first++
+		} else if !errors.Is(err, aggregate.ErrExists) {
+			t.Error(err)
+		}
+	}
+	sums := expect.Value(w.ContestStore.Of.Spent(t.Context(), contestTenant, time.Now()))(t)
+	expect.That(t, first <= 1 && sums.Day == o.Budget, "%d began it, the day counts %s", first, sums.Day)
+	x := order(contest.NewID(), "a")
+	x.MostOfDay = x.Budget - 1
+	x.Tenant = aggregate.TenantID("T2") // whose day counts nothing yet
+	if err := w.settled(t, x); !errors.As(err, new(aggregate.ErrFull)) {
+		t.Errorf("more than the whole day: %v", err)
+	}
 }

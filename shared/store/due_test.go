@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // walked collects everything that is due in a shard.
@@ -84,7 +86,8 @@ func testDue(t *testing.T, st *taskStore) {
 	})
 	t.Run("a handled task is postponed", func(t *testing.T) { testHandled(t, st, all) })
 	t.Run("a task that has ended is never due", func(t *testing.T) { testEndedNeverDue(t, st, all) })
-	t.Run("a task that moved while its sweep failed is due as that move says", func(t *testing.T) { testMovedWhileSweeping(t, st) })
+	t.Run("a task that moved while its sweep failed is due as that move says",
+		func(t *testing.T) { testMovedWhileSweeping(t, st) })
 	t.Run("a task that moved on is not postponed", func(t *testing.T) { testMovedOn(t, st, all) })
 	t.Run("a task that is not there stays so", func(t *testing.T) { testDueOfNothing(t, st) })
 }
@@ -105,7 +108,8 @@ func testMovedWhileSweeping(t *testing.T, st *taskStore) {
 func testDueOfNothing(t *testing.T, st *taskStore) {
 	gone := task.RefOf(tenant, aggregate.NewID())
 	for name, err := range map[string]error{
-		"postpone": st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &firstDue), "failed": st.SweepFailed(t.Context(), gone, 1, firstDue, at()),
+		"postpone": st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &firstDue), "failed": st.SweepFailed(t.Context(),
+			gone, 1, firstDue, at()),
 		"shown": st.Shown(t.Context(), gone, aggregate.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
 	} {
 		t.Run(name, func(t *testing.T) { wantError(t, err, aggregate.ErrNotFound) })
@@ -188,7 +192,10 @@ func testShown(t *testing.T, st *taskStore) {
 		{"a later one", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5}) }, 5},
 		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 4}) }, 5},
 		{"none, to be drawn again", func() error { return st.Redraw(t.Context(), ref) }, 0},
-		{"what was drawn before that was asked for", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5}) }, 0},
+		{"what was drawn before that was asked for", func() error {
+			return st.Shown(t.Context(), ref,
+				aggregate.Head{Rev: 5})
+		}, 0},
 		{"again", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5, Redraws: 1}) }, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -216,7 +223,8 @@ func testShown(t *testing.T, st *taskStore) {
 		err := st.Postpone(t.Context(), ref, read, &later)
 		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%v, due %v", err, dueAt(t, st, ref))
 	})
-	t.Run("a place in line is kept until all is shown, and due when it is far off", func(t *testing.T) { testPlaceInLine(t, st, ref) })
+	t.Run("a place in line is kept until all is shown, and due when it is far off",
+		func(t *testing.T) { testPlaceInLine(t, st, ref) })
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
 		expect.NoError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
 		expect.NoError(t, st.Redraw(t.Context(), ref))
@@ -271,4 +279,120 @@ func testPlaceInLine(t *testing.T, st *taskStore, ref aggregate.Ref) {
 	if h := headOf(t, st, ref); h.DrawAt != nil {
 		t.Errorf("%+v", h)
 	}
+}
+
+func testWaits(t *testing.T, st *taskStore) {
+	ref := created(t, st, 1)
+	wait := func(token string, run int, entered time.Duration, retry int) aggregate.Wait {
+		return aggregate.Wait{Gate: "PROMPT#0001", Token: token, Run: run, Entered: at().Add(entered), Retry: retry}
+	}
+	held := func(t *testing.T) []aggregate.Wait {
+		t.Helper()
+		a := loaded(t, st, ref)
+		return a.Waits
+	}
+
+	for _, c := range []struct {
+		name  string
+		was   aggregate.Wait
+		put   aggregate.Wait
+		stale bool
+	}{
+		{"the same again", wait("a", 2, 0, 1), wait("a", 2, 0, 1), false},
+		{"a later retry", wait("a", 2, 0, 1), wait("b", 2, 0, 2), false},
+		{"an earlier retry", wait("a", 2, 0, 1), wait("b", 2, 0, 0), true},
+		{"a state entered a millisecond later", wait("a", 2, 0, 1), wait("b", 2, time.Millisecond, 0), false},
+		{"a state entered a second later", wait("a", 2, 999*time.Millisecond, 1), wait("b", 2, time.Second, 0), false},
+		{"a state entered earlier", wait("a", 2, 0, 1), wait("b", 2, -time.Millisecond, 5), true},
+		{"a later run", wait("a", 9, time.Hour, 1), wait("b", 10, 0, 0), false},
+		{"an earlier run", wait("a", 10, 0, 0), wait("b", 9, time.Hour, 5), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, w := range held(t) {
+				expect.NoError(t, st.DropWait(t.Context(), ref, w))
+			}
+			expect.NoError(t, st.PutWait(t.Context(), ref, c.was))
+			err := st.PutWait(t.Context(), ref, c.put)
+			expect.Must(t, errors.Is(err, ErrStale) == c.stale && (err == nil || c.stale), "%v, want stale %v", err, c.stale)
+			want := c.put
+			if c.stale {
+				want = c.was
+			}
+			expect.Same(t, []aggregate.Wait{want}, held(t))
+		})
+	}
+
+	t.Run("the row expires, but not while a run may wait", func(t *testing.T) {
+		was := held(t)[0]
+		for until, want := range map[time.Duration]int{time.Minute: 1, -time.Minute: 0} {
+			was.DeleteAfter = at().Add(until).Unix()
+			expect.NoError(t, st.PutWait(t.Context(), ref, was))
+			expect.Is(t, len(held(t)), want, "tokens that expire in", until.String())
+		}
+		was.DeleteAfter = 0
+		expect.NoError(t, st.PutWait(t.Context(), ref, was))
+	})
+
+	t.Run("only the token that was answered is dropped", func(t *testing.T) {
+		now := held(t)[0]
+		other := now
+		other.Token = "another"
+		expect.NoError(t, st.DropWait(t.Context(), ref, other))
+		expect.Must(t, len(held(t)) == 1, "another's token was dropped")
+		for range 2 {
+			expect.NoError(t, st.DropWait(t.Context(), ref, now))
+		}
+		expect.Is(t, len(held(t)), 0, "the token is still there")
+	})
+}
+
+func testLeftWaits(t *testing.T, st *taskStore) {
+	for n, tt := range []struct {
+		name string
+		run  int
+		in   pipeline.Input // of the state that makes a commit
+		want int
+	}{
+		{"a state entered later", 1, pipeline.Input{Run: 1, Entered: at().Add(time.Millisecond)}, 0},
+		{"this state", 1, pipeline.Input{Run: 1, Entered: at()}, 1},
+		{"a state before the gate", 1, pipeline.Input{Run: 1, Entered: at().Add(-time.Second)}, 1},
+		{"a state of another run", 2, pipeline.Input{Run: 1, Entered: at().Add(time.Second)}, 1},
+		{"a state that does not say when", 1, pipeline.Input{Run: 1}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ref := created(t, st, 100+n)
+			w := aggregate.Wait{Gate: "PROMPT#0001", Token: "a", Run: tt.run, Entered: at()}
+			expect.NoError(t, st.PutWait(t.Context(), ref, w))
+			decided(t, st, ref, decision(tt.in.Entering(extract)), finishPrompt)
+			expect.Is(t, len(loaded(t, st, ref).Waits), tt.want, "waits")
+		})
+	}
+}
+
+// FuzzWait checks that any task token is stored unchanged, in a row that can't be mistaken for another row of the task.
+func FuzzWait(f *testing.F) {
+	f.Add("AQCEAAAAKgAAAAMAAAAAAAAAAcF0b2tlbg==", "PROMPT#0001", 1, 0, int64(1776490200000))
+	f.Add("\x00\u202e token", "GATE#0001#001#02", 1<<30, 99, int64(-1))
+	f.Add("", "", 0, 0, int64(0))
+	f.Add("#", "HEAD", -1, -1, int64(253402300799999))
+	f.Fuzz(func(t *testing.T, token, gate string, run, retry int, millis int64) {
+		const limit = 253402300799999 // the year 9999 ends
+		if millis < -limit || millis > limit {
+			return
+		}
+		want := aggregate.Wait{Gate: gate, Token: token, Run: run, Entered: time.UnixMilli(millis).UTC(), Retry: retry}
+		want.DeleteAfter = max(1<<40, millis) // in seconds: never
+		if want.Entered.Year() < 0 {
+			return
+		}
+		it := expect.Value(table.Pack("wait", "TASK#t#1", want.Key(), want))(t)
+		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
+		r, err := New(nil, "").unpackRow(task.Kind, it)
+		expect.Must(t, err == nil, "%+v: %v", want, err)
+		a.Add(r)
+		expect.Same(t, []aggregate.Wait{want}, a.Waits)
+		if len(a.Rows()) != 0 || a.Head.TaskID != "1" || want.Key() != "WAIT#"+gate {
+			t.Errorf("%q is taken for another row: %v", want.Key(), a.Rows())
+		}
+	})
 }

@@ -1,12 +1,19 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -25,7 +32,8 @@ func ways() map[task.Status][]task.Decision {
 	policy := aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
 	now, late := at().Add(time.Minute), at().Add(1000*time.Hour)
 	s := tenancy.DefaultSettings()
-	step := []task.Step{{StepID: "s", Order: 1, Tool: "list_employees", ToolInput: "{}", Access: aggregate.Read, ToolVersion: "v1", Description: "d"}}
+	step := []task.Step{{StepID: "s", Order: 1, Tool: "list_employees", ToolInput: "{}", Access: aggregate.Read,
+		ToolVersion: "v1", Description: "d"}}
 	extract := func(a agg) (aggregate.Change, error) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "t", Priority: task.Medium, TaskType: task.TypeStandard}, now)
 	}
@@ -64,7 +72,8 @@ func ways() map[task.Status][]task.Decision {
 				return a.ClaimStep(a.Head.Run, call, now)
 			},
 			func(a agg) (aggregate.Change, error) {
-				return a.FinishStep(task.StepKey(1, 1, 1), "invocation", task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}"}}, now)
+				return a.FinishStep(task.StepKey(1, 1, 1), "invocation",
+					task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}"}}, now)
 			},
 			func(a agg) (aggregate.Change, error) { return a.CompleteExecution(a.Head.Run, "完了", now) }),
 		task.StatusCancelled: {extract, func(a agg) (aggregate.Change, error) { return a.End(by, policy, now) }},
@@ -102,11 +111,13 @@ func TestEachStatusHasItsList(t *testing.T) {
 			if requester == "U0TWO" {
 				want = 0
 			}
-			p := expect.Value(s.Search(t.Context(), tenant, task.Filter{Status: status, Requester: requester}, "", store.MaxPage, 1000, nil))(t)
+			p := expect.Value(s.Search(t.Context(), tenant, task.Filter{Status: status, Requester: requester}, "",
+				store.MaxPage, 1000, nil))(t)
 			expect.That(t, len(p.Items) == want, "%d are %q of %q, want %d", len(p.Items), status, requester, want)
 			for i, x := range p.Items {
 				expect.That(t, x.Stands == made[x.ID] && x.Requester() == "U0ONE", "%s is %s", made[x.ID], x.Stands)
-				expect.That(t, (x.Stands == task.StatusWaits) == (x.WaitsFor == task.CardPrompt), "%s waits for %q", x.Stands, x.WaitsFor)
+				expect.That(t, (x.Stands == task.StatusWaits) == (x.WaitsFor == task.CardPrompt), "%s waits for %q", x.Stands,
+					x.WaitsFor)
 				expect.That(t, (x.Title != "") != (x.Text != ""), "%+v has no words, or too many", x)
 				expect.That(t, i == 0 || !p.Items[i-1].CreatedAt.Before(x.CreatedAt), "they are not in order")
 			}
@@ -120,11 +131,139 @@ func TestEachStatusHasItsList(t *testing.T) {
 func received(t *testing.T, s *store.TaskStore, team, user, text string, n int) aggregate.Ref {
 	t.Helper()
 	now := at().Add(time.Duration(n) * time.Second)
-	r := task.Request{TeamID: team, Channel: "C0CHANNEL", ChannelType: "channel", User: user, Text: text, Source: task.SourceChannel}
+	r := task.Request{TeamID: team, Channel: "C0CHANNEL", ChannelType: "channel", User: user, Text: text,
+		Source: task.SourceChannel}
 	r.MessageTS = fmt.Sprintf("17700000%02d.000100", n)
 	r.ThreadTS = r.MessageTS
 	c, ref, err := task.Receive(aggregate.TenantID(team), r, now)
 	expect.NoError(t, err)
 	expect.NoError(t, s.Create(t.Context(), c))
 	return ref
+}
+
+// extracted makes a task of a person's message.
+func extracted(t *testing.T, s *store.TaskStore, team, user, title string, n int) aggregate.Ref {
+	t.Helper()
+	now := at().Add(time.Duration(n) * time.Second)
+	ts := time.Duration(n)
+	r := task.Request{TeamID: team, Channel: "C0CHANNEL", ChannelType: "channel", User: user, Text: title,
+		Source: task.SourceChannel}
+	r.MessageTS = "17700000" + string(rune('0'+ts/10)) + string(rune('0'+ts%10)) + ".000100"
+	r.ThreadTS = r.MessageTS
+	c, ref, err := task.Receive(aggregate.TenantID(team), r, now)
+	expect.NoError(t, err)
+	expect.NoError(t, s.Create(t.Context(), c))
+	expect.Value(s.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Accept(a.Head.Run, aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team},
+			tenancy.DefaultSettings(), now)
+	}))(t)
+	expect.Value(s.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: title, Description: title, Priority: task.Medium,
+			TaskType: task.TypeStandard}, now)
+	}))(t)
+	return ref
+}
+
+func TestAListSaysWhoAskedAndKeepsWhatIsWanted(t *testing.T) {
+	s, _ := storetest.Start(t).Store(t)
+	first := extracted(t, s, "T0TEAM", "U0ONE", "first", 1)
+	extracted(t, s, "T0TEAM", "U0TWO", "second", 2)
+	third := extracted(t, s, "T0TEAM", "U0ONE", "third", 3)
+	extracted(t, s, "T0OTHER", "U0ONE", "another tenant's", 4)
+	list := func(f task.Filter, most int, keep func(store.ListedTask) bool) (titles []string, next string) {
+		p := expect.Value(s.Search(t.Context(), first.Tenant, f, "", 10, most, keep))(t)
+		for _, x := range p.Items {
+			titles = append(titles, x.Requester()+" "+x.Title)
+		}
+		return titles, p.Next
+	}
+	for name, c := range map[string]struct {
+		filter task.Filter
+		keep   func(store.ListedTask) bool
+		want   []string
+	}{
+		"all":    {task.Filter{}, nil, []string{"U0ONE third", "U0TWO second", "U0ONE first"}},
+		"by one": {task.Filter{Requester: "U0TWO"}, nil, []string{"U0TWO second"}},
+		"some": {task.Filter{}, func(x store.ListedTask) bool { return x.Title == "first" },
+			[]string{"U0ONE first"}},
+		"some of one's": {task.Filter{Requester: "U0TWO"}, func(x store.ListedTask) bool { return x.Title == "first" }, nil},
+		"since a time":  {task.Filter{From: at().Add(2 * time.Second)}, nil, []string{"U0ONE third", "U0TWO second"}},
+		"nobody's":      {task.Filter{Requester: "U0#"}, nil, nil},
+	} {
+		got, next := list(c.filter, 0, c.keep)
+		if expect.Same(t, c.want, got); next != "" {
+			t.Errorf("%s: there is a next page", name)
+		}
+	}
+	if got, next := list(task.Filter{}, 2, func(x store.ListedTask) bool { return x.Title == "first" }); len(got) != 0 ||
+		next == "" {
+		t.Errorf("of the two newest: %q, next %q", got, next)
+	}
+	titles := expect.Value(s.Titled(t.Context(), first.Tenant, first.ID, third.ID, "01NONE", "#"))(t)
+	if len(titles) != 2 || titles[third.ID].Title != "third" || titles[third.ID].Requester() != "U0ONE" {
+		t.Errorf("%+v", titles)
+	}
+	others := expect.Value(s.Titled(t.Context(), "01OTHER", first.ID))(t)
+	expect.That(t, len(others) == 0, "another tenant's are read: %+v", others)
+	requests := expect.Value(s.Requests(t.Context(), first.Tenant, first.ID))(t)
+	expect.That(t, requests[first.ID].Text == "first" && requests[first.ID].User == "U0ONE", "%+v", requests)
+}
+
+// refusing fails as many writes as left says.
+type refusing struct{ left, tried atomic.Int32 }
+
+func (r *refusing) RoundTrip(q *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+		r.tried.Add(1)
+		if r.left.Add(-1) >= 0 {
+			return nil, errors.New("the network is away")
+		}
+	}
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+func testRetries(t *testing.T, w *contestWorld, server *storetest.Server) {
+	id := contest.NewID()
+	_, teams := w.begin(t, id, "a")
+	var waited []time.Duration
+	broken := &refusing{}
+	x := w.through(server, broken)
+	x.Sleep = func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil }
+	for _, tt := range []struct {
+		fails int32
+		tries int32
+		waits []time.Duration
+		saved bool
+	}{
+		{0, 1, nil, true},
+		{3, 4, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, true},
+		{100, 4, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, false},
+	} {
+		waited = nil
+		broken.left.Store(tt.fails)
+		broken.tried.Store(0)
+		_, err := x.SaveRound(t.Context(), teams[0].Ref(), played(id, "a", 1, 0.5))
+		var given *contest.DatabaseWriteError
+		if (err == nil) != tt.saved || !tt.saved && (!errors.As(err, &given) || given.Attempts != 4) {
+			t.Errorf("%d failures: %v", tt.fails, err)
+		}
+		if !slices.Equal(waited, tt.waits) || broken.tried.Load() != tt.tries {
+			t.Errorf("%d failures: waited %v, tried %d times", tt.fails, waited, broken.tried.Load())
+		}
+	}
+	waited = nil
+	broken.left.Store(0)
+	for name, p := range map[string]float64{"a score that can't be": 2, "a round that is not next": 0.5} {
+		bad := played(id, "a", 4, p)
+		_, err := x.SaveRound(t.Context(), teams[0].Ref(), bad)
+		expect.That(t, err != nil && !errors.As(err, new(*contest.DatabaseWriteError)), "%s: %v", name, err)
+	}
+	expect.That(t, len(waited) == 0, "what can't be written was tried again: %v", waited)
+	if _, err := x.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "b"),
+		played(id, "b", 1, 0.5)); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("a team that is not there: %v", err)
+	}
+	if team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t); len(team.Rounds) != 1 {
+		t.Errorf("%d rounds", len(team.Rounds))
+	}
 }

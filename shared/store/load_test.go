@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +24,8 @@ import (
 
 // items compares items by content.
 func items() cmp.Option {
-	return cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberBOOL{},
+	return cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{},
+		types.AttributeValueMemberBOOL{},
 		types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberNULL{})
 }
 
@@ -78,8 +83,10 @@ func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 	pk := "TASK#" + ref.Tenant + "#" + ref.ID
 	const versions = 20
 	for v := 2; v <= versions; v++ {
-		p := &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(), Gate: aggregate.Gate{Status: aggregate.Rejected}}
-		write(t, st, expect.Value(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID}, pk, p, 3))(t))
+		p := &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(),
+			Gate: aggregate.Gate{Status: aggregate.Rejected}}
+		write(t, st, expect.Value(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID},
+			pk, p, 3))(t))
 	}
 	counted := &counter{}
 	a := expect.Value(st.over(counted).Load(t.Context(), ref))(t)
@@ -123,5 +130,216 @@ func testPastItsTime(t *testing.T, st *taskStore, ref aggregate.Ref) {
 	change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Second).Unix())
 	if a := loaded(t, st, ref); len(a.Cards) != 1 {
 		t.Errorf("%d cards, want the one that is not past its time", len(a.Cards))
+	}
+}
+
+const (
+	throttled = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled",
+		"CancellationReasons":[{"Code":"None"},
+		{"Code":"ThrottlingError","Message":"too fast"},{"Code":"None"},{"Code":"None"}]}`
+	inTheWay = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled",
+		"CancellationReasons":[{"Code":"None"},
+		{"Code":"TransactionConflict","Message":"another transaction"},{"Code":"None"},{"Code":"None"}]}`
+	tooMuch = `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`
+	refused = `{"__type":"com.amazon.coral.service#ValidationException","message":"no such thing"}`
+)
+
+// refusing returns the store on a table that answers the given number of transactions with body.
+func refusing(st *taskStore, body string, times int32) (*taskStore, *refuser) {
+	r := &refuser{operation: "TransactWriteItems", body: body}
+	r.left.Store(times)
+	return st.over(r, oneTry), r
+}
+
+func testBusyTable(t *testing.T, st *taskStore) {
+	for i, c := range []struct{ name, body string }{
+		{"a throttled transaction", throttled},
+		{"a throttled table", tooMuch},
+		{"another transaction in the way", inTheWay},
+	} {
+		t.Run(c.name+" delays a create", func(t *testing.T) {
+			busy, r := refusing(st, c.body, 3)
+			change, ref := received(t, 10*i)
+			expect.NoError(t, busy.Create(t.Context(), change))
+			_, err := st.Load(t.Context(), ref)
+			expect.That(t, err == nil && r.refused.Load() == 3, "%v after %d refusals", err, r.refused.Load())
+		})
+		t.Run(c.name+" delays a decision", func(t *testing.T) {
+			ref := waitingPrompt(t, st, 10*i+1)
+			busy, _ := refusing(st, c.body, 3)
+			a := expect.Value(busy.Decide(t.Context(), ref, approvePrompt))(t)
+			expect.Is(t, a.Prompt().Status, aggregate.Approved, "prompt")
+		})
+		t.Run(c.name+" that lasts ends a create in time", func(t *testing.T) {
+			busy, _ := refusing(st, c.body, 1<<30)
+			change, _ := received(t, 10*i+2)
+			inTime(t, func() bool {
+				begun := time.Now()
+				err := busy.Create(t.Context(), change)
+				expect.That(t, err != nil && !errors.Is(err, ErrExists), "%v, want that the table is busy", err)
+				return time.Since(begun) < 2500*time.Millisecond
+			})
+		})
+		t.Run(c.name+" that lasts ends a decision before its deadline", func(t *testing.T) {
+			ref := waitingPrompt(t, st, 10*i+3)
+			busy, _ := refusing(st, c.body, 1<<30)
+			inTime(t, func() bool {
+				ctx, done := context.WithTimeout(t.Context(), time.Second)
+				defer done()
+				_, err := busy.Decide(ctx, ref, approvePrompt)
+				expect.That(t, err != nil, "no error")
+				return ctx.Err() == nil
+			})
+		})
+	}
+
+	t.Run("what is refused for good is not tried again", func(t *testing.T) {
+		busy, r := refusing(st, refused, 1<<30)
+		change, _ := received(t, 100)
+		err := busy.Create(t.Context(), change)
+		expect.That(t, err != nil, "no error")
+		expect.That(t, r.refused.Load() == 1, "%d tries, want 1", r.refused.Load())
+	})
+}
+
+// inTime fails the test if do misses its deadline repeatedly: a single miss may be due to a busy machine.
+func inTime(t *testing.T, do func() bool) {
+	t.Helper()
+	for range 5 {
+		if do() {
+			return
+		}
+	}
+	t.Error("it is never done in time")
+}
+
+// hanging holds back the answers of one operation until the caller gives up. If reaches is set, the call itself is
+// made.
+type hanging struct {
+	operation string
+	reaches   bool
+}
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if operation(r) != h.operation {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	if h.reaches {
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		res.Body.Close()
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// When a decision's deadline ends during its commit, the store looks once more for the commit. It must not report an
+// unseen commit as unsaved, unless the deadline ended before the commit.
+func testCutOff(t *testing.T, st *taskStore) {
+	for i, tt := range []struct {
+		name        string
+		transport   hanging
+		saved       bool
+		unconfirmed bool
+	}{
+		{"an answer that never comes", hanging{"TransactWriteItems", true}, true, false},
+		{"a call that never arrives", hanging{"TransactWriteItems", false}, false, true},
+		{"rows that never come", hanging{"Query", false}, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := 10 * i
+			inTime(t, func() bool {
+				n++
+				ref := waitingPrompt(t, st, n)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				_, err := st.over(tt.transport).Decide(ctx, ref, approvePrompt)
+				t.Log(err)
+				return (err == nil) == tt.saved && errors.Is(err, aggregate.ErrUnconfirmed) == tt.unconfirmed && ctx.Err() == nil
+			})
+		})
+	}
+}
+
+// beside are the head's members that no decision writes: those that identify the task, the bookkeeping, and Newest.
+var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev",
+	"Redraws", "DrawAt", "SweepFailures", "Newest"}
+
+func testHead(t *testing.T, st *taskStore) {
+	ref := created(t, st, 1)
+	before := loaded(t, st, ref)
+	committed := func(a *task.Aggregate, h task.Head) *task.Aggregate {
+		t.Helper()
+		expect.Value(st.Commit(t.Context(), a, aggregate.Change{Head: &h, Now: at()}))(t)
+		return loaded(t, st, ref)
+	}
+
+	full := before.Head
+	for name, field := range members(&full) {
+		if !slices.Contains(beside, name) {
+			fill(t, field)
+		}
+	}
+	a := committed(before, full)
+	if diff := cmp.Diff(full, a.Head, ignored()); diff != "" {
+		t.Error("a member of the head was not stored:", diff)
+	}
+
+	bare := full
+	for name, field := range members(&bare) {
+		if !slices.Contains(beside, name) {
+			field.SetZero()
+		}
+	}
+	if diff := cmp.Diff(bare, committed(a, bare).Head, ignored()); diff != "" {
+		t.Error("a member of the head was not taken away:", diff)
+	}
+}
+
+// members returns a head's fields by name, including those of the embedded root.
+func members(h *task.Head) map[string]reflect.Value {
+	out := map[string]reflect.Value{}
+	for _, v := range []reflect.Value{reflect.ValueOf(h).Elem(), reflect.ValueOf(&h.Head).Elem()} {
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); !f.Anonymous {
+				out[f.Name] = v.Field(i)
+			}
+		}
+	}
+	return out
+}
+
+func ignored() cmp.Option {
+	return cmp.FilterPath(func(p cmp.Path) bool {
+		f, ok := p.Last().(cmp.StructField)
+		return ok && slices.Contains(beside, f.Name())
+	}, cmp.Ignore())
+}
+
+// fill sets v to a value that is not its type's zero.
+func fill(t *testing.T, v reflect.Value) {
+	switch {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(at()))
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(t, v.Index(0))
+	case v.Kind() == reflect.String:
+		v.SetString("x")
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.CanInt():
+		v.SetInt(3)
+	default:
+		t.Fatalf("how is a %s filled?", v.Type())
 	}
 }

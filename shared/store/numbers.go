@@ -2,7 +2,13 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
 
@@ -27,3 +33,193 @@ func (s *TaskStore) RequestNumbers(ctx context.Context, tenant string, year int,
 	[]task.Requested, error) {
 	return Requests(ctx, s.Of.Store, tenant, year, from, limit)
 }
+
+// Series reads the highest number of decisions that a fiscal year has given.
+func Series(ctx context.Context, s *Store, tenant string, year int) (task.Series, error) {
+	of := task.Series{Year: year}
+	newest, err := Decisions(ctx, s, tenant, year, "", 1)
+	if len(newest) > 0 {
+		of.Last = newest[0].N
+	}
+	return of, err
+}
+
+// RequestSeries reads the highest number of requests that a fiscal year has given.
+func RequestSeries(ctx context.Context, s *Store, tenant string, year int) (task.Series, error) {
+	of := task.Series{Year: year}
+	newest, err := Requests(ctx, s, tenant, year, "", 1)
+	if len(newest) > 0 {
+		of.Last = newest[0].N
+	}
+	return of, err
+}
+
+// Decisions lists the numbers of a fiscal year's decisions, the highest first, from one key down, or from the highest
+// if
+// that is "". It returns at most limit, or all if limit is 0.
+func Decisions(ctx context.Context, s *Store, tenant string, year int, from string, limit int) (
+	[]task.Numbered, error) {
+	return of[task.Numbered](ctx, s, task.NumbersList, tenant, year, from, limit)
+}
+
+// Requests lists the numbers of a fiscal year's requests, as Decisions does those of decisions.
+func Requests(ctx context.Context, s *Store, tenant string, year int, from string, limit int) (
+	[]task.Requested, error) {
+	return of[task.Requested](ctx, s, task.RequestsList, tenant, year, from, limit)
+}
+
+func of[T any](ctx context.Context, s *Store, list, tenant string, year int, from string, limit int) ([]T, error) {
+	all, err := Listed[T](ctx, s, tenant, list, task.Series{Year: year}.Of(), "", from, true, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the numbers of %d: %w", year, err)
+	}
+	return all, nil
+}
+
+// Registered is a line of the register: a decision that has a number, a request that has one, or both.
+type RegisteredTask struct {
+	Decision task.Numbered  // N is 0: there is none, or it is not decided yet
+	Request  task.Requested // N is 0: only its decision was looked for
+	Task     ListedTask     // of a request; without a title until there is a task
+	Head     task.Head      // of a request
+	Gate     aggregate.Gate // of a decision that which was settled, else the newest about the steps
+
+	Conversation conversation.Conversation // of an action; empty once it is forgotten
+	Action       *conversation.Action      // nil: the decision is a request's
+}
+
+// MostRegistered is how many lines are read at once.
+const MostRegistered = 50
+
+// lines are lines that are being filled.
+type lines struct {
+	*TaskStore
+	tenant string
+	all    []RegisteredTask
+}
+
+// DecisionLines reads what the register shows of at most MostRegistered decisions, for display only.
+func (s *TaskStore) DecisionLines(ctx context.Context, tenant string, of []task.Numbered) ([]RegisteredTask, error) {
+	l := &lines{s, tenant, make([]RegisteredTask, len(of))}
+	for i, x := range of {
+		l.all[i].Decision = x
+	}
+	if err := l.requests(ctx, func(x *RegisteredTask) string { return x.Decision.GateKey }); err != nil {
+		return nil, err
+	}
+	return l.all, l.actions(ctx)
+}
+
+// RequestLines reads what the register shows of at most MostRegistered requests, for display only.
+func (s *TaskStore) RequestLines(ctx context.Context, tenant string, of []task.Requested) ([]RegisteredTask, error) {
+	l := &lines{s, tenant, make([]RegisteredTask, len(of))}
+	for i, x := range of {
+		l.all[i].Request = x
+	}
+	return l.all, l.requests(ctx, func(x *RegisteredTask) string { return x.Head.GateOfSteps() })
+}
+
+func (x *RegisteredTask) taskID() string {
+	if x.Request.N > 0 {
+		return x.Request.TaskID
+	}
+	return x.Decision.TaskID
+}
+
+// requests reads the rows of the lines that are requests'; gate says which gate's, "" for none.
+func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) string) error {
+	fixed := func(key string) func(*RegisteredTask) string { return func(*RegisteredTask) string { return key } }
+	err := fillListed(ctx, l, fixed(aggregate.HeadKey), func(x *RegisteredTask, is task.Head) { x.Head = is })
+	if err == nil {
+		err = fillListed(ctx, l, fixed((&task.Task{}).Key()), func(x *RegisteredTask, is ListedTask) { x.Task = is })
+	}
+	if err == nil {
+		untitled := func(x *RegisteredTask) string {
+			if x.Task.ID != "" {
+				return ""
+			}
+			return (&task.Request{}).Key()
+		}
+		err = fillListed(ctx, l, untitled, func(x *RegisteredTask, is task.Request) { x.Task.Text = is.Words("") })
+	}
+	if err == nil {
+		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is gateRow) { x.Gate = is.Gate })
+	}
+	return err
+}
+
+// fill reads a row of each line's request, and has take keep it; key returns "" for a line that needs none.
+func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask) string,
+	take func(x *RegisteredTask, is T)) error {
+	places := make([]Place, len(l.all))
+	var wanted []Place
+	for i := range l.all {
+		x := &l.all[i]
+		if x.taskID() == "" || key(x) == "" {
+			continue
+		}
+		places[i] = Place{Ref: task.RefOf(l.tenant, x.taskID()), Key: key(x)}
+		wanted = append(wanted, places[i])
+	}
+	rows, err := RowsAt[T](ctx, l.Of.Store, wanted)
+	for i, p := range places {
+		if is, there := rows[p]; there {
+			take(&l.all[i], is)
+		}
+	}
+	return err
+}
+
+// actions reads the rows of the lines that are actions'. One that has left its conversation is in the list of those.
+func (l *lines) actions(ctx context.Context) error {
+	var places, talks []Place
+	for _, x := range l.all {
+		if x.Decision.SessionID != "" {
+			ref := conversation.RefOf(l.tenant, x.Decision.SessionID)
+			places = append(places, Place{Ref: ref, Key: x.Decision.GateKey})
+			talks = append(talks, Place{Ref: ref, Key: (&conversation.Conversation{}).Key()})
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	actions, err := RowsAt[conversation.Action](ctx, l.Of.Store, places)
+	if err != nil {
+		return err
+	}
+	titles, err := RowsAt[conversation.Conversation](ctx, l.Of.Store, talks)
+	if err != nil {
+		return err
+	}
+	load, ctx := errgroup.WithContext(ctx)
+	load.SetLimit(8)
+	for i := range l.all {
+		x := &l.all[i]
+		if x.Decision.SessionID == "" {
+			continue
+		}
+		ref := conversation.RefOf(l.tenant, x.Decision.SessionID)
+		x.Conversation = titles[Place{Ref: ref, Key: (&conversation.Conversation{}).Key()}]
+		is, there := actions[Place{Ref: ref, Key: x.Decision.GateKey}]
+		load.Go(func() error {
+			if !there {
+				kept, err := Listed[conversation.Action](ctx, l.Of.Store, l.tenant, conversation.ActionsList,
+					x.Decision.SessionID, x.Decision.GateKey, x.Decision.GateKey, false, 1)
+				if err != nil {
+					return err
+				}
+				if i := slices.IndexFunc(kept, func(k conversation.Action) bool {
+					return k.ActionID == x.Decision.ActionID
+				}); i >= 0 {
+					is = kept[i]
+				}
+			}
+			x.Action, x.Gate = &is, is.Gate
+			return nil
+		})
+	}
+	return load.Wait()
+}
+
+// gateRow is the part of any gate's row that the register shows.
+type gateRow struct{ aggregate.Gate }

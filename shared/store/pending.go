@@ -1,8 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
@@ -59,4 +65,183 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 		return nil, fmt.Errorf("item %s cannot wait for a person", r.Key())
 	}
 	return &WaitingItem{Ref: ref, Question: asking.Asks(), Row: asking}, nil
+}
+
+// Owed lists a tenant's gates under rules whose present stage waits for a person as one of its people, those that have
+// waited the longest first. Entries of the index may be late, so it walks each gate as its row is now: a page may have
+// fewer than limit and still have a Next. It makes two calls for a page, and one if nothing is owed. It returns
+// aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
+func (s *Store) Owed(
+	ctx context.Context, tenant, user, cursor string, limit int,
+) (out table.Page[WaitingItem], err error) {
+	if !table.KeyPart(user) {
+		return out, fmt.Errorf("user %.40q: %w", user, aggregate.ErrNotFound)
+	}
+	l := table.List{Name: "owed", Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI2",
+		Partitions: []string{aggregate.OwedBy(tenant, user)}, OldestFirst: true}
+	page, err := table.ReadPage(ctx, s.t, l, cursor, limit, s.readOwed)
+	out = table.Page[WaitingItem]{Next: page.Next, Prev: page.Prev, Looked: page.Looked}
+	if err != nil {
+		return out, err
+	}
+	places := make([]Place, len(page.Items))
+	for i, x := range page.Items {
+		places[i] = x.gate
+	}
+	gates := map[Place]aggregate.Asking{}
+	err = s.rowsAt(ctx, places, func(p Place, it table.Item) error {
+		kind, _ := s.kinds.Of(p.Ref.Kind)
+		r, err := s.unpackRow(kind, it)
+		if asking, ok := r.(aggregate.Asking); ok {
+			gates[p] = asking
+		}
+		return err
+	})
+	for _, x := range page.Items {
+		row := gates[x.gate]
+		if g := aggregate.RuledGate(row); g != nil && g.Owes(user) == x.stage {
+			out.Items = append(out.Items, WaitingItem{Ref: x.gate.Ref, Question: row.Asks(), Row: row})
+		}
+	}
+	return out, err
+}
+
+// owedEntry is a copy's entry in the index of what people owe.
+type owedEntry struct {
+	gate  Place
+	stage int
+}
+
+func (s *Store) readOwed(it table.Item) (*owedEntry, error) {
+	ref, ok := s.kinds.Ref(table.TextOf(it, "PK"))
+	if !ok {
+		return nil, nil // the kind is of a later release
+	}
+	c, err := table.UnpackAs[aggregate.Card](it)
+	if err != nil || c.Stage == 0 {
+		return nil, err
+	}
+	return &owedEntry{Place{ref, c.Subject}, c.Stage}, nil
+}
+
+func listPartition(list, tenant, of string) (string, error) {
+	if !table.KeyPart(tenant) || !table.KeyPart(of) {
+		return "", fmt.Errorf("%s%.40q: %w", list, of, aggregate.ErrNotFound)
+	}
+	return list + tenant + "#" + of, nil
+}
+
+// beside returns the actions that put a change's list rows, each only if it is absent.
+func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactWriteItem, error) {
+	var out []types.TransactWriteItem
+	for _, l := range c.Beside {
+		pk, err := listPartition(l.List, ref.Tenant, l.Of)
+		if err != nil {
+			return nil, err
+		}
+		it, err := table.Pack(l.Row.Type(), pk, l.Row.Key(), l.Row)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.t.Put(it, 0))
+	}
+	return out, nil
+}
+
+// PutListed puts rows into an aggregate's list, overwriting existing ones, and deletes the rows with the keys in drop.
+// It writes at most 25 rows per call to DynamoDB, outside the aggregate's commits.
+func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []aggregate.Row, drop []string) error {
+	pk, err := listPartition(list, tenant, of)
+	if err != nil {
+		return err
+	}
+	var writes []types.WriteRequest
+	for _, r := range rows {
+		it, err := table.Pack(r.Type(), pk, r.Key(), r)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+	}
+	for _, sk := range drop {
+		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: table.Key(pk, sk)}})
+	}
+	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
+	for len(writes) > 0 {
+		n := min(len(writes), mostWritten)
+		out, err := s.t.DB.BatchWriteItem(ctx,
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.t.Name: writes[:n]}})
+		if err != nil {
+			return fmt.Errorf("write %d rows of %s%s: %w", n, list, of, err)
+		}
+		left := out.UnprocessedItems[s.t.Name]
+		if writes = append(left, writes[n:]...); len(left) > 0 && !wait.Until(ctx, stop) {
+			return fmt.Errorf("%d rows of %s%s were not written", len(writes), list, of)
+		}
+	}
+	return nil
+}
+
+// AddListed puts a row into an aggregate's list unless a row with its key exists, and reports whether it did.
+func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggregate.Row) (added bool, err error) {
+	pk, err := listPartition(list, tenant, of)
+	if err != nil {
+		return false, err
+	}
+	it, err := table.Pack(r.Type(), pk, r.Key(), r)
+	if err != nil {
+		return false, err
+	}
+	e := table.NewExpression()
+	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it,
+		ConditionExpression: table.All(e.Absent())}))
+	if table.ConditionFailed(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("add to %s%s: %w", list, of, err)
+	}
+	return true, nil
+}
+
+// mostWritten is DynamoDB's limit for one BatchWriteItem.
+const mostWritten = 25
+
+// Listed reads rows of an aggregate's list from one key to another, both included; an empty key means that end of the
+// list. It reads oldest first, or newest first if newest is set. It returns at most limit rows, or all if limit is 0.
+func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until string, newest bool, limit int) ([]T,
+	error) {
+	pk, err := listPartition(list, tenant, of)
+	if err != nil {
+		return nil, err
+	}
+	if until == "" {
+		until = "\U0010FFFF"
+	}
+	e := table.NewExpression()
+	in := table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Between("SK", cmp.Or(from, " "), until)),
+	})
+	if limit > 0 {
+		in.Limit = aws.Int32(int32(limit))
+	}
+	out := []T{}
+	for pages := dynamodb.NewQueryPaginator(s.t.DB, in); pages.HasMorePages() && (limit == 0 || len(out) < limit); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read %s%s: %w", list, of, err)
+		}
+		for _, it := range page.Items {
+			if table.Expired(it, s.t.Now()) || limit > 0 && len(out) == limit {
+				continue
+			}
+			var x T
+			if err := table.Unpack(it, &x); err != nil {
+				return nil, err
+			}
+			out = append(out, x)
+		}
+	}
+	return out, nil
 }

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
@@ -43,8 +45,10 @@ func testSettings(t *testing.T, st *taskStore) {
 	t.Run("a change is saved with the entry that names the fields", func(t *testing.T) { testSettingsSaved(t, st, owner) })
 	t.Run("what is refused, and what is there, writes nothing", func(t *testing.T) { testNothingToSave(t, st, owner) })
 	t.Run("a slug moves with its row, unless it is another's", func(t *testing.T) { testSlugMoves(t, st, owner) })
-	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) { testSlugMovesAlone(t, st, owner) })
-	t.Run("an agent that can't be read keeps no settings from being read", func(t *testing.T) { testSettingsWithAgents(t, st) })
+	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays",
+		func(t *testing.T) { testSlugMovesAlone(t, st, owner) })
+	t.Run("an agent that can't be read keeps no settings from being read",
+		func(t *testing.T) { testSettingsWithAgents(t, st) })
 }
 
 func inMap(name string, v types.AttributeValue) types.AttributeValue {
@@ -54,26 +58,33 @@ func inMap(name string, v types.AttributeValue) types.AttributeValue {
 // A row may have been edited by hand.
 func testSettingsWithAgents(t *testing.T, st *taskStore) {
 	entry := func(id string, more table.Item) *types.AttributeValueMemberM {
-		it := table.Item{"id": table.Text(id), "provider": table.Text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("code")}}, "later": table.Number(1)}
+		it := table.Item{"id": table.Text(id), "provider": table.Text("openai"),
+			"capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("code")}},
+			"later":        table.Number(1)}
 		maps.Copy(it, more)
 		return &types.AttributeValueMemberM{Value: it}
 	}
 	for i, name := range []string{"agents", "aiAgents"} {
 		tenant := fmt.Sprintf("01AGENTS%d", i)
 		write(t, st, table.Item{
-			"PK": table.Text("TENANT#" + tenant), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1), "rev": table.Number(4),
+			"PK": table.Text("TENANT#" +
+				tenant), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1),
+			"rev": table.Number(4),
 			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_another": table.Text("x"),
 				"aiSessions": inMap("cache", inMap("enabled", &types.AttributeValueMemberBOOL{Value: true})),
 				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
-					entry("a", table.Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), table.Text("b"), entry("c", table.Item{"capabilities": table.Text("code")}),
+					entry("a", table.Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), table.Text("b"), entry("c",
+						table.Item{"capabilities": table.Text("code")}),
 				}}}},
 		})
 		got := expect.Value(st.Settings(t.Context(), tenant))(t)
-		if len(got.Agents) != 3 || !got.Agents[0].IsDefault || !got.AISessions.Cache.Enabled || got.Name != "新" || got.SessionIdleDays != 14 {
+		if len(got.Agents) != 3 || !got.Agents[0].IsDefault || !got.AISessions.Cache.Enabled || got.Name != "新" ||
+			got.SessionIdleDays != 14 {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		defs, warnings := agent.Definitions(got.Agents, nil)
-		if len(defs) != 3 || agent.Default(defs).ID != "a" || len(warnings) != 2 || warnings[0].Field != "entry" || warnings[1].Field != "capabilities" {
+		if len(defs) != 3 || agent.Default(defs).ID != "a" || len(warnings) != 2 || warnings[0].Field != "entry" ||
+			warnings[1].Field != "capabilities" {
 			t.Errorf("%s: %+v, %v", name, defs, warnings)
 		}
 		got.Agents, got.MaxVersions = got.Agents[:1], 3
@@ -94,8 +105,11 @@ func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	log := auditOfTenant(t, st, owner.ID)
 	want := []aggregate.AuditEntry{{
 		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
-		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: table.TextOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
-		Details: `{"changes":{"approvers.mode":{"is":"list","was":"channel"},"approvers.users":{"is":["U1","U2"],"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
+		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: table.TextOf(raw(t, st,
+			"TENANT#"+owner.ID, "SETTINGS"), "id"),
+		Details: `{"changes":{"approvers.mode":{"is":"list","was":"channel"},"approvers.users":{"is":["U1","U2"],` +
+			`"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},` +
+			`"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
 	}}
 	expect.Same(t, want, log)
 }
@@ -105,7 +119,8 @@ func testNothingToSave(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	again, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(2*time.Hour))
 	expect.That(t, err == nil && again.Rev == 2, "rev %d, %v", again.Rev, err)
 	x.Rev, x.MaxVersions = 1, 9
-	if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) || len(auditOfTenant(t, st, owner.ID)) != 1 {
+	if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) ||
+		len(auditOfTenant(t, st, owner.ID)) != 1 {
 		t.Errorf("%v, want ErrConflict and one entry", err)
 	}
 }
@@ -117,7 +132,8 @@ func testSlugMoves(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	x.Slug = "jinji"
 	expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
 	now := expect.Value(st.Tenant(t.Context(), owner.ID))(t)
-	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || table.TextOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
+	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil ||
+		table.TextOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
 		t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
 	}
 	nobody := tenancy.DefaultSettings()
@@ -153,4 +169,138 @@ func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
 		do()
 	}
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+func testRules(t *testing.T, st *taskStore) {
+	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0RULES"), at()))(t)
+	x, rev, err := st.Rules(t.Context(), owner.ID)
+	expect.That(t, err == nil && x == nil && rev == 0, "before any: %v, %d, %v", x, rev, err)
+
+	save := func(stamps, over int) (int, error) {
+		_, rev, err := st.SaveRules(t.Context(), owner.ID,
+			&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: stamps}}, over, nil, approver(), at().Add(time.Hour))
+		return rev, err
+	}
+	rev, err = save(1, 0)
+	expect.That(t, err == nil && rev == 1, "saved as %d: %v", rev, err)
+	_, err = save(2, 0)
+	expect.That(t, errors.Is(err, aggregate.ErrConflict), "over what was there: %v", err)
+	rev, err = save(2, 1)
+	expect.That(t, err == nil && rev == 2, "saved as %d: %v", rev, err)
+
+	x, rev, err = st.Rules(t.Context(), owner.ID)
+	expect.That(t, err == nil && rev == 2 && x.Rev == 2 && x.Floor.Stamps == 2, "%+v, %d, %v", x, rev, err)
+	s := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	expect.That(t, s.RulesRev == 2, "the settings note %d", s.RulesRev)
+	s.MaxVersions = 9
+	s = expect.Value(st.SaveSettings(t.Context(), owner.ID, s, approver(), at()))(t)
+	expect.That(t, s.RulesRev == 2, "saved settings note %d", s.RulesRev)
+
+	kept := expect.Value(st.RulesHistory(t.Context(), owner.ID, 5))(t)
+	expect.That(t, len(kept) == 2 && kept[0].Rev == 2 && kept[1].Rules.Floor.Stamps == 1, "kept %+v", kept)
+	expect.That(t, len(auditOfTenant(t, st, owner.ID)) == 3, "entries")
+
+	placed := func(channels ...string) *rules.Rules {
+		return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+			ID: "01KS00000000000000000000AA", Name: "there", When: rules.Conditions{Places: &rules.Places{Channels: channels}},
+			Outcome: rules.Outcome{Refuse: "no"},
+		}}}
+	}
+	_, _, err = st.SaveRules(t.Context(), owner.ID, placed("C1"), 2, nil, approver(), at())
+	expect.NoError(t, err)
+	expect.NoError(t, st.MoveChannel(t.Context(), owner.ID, "C1", tenancy.Moved{To: "C2", At: "1612206778.000000"}))
+	for former, saved := range [][]string{{"C2"}, {"C1"}, {"C1", "C2"}} {
+		x, rev, err = st.Rules(t.Context(), owner.ID)
+		expect.NoError(t, err)
+		expect.Same(t, x.Rules[0].When.Places.Channels, []string{"C2"})
+		for _, id := range []string{"C1", "C2"} {
+			expect.Is(t, x.At(id, false).Channel, "C2", id)
+		}
+		_, rev, err = st.SaveRules(t.Context(), owner.ID, placed(saved...), rev, nil, approver(), at())
+		expect.That(t, err == nil && rev == 3, "%d: the same channels are saved as %d, %v", former, rev, err)
+	}
+}
+
+func testTools(t *testing.T, st *taskStore) {
+	p, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
+	if err != nil || found || !p.Allowed || p.Rev != 0 {
+		t.Fatalf("without a row: %+v, %v, %v; want allowed", p, found, err)
+	}
+	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
+	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients))(t)
+	got, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
+	expect.Must(t, err == nil && found, "%v, %v", found, err)
+	expect.Same(t, saved, got)
+	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
+		t.Errorf("%+v", got)
+	}
+	wantError(t, second(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)),
+		aggregate.ErrConflict)
+	got.Allowed = true
+	expect.Value(st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients))(t)
+	every, err := st.ToolPermissions(t.Context(), tenant)
+	if err != nil || len(every) != 1 || !every[0].Allowed || !every[0].CreatedAt.Equal(at()) {
+		t.Errorf("%+v, %v", every, err)
+	}
+	log := auditOfTenant(t, st, tenant)
+	if len(log) != 2 || log[0].Action != tenancy.AuditToolPermissionUpdated ||
+		log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
+		t.Errorf("%+v", log)
+	}
+	testServerTool(t, st)
+}
+
+func testUnsavedTool(t *testing.T, st *taskStore) {
+	p, found, err := st.ToolPermission(t.Context(), tenant, "list_departments")
+	if err != nil || found || !p.Allowed || p.Rev != 0 || p.TenantID != tenant || p.Constraints != "{}" {
+		t.Errorf("%+v, %v, %v; want allowed without a row", p, found, err)
+	}
+	p.Allowed = false
+	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
+	if p, found, err := st.ToolPermission(t.Context(), tenant, "list_departments"); err != nil || !found || p.Allowed {
+		t.Errorf("once it is forbidden: %+v, %v, %v", p, found, err)
+	}
+}
+
+func testServerTool(t *testing.T, st *taskStore) {
+	t.Helper()
+	p, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	expect.Must(t, err == nil && !found && !p.Allowed, "without a row: %+v, %v, %v; want it off", p, found, err)
+	p.Allowed = true
+	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`,
+		Output: `{"maximum":9007199254740993}`, Access: aggregate.Write, Hash: "h"}
+	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour)))(t)
+	got, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	if diff := cmp.Diff(saved, got); diff != "" || err != nil || !found || got.Pin.Version() != p.Pin.Version() {
+		t.Error(diff, err, found)
+	}
+	if log := auditOfTenant(t, st,
+		tenant); log[len(log)-1].Details != `{"allowed":true,"effect":"write","hash":"h","tool":"rooms.book",`+
+		`"url":"https://example.com"}` {
+		t.Errorf("%s", log[len(log)-1].Details)
+	}
+	for range 2 { // the second time it is already recorded
+		expect.NoError(t, st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)))
+	}
+	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	if err != nil || noted.ChangedAt == nil || !noted.ChangedAt.Equal(at().Add(3*time.Hour)) ||
+		!noted.UpdatedAt.Equal(*noted.ChangedAt) || noted.Rev != got.Rev {
+		t.Errorf("%+v, %v", noted, err)
+	}
+	log := auditOfTenant(t, st, tenant)
+	if len(log) != 4 || log[3].ActorType != aggregate.ActorSystem ||
+		log[3].Details != `{"allowed":false,"changed":true,"tool":"rooms.book"}` {
+		t.Errorf("%+v", log)
+	}
+	noted.ChangedAt = nil
+	noted = expect.Value(st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)))(t)
+	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // found in the earlier version
+		t.Fatal(err)
+	}
+	again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	expect.That(t, again.ChangedAt == nil, "what an administrator has just allowed was switched off")
+	if _, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email",
+		Allowed: true, Pin: got.Pin}, approver(), at()); err == nil {
+		t.Error("a tool of Ringi's own was pinned")
+	}
 }

@@ -1,6 +1,8 @@
 package effect_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -93,7 +96,8 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 		}
 	}
 	a := w.Load()
-	if h := a.Head; h.Run != 2 || h.Restarts != 0 || h.Parked != nil || h.PausedUntil == nil || h.PausedFor != task.ReasonNoRoom {
+	if h := a.Head; h.Run != 2 || h.Restarts != 0 || h.Parked != nil || h.PausedUntil == nil ||
+		h.PausedFor != task.ReasonNoRoom {
 		t.Fatalf("%+v", h)
 	}
 	pause := a.Head.PausedUntil.Sub(w.Now())
@@ -161,7 +165,10 @@ func testWakesAgain(t *testing.T, w *pipelinetest.World) {
 	late.Entered = w.Now().Add(-time.Minute) // an invocation of the state before the gate
 	w.Wait(w.Open())
 	w.Approve()
-	w.Decide(late.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) }))
+	w.Decide(late.Entering(func(a *task.Aggregate) (aggregate.Change,
+		error) {
+		return a.StartExecution(a.Head.Run, w.Now())
+	}))
 	for i := range 3 {
 		expect.Is(t, len(w.Load().Waits), max(0, 1-i/2), "waits")
 		run(t, w, false)
@@ -256,4 +263,77 @@ func testRedraw(t *testing.T, w *pipelinetest.World) {
 func testQueueDown(t *testing.T, w *pipelinetest.World) {
 	w.Transport.DropCalls("SendMessage", 99)
 	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, "event"), effect.ErrQueue)
+}
+
+// table stores aggregates in memory.
+type table map[aggregate.Ref]aggregate.Aggregate
+
+func (t table) Create(_ context.Context, ref aggregate.Ref, c aggregate.Change) error {
+	if t[ref] != nil {
+		return aggregate.ErrExists
+	}
+	t[ref] = (&contest.Aggregate{}).After(c)
+	return nil
+}
+
+func (t table) DropWait(context.Context, aggregate.Ref, aggregate.Wait) error { return nil }
+
+func (t table) Decide(_ context.Context, ref aggregate.Ref,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	_, err := decide(t[ref])
+	return t[ref], err
+}
+
+// asks is an aggregate that tells another one something and then records that it did.
+type asks struct {
+	aggregate.Aggregate
+	effects aggregate.Effects
+}
+
+func (a asks) Ref() aggregate.Ref                  { return aggregate.Ref{Tenant: "T", Kind: "asks", ID: "1"} }
+func (a asks) Effects(time.Time) aggregate.Effects { return a.effects }
+
+func TestWhatIsToldIsNotedOnceItStands(t *testing.T) {
+	down := errors.New("down")
+	for name, tt := range map[string]struct {
+		answer  error
+		absent  bool
+		noted   bool
+		repairs int
+		err     error
+	}{
+		"it is decided":              {nil, false, true, 1, nil},
+		"it was decided before":      {aggregate.ErrNotDue, false, true, 0, nil},
+		"the other is not there":     {aggregate.ErrNotFound, false, false, 0, aggregate.ErrNotFound},
+		"it need not be there":       {aggregate.ErrNotFound, true, true, 0, nil},
+		"the other can't be reached": {down, true, false, 0, down},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noted := false
+			other := aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}
+			a := asks{effects: aggregate.Effects{Tell: []aggregate.Telling{{
+				Ref: other, Absent: tt.absent,
+				Decide: func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, tt.answer },
+				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil },
+			}}}}
+			n, err := effect.Runner{Store: table{}, Now: time.Now}.Run(t.Context(), a, a.Effects(time.Now()), false)
+			if noted != tt.noted || n != tt.repairs || !errors.Is(err, tt.err) {
+				t.Errorf("noted %v, %d repairs, %v", noted, n, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsOrderedOfAnUnknownKindIsNotNotedAsMade(t *testing.T) {
+	a := asks{effects: aggregate.Effects{Make: []aggregate.Making{{
+		Ref: aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}, Order: "{}",
+		Made: func(aggregate.Aggregate) (aggregate.Change, error) {
+			t.Error("it is noted as made")
+			return aggregate.Change{}, nil
+		},
+	}}}}
+	if _, err := (effect.Runner{Store: table{}, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a,
+		a.Effects(time.Now()), false); err == nil {
+		t.Error("no error")
+	}
 }

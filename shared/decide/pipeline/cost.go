@@ -20,7 +20,8 @@ type Committer interface {
 
 // CommitUsage commits the result of model calls together with their usage, by Paid, and stops the task if its cost
 // limit is reached.
-func CommitUsage(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage, limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
+func CommitUsage(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage,
+	limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
 	a, err := Charged(ctx, s, a, u, now, decide)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("commit a generation: %w", err)
@@ -59,7 +60,8 @@ func CommitGate(ctx context.Context, s interface {
 }, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
 	a, err := paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
 		for {
-			after, err := s.DecideOn(ctx, a, task.Charge(u, now, in.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) })))
+			after, err := s.DecideOn(ctx, a, task.Charge(u, now,
+				in.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) })))
 			if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
 				return after, err
 			}
@@ -77,7 +79,8 @@ func CommitGate(ctx context.Context, s interface {
 // within returns the run's next state after a charge, or stops the task if its cost has reached the limit. It also
 // checks whether the run was superseded or the task has ended, because a charge is committed even then. Charges of
 // other invocations don't change the head, so with a limit it reads the rows again.
-func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
+func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD,
+	now time.Time) (aggregate.Next, error) {
 	switch {
 	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.ByRun():
 		return a.Next(now), nil
@@ -90,7 +93,8 @@ func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit a
 }
 
 // StopForCost reads a task's rows, ends it if it has reached the cost limit, and returns the run's next state.
-func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
+func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next,
+	error) {
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StopForCost(in.Run, limit, now)
 	})
@@ -101,4 +105,83 @@ func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.Micro
 		slog.InfoContext(ctx, "cost limit", "task_id", in.Task, "spent_usd", a.Spent().String(), "limit_usd", limit.String())
 	}
 	return a.Next(now), nil
+}
+
+// SpentReader reads the cost of all tasks of a tenant.
+type SpentReader interface {
+	Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error)
+}
+
+// OverBudget returns a failure if a tenant's daily or monthly budget is used up; otherwise its Reason is empty. Calls
+// in progress are not counted yet, so the cost may exceed the budget by theirs.
+func OverBudget(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
+	now time.Time) (task.Failure, error) {
+	over, _, err := budgets(ctx, s, tenant, settings, now)
+	return over, err
+}
+
+// WithinBudgets returns the rest of the budgets, 0 if there are none. It returns task.StopError when nothing is left.
+func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
+	now time.Time) (aggregate.MicroUSD, error) {
+	over, left, err := budgets(ctx, s, tenant, settings, now)
+	if err == nil && over.Reason != "" {
+		err = task.StopError{Reason: over.Reason, Detail: over.Detail}
+	}
+	return left, err
+}
+
+// MostOfDay returns the limit for the counter of the tenant's day, 0 for none.
+func MostOfDay(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
+	now time.Time) (aggregate.MicroUSD, error) {
+	if !settings.HasBudgets() {
+		return 0, nil
+	}
+	sums, err := s.Spent(ctx, tenant, now)
+	if err != nil {
+		return 0, fmt.Errorf("read what the tenant has spent: %w", err)
+	}
+	return settings.MostOfDay(sums), nil
+}
+
+func budgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
+	now time.Time) (over task.Failure, left aggregate.MicroUSD, err error) {
+	if !settings.HasBudgets() {
+		return over, 0, nil
+	}
+	sums, err := s.Spent(ctx, tenant, now)
+	if err != nil {
+		return over, 0, fmt.Errorf("read what the tenant has spent: %w", err)
+	}
+	for _, b := range []struct {
+		spent, most aggregate.MicroUSD
+		reason      aggregate.Reason
+	}{{sums.Month, settings.MaxCostMonth(), task.ReasonMonthBudget}, {sums.Day, settings.MaxCostDay(),
+		task.ReasonDayBudget}} {
+		switch {
+		case b.most == 0:
+		case b.spent >= b.most:
+			return task.Failure{Reason: b.reason, Detail: b.spent.String() + "/" + b.most.String()}, 0, nil
+		case left == 0 || b.most-b.spent < left:
+			left = b.most - b.spent
+		}
+	}
+	return over, left, nil
+}
+
+// NotNow parks a generation that a budget does not allow until a person asks for it again. err is the error of reading
+// the sums.
+func NotNow(ctx context.Context, s Decider, in Input, g task.Generation, over task.Failure, limit aggregate.MicroUSD,
+	now time.Time, err error) (aggregate.Next, error) {
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	return Failed(ctx, s, in, g, over, limit, now)
+}
+
+// ModelName returns the deployment's model if it sets one, else the tenant's.
+func ModelName(override string, s tenancy.Settings) string {
+	if override != "" {
+		return override
+	}
+	return s.Model
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
@@ -20,13 +22,15 @@ func bill(id string, dollars float64) aggregate.Usage {
 // extracting returns the commit of a generation of the first layer in a run.
 func extracting(w *pipelinetest.World, run int) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard}, w.Now())
+		return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard},
+			w.Now())
 	}
 }
 
 func paid(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
 	in := w.In()
-	return pipeline.CommitUsage(w.T.Context(), w.StoreOverTransport(), in, w.Load(), u, aggregate.USD(limit), w.Now(), extracting(w, in.Run))
+	return pipeline.CommitUsage(w.T.Context(), w.StoreOverTransport(), in, w.Load(), u, aggregate.USD(limit), w.Now(),
+		extracting(w, in.Run))
 }
 
 func spent(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
@@ -69,7 +73,8 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		_, err := pipeline.CommitUsage(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(), extracting(w, in.Run))
+		_, err := pipeline.CommitUsage(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(),
+			extracting(w, in.Run))
 		expect.Fails(t, err, aggregate.ErrSuperseded)
 		a := spent(t, w, 5)
 		expect.That(t, a.Task == nil && a.Head.Ended == nil, "it went on: %+v", a.Head)
@@ -80,7 +85,8 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 func testLimit(t *testing.T, server *pipelinetest.Server) {
 	t.Run("up to the limit, which stops the task", func(t *testing.T) {
 		for dollars, want := range map[float64]aggregate.Next{
-			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
+			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish,
+				Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
 		} {
 			w := server.World(t)
 			next, err := paid(w, bill("1", dollars), 3)
@@ -89,12 +95,17 @@ func testLimit(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("also when another invocation paid after the rows were read", func(t *testing.T) {
-		for limit, want := range map[float64]aggregate.Next{0: {State: task.StateDraftPrompt}, 4: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}} {
+		for limit, want := range map[float64]aggregate.Next{0: {State: task.StateDraftPrompt},
+			4: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}} {
 			w := server.World(t)
 			in, read := w.In(), w.Load()
-			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change,
+				error) {
+				return aggregate.Change{}, nil
+			}))
 			store, before := w.StoreOverTransport(), w.Transport.Count("Query")
-			next, err := pipeline.CommitUsage(t.Context(), store, in, read, bill("1", 1), aggregate.USD(limit), w.Now(), extracting(w, in.Run))
+			next, err := pipeline.CommitUsage(t.Context(), store, in, read, bill("1", 1), aggregate.USD(limit), w.Now(),
+				extracting(w, in.Run))
 			expect.That(t, err == nil && next == want, "limit %v: %+v, %v", limit, next, err)
 			if reads := w.Transport.Count("Query") - before; (reads > 0) != (limit > 0) {
 				t.Errorf("limit %v: the rows were read %d times", limit, reads)
@@ -120,7 +131,8 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 		} {
 			w := server.World(t)
 			tt.f.Reason, tt.f.Usage = task.ReasonModelBadOutput, bill("1", 3.5)
-			next, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, tt.f, aggregate.USD(tt.limit), w.Now())
+			next, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, tt.f,
+				aggregate.USD(tt.limit), w.Now())
 			expect.That(t, next.State == tt.state && errors.Is(err, tt.err), "%s: %+v, %v", name, next, err)
 			if a := spent(t, w, 3.5); (a.Head.Ended != nil) != (tt.state == task.StateFinish) {
 				t.Errorf("%s: ended %+v", name, a.Head.Ended)
@@ -137,4 +149,39 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 		a := spent(t, w, 1)
 		expect.That(t, a.Head.Parked == nil, "it parked the head")
 	})
+}
+
+// summed is the cost of all tasks.
+type summed tenancy.Sums
+
+func (s summed) Spent(context.Context, string, time.Time) (tenancy.Sums, error) {
+	return tenancy.Sums(s), nil
+}
+
+// A further workspace is bounded by its administrators' budget and the deployment's, whichever is less.
+func TestAFurtherWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		saved, further, today, left float64
+		over                        bool
+	}{
+		"nothing bounds the own workspace": {today: 100}, "nothing saved": {further: 5, today: 1,
+			left: 4}, "spent": {further: 5, today: 5, over: true},
+		"more saved": {saved: 50, further: 5, today: 1, left: 4}, "more saved, and spent": {saved: 50, further: 5, today: 6,
+			over: true}, "less saved": {saved: 2, further: 5, today: 1, left: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tenancy.Settings{MaxCostDayUSD: tt.saved, FurtherDay: aggregate.USD(tt.further)}
+			sums := summed{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today)}
+			left, err := pipeline.WithinBudgets(t.Context(), sums, "T", s, time.Now())
+			if left != aggregate.USD(tt.left) || errors.As(err, new(task.StopError)) != tt.over {
+				t.Errorf("%s left, %v", left, err)
+			}
+			over := expect.Value(pipeline.OverBudget(t.Context(), sums, "T", s, time.Now()))(t)
+			most := expect.Value(pipeline.MostOfDay(t.Context(), sums, "T", s, time.Now()))(t)
+			if (over.Reason == task.ReasonDayBudget) != tt.over || most != s.MaxCostDay() ||
+				s.CostsLimited() != (tt.further > 0) {
+				t.Errorf("%+v, at most %s", over, most)
+			}
+		})
+	}
 }

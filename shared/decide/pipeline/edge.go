@@ -1,3 +1,24 @@
+// Package pipeline is the contract between the state machines and their functions: input and output, and the names of
+// their errors. Only ids, versions and outcomes are passed, never content, because the execution history is not secret.
+// At a handler's edge every error and panic becomes a named type with a fixed sentence: Retry and Catch see the type
+// alone.
+//
+// The head's run is the fence. Whatever starts a run adds one to it, and every commit of a worker names its own; a
+// loser returns superseded and ends. StopExecution and timeouts stop no Lambda that is running; the fence does. A
+// step's result is the one commit without it: late truth is recorded, whatever the run.
+//
+// A worker returns next, computed from the rows. The usual way skips ResumeTask: a state whose name ends in AtOnce
+// first asks whether it is due (Input.Due), and otherwise changes nothing. Steps are planned at once only if the rows
+// prove that somebody may approve them.
+//
+// Waiting costs no tries. While Slack doesn't say who asks, or a vendor puts a call off, or people are looked up, the
+// head has paused_until and the run is at Pause. A function for which Lambda has no room has not failed: after some
+// twelve minutes the run ends as NoRoom, and the sweeper begins another. None of that counts against a time limit or a
+// restart.
+//
+// What a commit that failed had paid models for is put alone before the error goes up (Paid), so that budgets count
+// every try. Budgets are looked at before each generation; what is under way in that moment may go beyond them. A
+// generation that fails parks the head with its layer and a sentence, and a person may try again, ten times.
 package pipeline
 
 import (
@@ -70,7 +91,8 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		if in.RunAtOnce > 0 && (next.State == task.StateDraftPrompt || next.State == task.StatePlanProcess) {
 			next = aggregate.Next{State: task.StateResumeTask} // which checks first that somebody may approve the version
 		}
-		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms", time.Since(began).Milliseconds())
+		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms",
+			time.Since(began).Milliseconds())
 		if next.State == task.StateFail && in.Next != task.StateFail && task.ForOperator(next.Reason) {
 			boot.Count(boot.RunFailed, 1)
 		}
@@ -97,4 +119,93 @@ func bare(ctx context.Context, name string) error {
 		id = " Request " + lc.AwsRequestID + "."
 	}
 	return messages.InvokeResponse_Error{Type: name, Message: sentences[name] + id}
+}
+
+// Input is the input of every state. The Await states set Gate and the following fields, DraftPrompt, PlanProcess and
+// ExecuteProcess set Entered, a Catch sets Error. Fields are only ever added, because a run continues under the
+// definition that it was started with.
+type Input struct {
+	Tenant string `json:"tenant"`
+	Task   string `json:"task"`
+	Kind   string `json:"kind"` // of an aggregate that is no task, as is ID
+	ID     string `json:"id"`
+	Run    int    `json:"run"`
+
+	// RunAtOnce is set in the place of Run where a gate's state led to the worker without ResumeTask. Then the worker
+	// does nothing unless the rows say that its state is due.
+	RunAtOnce int `json:"at_once"`
+	// Next is what the worker before answered, if its state leads to this one without Route.
+	Next string `json:"next"`
+
+	Gate      string    `json:"gate"`
+	TaskToken string    `json:"task_token"`
+	Entered   time.Time `json:"entered"`
+	Retry     int       `json:"retry"`
+
+	Error string `json:"error"` // the name of what was caught
+
+	Team int `json:"team"` // of a contest: its team's place, from 1
+}
+
+// LongestRun is the state machine's TimeoutSeconds: no run waits for longer.
+const LongestRun = 31_000_000 * time.Second
+
+// Ref returns the aggregate: a task by Task, any other by Kind and ID.
+func (in Input) Ref() aggregate.Ref {
+	if in.Kind == "" {
+		return task.RefOf(in.Tenant, in.Task)
+	}
+	return aggregate.Ref{Tenant: in.Tenant, Kind: in.Kind, ID: in.ID}
+}
+
+// Entering wraps a decision so that it also notes on the head when the run entered this state, which proves that the
+// run has left the gates before. A state before the first gate says no time, and there is nothing to note.
+func (in Input) Entering(decide task.Decision) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		c, err := decide(a)
+		if c.Head == nil || c.Head.Common().Run != in.Run || in.Entered.IsZero() {
+			return c, err
+		}
+		if h := c.Head.Common(); h.Entered == nil || h.Entered.Before(in.Entered) {
+			h.Entered = &in.Entered
+		}
+		return c, err
+	}
+}
+
+// Due wraps a decision of a worker to which the definition may lead without asking whether its state is due. If another
+// state is due, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
+func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		switch {
+		case in.RunAtOnce == 0 && in.Next == "":
+		case a.Head.Run != in.Run:
+			return aggregate.Change{}, aggregate.ErrSuperseded
+		case a.Next(now()).State != state:
+			return aggregate.Change{}, nil
+		}
+		return decide(a)
+	}
+}
+
+// Output is the output of every function. All keys are always present so that every path in the definition resolves.
+type Output struct {
+	Tenant         string `json:"tenant"`
+	Task           string `json:"task"`
+	Kind           string `json:"kind,omitempty"` // Kind and ID are set only if the aggregate is no task
+	ID             string `json:"id,omitempty"`
+	Run            int    `json:"run"`
+	Next           string `json:"next"`
+	Gate           string `json:"gate"`
+	Team           int    `json:"team,omitempty"`
+	TimeoutSeconds int    `json:"timeout_seconds"`
+	WaitSeconds    int    `json:"wait_seconds"`
+	Outcome        string `json:"outcome"`
+}
+
+func output(in Input, n aggregate.Next) Output {
+	return Output{
+		Tenant: in.Tenant, Task: in.Task, Kind: in.Kind, ID: in.ID, Run: in.Run, Team: in.Team,
+		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,
+	}
 }

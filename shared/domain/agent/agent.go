@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
+
+	"ringi/shared/words/language"
 )
 
 // Definition describes an agent. The JSON names are those of the settings and of the settings file.
@@ -91,8 +94,10 @@ const Codex = "codex"
 // BuiltIn returns the agents that every workspace has.
 func BuiltIn() []Definition {
 	return []Definition{
-		{ID: Codex, Provider: OpenAI, Model: "gpt-5.4", Capabilities: slices.Clone(Capabilities), IsDefault: true, Metadata: map[string]string{"label": "Codex"}},
-		{ID: "claude", Provider: Anthropic, Model: "claude-sonnet-4-6", Capabilities: slices.Clone(Capabilities), Metadata: map[string]string{"label": "Claude"}},
+		{ID: Codex, Provider: OpenAI, Model: "gpt-5.4", Capabilities: slices.Clone(Capabilities), IsDefault: true,
+			Metadata: map[string]string{"label": "Codex"}},
+		{ID: "claude", Provider: Anthropic, Model: "claude-sonnet-4-6", Capabilities: slices.Clone(Capabilities),
+			Metadata: map[string]string{"label": "Claude"}},
 	}
 }
 
@@ -161,7 +166,8 @@ func define(custom []Definition, more func(Definition) []Fault) (defs []Definiti
 			faults = append(faults, Fault{Field: "id", Rule: RuleTaken})
 		}
 		if len(faults) > 0 {
-			warnings = append(warnings, Warning{Entry: i, ID: d.ID, Fault: faults[0], KeepsBuiltIn: at >= 0 && !slices.Contains(taken, d.ID)})
+			warnings = append(warnings, Warning{Entry: i, ID: d.ID, Fault: faults[0],
+				KeepsBuiltIn: at >= 0 && !slices.Contains(taken, d.ID)})
 			continue
 		}
 		taken = append(taken, d.ID)
@@ -268,4 +274,55 @@ func (d *Definition) field(name string) any {
 		return (*texts)(&d.Metadata)
 	}
 	return nil
+}
+
+var called = language.InEach(
+	map[ActionType]string{CodeGenerate: "ファイルの作成・変更", TestRun: "テストの実行", ShellCommand: "シェルコマンドの実行",
+		ToolCall: "ツールの呼び出し"},
+	map[ActionType]string{CodeGenerate: "Write files", TestRun: "Run tests", ShellCommand: "Run a shell command",
+		ToolCall: "Call a tool"},
+)
+
+// Called returns the display name of each type of action.
+func Called(locale string) map[ActionType]string { return called.In(locale) }
+
+// Line formats a command on one line; empty elements and those with a space are in double quotes.
+func Line(argv []string) string {
+	var out []string
+	for _, a := range argv {
+		if a == "" || strings.ContainsAny(a, " \t\"") {
+			a = `"` + strings.ReplaceAll(a, `"`, `""`) + `"`
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, " ")
+}
+
+// Words splits a line that Line wrote.
+func Words(text string) (argv []string) {
+	var one strings.Builder
+	open, begun := false, false
+	end := func() {
+		if begun {
+			argv = append(argv, one.String())
+		}
+		one.Reset()
+		begun = false
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"' && open && i+1 < len(text) && text[i+1] == '"':
+			one.WriteByte(c)
+			i++
+		case c == '"':
+			open, begun = !open, true
+		case !open && (c == ' ' || c == '\t'):
+			end()
+		default:
+			one.WriteByte(c)
+			begun = true
+		}
+	}
+	end()
+	return argv
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,37 +33,49 @@ const bot = `"id":"doc-bot","provider":"http","endpoint":"https://bot.example.co
 
 func TestAnInvalidEntryIsSkippedWithAWarningThatNamesTheField(t *testing.T) {
 	for about, test := range map[string]struct{ entry, field string }{
-		"no id":                            {`{"provider":"openai","capabilities":["code"]}`, "id"},
-		"an id with a space":               {`{"id":"doc bot","provider":"openai","capabilities":["code"]}`, "id"},
-		"an id that is too long":           {`{"id":"` + strings.Repeat("a", 33) + `","provider":"openai","capabilities":["code"]}`, "id"},
-		"an id that is a number":           {`{"id":7,"provider":"openai","capabilities":["code"]}`, "id"},
-		"no provider":                      {`{"id":"a","capabilities":["code"]}`, "provider"},
-		"an unknown provider":              {`{"id":"a","provider":"bedrock","capabilities":["code"]}`, "provider"},
-		"no capabilities":                  {`{"id":"a","provider":"openai"}`, "capabilities"},
-		"empty capabilities":               {`{"id":"a","provider":"openai","capabilities":[]}`, "capabilities"},
-		"an unknown capability":            {`{"id":"a","provider":"openai","capabilities":["code","root"]}`, "capabilities"},
-		"capabilities that are no list":    {`{"id":"a","provider":"openai","capabilities":"code"}`, "capabilities"},
-		"a default that is a text":         {`{"id":"a","provider":"openai","capabilities":["code"],"isDefault":"yes"}`, "is_default"},
-		"http without an endpoint":         {`{"id":"a","provider":"http","capabilities":["code"]}`, "endpoint"},
-		"http at no address":               {`{"id":"a","provider":"http","endpoint":"bot.example.com","capabilities":["code"]}`, "endpoint"},
-		"http without TLS":                 {`{"id":"a","provider":"http","endpoint":"http://bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
-		"http with a password":             {`{"id":"a","provider":"http","endpoint":"https://a:b@bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
-		"http with a key in the query":     {`{"id":"a","provider":"http","endpoint":"https://bot.example.com/v1?key=1","capabilities":["code"]}`, "endpoint"},
-		"local elsewhere":                  {`{"id":"a","provider":"local","endpoint":"http://127.0.0.1:1/v1","capabilities":["code"]}`, "endpoint"},
-		"local in public":                  {`{"id":"a","provider":"local","endpoint":"https://bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
-		"local nowhere":                    {`{"id":"a","provider":"local","capabilities":["code"]}`, "endpoint"},
-		"a vendor at an address of theirs": {`{"id":"a","provider":"openai","endpoint":"https://bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
-		"a model of two words":             {`{"id":"a","provider":"openai","model":"gpt 5","capabilities":["code"]}`, "model"},
-		"a key in place of its name":       {`{` + bot + `,"authRef":"sk-proj-abc"}`, "auth_ref"},
-		"a name of a key with a space":     {`{` + bot + `,"auth_ref":"my key"}`, "auth_ref"},
-		"metadata that is a list":          {`{` + bot + `,"metadata":["x"]}`, "metadata"},
-		"metadata that is too long":        {`{` + bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}}`, "metadata"},
-		"an entry that is a text":          {`"doc-bot"`, "entry"},
+		"no id":              {`{"provider":"openai","capabilities":["code"]}`, "id"},
+		"an id with a space": {`{"id":"doc bot","provider":"openai","capabilities":["code"]}`, "id"},
+		"an id that is too long": {`{"id":"` + strings.Repeat("a", 33) +
+			`","provider":"openai","capabilities":["code"]}`, "id"},
+		"an id that is a number":        {`{"id":7,"provider":"openai","capabilities":["code"]}`, "id"},
+		"no provider":                   {`{"id":"a","capabilities":["code"]}`, "provider"},
+		"an unknown provider":           {`{"id":"a","provider":"bedrock","capabilities":["code"]}`, "provider"},
+		"no capabilities":               {`{"id":"a","provider":"openai"}`, "capabilities"},
+		"empty capabilities":            {`{"id":"a","provider":"openai","capabilities":[]}`, "capabilities"},
+		"an unknown capability":         {`{"id":"a","provider":"openai","capabilities":["code","root"]}`, "capabilities"},
+		"capabilities that are no list": {`{"id":"a","provider":"openai","capabilities":"code"}`, "capabilities"},
+		"a default that is a text": {`{"id":"a","provider":"openai","capabilities":["code"],"isDefault":"yes"}`,
+			"is_default"},
+		"http without an endpoint": {`{"id":"a","provider":"http","capabilities":["code"]}`, "endpoint"},
+		"http at no address": {`{"id":"a","provider":"http","endpoint":"bot.example.com",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"http without TLS": {`{"id":"a","provider":"http","endpoint":"http://bot.example.com/v1",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"http with a password": {`{"id":"a","provider":"http","endpoint":"https://a:b@bot.example.com/v1",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"http with a key in the query": {`{"id":"a","provider":"http","endpoint":"https://bot.example.com/v1?key=1",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"local elsewhere": {`{"id":"a","provider":"local","endpoint":"http://127.0.0.1:1/v1",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"local in public": {`{"id":"a","provider":"local","endpoint":"https://bot.example.com/v1",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"local nowhere": {`{"id":"a","provider":"local","capabilities":["code"]}`, "endpoint"},
+		"a vendor at an address of theirs": {`{"id":"a","provider":"openai","endpoint":"https://bot.example.com/v1",` +
+			`"capabilities":["code"]}`, "endpoint"},
+		"a model of two words": {`{"id":"a","provider":"openai","model":"gpt 5","capabilities":["code"]}`,
+			"model"},
+		"a key in place of its name":   {`{` + bot + `,"authRef":"sk-proj-abc"}`, "auth_ref"},
+		"a name of a key with a space": {`{` + bot + `,"auth_ref":"my key"}`, "auth_ref"},
+		"metadata that is a list":      {`{` + bot + `,"metadata":["x"]}`, "metadata"},
+		"metadata that is too long": {`{` + bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}}`,
+			"metadata"},
+		"an entry that is a text": {`"doc-bot"`, "entry"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			defs, warnings := agent.Definitions(entries(t, "["+test.entry+`,{`+bot+`}]`), []string{"localhost:11434"})
 			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(defs))
-			if len(warnings) != 1 || warnings[0].Entry != 0 || warnings[0].Field != test.field || warnings[0].Limit() == "" || warnings[0].KeepsBuiltIn {
+			if len(warnings) != 1 || warnings[0].Entry != 0 || warnings[0].Field != test.field || warnings[0].Limit() == "" ||
+				warnings[0].KeepsBuiltIn {
 				t.Errorf("%+v", warnings)
 			}
 		})
@@ -73,12 +86,14 @@ func TestEntriesAreReadInBothSpellings(t *testing.T) {
 	for _, text := range []string{
 		`[{` + bot + `,"model":"m","is_default":true,"auth_ref":"docs","metadata":{"label":"書類","order":1},"later":1}]`,
 		`[{` + bot + `,"model":"m","isDefault":true,"authRef":"docs","metadata":{"label":"書類"}}]`,
-		`[{` + bot + `,"model":"m","is_default":true,"isDefault":false,"auth_ref":"docs","authRef":7,"metadata":{"label":"書類"}}]`,
+		`[{` + bot + `,"model":"m","is_default":true,"isDefault":false,"auth_ref":"docs","authRef":7,` +
+			`"metadata":{"label":"書類"}}]`,
 	} {
 		defs, warnings := agent.Definitions(entries(t, text), nil)
 		got, ok := agent.Find(defs, "doc-bot")
 		expect.Must(t, ok && warnings == nil && agent.Default(defs).ID == "doc-bot", "%v %v of %s", ids(defs), warnings, text)
-		expect.Same(t, agent.Definition{ID: "doc-bot", Provider: agent.HTTP, Model: "m", Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code},
+		expect.Same(t, agent.Definition{ID: "doc-bot", Provider: agent.HTTP, Model: "m",
+			Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code},
 			IsDefault: true, AuthRef: "docs", Metadata: map[string]string{"label": "書類"}}, got)
 		expect.Is(t, got.Label(), "書類")
 		again, err := json.Marshal(got)
@@ -88,19 +103,26 @@ func TestEntriesAreReadInBothSpellings(t *testing.T) {
 }
 
 func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
-	defs, warnings := agent.Definitions(entries(t, `[{"id":"claude","provider":"anthropic","model":"claude-opus-5-5","capabilities":["test"]},{"id":"codex","provider":"openai"}]`), nil)
+	defs, warnings := agent.Definitions(entries(t,
+		`[{"id":"claude","provider":"anthropic","model":"claude-opus-5-5","capabilities":["test"]},{"id":"codex",`+
+			`"provider":"openai"}]`), nil)
 	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
 	claude, _ := agent.Find(defs, "claude")
 	codex, _ := agent.Find(defs, "codex")
-	if claude.Model != "claude-opus-5-5" || claude.May(agent.ShellCommand) || !codex.May(agent.ShellCommand) || codex.Model != agent.BuiltIn()[0].Model {
+	if claude.Model != "claude-opus-5-5" || claude.May(agent.ShellCommand) || !codex.May(agent.ShellCommand) ||
+		codex.Model != agent.BuiltIn()[0].Model {
 		t.Errorf("%+v %+v", claude, codex)
 	}
-	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn || warnings[0].Field+" "+warnings[0].Limit() != "capabilities is required" {
+	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn ||
+		warnings[0].Field+" "+warnings[0].Limit() != "capabilities is required" {
 		t.Errorf("%v", warnings)
 	}
 	// The second of two entries with the same id is ignored.
-	defs, warnings = agent.Definitions(entries(t, `[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude","provider":"anthropic","model":"b","capabilities":["test"]}]`), nil)
-	if claude, _ = agent.Find(defs, "claude"); claude.Model != "a" || len(warnings) != 1 || warnings[0].Rule != agent.RuleTaken || warnings[0].KeepsBuiltIn {
+	defs, warnings = agent.Definitions(entries(t,
+		`[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude",`+
+			`"provider":"anthropic","model":"b","capabilities":["test"]}]`), nil)
+	if claude, _ = agent.Find(defs, "claude"); claude.Model != "a" || len(warnings) != 1 ||
+		warnings[0].Rule != agent.RuleTaken || warnings[0].KeepsBuiltIn {
 		t.Errorf("%+v %v", claude, warnings)
 	}
 }
@@ -133,17 +155,20 @@ func TestExactlyOneAgentIsTheDefault(t *testing.T) {
 }
 
 func TestWhatTheDeploymentAllowsIsReached(t *testing.T) {
-	list := entries(t, `[{"id":"a","provider":"local","endpoint":"http://LOCALHOST:11434/v1","capabilities":["code"]},{"id":"b","provider":"http","endpoint":"http://localhost:11434","capabilities":["code"]}]`)
+	list := entries(t, `[{"id":"a","provider":"local","endpoint":"http://LOCALHOST:11434/v1","capabilities":["code"]},`+
+		`{"id":"b","provider":"http","endpoint":"http://localhost:11434","capabilities":["code"]}]`)
 	if defs, warnings := agent.Definitions(list, []string{"localhost:11434"}); len(defs) != 4 || warnings != nil {
 		t.Errorf("%v %v", ids(defs), warnings)
 	}
-	if defs, warnings := agent.Definitions(list, []string{"localhost:1"}); len(defs) != 2 || len(warnings) != 2 || warnings[0].Rule != agent.RuleElsewhere || warnings[1].Rule != agent.RuleSecure {
+	if defs, warnings := agent.Definitions(list, []string{"localhost:1"}); len(defs) != 2 || len(warnings) != 2 ||
+		warnings[0].Rule != agent.RuleElsewhere || warnings[1].Rule != agent.RuleSecure {
 		t.Errorf("%v %v", ids(defs), warnings)
 	}
 }
 
 func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
-	for c, may := range map[agent.Capability]agent.ActionType{agent.Code: agent.CodeGenerate, agent.Shell: agent.ShellCommand, agent.Test: agent.TestRun} {
+	for c, may := range map[agent.Capability]agent.ActionType{agent.Code: agent.CodeGenerate,
+		agent.Shell: agent.ShellCommand, agent.Test: agent.TestRun} {
 		d := agent.Definition{Capabilities: []agent.Capability{c}}
 		for _, x := range agent.ActionTypes {
 			expect.That(t, d.May(x) == (x == may), "%s: %s", c, x)
@@ -157,5 +182,112 @@ func TestBuiltInAgentsAreSound(t *testing.T) {
 	for _, d := range agent.BuiltIn() {
 		f := d.Faults()
 		expect.That(t, f == nil && d.Model != "", "%s: %v", d.ID, f)
+	}
+}
+
+// The default is an agent that can answer, as long as there is one.
+func TestWhoAnswersWhenNobodyIsNamedCanAnswer(t *testing.T) {
+	for _, tt := range []struct{ lack, want string }{
+		{"", "b"}, {"b", "a"}, {"ab", "c"}, {"abc", "b"},
+	} {
+		var all []agent.Answering
+		for _, id := range []string{"a", "b", "c"} {
+			x := agent.Answering{ID: id}
+			for _, r := range tt.lack {
+				if string(r) == id {
+					x.Lacks = agent.LacksKey
+				}
+			}
+			all = append(all, x)
+		}
+		agent.Choose(all, "b")
+		for _, x := range all {
+			expect.Is(t, x.Default, x.ID == tt.want, "without %q, %s", tt.lack, x.ID)
+		}
+	}
+	agent.Choose(nil, "b")
+}
+
+func TestANearMissOfAnIDIsSeen(t *testing.T) {
+	defs := append(agent.BuiltIn(), agent.Definition{ID: "codec"}, agent.Definition{ID: "hr"})
+	for word, want := range map[string]string{
+		"claud": "claude", "claudee": "claude", "cloude": "claude", "cluade": "claude", "Claud": "claude", "laude": "claude",
+		"codx": "codex", "code": "codex codec", "codey": "codex codec",
+		"claude": "", "codex": "", "cloud": "", "メモ": "", "h": "", "hrs": "", "": "", "memo": "", "claude-code": "",
+		"edualc": "",
+	} {
+		var got []string
+		for _, d := range agent.Near(defs, word) {
+			got = append(got, d.ID)
+		}
+		expect.Is(t, strings.Join(got, " "), want, word)
+	}
+}
+
+func shop() agent.Source {
+	return agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
+		Agents: []string{"claude"}, CI: agent.CISkip, RepositoryID: 7}
+}
+
+func TestASourcesFieldsAreChecked(t *testing.T) {
+	expect.That(t, shop().Faults() == nil, "%v", shop().Faults())
+	type set = func(s *agent.Source, value string)
+	fields := map[string]set{
+		"name":       func(s *agent.Source, v string) { s.Name = v },
+		"repository": func(s *agent.Source, v string) { s.Repository = v },
+		"ref":        func(s *agent.Source, v string) { s.Ref = v },
+		"path":       func(s *agent.Source, v string) { s.Path = v },
+		"people":     func(s *agent.Source, v string) { s.People = strings.Fields(v) },
+		"agents":     func(s *agent.Source, v string) { s.Agents = strings.Fields(v) },
+		"ci":         func(s *agent.Source, v string) { s.CI = agent.CI(v) },
+		"allow":      func(s *agent.Source, v string) { s.Allow = strings.Fields(v) },
+	}
+	for field, values := range map[string]struct{ good, bad []string }{
+		"name": {[]string{"a", "0-9", strings.Repeat("a", 32)}, []string{"", "A", "a b", "a_b", strings.Repeat("a", 33)}},
+		"repository": {[]string{"acme/shop", "a/b.c_d-e"},
+			[]string{"acme", "acme/", "/shop", "acme/shop/x", "acme/..", "acme/.",
+				"acme/shop.git", "-a/b", "acme/sh op", "acme/shop?x", "acme/" + strings.Repeat("x",
+					101), "https://github.com/a/b"}},
+		"ref": {[]string{"heads/main", "tags/v1.2", "heads/feature/x+y"},
+			[]string{"main", "refs/heads/main", "heads/", "heads/../x",
+				"heads/a..b", "heads/a b", "heads/a?b", "heads/.a", "heads/a/.b", "heads/a.lock", "heads/a//b", "heads/a/",
+				"heads//a",
+				strings.Repeat("1", 40), "heads/" + strings.Repeat("a", 191)}},
+		"path":   {[]string{"", "services/pay"}, []string{"/a", "a/", "../a", "a/../b", ".", strings.Repeat("a", 201)}},
+		"people": {[]string{"everybody", "U0SATO W0SUZUKI"}, []string{"", "@sato", "everybody U0SATO", "C0HR"}},
+		"agents": {[]string{"claude", "claude codex"}, []string{"", "A B!", "everybody!"}},
+		"ci":     {[]string{"run", "skip"}, []string{"", "no"}},
+		"allow":  {[]string{"", "CODEOWNERS .gitattributes"}, []string{".gitmodules", "CODEOWNERS CODEOWNERS", "codeowners"}},
+	} {
+		for i, value := range append(slices.Clone(values.good), values.bad...) {
+			s, good := shop(), i < len(values.good)
+			fields[field](&s, value)
+			faults := s.Faults()
+			expect.That(t, good && faults == nil || !good && len(faults) == 1 && faults[0].Field == field &&
+				faults[0].Limit() != "",
+				"%s %q: %v", field, value, faults)
+		}
+	}
+}
+
+func TestASourceIsForItsPeopleAndAgents(t *testing.T) {
+	hr := shop()
+	hr.Name, hr.People, hr.Agents = "hr", []string{"U0SATO"}, []string{"codex", "claude"}
+	unasked := shop()
+	unasked.Name, unasked.RepositoryID = "unasked", 0
+	all := []agent.Source{shop(), hr, unasked}
+	for _, tt := range []struct {
+		user, agent string
+		want        []string
+	}{
+		{"U0SATO", "claude", []string{"shop", "hr"}}, {"U0SATO", "codex", []string{"hr"}},
+		{"U0ELSE", "claude", []string{"shop"}},
+		{"U0ELSE", "codex", nil},
+	} {
+		expect.Same(t, tt.want, agent.SourcesFor(all, tt.user, tt.agent))
+		for _, name := range []string{"shop", "hr", "unasked", "nothing"} {
+			_, ok := agent.SourceNamed(all, strings.ToUpper(name), tt.user, tt.agent)
+			expect.Is(t, ok, slices.Contains(tt.want, name), tt.user, tt.agent, name)
+		}
 	}
 }

@@ -3,9 +3,10 @@ package agent
 import (
 	"path"
 	"regexp"
-	"ringi/shared/words/language"
 	"slices"
 	"strings"
+
+	"ringi/shared/words/language"
 )
 
 // AutoRule lets tests that match a command pattern start without approval in one place. It never allows a shell.
@@ -87,11 +88,15 @@ type open struct {
 // the workspace, which people have approved. Excluded are commands that pass arguments on to other programs (make,
 // npm), that load code or a plugin by name (node, deno), or that are themselves files in the workspace.
 var opens = []open{
-	{"go test", true, "-v -race -short -cover -failfast -json -run -skip -bench -count -timeout"}, {"go vet", true, ""}, {"go build", true, ""},
-	{"pytest", true, "-q -v -vv -x -s -k -m --maxfail"}, {"jest", true, "-t --ci --verbose"}, {"vitest run", true, "-t"}, {"rspec", true, "-e --fail-fast"},
-	{"cargo test", true, "--lib --release -p --package --test"}, {"cargo build", false, "--lib --release --package"}, {"cargo check", false, "--lib --package"},
+	{"go test", true, "-v -race -short -cover -failfast -json -run -skip -bench -count -timeout"}, {"go vet", true,
+		""}, {"go build", true, ""},
+	{"pytest", true, "-q -v -vv -x -s -k -m --maxfail"}, {"jest", true, "-t --ci --verbose"}, {"vitest run", true,
+		"-t"}, {"rspec", true, "-e --fail-fast"},
+	{"cargo test", true, "--lib --release -p --package --test"}, {"cargo build", false,
+		"--lib --release --package"}, {"cargo check", false, "--lib --package"},
 	{"mvn test", false, "-q -Dtest"}, {"gradle test", false, "--tests"},
-	{"gofmt", true, "-l -d -s"}, {"staticcheck", true, ""}, {"golangci-lint run", true, ""}, {"ruff check", true, ""}, {"flake8", true, ""}, {"mypy", true, ""}, {"eslint", true, ""},
+	{"gofmt", true, "-l -d -s"}, {"staticcheck", true, ""}, {"golangci-lint run", true, ""}, {"ruff check", true,
+		""}, {"flake8", true, ""}, {"mypy", true, ""}, {"eslint", true, ""},
 	{"ls", true, "-l -a -la"}, {"cat", true, "-n"}, {"head", true, "-n"}, {"tail", true, "-n"}, {"wc", true, "-l"},
 }
 
@@ -132,7 +137,8 @@ func (r AutoRule) whereFaults() (all []Fault) {
 func argvRule(patterns []string) Rule {
 	starred := func(p string) bool { return strings.Contains(p, "*") }
 	switch {
-	case len(patterns) == 0 || len(patterns) > 32 || slices.ContainsFunc(patterns, func(p string) bool { return p == "" || len(p) > 200 }) || starred(patterns[0]):
+	case len(patterns) == 0 || len(patterns) > 32 || slices.ContainsFunc(patterns,
+		func(p string) bool { return p == "" || len(p) > 200 }) || starred(patterns[0]):
 		return RuleAutoArgv
 	case slices.Contains(shells, nameOf(patterns[0])):
 		return RuleAutoShell
@@ -152,7 +158,8 @@ func argvRule(patterns []string) Rule {
 func (o open) rule(patterns []string) Rule {
 	for _, p := range patterns {
 		name, _, _ := strings.Cut(p, "=")
-		if option := strings.HasPrefix(p, "-") || strings.HasPrefix(p, "@"); option && !slices.Contains(strings.Fields(o.options), name) {
+		if option := strings.HasPrefix(p, "-") || strings.HasPrefix(p, "@"); option &&
+			!slices.Contains(strings.Fields(o.options), name) {
 			return RuleAutoOption
 		} else if !option && !o.names {
 			return RuleAutoStar
@@ -199,4 +206,64 @@ func fits(pattern, text string) bool {
 // AutoApproved returns the index of the first rule that lets the command start, or -1.
 func AutoApproved(rules []AutoRule, t ActionType, argv []string, w Where) int {
 	return slices.IndexFunc(rules, func(r AutoRule) bool { return r.Allows(t, argv, w) })
+}
+
+// ListedRead lets one agent call one version of a tool that only reads, without approval, for the people named. Whether
+// the arguments allow that is decided at each call.
+type ListedRead struct {
+	Agent   string   `json:"agent"`
+	Tool    string   `json:"tool"`
+	Version string   `json:"version"` // SHA-256, as the console's page of tools shows it
+	People  []string `json:"people"`  // Slack user ids
+}
+
+// Limits of a ListedRead.
+const (
+	maxListedTool   = 200 // bytes
+	maxListedPeople = 200
+)
+
+// Rules for the fields of a ListedRead.
+const (
+	RuleListedTool    Rule = "listed_tool"
+	RuleListedVersion Rule = "listed_version"
+	RuleListedPeople  Rule = "listed_people"
+	// The following are what the tools say of an entry that is listed.
+	RuleListedUnknown Rule = "listed_unknown"
+	RuleListedOther   Rule = "listed_other"
+	RuleListedFree    Rule = "listed_free"
+)
+
+var versionForm = language.Regexp{Text: `^[0-9a-f]{64}$`}
+
+// Faults returns everything that is wrong with the entry.
+func (r ListedRead) Faults() (all []Fault) {
+	if !idForm.Get().MatchString(r.Agent) {
+		all = append(all, Fault{"agent", RuleID})
+	}
+	if r.Tool == "" || len(r.Tool) > maxListedTool {
+		all = append(all, Fault{"tool", RuleListedTool})
+	}
+	if !versionForm.Get().MatchString(r.Version) {
+		all = append(all, Fault{"version", RuleListedVersion})
+	}
+	wrong := func(id string) bool { return !personForm.Get().MatchString(id) }
+	if n := len(r.People); n == 0 || n > maxListedPeople || slices.ContainsFunc(r.People, wrong) {
+		all = append(all, Fault{"people", RuleListedPeople})
+	}
+	return all
+}
+
+// Listed returns the index of the first entry that lists this version of a tool for an agent and everybody in people,
+// or
+// -1. An entry with a fault lists nothing, and no entry is for nobody.
+func Listed(list []ListedRead, agent, tool, version string, people []string) int {
+	if len(people) == 0 {
+		return -1
+	}
+	return slices.IndexFunc(list, func(r ListedRead) bool {
+		unlisted := func(id string) bool { return !slices.Contains(r.People, id) }
+		return len(r.Faults()) == 0 && r.Agent == agent && r.Tool == tool && r.Version == version &&
+			!slices.ContainsFunc(people, unlisted)
+	})
 }

@@ -2,6 +2,10 @@ package aggregate
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,7 +26,8 @@ type AuditEntry struct {
 	Details      JSON      `json:"details"`
 }
 
-// FoundBy returns the user id that a search of the log finds the entry by: the actor's or, of what Ringi itself did with
+// FoundBy returns the user id that a search of the log finds the entry by: the actor's or, of what Ringi itself did
+// with
 // somebody's request, the requester's. Without either it is the actor's type.
 func (x AuditEntry) FoundBy() string {
 	if x.ActorID != "" {
@@ -35,4 +40,140 @@ func (x AuditEntry) FoundBy() string {
 		return about.Requester
 	}
 	return string(x.ActorType)
+}
+
+// Relied is a row that many decisions rely on. The head notes the newest of each type.
+type Relied interface {
+	Row
+	Relied()
+}
+
+// Newest has the revision of the newest row of each Relied type by its key, each behind a space; 0 for a row that was
+// deleted: " TASK=2 PROMPT#0001=5". It stands in the head, whose revision every Change requires, so that a decision may
+// rely on such a row, or on there being none after it, without a condition of its own.
+type Newest string
+
+// of returns the entry of a key's type with the space before it, or "".
+func (n Newest) of(key string) string {
+	typ, _, _ := strings.Cut(key, "#")
+	i := strings.Index(string(n), " "+typ)
+	if i < 0 {
+		return ""
+	}
+	end := strings.IndexByte(string(n[i+1:]), ' ')
+	if end < 0 {
+		return string(n[i:])
+	}
+	return string(n[i : i+1+end])
+}
+
+// Key returns the key of the newest row of a type, such as PROMPT, as it was noted last; "" if there is none.
+func (n Newest) Key(typ string) string {
+	key, _, _ := strings.Cut(strings.TrimPrefix(n.of(typ), " "), "=")
+	return key
+}
+
+// entryOf returns a row's entry, "" if the row isn't Relied.
+func entryOf(r Row, rev int) string {
+	if _, relied := r.(Relied); !relied {
+		return ""
+	}
+	return " " + r.Key() + "=" + strconv.Itoa(rev)
+}
+
+// After returns the Newest of the head that a Change of the head with revision rev leaves.
+func (n Newest) After(rev int, c Change) Newest {
+	for _, r := range c.Rows {
+		n = n.with(r, rev+1)
+	}
+	for _, r := range c.Drop {
+		n = n.with(r, 0)
+	}
+	return n
+}
+
+// with notes a row's revision unless a newer row of its type is noted.
+func (n Newest) with(r Row, rev int) Newest {
+	last, entry := n.of(r.Key()), entryOf(r, rev)
+	if entry == "" || last > " "+r.Key()+"~" { // a newer key's: after this key comes "=", which is below "~"
+		return n
+	}
+	return Newest(strings.Replace(string(n), last, "", 1) + entry)
+}
+
+// Unproven returns those rows of which the head doesn't prove that they are as they were read, or still absent.
+func (n Newest) Unproven(rows []Row) (out []Row) {
+	for _, r := range rows {
+		last, entry := n.of(r.Key()), entryOf(r, r.Revision())
+		if entry == "" || last != entry && (r.Revision() > 0 || last >= " "+r.Key()) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+var (
+	// ErrNotFound: the row does not exist or belongs to another tenant.
+	ErrNotFound = errors.New("not found")
+	// ErrExists: the aggregate exists already, so the message was received before.
+	ErrExists = errors.New("it exists already")
+	// ErrSuperseded: the head names another run, so the caller must stop.
+	ErrSuperseded = errors.New("superseded by another run")
+	// ErrConflict: somebody else committed in between; load and decide again.
+	ErrConflict = errors.New("it changed meanwhile")
+	// ErrUnconfirmed: a commit got no answer; it may have been made, or may still be.
+	ErrUnconfirmed = errors.New("it is not known whether it was saved")
+	// ErrMoved: the caller's step is no longer the next one; read the rows again.
+	ErrMoved = errors.New("something else is next by now")
+	// ErrSettings: the settings changed meanwhile; read them and decide again.
+	ErrSettings = errors.New("the settings changed meanwhile")
+	// ErrInFlight: a call is still under way; nothing can be decided until its outcome is known.
+	ErrInFlight = errors.New("a call is still in flight")
+	// ErrUncovered: the decision only recorded that a write's outcome is unknown; a person must look and decide again.
+	ErrUncovered = errors.New("a write with unknown outcome was uncovered")
+	// ErrNotDue: the deadline has not passed, or there is nothing to decide.
+	ErrNotDue = errors.New("not due yet")
+)
+
+// Reason is why something ended or stopped, as a code; cards say it in the tenant's language.
+type Reason string
+
+// ErrDecided says that the decision was already made, by whom and when.
+type ErrDecided struct {
+	Status string // such as approved, rejected or retried
+	By     string // Slack user id, empty for the system
+	At     time.Time
+	Reason Reason // set when the aggregate ended instead
+}
+
+func (e ErrDecided) Error() string {
+	return fmt.Sprintf("already %s by %q at %s", e.Status, e.By, e.At.Format(time.RFC3339))
+}
+
+// ErrNotLatest says that a newer version exists.
+type ErrNotLatest struct{ Latest int }
+
+func (e ErrNotLatest) Error() string { return fmt.Sprintf("version %d is newer", e.Latest) }
+
+// ErrNotAllowed names the rule that refused.
+type ErrNotAllowed struct{ Rule Rule }
+
+func (e ErrNotAllowed) Error() string { return "not allowed: " + string(e.Rule) }
+
+// ErrField says which field is wrong and what its limit is.
+type ErrField struct {
+	Field string
+	Limit string
+}
+
+func (e ErrField) Error() string { return e.Field + " " + e.Limit }
+
+// ErrTooLarge says that a row exceeds the table's size limit, so nothing was written.
+type ErrTooLarge struct {
+	Row   string // its type
+	Bytes int
+}
+
+func (e ErrTooLarge) Error() string {
+	return fmt.Sprintf("a row of type %s has %d bytes", e.Row, e.Bytes)
 }

@@ -1,7 +1,9 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -59,7 +61,8 @@ func SeenReason(reason string) string {
 func CheckReason(reason string) (string, error) {
 	reason = SeenReason(reason)
 	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
-		return "", ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
+		return "", ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason,
+			n)}
 	}
 	return reason, nil
 }
@@ -154,4 +157,226 @@ type Question struct {
 	OfAuthor  bool     `json:"-"` // the requester decides, not an approver
 	CreatedAt time.Time
 	DecideBy  *time.Time
+}
+
+// Opening is what a gate opens with: the route of a rule, as it was resolved, or BySettings.
+type Opening struct {
+	Rule   circulation.Rule // none: its id is empty
+	Route  circulation.Route
+	Askers []circulation.Person // whose own request it is
+	Seen   *Seen                // nil: not known
+	Home   string               // see circulation.Gate
+}
+
+// Seen is what the rules saw of what a gate asks when they chose its route, for display.
+type Seen struct {
+	Amount     string `json:"amount,omitempty"`     // empty: not known
+	Currency   string `json:"currency,omitempty"`   // empty of an amount of nothing
+	Department string `json:"department,omitempty"` // of the requester, by the organisation of that day
+	Round      int    `json:"round,omitempty"`      // of steps: 1, or one more for each version that was sent back
+}
+
+// BySettings is the opening of a gate without a rule, about which people are asked or nobody is.
+func BySettings(required bool, askers ...string) Opening {
+	o := Opening{Route: circulation.BySettings(required)}
+	for _, user := range askers {
+		o.Askers = append(o.Askers, circulation.Person{User: user})
+	}
+	return o
+}
+
+// Under returns a gate that is about to wait along the opening's route. sum returns what its stamps are on, and askers
+// are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who
+// could settle it.
+func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
+	if g.Ruled() && o.Rule.ID == "" { // it lost its rule
+		return g, ErrOnRoute
+	}
+	g.Route, g.Askers, g.Seen, g.Home = &o.Route, o.Askers, o.Seen, o.Home
+	if o.Rule.ID != "" {
+		g.Terms.Rule = &o.Rule
+	}
+	g.Terms.ApprovalRequired = len(o.Route.Stages) > 0
+	for _, user := range askers {
+		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {
+			return g, ErrOnRoute
+		}
+	}
+	g.Asked = sum(&g)
+	st := circulation.Walk(g.Circulating())
+	if len(o.Askers) == 0 || st.Refused != nil {
+		return g, ErrOnRoute
+	}
+	g.dueBy(&st)
+	return g, nil
+}
+
+// dueBy repeats in the terms until when the present stage is asked, for readers that don't walk.
+func (g *Gate) dueBy(st *circulation.State) {
+	if s := st.Asked(); s != nil {
+		g.Terms.DecideBy = s.DecideBy
+	}
+}
+
+// Acting is what a hand does on a gate at the stage that is asked, in its own name.
+func (g *Gate) Acting(kind circulation.Kind, by Actor, text string) circulation.Act {
+	hand, stage := g.Hand(by.ID, by.Person), by.Stage
+	if !g.Ruled() { // there is only one
+		stage = 1
+	}
+	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.Asked, Text: text}
+}
+
+// Act completes what a person does on a gate, at the time of the Change. It returns ErrNotAllowed if the hand is not by
+// and, where the settings say who may act, for those whom they don't allow; else for guests and people of other
+// workspaces.
+func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circulation.Act, error) {
+	if by.Type != ActorUser || by.ID == "" || act.Hand.User != by.ID {
+		return act, ErrNotAllowed{RuleNotListed}
+	}
+	if err := p.may(g, act.Kind, by); err != nil {
+		return act, err
+	}
+	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
+	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
+	if !g.Ruled() {
+		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
+			return act, err // under a rule the fold says so
+		}
+		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
+	}
+	return act, nil
+}
+
+// may returns ErrNotAllowed if by may not act on a gate at all.
+func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
+	switch {
+	case g.Ruled():
+		return p.Request(by)
+	case kind != circulation.Stamp:
+		return p.Reject(by, "")
+	}
+	for _, asker := range g.Askers {
+		if err := p.Approve(by, asker.User); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked along its
+// route may, too. While it waits no other approver may, but an administrator.
+func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
+	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
+		return p.Withdraw(by, requester)
+	}
+	switch waits := g.Status == PendingApproval; {
+	case (waits || g.Status == Approved) && g.asks(by.ID), waits && by.Admin:
+		return nil
+	case waits:
+		return ErrNotAllowed{RuleOffRoute}
+	}
+	return p.Withdraw(by, requester)
+}
+
+// asks reports whether somebody is at one of the stages, or was put there.
+func (g *Gate) asks(user string) bool {
+	if g.Route == nil {
+		return false
+	}
+	st := circulation.Walk(g.Circulating())
+	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
+		return slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
+	})
+}
+
+// OnRoute names the audit entries of what is done on gates of one type under a rule.
+type OnRoute struct{ Routed, Stamped, Approved, TakenBack, Rejected, Denied, Reassigned Action }
+
+// Entry returns the action of the entry that records a gate's last act. Settling stamps have that of approvals.
+func (o *OnRoute) Entry(g *Gate) Action {
+	if g.ApprovedAt != nil {
+		return o.Approved
+	}
+	switch act := &g.Acts[len(g.Acts)-1]; {
+	case act.Kind == circulation.TakeBack:
+		return o.TakenBack
+	case act.Kind == circulation.SendBack:
+		return o.Rejected
+	case act.Kind == circulation.Deny:
+		return o.Denied
+	case act.Kind == circulation.Stand:
+		return o.Reassigned
+	}
+	return o.Stamped
+}
+
+// OpenedDetails returns the details of the entry that records how a gate under a rule opened, with those given.
+func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
+	details = maps.Clone(details)
+	details["asked"], details["route_hash"] = g.Asked, circulation.RouteHash(g.Circulating())
+	r := g.Terms.Rule
+	rule := map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
+	if r.Numbered {
+		rule["numbered"] = true
+	}
+	details["rule"] = rule
+	return details
+}
+
+// Sealed returns what an entry says of a gate under a rule once nothing more is done on it: the hashes of how it opened
+// and of all acts; nil if it has no route.
+func (g *Gate) Sealed() map[string]any {
+	if g.Terms.Rule == nil || g.Route == nil {
+		return nil
+	}
+	return map[string]any{"route_hash": circulation.RouteHash(g.Circulating()), "acts_hash": circulation.Hash(g.Acts)}
+}
+
+// ActDetails returns the details of the entry that records a gate's last act, with those given. acts_hash is of all
+// acts so far, so that the entries seal each act and their order.
+func (g *Gate) ActDetails(details map[string]any) map[string]any {
+	details = maps.Clone(details)
+	if (g.ApprovedAt != nil || g.RejectedAt != nil) && g.AskedAt != nil {
+		details["asked_at"] = TimeText(*g.AskedAt)
+	}
+	if len(g.Acts) == 0 {
+		return details
+	}
+	act := &g.Acts[len(g.Acts)-1]
+	if !g.Ruled() { // one act is all there is
+		if act.Ends() {
+			details["reason"] = act.Text
+		}
+		return details
+	}
+	if g.ApprovedAt != nil {
+		st := circulation.Walk(g.Circulating())
+		details = g.OpenedDetails(details)
+		details["stamps"] = len(st.Stamps())
+	}
+	details["asked"], details["acts_hash"], details["stage"] = g.Asked, circulation.Hash(g.Acts), act.Stage
+	if act.Principal.User != act.Hand.User {
+		details["principal"] = act.Principal.User
+	}
+	if d := act.Found.Delegation; d != nil {
+		details["delegation"] = d.Key
+	}
+	if act.For != nil && act.To != nil {
+		details["replaced"], details["successor"] = act.For.User, act.To.User
+	}
+	switch {
+	case act.Text == "":
+	case act.Kind == circulation.Stamp || act.Kind == circulation.TakeBack:
+		details["comment"] = act.Text
+	default:
+		details["reason"] = act.Text
+	}
+	return details
+}
+
+// Again reports whether an act was refused because the same hand did the very same.
+func Again(err error) bool {
+	refused, ok := err.(*circulation.Refusal)
+	return ok && refused.Why == circulation.WhyAgain
 }

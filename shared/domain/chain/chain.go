@@ -3,8 +3,10 @@
 package chain
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,7 +83,8 @@ func HashOf(salt string, r Row) (string, error) {
 // Next returns the unsigned link after last. For the first link, last has only a Tenant. It returns an error for a key
 // with a space or a line break.
 func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
-	l := Link{Tenant: last.Tenant, Seq: last.Seq + 1, Previous: last.Link, Salt: salt, At: now.UTC().Truncate(time.Millisecond)}
+	l := Link{Tenant: last.Tenant, Seq: last.Seq + 1, Previous: last.Link, Salt: salt,
+		At: now.UTC().Truncate(time.Millisecond)}
 	if l.At.Before(last.At) {
 		l.At = last.At // clocks of machines differ
 	}
@@ -107,7 +110,8 @@ func (l Link) Text() []byte {
 	if l.Late {
 		late = "late"
 	}
-	fmt.Fprintf(&b, "%s\ntenant %s\nseq %d\nprevious %s\nsalt %s\nat %s\n%s\n", form, l.Tenant, l.Seq, l.Previous, l.Salt, moment(l.At), late)
+	fmt.Fprintf(&b, "%s\ntenant %s\nseq %d\nprevious %s\nsalt %s\nat %s\n%s\n", form, l.Tenant, l.Seq, l.Previous, l.Salt,
+		moment(l.At), late)
 	for _, e := range l.Entries {
 		fmt.Fprintf(&b, "row %s %s", e.Key, e.Hash)
 		if e.Note != "" {
@@ -135,3 +139,39 @@ func (h Head) Text() []byte {
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// KeyOf joins a row's partition and sort key. Bytes other than letters, digits and #-_.:* are percent-encoded, so that
+// the result is unique and has no line break.
+func KeyOf(partition, sort string) string { return escape(partition) + "/" + escape(sort) }
+
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("#-_.:*", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// Canonical encodes a row's content independently of the order of its members: JSON with sorted members, no white
+// space, and numbers unchanged. members must be decoded with UseNumber.
+func Canonical(members map[string]any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(members); err != nil {
+		return nil, fmt.Errorf("write a row's content: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// ProofCommand returns the command that proves, from a checkout of Ringi, what came of an execution, a task or an
+// agent's action. In angle brackets are outputs of the stack.
+func ProofCommand(tenant, id string) string {
+	return "go run ./infra/audit prove -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName>" +
+		" -results <ResultsBucketName> -tenant " + tenant + " " + id
+}

@@ -1,5 +1,11 @@
 package circulation
 
+import (
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
 // common checks what holds of acts of every kind.
 func (st *State) common(g *Gate, act *Act) Why {
 	if st.Settled && len(st.Stages) == 0 { // it asks nobody
@@ -130,4 +136,217 @@ func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
 		return WhyTo
 	}
 	return ""
+}
+
+// Walk folds a gate's acts from the beginning, each admitted by the state that those before it left. If one of them
+// isn't, or the route is one that this release can't walk, Refused says so and nothing stands.
+func Walk(g Gate) State {
+	st, ok := open(&g)
+	if !ok {
+		return State{Refused: &Refusal{Why: WhyUnknown}}
+	}
+	for i := range g.Acts {
+		if refused := st.take(&g, &g.Acts[i]); refused != nil {
+			refused.Act = i + 1
+			return State{Refused: refused}
+		}
+	}
+	return st
+}
+
+// Admit returns nil if the act may follow those that left this state of the gate, else a *Refusal.
+func Admit(g Gate, st State, act Act) error {
+	st.Stages, st.Stands, st.backs = slices.Clone(st.Stages), slices.Clip(st.Stands), slices.Clone(st.backs)
+	st.who = maps.Clone(st.who)
+	for i := range st.Stages {
+		s := &st.Stages[i]
+		s.People, s.Stamps = slices.Clone(s.People), slices.Clone(s.Stamps)
+	}
+	if refused := st.take(&g, &act); refused != nil {
+		return refused
+	}
+	return nil
+}
+
+// take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
+func (st *State) take(g *Gate, act *Act) *Refusal {
+	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes(), Home: g.Home}
+	if s := st.Asked(); s != nil {
+		refused.Name = s.Name
+	}
+	refused.Why = st.common(g, act)
+	if refused.Why == "" {
+		refused.Why = st.own(g, act)
+	}
+	switch refused.Why {
+	case WhyTurn:
+		refused.Yours = st.later(&act.Principal)
+	case WhySelf:
+		refused.Asker = st.asker(g, act)
+		refused.Put = !st.who.asks(g, &act.Hand) && !st.who.asks(g, &act.Principal)
+	case WhyNext:
+		refused.Stage = st.stampedAfter(act.Stage)
+		refused.Name = st.Stages[refused.Stage-1].Name
+	case WhyFound:
+		refused.Lacks = st.lacks(g, act, st.Stages[act.Stage-1].Mode)
+	case WhyTwice:
+		refused.People = nil
+		for _, given := range st.Asked().Stamps {
+			if st.who.stands(given, &act.Hand) || st.who.stands(given, &act.Principal) {
+				refused.People = append(refused.People, given.Hand)
+			}
+		}
+	}
+	if refused.Why == WhySelf || refused.Why == WhyFound {
+		refused.For = st.standsFor(act)
+	}
+	if refused.Why != "" {
+		return refused
+	}
+	st.after(g, act)
+	if act.Ends() {
+		return nil
+	}
+	if hands := st.twice(); len(hands) > 0 {
+		refused.Why, refused.People = WhyTwice, hands
+		return refused
+	}
+	if refused.Missing = st.missing(r); refused.Missing > 0 {
+		refused.Why = WhyHands
+		return refused
+	}
+	if !st.bounded(act) {
+		refused.Why = WhyBounds
+		return refused
+	}
+	return nil
+}
+
+// after changes the state to the one that an admitted act leaves.
+func (st *State) after(g *Gate, act *Act) {
+	st.acts, st.bytes = st.acts+1, st.bytes+act.bytes()
+	s := &st.Stages[act.Stage-1]
+	switch act.Kind {
+	case SendBack, Deny:
+		st.Present, st.Last = 0, act
+		return
+	case Stamp:
+		s.Stamps, s.Owed = append(s.Stamps, act), s.Owed-1
+		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })
+	case TakeBack:
+		i := st.who.given(s.Stamps, act)
+		s.Stamps, s.Owed = slices.Delete(s.Stamps, i, i+1), s.Owed+1
+		st.backs = append(st.backs, act)
+	case Stand:
+		s.People[st.who.position(s.People, act.For)] = *act.To
+		st.Stands = append(st.Stands, act)
+	}
+	st.enter(g, act)
+}
+
+// Bounds of a gate. A stamp without a text and an end are always taken: take-backs, successors and a stamp's text are
+// refused as long as the rest of the stamps and an end would not fit beside them.
+const (
+	MaxActs   = 120
+	MaxStands = 20
+	MaxText   = 1000     // characters of an act's text
+	maxBytes  = 96 << 10 // of the gate as JSON, which is more than it takes as an item
+	maxStamps = 100      // that all stages need together
+)
+
+// What a part takes as JSON beside its own texts: the names of its fields, numbers and a time.
+const (
+	personBytes = 40
+	stageBytes  = 80
+	actBytes    = 300
+	gateBytes   = 200                          // without people, stages and acts
+	stampBytes  = actBytes + 200               // of a stand-in's stamp without a text
+	endBytes    = stampBytes + escaped*MaxText // of a stand-in's end with the longest text
+	escaped     = len(`\u0000`)                // the most that a character takes
+)
+
+// stored returns at least how many bytes texts take as JSON, where some characters are escaped.
+func stored(texts ...string) (n int) {
+	for _, text := range texts {
+		for _, r := range text {
+			switch {
+			case r < ' ', r == '<', r == '>', r == '&', r == '\u2028', r == '\u2029', r == utf8.RuneError:
+				n += escaped
+			case r == '"', r == '\\':
+				n += 2
+			default:
+				n += utf8.RuneLen(r)
+			}
+		}
+	}
+	return n
+}
+
+func (p *Person) bytes() int { return personBytes + stored(p.User, p.Person, p.Via) }
+
+// bytes returns at least how many bytes a gate takes without its acts.
+func (g *Gate) bytes() int {
+	n, r := gateBytes+stored(g.Asked, g.Home, g.Route.Org), g.Route
+	for _, people := range [][]Person{g.Askers, r.Readers} {
+		for i := range people {
+			n += people[i].bytes()
+		}
+	}
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		n += stageBytes + stored(s.Name, s.LeftOut, s.Filled)
+		for j := range s.People {
+			n += s.People[j].bytes()
+		}
+	}
+	return n
+}
+
+// bytes returns at least how many bytes an act takes.
+func (act *Act) bytes() int {
+	f := &act.Found
+	n := actBytes + stored(act.Hash, act.Surface, act.Text, f.Org, f.Channel, f.Resolved)
+	n += act.Hand.bytes() + act.Principal.bytes()
+	if f.Allowed != nil {
+		n += stored(f.Allowed.As)
+	}
+	if f.Delegation != nil {
+		n += stored(f.Delegation.Key)
+	}
+	if f.Admin != nil {
+		n += stored(f.Admin.Key)
+	}
+	if act.For != nil {
+		n += act.For.bytes()
+	}
+	if act.To != nil {
+		n += act.To.bytes()
+	}
+	return n
+}
+
+// worded reports whether an act's text has the length that its kind asks for.
+func (act *Act) worded() bool {
+	n := utf8.RuneCountInString(act.Text)
+	return n <= MaxText && (n > 0 || act.Kind == Stamp || act.Kind == TakeBack)
+}
+
+// bounded reports whether an act that leaves this state, and is no end, may be added.
+func (st *State) bounded(act *Act) bool {
+	switch act.Kind {
+	case Stamp:
+		return act.Text == "" || st.fits()
+	case Stand:
+		return len(st.Stands) <= MaxStands && st.fits()
+	}
+	return st.fits()
+}
+
+// fits reports whether all stamps that are owed and an end fit beside the acts.
+func (st *State) fits() bool {
+	owed := 0
+	for i := range st.Stages {
+		owed += st.Stages[i].Owed
+	}
+	return st.acts+owed+1 <= MaxActs && st.bytes+owed*stampBytes+endBytes <= maxBytes
 }

@@ -1,6 +1,13 @@
 package circulation
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
@@ -150,4 +157,120 @@ func (st *State) asked(g *Gate, people []Person) (asked, aside []Person) {
 		}
 	}
 	return st.who.distinct(asked), st.who.distinct(aside)
+}
+
+// AskedText returns what a gate's stamps are on, as JSON: what is asked, the rule and the route.
+func AskedText(rule *Rule, route *Route, what ...string) string {
+	return textOf([]any{what, rule, route})
+}
+
+// Sum returns the hash of AskedText: Gate.Asked.
+func Sum(rule *Rule, route *Route, what ...string) string {
+	return hashOf(AskedText(rule, route, what...))
+}
+
+// OpenedText returns what a walk begins with, as JSON: the gate without its acts.
+func OpenedText(g Gate) string {
+	g.AskedAt, g.Acts = exact(g.AskedAt), nil
+	return textOf(g)
+}
+
+// RouteHash returns the hash of OpenedText: by which rule and whom a gate asks, whose request it is, since when and for
+// how long.
+func RouteHash(g Gate) string { return hashOf(OpenedText(g)) }
+
+// ActText returns an act as JSON.
+func ActText(act Act) string {
+	act.At = exact(act.At)
+	return textOf(act)
+}
+
+// Hash returns the hash of acts as a JSON list of their texts.
+func Hash(acts []Act) string {
+	texts := make([]string, len(acts))
+	for i := range acts {
+		if texts[i] = ActText(acts[i]); texts[i] == "" {
+			return ""
+		}
+	}
+	return hashOf("[" + strings.Join(texts, ",") + "]")
+}
+
+// exact returns a time as rows keep it: in UTC and milliseconds.
+func exact(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
+
+// textOf returns "" for what JSON can't say: a time outside of the years 0 to 9999.
+func textOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// hashOf returns a text's hexadecimal SHA-256, and "" for none.
+func hashOf(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Vacant is somebody who can't stamp any more at a stage that waits, or will wait, for them.
+type Vacant struct {
+	Stage  int // number
+	Person Person
+}
+
+// Stuck returns the people without whom the gate can't be settled, of those who are gone: of each stage that has too
+// few others. If only the number of different hands can't be reached, it returns all who are gone and haven't stamped.
+// A gate that nobody is asked about isn't stuck.
+func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
+	if st.Refused != nil || st.Present == 0 {
+		return nil
+	}
+	left, all := *st, []Vacant{}
+	left.Stages = slices.Clone(st.Stages)
+	for i := range left.Stages {
+		s := &left.Stages[i]
+		if s.Owed == 0 || s.Mode != ModePeople {
+			continue
+		}
+		var here []Vacant
+		s.People = slices.DeleteFunc(slices.Clone(s.People), func(p Person) bool {
+			if st.who.stamped(s, &p) || !gone(p) {
+				return false
+			}
+			here = append(here, Vacant{i + 1, p})
+			return true
+		})
+		all = append(all, here...)
+		if able := s.able(st.who); able < s.Owed {
+			out = append(out, here...)
+		}
+	}
+	if len(out) == 0 && left.missing(g.Route) > 0 {
+		return all
+	}
+	return out
+}
+
+// able returns how many of a stage's people have not stamped.
+func (s *StageState) able(who persons) (n int) {
+	for i := range s.People {
+		if !who.stamped(s, &s.People[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Replaceable reports whether a successor may be put in somebody's place at a stage: they may still stamp there.
+func (st *State) Replaceable(stage int, p *Person) bool {
+	if st.Present == 0 || stage < st.Present || stage > len(st.Stages) {
+		return false
+	}
+	s := &st.Stages[stage-1]
+	return s.LeftOut == "" && s.Mode == ModePeople && st.who.position(s.People, p) >= 0 && !st.who.stamped(s, p)
 }

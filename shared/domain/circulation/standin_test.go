@@ -38,8 +38,9 @@ func stoodGate(acts ...Act) Gate {
 }
 
 func stampOf(hand, principal string, stage int) Act {
-	act := Act{Form: Form, Kind: Stamp, Hand: Person{User: hand}, Principal: Person{User: principal}, At: noon, Stage: stage,
-		Hash: "h", Surface: "slack"}
+	act := Act{Form: Form, Kind: Stamp, Hand: Person{User: hand}, Principal: Person{User: principal}, At: noon,
+		Stage: stage,
+		Hash:  "h", Surface: "slack"}
 	if hand != principal {
 		act.Found.Delegation = &Delegation{Key: hand + "#" + principal + "#2026-06-01", Rev: 1}
 	}
@@ -61,30 +62,42 @@ func TestForWhomAHandActs(t *testing.T) {
 		lack Lack
 		why  Why // of the stamp by it; empty: it is admitted
 	}{
-		"whom they stand in for":             {hand: "X", all: stands(standing("X", "A")), want: "A"},
-		"at the first moment":                {hand: "X", all: stands(standing("X", "A")), at: june, want: "A"},
-		"at the last moment":                 {hand: "X", all: stands(standing("X", "A")), at: july.Add(-1), want: "A"},
-		"a moment after":                     {hand: "X", all: stands(standing("X", "A")), at: july, want: "A", lack: LackDelegation},
-		"a moment before":                    {hand: "X", all: stands(standing("X", "A")), at: june.Add(-1), want: "A", lack: LackDelegation},
-		"nobody, without a delegation":       {hand: "X", why: WhyRoute},
-		"nobody, by another's delegation":    {hand: "X", all: stands(standing("Y", "A")), why: WhyRoute},
-		"nobody at the end of a chain":       {hand: "X", all: stands(standing("X", "Y"), standing("Y", "A")), why: WhyRoute},
-		"whose delegation began first":       {hand: "X", all: stands(standing("X", "A", begins(noon)), standing("X", "B")), want: "B"},
-		"who owes before who stamped":        {acts: []Act{stampOf("A", "A", 1)}, hand: "X", all: stands(standing("X", "A"), standing("X", "B", begins(noon))), want: "B"},
-		"who stamped, and is told so":        {acts: []Act{stampOf("A", "A", 1)}, hand: "X", all: stands(standing("X", "A")), want: "A", why: WhyTwice},
-		"whose turn comes, and is told so":   {hand: "X", all: stands(standing("X", "C")), want: "C", why: WhyTurn},
-		"an asker, and is told so":           {hand: "X", all: stands(standing("X", "Q")), want: "Q", why: WhySelf},
-		"not as an asker":                    {hand: "Q", all: stands(standing("Q", "A")), want: "A", why: WhySelf},
-		"not whom an asker set them for":     {hand: "X", all: stands(standing("X", "A", setBy("Q"))), want: "A", lack: LackOthers},
-		"whom another administrator set":     {hand: "X", all: stands(standing("X", "A", setBy("Z"))), want: "A"},
-		"whom they say of several":           {hand: "X", as: "B", all: stands(standing("X", "A"), standing("X", "B")), want: "B"},
-		"nobody, if they say somebody else":  {hand: "X", as: "Z", all: stands(standing("X", "A")), why: WhyRoute},
-		"not above whom an asker stands":     {hand: "X", all: stands(standing("X", "A", unfit(LackBelow))), want: "A", lack: LackBelow},
-		"who is fit before who isn't":        {hand: "X", all: stands(standing("X", "A", unfit(LackBelow)), standing("X", "B", begins(noon))), want: "B"},
-		"themselves, if they owe":            {hand: "B", all: stands(standing("B", "A")), why: ""},
-		"themselves, if they have stamped":   {acts: []Act{stampOf("B", "B", 1)}, hand: "B", all: stands(standing("B", "A")), why: WhyAgain},
-		"a later stage, for those who stood": {acts: []Act{stampOf("A", "A", 1), stampOf("X", "B", 1)}, hand: "X", all: stands(standing("X", "C")), want: "C"},
-		"too few hands for it":               {acts: []Act{stampOf("X", "A", 1)}, hand: "X", all: stands(standing("X", "B")), why: WhyRoute},
+		"whom they stand in for": {hand: "X", all: stands(standing("X", "A")), want: "A"},
+		"at the first moment":    {hand: "X", all: stands(standing("X", "A")), at: june, want: "A"},
+		"at the last moment":     {hand: "X", all: stands(standing("X", "A")), at: july.Add(-1), want: "A"},
+		"a moment after": {hand: "X", all: stands(standing("X", "A")), at: july, want: "A",
+			lack: LackDelegation},
+		"a moment before": {hand: "X", all: stands(standing("X", "A")), at: june.Add(-1), want: "A",
+			lack: LackDelegation},
+		"nobody, without a delegation":    {hand: "X", why: WhyRoute},
+		"nobody, by another's delegation": {hand: "X", all: stands(standing("Y", "A")), why: WhyRoute},
+		"nobody at the end of a chain":    {hand: "X", all: stands(standing("X", "Y"), standing("Y", "A")), why: WhyRoute},
+		"whose delegation began first": {hand: "X", all: stands(standing("X", "A", begins(noon)), standing("X", "B")),
+			want: "B"},
+		"who owes before who stamped": {acts: []Act{stampOf("A", "A", 1)}, hand: "X",
+			all: stands(standing("X", "A"), standing("X", "B", begins(noon))), want: "B"},
+		"who stamped, and is told so": {acts: []Act{stampOf("A", "A", 1)}, hand: "X", all: stands(standing("X", "A")),
+			want: "A", why: WhyTwice},
+		"whose turn comes, and is told so": {hand: "X", all: stands(standing("X", "C")), want: "C", why: WhyTurn},
+		"an asker, and is told so":         {hand: "X", all: stands(standing("X", "Q")), want: "Q", why: WhySelf},
+		"not as an asker":                  {hand: "Q", all: stands(standing("Q", "A")), want: "A", why: WhySelf},
+		"not whom an asker set them for": {hand: "X", all: stands(standing("X", "A", setBy("Q"))), want: "A",
+			lack: LackOthers},
+		"whom another administrator set": {hand: "X", all: stands(standing("X", "A", setBy("Z"))), want: "A"},
+		"whom they say of several": {hand: "X", as: "B", all: stands(standing("X", "A"), standing("X", "B")),
+			want: "B"},
+		"nobody, if they say somebody else": {hand: "X", as: "Z", all: stands(standing("X", "A")), why: WhyRoute},
+		"not above whom an asker stands": {hand: "X", all: stands(standing("X", "A", unfit(LackBelow))), want: "A",
+			lack: LackBelow},
+		"who is fit before who isn't": {hand: "X", all: stands(standing("X", "A", unfit(LackBelow)),
+			standing("X", "B", begins(noon))), want: "B"},
+		"themselves, if they owe": {hand: "B", all: stands(standing("B", "A")), why: ""},
+		"themselves, if they have stamped": {acts: []Act{stampOf("B", "B", 1)}, hand: "B", all: stands(standing("B", "A")),
+			why: WhyAgain},
+		"a later stage, for those who stood": {acts: []Act{stampOf("A", "A", 1), stampOf("X", "B", 1)}, hand: "X",
+			all: stands(standing("X", "C")), want: "C"},
+		"too few hands for it": {acts: []Act{stampOf("X", "A", 1)}, hand: "X", all: stands(standing("X", "B")),
+			why: WhyRoute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := stoodGate(tt.acts...)
@@ -163,4 +176,31 @@ func TestAKeyOfAnotherIsNoDelegation(t *testing.T) {
 		var refused *Refusal
 		expect.That(t, errors.As(Admit(g, Walk(g), act), &refused) && refused.Lacks == LackDelegation, "%q", key)
 	}
+}
+
+// Of a gate with a home only the home's members stamp for the channel, and the hash of how it opened covers the home.
+func TestAGateWithAHomeAsksItsMembers(t *testing.T) {
+	at := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
+	g := Gate{Rule: &Rule{ID: "r"}, AskedAt: at, Hours: 24, Asked: "hash", Askers: []Person{{User: "SATO"}}, Home: "CHOME",
+		Route: &Route{Form: Form, Hands: 1, Stages: []Stage{{Name: "みんな", Mode: ModeChannel, Need: 1}}}}
+	for name, c := range map[string]struct {
+		home, found string
+		lacks       Lack
+	}{
+		"a member of the home":                  {"CHOME", "CHOME", ""},
+		"a member of another channel":           {"CHOME", "C1", LackChannel},
+		"of no channel":                         {"CHOME", "", LackChannel},
+		"a member of the channel, without home": {"", "C1", ""},
+	} {
+		x, tanaka := g, Person{User: "TANAKA"}
+		x.Home = c.home
+		err := Admit(x, Walk(x), Act{Form: Form, Kind: Stamp, Hand: tanaka, Principal: tanaka, At: at, Stage: 1, Hash: "hash",
+			Surface: "slack", Found: Found{Channel: c.found}})
+		refused, is := errors.AsType[*Refusal](err)
+		expect.That(t, is == (c.lacks != "") && (!is || refused.Lacks == c.lacks && refused.Home == c.home), "%s: %+v", name,
+			err)
+	}
+	without := g
+	without.Home = ""
+	expect.That(t, RouteHash(g) != RouteHash(without), "the home is no part of the hash")
 }

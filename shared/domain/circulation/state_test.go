@@ -52,7 +52,8 @@ func TestEachStageHasItsOwnTime(t *testing.T) {
 
 	g.Hours = 300 * 24
 	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1))
-	expect.That(t, st.Stages[1].DecideBy.Equal(opened.Add(300*24*time.Hour)), "together it takes until %v", st.Stages[1].DecideBy)
+	expect.That(t, st.Stages[1].DecideBy.Equal(opened.Add(300*24*time.Hour)), "together it takes until %v",
+		st.Stages[1].DecideBy)
 }
 
 func TestWhatStandsIsRead(t *testing.T) {
@@ -64,7 +65,8 @@ func TestWhatStandsIsRead(t *testing.T) {
 	expect.That(t, st.Last == nil && st.Present == 2 && st.Asked().Owed == 1 && st.Ended() == "", "%+v", st)
 
 	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(stamp, "D", 2))
-	expect.That(t, st.Settled && st.Last.Hand == person("D") && st.Last.At.Equal(opened.Add(3*time.Hour)) && st.Ended() == "", "%+v", st)
+	expect.That(t, st.Settled && st.Last.Hand == person("D") && st.Last.At.Equal(opened.Add(3*time.Hour)) &&
+		st.Ended() == "", "%+v", st)
 	st = walked(g, of(stamp, "A", 1), of(sendBack, "B", 1))
 	expect.That(t, !st.Settled && st.Ended() == sendBack && st.Last.Hand == person("B"), "%+v", st)
 }
@@ -107,7 +109,8 @@ func TestStampsAndEndsAlwaysFit(t *testing.T) {
 func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 	g := gateOf(1, desk("one", 1, "U00", "B"))
 	for n := range circulation.MaxStands {
-		act := successor("X", "U"+string(rune('0'+n/10))+string(rune('0'+n%10)), "U"+string(rune('0'+(n+1)/10))+string(rune('0'+(n+1)%10)), 1)
+		act := successor("X", "U"+string(rune('0'+n/10))+string(rune('0'+n%10)),
+			"U"+string(rune('0'+(n+1)/10))+string(rune('0'+(n+1)%10)), 1)
 		expect.Is(t, why(g, act), "")
 		g = then(g, act)
 	}
@@ -123,7 +126,8 @@ func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 		if act.Text = strings.Repeat("𩸽", circulation.MaxText); why(g, act) != "" {
 			expect.Is(t, why(g, act), circulation.WhyBounds)
 			act = without
-			without.Found.Delegation = &circulation.Delegation{Key: act.Found.Delegation.Key + strings.Repeat("0", 8<<10), Rev: 1}
+			without.Found.Delegation = &circulation.Delegation{Key: act.Found.Delegation.Key + strings.Repeat("0", 8<<10),
+				Rev: 1}
 			expect.Is(t, why(g, without), "")
 		}
 		expect.Is(t, why(g, act), "")
@@ -140,7 +144,8 @@ func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 
 // A gate so full that only what is owed and an end fit takes a denial with the longest reason.
 func TestAFullGateTakesTheLongestDenial(t *testing.T) {
-	for name, longest := range map[string]string{"four bytes each": "𩸽", "escaped": "<", "control characters": "\x01", "broken": "\xff"} {
+	for name, longest := range map[string]string{"four bytes each": "𩸽", "escaped": "<", "control characters": "\x01",
+		"broken": "\xff"} {
 		with := func(n int) circulation.Gate {
 			left := desk("left out", 1, "F")
 			left.LeftOut = strings.Repeat(longest, n)
@@ -170,7 +175,8 @@ func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
 	same[0].At = same[0].At.In(time.FixedZone("JST", 9*3600)).Add(999 * time.Microsecond)
 	expect.Is(t, circulation.Hash(same), circulation.Hash(acts))
 	same[1].Text = "another reason"
-	expect.That(t, circulation.Hash(same) != circulation.Hash(acts) && circulation.Hash(acts[:1]) != circulation.Hash(acts), "two have one hash")
+	expect.That(t, circulation.Hash(same) != circulation.Hash(acts) &&
+		circulation.Hash(acts[:1]) != circulation.Hash(acts), "two have one hash")
 }
 
 // Without a rule the settings say who may act, at the time of the act, which says how they allowed it.
@@ -221,9 +227,85 @@ func TestAGateBySettingsAsksWhomTheyAllow(t *testing.T) {
 
 // A field of the rows is a form of its own: who adds one raises Form, since a canary's other version would not see it.
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
-	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{},
+	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{},
+		circulation.Found{},
 		circulation.Delegation{}, circulation.Admin{}, circulation.Allowed{}),
 		"form stages hands readers org name mode people need left_out filled user person via form kind hand principal at stage hash "+
 			"surface text found for to delegation org channel allowed admin resolved key rev key rev rev as self",
 		"are these fields those of form %d?", circulation.Form)
+}
+
+// A is at three desks, and stands in for B and C. Whatever A presses, in whatever order, the gate needs another hand.
+func TestOnePersonAtManyDesksSettlesNothing(t *testing.T) {
+	for hands := 2; hands <= 3; hands++ {
+		g := gateOf(hands, desk("section", 1, "A", "B"), desk("accounts", 1, "A", "C"), desk("head", 1, "A", "D"))
+		var moves []circulation.Act
+		for stage := 1; stage <= 3; stage++ {
+			moves = append(moves, of(stamp, "A", stage), of(back, "A", stage))
+			for _, principal := range []string{"B", "C", "D"} {
+				moves = append(moves, instead(stamp, "A", principal, stage), instead(back, "A", principal, stage))
+			}
+		}
+		states := 0
+		var walk func(g circulation.Gate, depth int)
+		walk = func(g circulation.Gate, depth int) {
+			st := circulation.Walk(g)
+			states++
+			expect.Must(t, st.Refused == nil && !st.Settled, "%d hands: A settled it alone: %+v", hands, g.Acts)
+			if depth == 0 {
+				return
+			}
+			for _, act := range moves {
+				if circulation.Admit(g, st, act) == nil {
+					walk(then(g, act), depth-1)
+				}
+			}
+		}
+		walk(g, 7)
+		expect.That(t, states > 15, "only %d states", states)
+
+		alone := gateOf(hands, desk("section", 1, "A"), desk("accounts", 1, "A"), desk("head", 1, "A"))
+		expect.That(t, circulation.Walk(alone).Refused != nil, "%d hands: a route of one person opens", hands)
+		g = after(g, of(stamp, "A", 1), of(stamp, "A", 2))
+		if hands == 2 {
+			expect.That(t, circulation.Walk(then(g, of(stamp, "D", 3))).Settled, "D's stamp doesn't settle it")
+		}
+	}
+}
+
+// Nobody stamps at any desk with another account of theirs, as or for an asker, or where the organisation has no row of
+// them; and nobody whom the stage doesn't ask, by a delegation of somebody whom it does, for somebody else.
+func TestWhoNeverStampsAtAnyDesk(t *testing.T) {
+	org := keys{"Q": "q", "Q2": "q", "A": "a", "A2": "a", "B": "b", "C": "c", "X": "x"}
+	stages := []circulation.Stage{desk("people", 2, "A", "B", "C", "Q2"), channel("channel"), desk("last", 1, "C", "Q")}
+	for n := range stages {
+		g := org.gate(gateOf(1, stages[n:n+1]...))
+		st := circulation.Walk(g)
+		expect.Must(t, st.Refused == nil, "stage %d: %v", n, st.Refused)
+		none := org.act(inChannel(stamp, "A", 1)) // of whom the organisation knows nothing
+		none.Hand.Person, none.Principal.Person = "", ""
+		noOrg := org.act(inChannel(stamp, "C", 1))
+		noOrg.Found.Org = ""
+		for name, act := range map[string]circulation.Act{
+			"the asker":                   org.act(inChannel(stamp, "Q", 1)),
+			"the asker's second account":  org.act(inChannel(stamp, "Q2", 1)),
+			"for the asker":               org.act(instead(stamp, "X", "Q", 1)),
+			"the asker for somebody":      org.act(instead(stamp, "Q", "C", 1)),
+			"the second account for C":    org.act(instead(stamp, "Q2", "C", 1)),
+			"no row in the organisation":  none,
+			"nobody asked about that row": noOrg,
+			"a leaver, as nobody says more of them than that they were asked": func() circulation.Act {
+				act := org.act(of(stamp, "C", 1))
+				act.Found.Org = ""
+				return act
+			}(),
+		} {
+			expect.That(t, circulation.Admit(g, st, act) != nil, "stage %d, %s: the stamp counts", n, name)
+		}
+		twice := then(g, org.act(inChannel(stamp, "A", 1)))
+		if n == 0 {
+			again := org.act(inChannel(stamp, "A2", 1))
+			expect.That(t, circulation.Admit(twice, circulation.Walk(twice), again) != nil, "A stamps twice, by two accounts")
+		}
+	}
 }

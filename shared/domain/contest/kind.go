@@ -1,9 +1,14 @@
 package contest
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 )
 
 const kindName = "contest"
@@ -114,3 +119,140 @@ func (w *Work) Best() *Board {
 	}
 	return nil
 }
+
+// NewID returns a random execution_id, a UUID of version 4, for a contest that no other aggregate asks for.
+func NewID() string {
+	b := make([]byte, 16)
+	rand.Read(b) // never fails
+	return uuid(b)
+}
+
+// IDFor returns the execution_id of the contest that a row asks for. It is derived from the row, so that each row gets
+// only one contest, but has the form of a version 4.
+func IDFor(by aggregate.Ref, row string) string {
+	h := sha256.New()
+	for _, p := range []string{"contest", by.Tenant, by.Kind, by.ID, row} {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return uuid(h.Sum(nil)[:16])
+}
+
+func uuid(b []byte) string {
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	x := hex.EncodeToString(b)
+	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+}
+
+var form = language.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
+
+// ValidID reports whether id has the form of an execution_id.
+func ValidID(id string) bool { return form.Get().MatchString(id) }
+
+// Ref returns the Ref of a contest.
+func Ref(tenant, execution string) aggregate.Ref {
+	return aggregate.Ref{Tenant: tenant, Kind: kindName, ID: execution}
+}
+
+// TeamRef returns the Ref of a team's work in a contest. The team's id comes from a file, so keys contain its hash.
+func TeamRef(tenant, execution, teamID string) aggregate.Ref {
+	return aggregate.Ref{Tenant: tenant, Kind: TeamKind.Name, ID: execution + "." + TeamHash(teamID)}
+}
+
+// TeamHash returns the form of a team's id that is used in keys.
+func TeamHash(teamID string) string { return aggregate.HashOf(teamID)[:16] }
+
+// Status is the status of a contest; see Moves.
+type Status string
+
+const (
+	Running   Status = "running"
+	Closed    Status = "closed"
+	Cancelled Status = "cancelled" // its teams stop within seconds, and it is then settled as usual
+	Abandoned Status = "abandoned" // its runs died; its teams are stopped, and their results so far count
+)
+
+// Moves lists the statuses that may follow a contest's status.
+var Moves = aggregate.Moves[Status]{
+	Running:   {Closed, Cancelled, Abandoned},
+	Closed:    {},
+	Cancelled: {},
+	Abandoned: {},
+}
+
+// TeamStatus is the status of a team; see TeamMoves.
+type TeamStatus string
+
+const (
+	TeamRunning TeamStatus = "running"
+	TeamEnded   TeamStatus = "ended"  // with a scored round
+	TeamFailed  TeamStatus = "failed" // without a scored round
+)
+
+// TeamMoves lists the statuses that may follow a team's status.
+var TeamMoves = aggregate.Moves[TeamStatus]{
+	TeamRunning: {TeamEnded, TeamFailed},
+	TeamEnded:   {},
+	TeamFailed:  {},
+}
+
+// SummaryStatus is the status of an execution_summary.
+type SummaryStatus string
+
+const (
+	SummaryCompleted      SummaryStatus = "completed"       // no team failed
+	SummaryPartialFailure SummaryStatus = "partial_failure" // some teams failed
+	SummaryFailed         SummaryStatus = "failed"          // all teams failed
+)
+
+// SummaryStatuses lists all summary statuses.
+var SummaryStatuses = []SummaryStatus{SummaryCompleted, SummaryPartialFailure, SummaryFailed}
+
+// StatusOf returns the status for these numbers of failed teams and of teams with a result.
+func StatusOf(failed, results int) SummaryStatus {
+	switch {
+	case failed == 0:
+		return SummaryCompleted
+	case results == 0:
+		return SummaryFailed
+	}
+	return SummaryPartialFailure
+}
+
+// Reasons why a team failed or a contest ended, in addition to the exit reasons. Pages have a sentence for each.
+const (
+	ReasonCancelled  aggregate.Reason = "contest_cancelled" // by a person or by the aggregate that asked for it
+	ReasonUnfinished aggregate.Reason = "team_unfinished"   // its run ended without an outcome
+	ReasonNeverBegan aggregate.Reason = "team_never_began"
+	ReasonLeader     aggregate.Reason = "leader_failed"
+	ReasonEvaluator  aggregate.Reason = "evaluator_failed"
+	ReasonTimeout    aggregate.Reason = "team_timeout"
+	ReasonBudget     aggregate.Reason = "budget_exhausted"
+	// a round's result could not be saved, or an answer not be read back
+	ReasonWrite     aggregate.Reason = "write_failed"
+	ReasonRunFailed aggregate.Reason = "contest_run_failed"
+)
+
+// ReasonOf returns the reason for a team that was stopped by its time or budget limit, else "".
+func ReasonOf(exit ExitReason) aggregate.Reason {
+	switch exit {
+	case TeamTimeout:
+		return ReasonTimeout
+	case BudgetExhausted:
+		return ReasonBudget
+	}
+	return ""
+}
+
+// Reasons lists all reasons.
+var Reasons = []aggregate.Reason{
+	ReasonCancelled, ReasonUnfinished, ReasonNeverBegan, ReasonLeader, ReasonEvaluator, ReasonTimeout, ReasonBudget,
+	ReasonWrite, ReasonRunFailed,
+}
+
+// Audit actions for contests.
+const (
+	AuditStarted   aggregate.Action = "contest.started"
+	AuditEnded     aggregate.Action = "contest.ended"
+	AuditCancelled aggregate.Action = "contest.cancelled"
+	AuditAbandoned aggregate.Action = "contest.abandoned"
+)

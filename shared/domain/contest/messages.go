@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -148,4 +149,59 @@ func (m ModelMessage) inOrder() (out []ModelMessage) {
 		last.Parts = append(last.Parts, p)
 	}
 	return out
+}
+
+// RunUsage is the usage of model calls.
+type RunUsage struct {
+	InputTokens          int64            `json:"input_tokens"` // including those read from and written to a cache
+	CacheWriteTokens     int64            `json:"cache_write_tokens"`
+	CacheReadTokens      int64            `json:"cache_read_tokens"`
+	OutputTokens         int64            `json:"output_tokens"`
+	InputAudioTokens     int64            `json:"input_audio_tokens"`
+	CacheAudioReadTokens int64            `json:"cache_audio_read_tokens"`
+	OutputAudioTokens    int64            `json:"output_audio_tokens"`
+	Details              map[string]int64 `json:"details"`    // other counts of a vendor
+	Requests             int64            `json:"requests"`   // model calls
+	ToolCalls            int64            `json:"tool_calls"` // executed tool calls
+}
+
+// MarshalJSON writes details as an object even if there are none.
+func (u RunUsage) MarshalJSON() ([]byte, error) {
+	type plain RunUsage
+	if u.Details == nil {
+		u.Details = map[string]int64{}
+	}
+	return json.Marshal(plain(u))
+}
+
+// Plus returns the sum of two usages.
+func (u RunUsage) Plus(v RunUsage) RunUsage {
+	sum := RunUsage{
+		InputTokens: u.InputTokens + v.InputTokens, CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
+		CacheReadTokens: u.CacheReadTokens + v.CacheReadTokens,
+		OutputTokens:    u.OutputTokens + v.OutputTokens, InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens,
+		CacheAudioReadTokens: u.CacheAudioReadTokens + v.CacheAudioReadTokens, OutputAudioTokens: u.OutputAudioTokens +
+			v.OutputAudioTokens,
+		Requests: u.Requests + v.Requests, ToolCalls: u.ToolCalls + v.ToolCalls,
+	}
+	if len(u.Details)+len(v.Details) > 0 {
+		sum.Details = maps.Clone(u.Details)
+		if sum.Details == nil {
+			sum.Details = map[string]int64{}
+		}
+		for name, n := range v.Details {
+			sum.Details[name] += n
+		}
+	}
+	return sum
+}
+
+// Info returns the short form for the leader board.
+func (u RunUsage) Info() UsageInfo { return UsageInfo{u.InputTokens, u.OutputTokens, u.Requests} }
+
+// UsageInfo is the short form of a RunUsage. Null fields of a row are read as 0.
+type UsageInfo struct {
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	Requests     int64 `json:"requests"`
 }

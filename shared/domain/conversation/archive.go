@@ -8,8 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // ReadFiles reads an untrusted archive. It returns an error wrapping ErrRefused if the archive exceeds a Tree's
@@ -64,7 +70,8 @@ func (t *Tree) Archive() ([]byte, error) {
 	w := tar.NewWriter(&out)
 	for _, p := range t.order() {
 		e := t.entries[p]
-		h := &tar.Header{Name: p, Mode: 0o644, ModTime: time.Unix(0, 0).UTC(), Format: tar.FormatPAX, Typeflag: tar.TypeReg, Size: int64(len(e.content))}
+		h := &tar.Header{Name: p, Mode: 0o644, ModTime: time.Unix(0, 0).UTC(), Format: tar.FormatPAX, Typeflag: tar.TypeReg,
+			Size: int64(len(e.content))}
 		switch {
 		case e.folder:
 			h.Name, h.Mode, h.Typeflag = p+"/", 0o755, tar.TypeDir
@@ -90,4 +97,279 @@ func (t *Tree) Archive() ([]byte, error) {
 func Version(archive []byte) string {
 	sum := sha256.Sum256(archive)
 	return hex.EncodeToString(sum[:])
+}
+
+// Unpack writes the tree into an empty folder. Links are written last, so that no file is written through a link.
+func (t *Tree) Unpack(root *os.Root) error {
+	for _, p := range t.order() {
+		if err := t.unpack(root, p); err != nil {
+			return fmt.Errorf("workspace: unpack %q: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (t *Tree) unpack(root *os.Root, p string) error {
+	e := t.entries[p]
+	switch {
+	case e.folder:
+		return root.Mkdir(p, 0o755)
+	case e.link != "":
+		return root.Symlink(e.link, p)
+	}
+	mode := fs.FileMode(0o644)
+	if e.executable {
+		mode = 0o755
+	}
+	f, err := root.OpenFile(p, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(e.content)
+	return errors.Join(err, f.Close())
+}
+
+type packer struct {
+	root  *os.Root
+	owned func(fs.FileInfo) bool
+	tree  *Tree
+	left  []string
+}
+
+// Pack reads a folder in which no process runs any more. It leaves out entries that a Tree can't hold and lists
+// them in left: links that lead out of it, devices, sockets, pipes, unreadable names and files that can't be opened. To
+// read an entry it may change the entry's mode, but only if owned says that the entry belongs to this folder alone.
+//
+// It returns an error wrapping ErrRefused if the folder exceeds a Tree's limits.
+func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, err error) {
+	k := &packer{root: root, owned: owned, tree: &Tree{}}
+	// A folder is read before its entries. A stack replaces recursion, because folders may be nested very deeply.
+	for folders := []string{"."}; len(folders) > 0; {
+		dir := folders[len(folders)-1]
+		folders = folders[:len(folders)-1]
+		names, err := k.names(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range names {
+			p := path.Join(dir, name)
+			if err := CheckPath(p); err != nil {
+				k.skip(p, "its path is too long, too deep or can't be read")
+				continue
+			}
+			if k.leaves(p) {
+				continue
+			}
+			folder, err := k.add(p)
+			if err != nil {
+				return nil, nil, err
+			}
+			if folder {
+				folders = append(folders, p)
+			}
+		}
+	}
+	var out []string // found before any is removed, because a link may lead out through another
+	for p, e := range k.tree.entries {
+		if e.link != "" && k.tree.checkLink(p, e.link) != nil {
+			out = append(out, p)
+		}
+	}
+	for _, p := range out {
+		k.skip(p, leadsOut)
+		delete(k.tree.entries, p)
+	}
+	slices.Sort(k.left)
+	return k.tree.Own(), k.left, nil
+}
+
+// leaves reports whether a path is not the files' own. The link that leads to the attachments isn't named.
+func (k *packer) leaves(p string) bool {
+	info, err := k.root.Lstat(p)
+	if err != nil || !reserved(p, info.IsDir()) {
+		return false
+	}
+	if p != AttachedFolder || info.Mode().Type() != fs.ModeSymlink {
+		k.skip(p, "the place of attachments")
+	}
+	return true
+}
+
+const leadsOut = "a link that leads out of the workspace, or too far in it"
+
+func (k *packer) skip(p, why string) { k.left = append(k.left, fmt.Sprintf("%q: %s", p, why)) }
+
+// open opens a file or a folder, and adds missing permissions first if the folder owns it.
+func (k *packer) open(p string, needed fs.FileMode) (*os.File, fs.FileInfo, error) {
+	info, err := k.root.Lstat(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if mode := info.Mode().Perm(); mode&needed != needed && k.owned(info) {
+		if err := k.root.Chmod(p, mode|needed); err != nil {
+			return nil, nil, err
+		}
+	}
+	f, err := k.root.Open(p)
+	return f, info, err
+}
+
+func (k *packer) names(dir string) ([]string, error) {
+	f, _, err := k.open(dir, 0o500)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: open %q: %w", dir, err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(MaxEntries + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("workspace: list %q: %w", dir, err)
+	}
+	if len(names) > MaxEntries {
+		return nil, refuse("more than %d files and folders", MaxEntries)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// add adds one entry of a folder to the tree, or lists it in left.
+func (k *packer) add(p string) (folder bool, err error) {
+	info, err := k.root.Lstat(p)
+	if err != nil {
+		return false, fmt.Errorf("workspace: look at %q: %w", p, err)
+	}
+	switch info.Mode().Type() {
+	case fs.ModeDir:
+		return true, k.tree.add(p, entry{folder: true})
+	case fs.ModeSymlink:
+		link, err := k.root.Readlink(p)
+		if err != nil {
+			return false, fmt.Errorf("workspace: read link %q: %w", p, err)
+		}
+		if checkTarget(p, link) != nil {
+			k.skip(p, leadsOut)
+			return false, nil
+		}
+		return false, k.tree.add(p, entry{link: link})
+	case 0:
+		return false, k.addFile(p)
+	default:
+		k.skip(p, "no file, folder or link")
+		return false, nil
+	}
+}
+
+func (k *packer) addFile(p string) error {
+	f, info, err := k.open(p, 0o400)
+	if errors.Is(err, fs.ErrPermission) {
+		k.skip(p, "it can't be read")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("workspace: open %q: %w", p, err)
+	}
+	defer f.Close()
+	if info.Size() > MaxBytes-k.tree.bytes { // a sparse file counts with its full size
+		return refuse("more than %d bytes", MaxBytes)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, info.Size()))
+	if err != nil {
+		return fmt.Errorf("workspace: read %q: %w", p, err)
+	}
+	return k.tree.add(p, entry{content: content, executable: info.Mode()&0o100 != 0})
+}
+
+// EntryKind says what an entry of a version is.
+type EntryKind string
+
+const (
+	KindFile   EntryKind = "file"
+	KindFolder EntryKind = "folder"
+	KindLink   EntryKind = "link"
+)
+
+// Modes of entries, as git writes them.
+const (
+	ModeFile       = "100644"
+	ModeExecutable = "100755"
+	ModeLink       = "120000"
+	ModeFolder     = "040000"
+)
+
+// Entry describes a file, a folder or a link of a version without its content.
+type Entry struct {
+	Path   string    `json:"path"`
+	Kind   EntryKind `json:"kind"`
+	Mode   string    `json:"mode"`
+	Size   int64     `json:"size,omitempty"`   // bytes of a file
+	Lines  int       `json:"lines,omitempty"`  // of a file that is text
+	SHA256 string    `json:"sha256,omitempty"` // of a file's content, or of a link's target
+	Target string    `json:"target,omitempty"` // of a link
+}
+
+// Manifest lists the entries of a version, sorted by path. It is stored beside the version, so that nobody has to read
+// an archive to list files.
+type Manifest struct {
+	Entries []Entry `json:"entries"`
+}
+
+// Manifest lists the tree's entries.
+func (t *Tree) Manifest() Manifest {
+	m := Manifest{Entries: make([]Entry, 0, len(t.entries))}
+	for _, p := range slices.Sorted(maps.Keys(t.entries)) {
+		m.Entries = append(m.Entries, t.entries[p].describe(p))
+	}
+	return m
+}
+
+func (e entry) kind() EntryKind {
+	switch {
+	case e.folder:
+		return KindFolder
+	case e.link != "":
+		return KindLink
+	}
+	return KindFile
+}
+
+func (e entry) mode() string {
+	switch {
+	case e.folder:
+		return ModeFolder
+	case e.link != "":
+		return ModeLink
+	case e.executable:
+		return ModeExecutable
+	}
+	return ModeFile
+}
+
+func (e entry) describe(p string) Entry {
+	out := Entry{Path: p, Kind: e.kind(), Mode: e.mode(), Target: e.link}
+	switch out.Kind {
+	case KindFile:
+		out.Size, out.SHA256 = int64(len(e.content)), sumOf(e.content)
+		if isText(e.content) {
+			out.Lines = countLines(e.content)
+		}
+	case KindLink:
+		out.SHA256 = sumOf([]byte(e.link))
+	}
+	return out
+}
+
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// isText reports whether people can be shown a file's content: UTF-8 without NUL.
+func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
+
+// countLines counts lines as editors do: the last one may lack its line end.
+func countLines(b []byte) int {
+	n := bytes.Count(b, []byte("\n"))
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -111,4 +112,164 @@ func TestWhatACommandLeavesHasNoAttachments(t *testing.T) {
 	tree, left, err = Pack(root, func(os.FileInfo) bool { return true })
 	expect.That(t, err == nil && len(left) == 1 && strings.Contains(left[0], "place of attachments"), "%v %v", left, err)
 	expect.Same(t, []string{".ringi/own", "kept"}, tree.Paths())
+}
+
+// Of what is said about a source's files only their names are another's words, however many there are.
+func TestOnlyNamesOfASourcesFilesAreQuoted(t *testing.T) {
+	tb := lost(t)
+	s := *tb.load().Conversation
+	s.Source = &Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Commit: "c0ffee", State: SourceWanted}
+	tb.rows[s.Key()] = &s
+	f := Fetched{Commit: "c0ffee", Version: "v0"}
+	for i := range 1000 {
+		f.Files = append(f.Files, fmt.Sprintf("src/number-%03d.py", i))
+	}
+	for i := range shownLeft + 5 {
+		f.Left = append(f.Left, LeftOut{Path: fmt.Sprintf("left-%02d.bin", i), Why: LeftLFS})
+	}
+	a := tb.load()
+	c, err := a.TakeSource(a.Head.Run, f, tb.now)
+	expect.NoError(t, err)
+	var own, quoted, whole string
+	for _, r := range c.Beside {
+		m, ok := r.Row.(*Message)
+		if !ok {
+			continue
+		}
+		whole += m.Content + "\n"
+		for _, p := range m.Pieces() {
+			if p.Quoted {
+				quoted += p.Text + "\n"
+			} else {
+				own += p.Text + "\n"
+			}
+		}
+	}
+	for _, ringis := range []string{"(Git LFS)", "(15)", "and 5 more", "(1000)"} {
+		expect.That(t, strings.Contains(own, ringis) && !strings.Contains(quoted, ringis),
+			"%q is quoted, or missing: %s", ringis, own)
+	}
+	expect.That(t, !strings.Contains(own, ".py") && !strings.Contains(own, ".bin") && !strings.Contains(quoted, "…"),
+		"names are Ringi's words: %s", own)
+	expect.Has(t, whole, "\nleft-00.bin (Git LFS)\nleft-01.bin (Git LFS)\n")
+	expect.That(t, strings.Contains(quoted, "src/number-000.py\nsrc/number-001.py\n") && len(quoted) < mostNamed+1000,
+		"%d bytes of names", len(quoted))
+}
+
+// wrote is a conversation in which an action wrote files, and nobody waits.
+func wrote(t *testing.T, c FilesChanged) (*table, *Action) {
+	t.Helper()
+	tb, x := executing(t, CodeGenerate)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: "v1", Changed: &c}, tb.now)
+	})
+	expect.NoError(t, tb.answer(nil))
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Rest(a.Head.Run, tb.now) })
+	return tb, tb.load().Actions[0]
+}
+
+func (tb *table) send(x *Action, by string) error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.SendFiles(x.ActionID, person(by), policy, tb.now)
+	})
+}
+
+func TestFilesAreSentOnce(t *testing.T) {
+	tb, x := wrote(t, FilesChanged{Files: 2, Written: 2})
+	expect.That(t, tb.load().Next(tb.now).State == aggregate.StateFinish, "something is left to do")
+	for range 2 { // a double click
+		expect.NoError(t, tb.send(x, "U2"))
+	}
+	a := tb.load()
+	expect.That(t, a.Actions[0].Sending.State == SendingWanted && a.Actions[0].Sending.By == "U2" &&
+		a.Effects(tb.now).Begin != nil,
+		"%+v", a.Actions[0].Sending)
+	expect.NoError(t, tb.begin())
+	expect.That(t, tb.load().Next(tb.now).State == StateAnswer, "the run goes elsewhere")
+	move := func(f func(a *Aggregate) (aggregate.Change, error)) error { return tb.do(f) }
+	sent := func(a *Aggregate) (aggregate.Change, error) { return a.Sent(a.Head.Run, x.ActionID, tb.now) }
+	up := func(a *Aggregate) (aggregate.Change, error) {
+		return a.Uploaded(a.Head.Run, x.ActionID, []SentFile{{"a", "F1"}}, tb.now)
+	}
+	expect.Fails(t, move(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Uploaded(a.Head.Run-1, x.ActionID, nil, tb.now)
+	}), aggregate.ErrSuperseded, "an upload of a run that is over")
+	expect.NoError(t, move(up))
+	expect.Fails(t, move(up), aggregate.ErrMoved, "a second upload, whose files would be shared beside the first")
+	expect.NoError(t, move(sent))
+	expect.That(t, tb.load().Head.Resting, "the run goes on with nothing to do, so the next message waits for the sweeper")
+	expect.Fails(t, move(sent), aggregate.ErrSuperseded, "the end of what has ended")
+	expect.NoError(t, tb.send(x, "U2"))
+	a = tb.load()
+	expect.That(t, a.Actions[0].Sending.State == SendingDone && a.Sending() == nil, "%+v", a.Actions[0].Sending)
+}
+
+func TestWhatMayHaveBeenSharedIsLookedForFirst(t *testing.T) {
+	for _, tt := range []struct {
+		why  aggregate.Reason
+		then SendingState
+	}{{ReasonNotShared, SendingUploaded}, {ReasonNotSent, SendingWanted}} {
+		tb, x := wrote(t, FilesChanged{Files: 1, Written: 1})
+		expect.NoError(t, tb.send(x, "U2"))
+		expect.NoError(t, tb.begin())
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Uploaded(a.Head.Run, x.ActionID, []SentFile{{"a", "F1"}}, tb.now)
+		})
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			if tt.why == ReasonNotShared {
+				return a.GiveUp(a.Head.Run, ReasonRunFailed, tb.now)
+			}
+			return a.NotSent(a.Head.Run, x.ActionID, tt.why, tb.now)
+		})
+		expect.That(t, tb.load().Actions[0].Sending.State == SendingFailed, "%+v", tb.load().Actions[0].Sending)
+		expect.NoError(t, tb.send(x, "U3"))
+		s := tb.load().Actions[0].Sending
+		expect.That(t, s.State == tt.then && s.By == "U3" && (len(s.Files) > 0) == (tt.then == SendingUploaded),
+			"%s: %+v", tt.why, s)
+	}
+}
+
+func TestFilesThatCantBeSent(t *testing.T) {
+	for _, c := range []FilesChanged{{}, {Files: 3}, {Files: 11, Written: 11}, {Files: 1, Written: 1, Large: true}} {
+		tb, x := wrote(t, c)
+		expect.Fails(t, tb.send(x, "U2"), aggregate.ErrMoved, fmt.Sprintf("%+v", c))
+	}
+	tb, x := wrote(t, FilesChanged{Files: 1, Written: 1})
+	expect.NoError(t, tb.send(x, "U2"))
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.close(person("U1"), ReasonClosed, tb.now) })
+	a := tb.load()
+	expect.That(t, a.Sending() == nil && a.Actions[0].Sending.State == SendingFailed, "%+v", a.Actions[0].Sending)
+	expect.Fails(t, tb.send(x, "U2"), aggregate.ErrMoved, "a closed conversation's files")
+
+	tree := treeOf(t, map[string]string{"kept": "1", "moved": "1", "run": "1"})
+	after := treeOf(t, map[string]string{"kept": "2", "run": "!1", "empty": "", "link": "→kept",
+		"new/big": string(make([]byte, MaxSentBytes+1))})
+	sum := SumOf(Difference(tree, after), after)
+	expect.That(t, sum.Written == 2 && sum.Large, "%+v", sum)
+}
+
+func odd(t *testing.T) *Tree {
+	return treeOf(t, map[string]string{
+		"main.py": "print(1)\n", "run.sh": "!true\n", "日本/表 1.csv": "あ\n", "out": "→main.py",
+		".git/config": "x", "a/.GIT/hooks/x": "!y",
+		".gitignore": "x\n", "a:b.txt": "1", "a_b.txt": "2", "Makefile": "3", "makefile": "4", "con.txt": "5",
+		"dir. /x": "6", "lpt1": "7",
+		"COM12": "8", "x": "9", "X/y": "10", "q?\"<>|*": "11", "tail.": "12",
+	})
+}
+
+func TestADownloadHasNamesThatAreSafe(t *testing.T) {
+	d := DownloadOf(odd(t).Manifest(), "shop-3f2c")
+	expect.Same(t, []string{".git/config", "a/.GIT/hooks/x", "out"}, d.Left)
+	expect.Same(t, map[string]string{
+		"main.py": "main.py", "run.sh": "run.sh", "日本/表 1.csv": "日本/表 1.csv", ".gitignore": ".gitignore",
+		"a:b.txt": "a_b.txt", "a_b.txt": "a_b~2.txt",
+		"Makefile": "Makefile", "makefile": "makefile~2", "con.txt": "_con.txt", "dir. /x": "dir__/x",
+		"lpt1": "_lpt1", "COM12": "COM12",
+		"x": "x~2", "X/y": "X/y", "q?\"<>|*": "q______", "tail.": "tail_",
+	}, d.Names)
+	renamed := []string{"a:b.txt", "a_b.txt", "con.txt", "dir. /x", "lpt1", "makefile", "q?\"<>|*", "tail.", "x"}
+	expect.Same(t, renamed, d.Renamed)
+	none := DownloadOf(Manifest{}, "x")
+	expect.That(t, len(none.Names) == 0 && none.Left == nil, "%v", none)
 }

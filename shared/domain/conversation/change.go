@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"time"
 
@@ -138,7 +140,8 @@ func (m *Message) waits(blank bool) *Inbox {
 // order of CreatedAt.
 func (c *change) card(typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
-		ID: aggregate.Derive(c.Now, "card", c.Conversation.ID, string(typ), subject), AggregateID: c.Conversation.ID, CardType: typ, Subject: subject,
+		ID: aggregate.Derive(c.Now, "card", c.Conversation.ID, string(typ),
+			subject), AggregateID: c.Conversation.ID, CardType: typ, Subject: subject,
 		Channel: c.Conversation.Channel, State: aggregate.CardNone, CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
 	}
 	if typ == CardAction { // the agent's text is posted before its action
@@ -153,7 +156,8 @@ func (c *change) card(typ aggregate.CardType, subject string) {
 	}
 }
 
-func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
+func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string,
+	details map[string]any) {
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
@@ -172,4 +176,95 @@ func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action,
 		}
 	}
 	c.audit(by, as, "action", x.ActionID, details)
+}
+
+// Audit actions for conversations.
+const (
+	AuditOpened    aggregate.Action = "session.opened"
+	AuditClosed    aggregate.Action = "session.closed"
+	AuditReopened  aggregate.Action = "session.reopened"
+	AuditFailing   aggregate.Action = "session.failed" // its agent can't answer
+	AuditProposed  aggregate.Action = "action.proposed"
+	AuditApproved  aggregate.Action = "action.approved"
+	AuditRejected  aggregate.Action = "action.rejected"
+	AuditExpired   aggregate.Action = "action.expired"
+	AuditCancelled aggregate.Action = "action.cancelled"
+	AuditStarted   aggregate.Action = "action.started"
+	// What is done on a gate under a rule.
+	AuditRouted     aggregate.Action = "action.routed" // it opened
+	AuditStamped    aggregate.Action = "action.stamped"
+	AuditTakenBack  aggregate.Action = "action.taken_back"
+	AuditDenied     aggregate.Action = "action.denied"
+	AuditReassigned aggregate.Action = "action.reassigned"
+	AuditCompleted  aggregate.Action = "action.completed"
+	AuditFailed     aggregate.Action = "action.failed"
+	AuditLate       aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
+)
+
+var onRoute = aggregate.OnRoute{
+	Routed: AuditRouted, Stamped: AuditStamped, Approved: AuditApproved, TakenBack: AuditTakenBack,
+	Rejected: AuditRejected, Denied: AuditDenied, Reassigned: AuditReassigned,
+}
+
+// Reasons why something ended, failed or was not done. Cards and pages have a sentence for each.
+const (
+	ReasonClosed      aggregate.Reason = "closed" // by a person
+	ReasonIdle        aggregate.Reason = "idle"
+	ReasonRejected    aggregate.Reason = "rejected"
+	ReasonDenied      aggregate.Reason = "denied" // on a route, and the agent has no turn for the reason
+	ReasonExpired     aggregate.Reason = "expired"
+	ReasonAged        aggregate.Reason = "approval_aged" // it was settled along a route, and not begun in time
+	ReasonBase        aggregate.Reason = "files_moved"
+	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person
+	ReasonDeleted     aggregate.Reason = "message_deleted"    // the message that it came of
+	ReasonUnknown     aggregate.Reason = "action_unknown"     // nobody knows what it did
+	ReasonInterrupted aggregate.Reason = "action_interrupted" // it did nothing
+	ReasonReadCutOff  aggregate.Reason = "read_interrupted"   // a tool that only reads was called, and did nothing
+	ReasonNotBegun    aggregate.Reason = "sandbox_unavailable"
+	ReasonRunFailed   aggregate.Reason = "run_failed" // several tries failed
+	ReasonExit        aggregate.Reason = "exit_code"
+	ReasonUnfinished  aggregate.Reason = "commands_unfinished" // of several commands, not all were run
+	ReasonTimeout     aggregate.Reason = "timeout"
+	ReasonChanged     aggregate.Reason = "payload_changed" // it is not what was approved
+	ReasonUnread      aggregate.Reason = "payload_unread"
+
+	// Error codes in structured logs.
+	CodeAgentNotFound   = "AGENT_NOT_FOUND"
+	CodeSessionNotFound = "SESSION_NOT_FOUND"
+	CodeValidation      = "VALIDATION_ERROR"
+	CodeNotSupported    = "ACTION_TYPE_NOT_SUPPORTED"
+	CodeMissingCommand  = "MISSING_COMMAND"
+)
+
+// Event is the event that a log line reports.
+type Event string
+
+const (
+	EventMessage   Event = "message"
+	EventStarted   Event = "action_started"
+	EventCompleted Event = "action_completed"
+	EventChunk     Event = "chunk_received"
+)
+
+// Events lists all events.
+var Events = []Event{EventMessage, EventStarted, EventCompleted, EventChunk}
+
+// Log writes one line with the fields that every log line of a conversation has. Without an action, actionId is null.
+// Log lines never contain message text.
+func Log(ctx context.Context, event Event, session, agent, action string, more ...any) {
+	slog.InfoContext(ctx, string(event), fields(event, session, agent, action, more)...)
+}
+
+// LogError logs an error with its code and a text for operators. People get a friendlier text.
+func LogError(ctx context.Context, event Event, session, agent, action, code, message string, more ...any) {
+	slog.ErrorContext(ctx, string(event), append(fields(event, session, agent, action, more), "errorCode", code,
+		"errorMessage", message)...)
+}
+
+func fields(event Event, session, agent, action string, more []any) []any {
+	var of any
+	if action != "" {
+		of = action
+	}
+	return append([]any{"sessionId", session, "agentId", agent, "actionId", of, "event", string(event)}, more...)
 }

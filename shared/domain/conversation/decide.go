@@ -2,9 +2,10 @@ package conversation
 
 import (
 	"fmt"
-	"ringi/shared/domain/aggregate"
 	"slices"
 	"time"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // approve moves an action to approved, with its gate as people left it.
@@ -40,7 +41,8 @@ func (c *change) reject(x *Action, g aggregate.Gate, why aggregate.Reason) {
 }
 
 // Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the
-// conversation's opener and every approver, under a rule those whom Policy.WithdrawFrom names. An executing action is stopped by the invocation that runs it, and its
+// conversation's opener and every approver, under a rule those whom Policy.WithdrawFrom names. An executing action is
+// stopped by the invocation that runs it, and its
 // outcome is recorded in Late.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
@@ -178,7 +180,8 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done()
 }
 
-// forget has a conversation that is not kept forgotten a day after it was closed. Should the sweeper never come, its rows
+// forget has a conversation that is not kept forgotten a day after it was closed. Should the sweeper never come, its
+// rows
 // expire. Approved actions stay as long as the audit log, which contains their hashes.
 func (a *Aggregate) forget(c *change) {
 	if c.Conversation.IsCached {
@@ -312,4 +315,56 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.tell(m)
 	}
 	c.archive()
+}
+
+// TurnAway adds a card to a closed conversation to which people wrote. It has a button to reopen the conversation,
+// because the card about its end may be far above. The messages are answered after that. It returns ErrNotDue if there
+// are no such messages.
+func (a *Aggregate) TurnAway(now time.Time) (aggregate.Change, error) {
+	newest := a.waitsInVain()
+	if newest == nil {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c := a.begin(now)
+	left := mostCards           // somebody who closes and reopens repeatedly can leave many
+	for _, x := range a.Cards { // older cards are removed, because people see only the newest
+		if x.CardType == CardSession && x.State == aggregate.CardPosted && left > 0 {
+			c.Remove(x)
+			left--
+		}
+	}
+	c.card(CardSession, SessionSubject+"#"+newest.Message)
+	return c.done()
+}
+
+// ReasonAfterAction says that messages are answered after the action that is being executed.
+const ReasonAfterAction aggregate.Reason = "after_action"
+
+// keepsWaiting returns the command that executes while people's messages wait for it, if nobody has told them yet.
+// Files are written within seconds, so nobody is told about those.
+func (a *Aggregate) keepsWaiting() *Action {
+	x := a.Current()
+	if a.Conversation == nil || x == nil || x.Status != ActionExecuting || x.ActionType == CodeGenerate ||
+		a.Conversation.SaidLater >= x.Number {
+		return nil
+	}
+	if !slices.ContainsFunc(a.Inbox, func(i *Inbox) bool { return i.User != "" && i.Changes == "" }) {
+		return nil
+	}
+	return x
+}
+
+// SayLater tells the people whose messages wait for a command that they are answered after it, once for each command.
+// The messages stay in the inbox. It returns ErrNotDue if nobody waits or everybody knows.
+func (a *Aggregate) SayLater(now time.Time) (aggregate.Change, error) {
+	x := a.keepsWaiting()
+	if x == nil {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c := a.begin(now)
+	c.Conversation.SaidLater = x.Number
+	m := c.say(Message{Sender: FromSystem, Reason: ReasonAfterAction,
+		Content: fmt.Sprintf(said.In(c.Conversation.Locale).later, x.Number)})
+	c.card(CardMessage, MessageSubject(m.Key(), 0))
+	return c.done()
 }

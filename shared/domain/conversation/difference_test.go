@@ -2,9 +2,11 @@ package conversation_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +17,8 @@ import (
 )
 
 func TestEachKindOfChangeIsNamed(t *testing.T) {
-	was := treeOf(t, file("changed", "a\n"), file("deleted", "x\n"), file("made executable", "x\n"), program("both", "x\n"),
+	was := treeOf(t, file("changed", "a\n"), file("deleted", "x\n"), file("made executable", "x\n"),
+		program("both", "x\n"),
 		link("led", "changed"), link("cut", "changed"), file("a file", "x\n"), folder("gone"), file("stays", "x"),
 		folder("dir"), file("dir/x", "x\n"))
 	is := treeOf(t, file("changed", "b\n"), file("added", "x\n"), program("new", "x\n"), program("made executable", "x\n"),
@@ -38,7 +41,8 @@ func TestEachKindOfChangeIsNamed(t *testing.T) {
 }
 
 func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {
-	c := conversation.Difference(treeOf(t, file("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")), treeOf(t, file("a", "1\n2\n3\n4\nfive\r\n6\n7\n8\n9")))
+	c := conversation.Difference(treeOf(t, file("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")),
+		treeOf(t, file("a", "1\n2\n3\n4\nfive\r\n6\n7\n8\n9")))
 	expect.Must(t, len(c) == 1 && len(c[0].Hunks) == 1, "%+v", c)
 	h := c[0].Hunks[0]
 	expect.Is(t, fmt.Sprintf("%d %d %q", h.From, h.To, h.Lines),
@@ -55,7 +59,8 @@ func TestWhatNobodyCanReadIsSaid(t *testing.T) {
 	}
 	wide := strings.Repeat("x", conversation.MaxChangedLine)
 	for says, to := range map[string][]written{
-		"":                             {file("a", wide+"\n"), file("b", strings.Repeat("x\n", conversation.MaxChangedLines-1))},
+		"": {file("a", wide+"\n"),
+			file("b", strings.Repeat("x\n", conversation.MaxChangedLines-1))},
 		"paths, the limit is 50":       many,
 		"lines, the limit is 3000":     {file("a", strings.Repeat("x\n", conversation.MaxChangedLines+1))},
 		"characters, or one beside it": {file("a", wide+"x\n")},
@@ -64,7 +69,8 @@ func TestWhatNobodyCanReadIsSaid(t *testing.T) {
 		"no UTF-8":                     {file("a", "a\x00b")},
 		"too large":                    {file("a", strings.Repeat("x\n", 1<<20))},
 	} {
-		problems := strings.Join(conversation.Unstampable(conversation.Difference(&conversation.Tree{}, treeOf(t, to...))), "; ")
+		problems := strings.Join(conversation.Unstampable(conversation.Difference(&conversation.Tree{}, treeOf(t, to...))),
+			"; ")
 		expect.That(t, (problems == "") == (says == "") && strings.Contains(problems, says), "%q, want %q", problems, says)
 	}
 }
@@ -156,7 +162,8 @@ func TestADifferenceIsShort(t *testing.T) {
 	git := exec.Command("git", "diff", "--no-index", "--numstat", "f", "g")
 	git.Dir = dir
 	out, _ := git.Output()
-	expect.That(t, strings.HasPrefix(string(out), fmt.Sprintf("%d\t%d\t", added, removed)), "+%d -%d, git: %s", added, removed, out)
+	expect.That(t, strings.HasPrefix(string(out), fmt.Sprintf("%d\t%d\t", added, removed)), "+%d -%d, git: %s", added,
+		removed, out)
 }
 
 // Comparing the largest files ends, whether their lines are all alike, all different or in another order.
@@ -167,14 +174,16 @@ func TestTheLargestFilesAreCompared(t *testing.T) {
 		fmt.Fprintf(&other, "%d\n", i*7919%65536)
 	}
 	for name, pair := range map[string][2]string{
-		"alike": {alike, "y\n" + alike[:900_000] + "y\n"}, "different": {alike, other.String()}, "shuffled": {other.String(), other.String()[450_000:] + other.String()[:450_000]},
+		"alike": {alike, "y\n" + alike[:900_000] + "y\n"}, "different": {alike, other.String()}, "shuffled": {other.String(),
+			other.String()[450_000:] + other.String()[:450_000]},
 	} {
 		c := conversation.Difference(treeOf(t, file("f", pair[0])), treeOf(t, file("f", pair[1])))
 		expect.That(t, c[0].Unshown == "" && len(c[0].Hunks) > 0, "%s: %s", name, c[0].Unshown)
 	}
 }
 
-// Only so many bytes are compared; what is beyond is named, and a large file that became executable has no lines to show.
+// Only so many bytes are compared; what is beyond is named, and a large file that became executable has no lines to
+// show.
 func TestOnlySoMuchIsCompared(t *testing.T) {
 	text := strings.Repeat("x\n", 400_000)
 	var was, is []written
@@ -183,7 +192,8 @@ func TestOnlySoMuchIsCompared(t *testing.T) {
 	}
 	large := strings.Repeat("x\n", 1<<20)
 	shown, unshown := 0, 0
-	for _, c := range conversation.Difference(treeOf(t, append(was, file("run", large))...), treeOf(t, append(is, program("run", large))...)) {
+	for _, c := range conversation.Difference(treeOf(t, append(was, file("run", large))...),
+		treeOf(t, append(is, program("run", large))...)) {
 		switch {
 		case c.Path == "run":
 			expect.That(t, c.Unshown == "" && c.Hunks == nil, "%s: %s", c.Path, c.Unshown)
@@ -199,7 +209,8 @@ func TestOnlySoMuchIsCompared(t *testing.T) {
 // What is stored of a large difference is bounded, but says of each path how many lines changed.
 func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
 	all := conversation.Difference(&conversation.Tree{}, treeOf(t, file("a", "x\n"),
-		file("b", strings.Repeat("x\n", conversation.MaxChangedLines)), file("c", "y\n"), file("d", strings.Repeat("x", 5000))))
+		file("b", strings.Repeat("x\n", conversation.MaxChangedLines)), file("c", "y\n"), file("d",
+			strings.Repeat("x", 5000))))
 	before := conversation.SumOf(all, &conversation.Tree{})
 	some := conversation.Bounded(all)
 	expect.Same(t, before, conversation.SumOf(some, &conversation.Tree{}))
@@ -208,4 +219,76 @@ func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
 		expect.That(t, all[i].Hunks != nil, "what is bounded has lost its lines")
 	}
 	expect.That(t, before.Added == 3003 && conversation.Unstampable(all) != nil, "%+v", before)
+}
+
+// A patch and a pull request are made of two lists of the same changes.
+func TestAPatchListsWhatAPullRequestDoes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		was, is := anyTree(rt, "was"), anyTree(rt, "is")
+		c := conversation.Commit{Path: rapid.SampledFrom([]string{"", "services/支払"}).Draw(rt, "path")}
+		for _, e := range was.Manifest().Entries {
+			c.Entries = append(c.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode})
+		}
+		lacking := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "d/b"}), rapid.ID).Draw(rt, "lacking")
+		for _, p := range lacking {
+			c.Entries = append(c.Entries, conversation.Committed{Path: p, Mode: conversation.ModeFile})
+		}
+		pushed, patched := map[string]string{}, map[string]string{}
+		for _, x := range c.Changes(was, is) {
+			pushed[strings.TrimPrefix(x.Path, c.Path+"/")] = sides(x.Was, x.Is)
+		}
+		p := conversation.PatchOf(was.Manifest(), is.Manifest(), c.Entries)
+		for _, x := range p.Files {
+			patched[x.Path] = sides(x.Was.Side(), x.Is.Side())
+		}
+		for _, x := range p.Left { // it says of them only that they changed
+			if _, twice := patched[x.Path]; twice {
+				rt.Fatalf("%s is listed twice", x.Path)
+			}
+			patched[x.Path] = pushed[x.Path]
+		}
+		if !maps.Equal(pushed, patched) {
+			rt.Fatalf("a pull request has %v, a patch %v", pushed, patched)
+		}
+	})
+}
+
+// sides writes both sides of a change. Git has no folders, so a folder is nothing.
+func sides(was, is *conversation.Side) string {
+	side := func(s *conversation.Side) string {
+		if s == nil || s.Kind() == conversation.KindFolder {
+			return "nothing"
+		}
+		return s.Mode + " " + s.SHA256
+	}
+	return fmt.Sprint(side(was), " → ", side(is))
+}
+
+// anyTree draws files, programs, links and folders of a few names.
+func anyTree(rt *rapid.T, of string) *conversation.Tree {
+	var all []written
+	taken := map[string]bool{}
+	for i := range rapid.IntRange(0, 6).Draw(rt, of) {
+		names := []string{"a", "b", "d", "d/a", "d/b", "d/e/f", "日本", ".git/config"}
+		name := rapid.SampledFrom(names).Draw(rt, fmt.Sprint(of, i))
+		above := slices.ContainsFunc(slices.Collect(maps.Keys(taken)), func(other string) bool {
+			return other == name || strings.HasPrefix(other, name+"/") || strings.HasPrefix(name, other+"/")
+		})
+		if above {
+			continue
+		}
+		taken[name] = true
+		text := rapid.SampledFrom([]string{"", "1\n", "2\n", "\x00"}).Draw(rt, fmt.Sprint(of, i, "text"))
+		switch rapid.IntRange(0, 3).Draw(rt, fmt.Sprint(of, i, "kind")) {
+		case 0:
+			all = append(all, program(name, text))
+		case 1:
+			all = append(all, link(name, rapid.SampledFrom([]string{"x", "y"}).Draw(rt, fmt.Sprint(of, i, "target"))))
+		case 2:
+			all = append(all, folder(name))
+		default:
+			all = append(all, file(name, text))
+		}
+	}
+	return treeOf(rt, all...)
 }

@@ -1,6 +1,8 @@
 package conversation_test
 
 import (
+	"archive/tar"
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -78,14 +80,16 @@ func TestEditsReplaceWhatTheyName(t *testing.T) {
 func TestFilesEditsAndDeletionsAreOneChange(t *testing.T) {
 	base := treeOf(t, file("edited", "a\n"), file("whole", "a\n"), file("dir/deleted", "a\n"), file("stays", "a\n"))
 	changes, problems := base.Changes(conversation.Payload{
-		Files: []conversation.File{{Path: "whole", Content: "b\n"}, {Path: "new/x", Content: ""}, {Path: "stays", Content: "a\n"}},
+		Files: []conversation.File{{Path: "whole", Content: "b\n"}, {Path: "new/x", Content: ""},
+			{Path: "stays", Content: "a\n"}},
 		Edits: []conversation.Edit{edit("edited", "a", "b")}, Delete: []string{"dir/deleted"},
 	})
 	var got []string
 	for _, c := range changes {
 		got = append(got, fmt.Sprint(c.Path, c.Kinds()))
 	}
-	expect.That(t, problems == nil && strings.Join(got, " ") == "new/x[added] edited[changed] whole[changed] dir/deleted[deleted]",
+	expect.That(t, problems == nil &&
+		strings.Join(got, " ") == "new/x[added] edited[changed] whole[changed] dir/deleted[deleted]",
 		"%v %v", got, problems)
 }
 
@@ -93,31 +97,35 @@ func TestAnEditThatCantBeMadeIsRefusedByName(t *testing.T) {
 	base := treeOf(t, file("aaa", "aaaa\n"), file("mixed", "a\r\nb\n"), file("cr", "a\rb\n"), file("binary", "\xff\n"),
 		link("link", "aaa"), file("dir/x", "x\n"), file("Makefile", "x\n"), file("lines", "1\n2\n3\n"), file("Café/x", "x"))
 	for says, p := range map[string]conversation.Payload{
-		`edits[0] .old is in "aaa" 3 times`:               {Edits: []conversation.Edit{edit("aaa", "aa", "b")}},
-		`edits[0] .old is not in "aaa"`:                   {Edits: []conversation.Edit{edit("aaa", "A", "b")}},
-		`edits[0] changes nothing`:                        {Edits: []conversation.Edit{lines("lines", 1, 1, "1")}},
-		`edits[1] has the lines 3 to 4, "lines" has 3`:    {Edits: []conversation.Edit{lines("lines", 1, 1, "x"), lines("lines", 3, 4, "x")}},
-		`edits[1] and edits[0] overlap`:                   {Edits: []conversation.Edit{lines("lines", 2, 3, "x"), edit("lines", "1\n2", "x")}},
-		`edits[0] .new has a CR without LF`:               {Edits: []conversation.Edit{edit("lines", "1", "a\rb")}},
-		`"mixed" has line ends of several kinds`:          {Edits: []conversation.Edit{edit("mixed", "a", "x")}},
-		`"cr" has line ends of several kinds`:             {Edits: []conversation.Edit{edit("cr", "a", "x")}},
-		`edits: "binary" is no UTF-8 text`:                {Edits: []conversation.Edit{edit("binary", "\n", "x")}},
-		`edits: "link" is a link`:                         {Edits: []conversation.Edit{edit("link", "a", "x")}},
-		`edits: "dir" is a folder`:                        {Edits: []conversation.Edit{edit("dir", "a", "x")}},
-		`edits: "none" is not there`:                      {Edits: []conversation.Edit{edit("none", "a", "x")}},
-		`delete[0]: "none" is not there`:                  {Delete: []string{"none"}},
-		`delete[0]: "link" is a link`:                     {Delete: []string{"link"}},
-		`delete[0]: "dir" is a folder`:                    {Delete: []string{"dir"}},
-		`delete[0]: "binary" is no UTF-8 text`:            {Delete: []string{"binary"}},
-		`files: "binary" is no UTF-8 text`:                {Files: []conversation.File{{Path: "binary"}}},
-		`"link" is a folder or a link`:                    {Files: []conversation.File{{Path: "link"}}},
-		`"aaa" is no folder`:                              {Files: []conversation.File{{Path: "aaa/x"}}, Delete: []string{"aaa"}},
+		`edits[0] .old is in "aaa" 3 times`: {Edits: []conversation.Edit{edit("aaa", "aa", "b")}},
+		`edits[0] .old is not in "aaa"`:     {Edits: []conversation.Edit{edit("aaa", "A", "b")}},
+		`edits[0] changes nothing`:          {Edits: []conversation.Edit{lines("lines", 1, 1, "1")}},
+		`edits[1] has the lines 3 to 4, "lines" has 3`: {Edits: []conversation.Edit{lines("lines", 1, 1, "x"),
+			lines("lines", 3, 4, "x")}},
+		`edits[1] and edits[0] overlap`: {Edits: []conversation.Edit{lines("lines", 2, 3, "x"),
+			edit("lines", "1\n2", "x")}},
+		`edits[0] .new has a CR without LF`:      {Edits: []conversation.Edit{edit("lines", "1", "a\rb")}},
+		`"mixed" has line ends of several kinds`: {Edits: []conversation.Edit{edit("mixed", "a", "x")}},
+		`"cr" has line ends of several kinds`:    {Edits: []conversation.Edit{edit("cr", "a", "x")}},
+		`edits: "binary" is no UTF-8 text`:       {Edits: []conversation.Edit{edit("binary", "\n", "x")}},
+		`edits: "link" is a link`:                {Edits: []conversation.Edit{edit("link", "a", "x")}},
+		`edits: "dir" is a folder`:               {Edits: []conversation.Edit{edit("dir", "a", "x")}},
+		`edits: "none" is not there`:             {Edits: []conversation.Edit{edit("none", "a", "x")}},
+		`delete[0]: "none" is not there`:         {Delete: []string{"none"}},
+		`delete[0]: "link" is a link`:            {Delete: []string{"link"}},
+		`delete[0]: "dir" is a folder`:           {Delete: []string{"dir"}},
+		`delete[0]: "binary" is no UTF-8 text`:   {Delete: []string{"binary"}},
+		`files: "binary" is no UTF-8 text`:       {Files: []conversation.File{{Path: "binary"}}},
+		`"link" is a folder or a link`:           {Files: []conversation.File{{Path: "link"}}},
+		`"aaa" is no folder`: {Files: []conversation.File{{Path: "aaa/x"}},
+			Delete: []string{"aaa"}},
 		`path "makefile" differs from "Makefile" only in`: {Files: []conversation.File{{Path: "makefile"}}},
 		`path "dir/Ｘ" differs from "dir/x" only in`:       {Files: []conversation.File{{Path: "dir/Ｘ"}}},
 		`path "DIR" differs from "dir" only in`:           {Files: []conversation.File{{Path: "DIR/y"}}},
 		`path "Cafe` + "\u0301" + `" differs`:             {Files: []conversation.File{{Path: "Cafe\u0301/y"}}},
 		`nothing changes`:                                 {Files: []conversation.File{{Path: "aaa", Content: "aaaa\n"}}},
-		`people must be able to read it whole`:            {Files: []conversation.File{{Path: "long", Content: strings.Repeat("x", 2001)}}},
+		`people must be able to read it whole`: {Files: []conversation.File{{Path: "long",
+			Content: strings.Repeat("x", 2001)}}},
 	} {
 		changes, problems := base.Changes(p)
 		text := strings.Join(problems, "; ")
@@ -131,16 +139,19 @@ func TestAnEditThatCantBeMadeIsRefusedByName(t *testing.T) {
 
 // Whatever a model writes, the change is refused, or it is exactly what applying it to the files makes.
 func TestChangesAreWhatIsMadeOfThem(t *testing.T) {
-	texts := rapid.SampledFrom([]string{"", "a", "a\n", "b\n", "a\r\nb\r\n", "a\nb\nc\n", "aa", "日本\n", "\ufeff", "\r", "\u202e", "a\nb"})
+	texts := rapid.SampledFrom([]string{"", "a", "a\n", "b\n", "a\r\nb\r\n", "a\nb\nc\n", "aa", "日本\n", "\ufeff", "\r",
+		"\u202e", "a\nb"})
 	paths := rapid.SampledFrom([]string{"a", "b", "A", "d/a", "d", "l", "x", "..", "ａ"})
 	rapid.Check(t, func(rt *rapid.T) {
-		base := treeOf(rt, file("a", texts.Draw(rt, "a")+"a\n"), file("d/a", "x\ny\n"), link("l", "a"), program("x", texts.Draw(rt, "x")+"\xff"))
+		base := treeOf(rt, file("a", texts.Draw(rt, "a")+"a\n"), file("d/a", "x\ny\n"), link("l", "a"),
+			program("x", texts.Draw(rt, "x")+"\xff"))
 		var p conversation.Payload
 		for range rapid.IntRange(0, 2).Draw(rt, "files") {
 			p.Files = append(p.Files, conversation.File{Path: paths.Draw(rt, "path"), Content: texts.Draw(rt, "content")})
 		}
 		for range rapid.IntRange(0, 3).Draw(rt, "edits") {
-			p.Edits = append(p.Edits, conversation.Edit{Path: paths.Draw(rt, "path"), Old: texts.Draw(rt, "old"), New: texts.Draw(rt, "new"),
+			p.Edits = append(p.Edits, conversation.Edit{Path: paths.Draw(rt, "path"), Old: texts.Draw(rt, "old"),
+				New:  texts.Draw(rt, "new"),
 				From: rapid.IntRange(-1, 3).Draw(rt, "from"), To: rapid.IntRange(0, 3).Draw(rt, "to")})
 		}
 		p.Delete = rapid.SliceOfN(paths, 0, 2).Draw(rt, "delete")
@@ -190,5 +201,65 @@ func TestChangesAreMadeOnWhatTheyNameOnly(t *testing.T) {
 		"a deletion":            func(c *conversation.FileChange) { c.Is = nil },
 	} {
 		expect.Fails(t, made(change), conversation.ErrRefused, "%s", name)
+	}
+}
+
+// written is an entry of an archive with its content.
+type written struct {
+	header tar.Header
+	text   string
+}
+
+func file(name, text string) written {
+	return written{tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644}, text}
+}
+
+func program(name, text string) written {
+	return written{tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o755}, text}
+}
+
+func link(name, target string) written {
+	return written{tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: target, Mode: 0o777}, ""}
+}
+
+func folder(name string) written {
+	return written{tar.Header{Name: name + "/", Typeflag: tar.TypeDir, Mode: 0o755}, ""}
+}
+
+// treeOf returns a tree with these entries.
+func treeOf(t expect.T, all ...written) *conversation.Tree {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, x := range all {
+		x.header.Size = int64(len(x.text))
+		expect.NoError(t, w.WriteHeader(&x.header))
+		_, err := w.Write([]byte(x.text))
+		expect.NoError(t, err)
+	}
+	expect.NoError(t, w.Close())
+	tree, err := conversation.ReadFiles(&out)
+	expect.NoError(t, err)
+	return tree
+}
+
+func TestAManifestSaysWhatAVersionHolds(t *testing.T) {
+	got := treeOf(t, file("src/a.txt", "one\ntwo"), program("run", "#!/bin/sh\n"), link("to", "src/a.txt"),
+		folder("empty"), file("blob", "\x00\n"), file("nothing", "")).Manifest().Entries
+	want := []conversation.Entry{
+		{Path: "blob", Kind: "file", Mode: "100644", Size: 2, SHA256: conversation.Version([]byte("\x00\n"))},
+		{Path: "empty", Kind: "folder", Mode: "040000"},
+		{Path: "nothing", Kind: "file", Mode: "100644", SHA256: conversation.Version(nil)},
+		{Path: "run", Kind: "file", Mode: "100755", Size: 10, Lines: 1, SHA256: conversation.Version([]byte("#!/bin/sh\n"))},
+		{Path: "src", Kind: "folder", Mode: "040000"},
+		{Path: "src/a.txt", Kind: "file", Mode: "100644", Size: 7, Lines: 2,
+			SHA256: conversation.Version([]byte("one\ntwo"))},
+		{Path: "to", Kind: "link", Mode: "120000", SHA256: conversation.Version([]byte("src/a.txt")), Target: "src/a.txt"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := (&conversation.Tree{}).Manifest().Entries; got == nil || len(got) != 0 {
+		t.Errorf("the empty version lists %v", got)
 	}
 }

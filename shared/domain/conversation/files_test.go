@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -82,9 +84,11 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"a link in a folder with a dot", []*tar.Header{header("a./b", "../x")}, true},
 		{"a link with as many names as may be", chain(1, conversation.MaxDepth), true},
 		{"a link with one more", chain(1, conversation.MaxDepth+1), false},
-		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-2)+"x")}, true},
+		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-2)+"x")},
+			true},
 		{"a link to one deeper", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-1)+"x")}, false},
-		{"a link to a path that is too long", []*tar.Header{header("l", strings.Repeat("d", 250)+"/m"), header(strings.Repeat("d", 250)+"/m", strings.Repeat("d", 250)+"/"+strings.Repeat("d", 250))}, false},
+		{"a link to a path that is too long", []*tar.Header{header("l", strings.Repeat("d", 250)+"/m"),
+			header(strings.Repeat("d", 250)+"/m", strings.Repeat("d", 250)+"/"+strings.Repeat("d", 250))}, false},
 		{"as many links in a row as may be", chain(41, 1), true},
 		{"one more", chain(42, 1), false},
 		{"as many names in a row of links as may be", chain(32, 8), false}, // too deep
@@ -95,8 +99,10 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"too many entries", many, false},
 		{"too deep", []*tar.Header{header(strings.Repeat("d/", conversation.MaxDepth)+"f", "")}, false},
 		{"as deep as may be", []*tar.Header{header(strings.Repeat("d/", conversation.MaxDepth-1)+"f", "")}, true},
-		{"too long", []*tar.Header{header(strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200), "")}, false},
-		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: conversation.MaxBytes}, header("b", "")}, false},
+		{"too long", []*tar.Header{header(strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200),
+			"")}, false},
+		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: conversation.MaxBytes}, header("b", "")},
+			false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,14 +119,17 @@ func TestAClaimOfManyBytesIsRefusedUnread(t *testing.T) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: 1 << 40}))
-	if _, err := conversation.ReadFiles(&out); !errors.Is(err, conversation.ErrRefused) || !strings.Contains(err.Error(), "33554432 bytes") {
+	if _, err := conversation.ReadFiles(&out); !errors.Is(err, conversation.ErrRefused) ||
+		!strings.Contains(err.Error(), "33554432 bytes") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
-	one := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("b", ""), header("a/", ""), header("a/c", ""), header("l", "b")))))(t)
-	other := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""), header("b", "")))))(t)
+	one := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("b", ""), header("a/", ""),
+		header("a/c", ""), header("l", "b")))))(t)
+	other := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""),
+		header("b", "")))))(t)
 	first, second := expect.Value(one.Archive())(t), expect.Value(other.Archive())(t)
 	expect.Is(t, conversation.Version(first), conversation.Version(second), "an archive's order changes its version")
 	again := expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t)
@@ -133,13 +142,15 @@ func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
 }
 
 func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
-	base := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("src/main.py", ""), header("link", "src")))))(t)
+	base := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("src/main.py", ""),
+		header("link", "src")))))(t)
 	tests := []struct {
 		name  string
 		files []conversation.File
 		want  []string // the paths afterwards; nil: refused
 	}{
-		{"a new file in a new folder", []conversation.File{{Path: "a/b.py", Content: "1"}}, []string{"a/b.py", "src/main.py"}},
+		{"a new file in a new folder", []conversation.File{{Path: "a/b.py", Content: "1"}},
+			[]string{"a/b.py", "src/main.py"}},
 		{"a file over another", []conversation.File{{Path: "src/main.py", Content: "2"}}, []string{"src/main.py"}},
 		{"upwards", []conversation.File{{Path: "../x"}}, nil},
 		{"absolute", []conversation.File{{Path: "/x"}}, nil},
@@ -183,7 +194,8 @@ func all(fs.FileInfo) bool { return true }
 
 func TestAFolderComesBackAsItWas(t *testing.T) {
 	dir, root := open(t)
-	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b.txt", Content: "one"}, {Path: "run.sh", Content: "two"}}))(t)
+	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b.txt", Content: "one"},
+		{Path: "run.sh", Content: "two"}}))(t)
 	expect.NoError(t, tree.Unpack(root))
 	expect.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
 	expect.NoError(t, os.Symlink("a/b.txt", filepath.Join(dir, "l")))
@@ -289,4 +301,57 @@ func FuzzRead(f *testing.F) {
 		_, root := open(t)
 		expect.NoError(t, again.Unpack(root))
 	})
+}
+
+func TestAPlaceNamesFiles(t *testing.T) {
+	var files []conversation.File
+	for _, p := range []string{"a.go", "src/a.go", "src/b/c_test.go", "src2/x", "src/b/data.csv", "名簿/四月.csv"} {
+		files = append(files, conversation.File{Path: p, Content: "x"})
+	}
+	tree := expect.Value((&conversation.Tree{}).Apply(files))(t)
+	for place, want := range map[string]string{
+		"":    "a.go src/a.go src/b/c_test.go src/b/data.csv src2/x 名簿/四月.csv",
+		".":   "a.go src/a.go src/b/c_test.go src/b/data.csv src2/x 名簿/四月.csv",
+		"src": "src/a.go src/b/c_test.go src/b/data.csv", "./src/": "src/a.go src/b/c_test.go src/b/data.csv",
+		"/src/b": "src/b/c_test.go src/b/data.csv",
+		"sr":     "src/a.go src/b/c_test.go src/b/data.csv src2/x", "a.go": "a.go", "none": "", "a.go/": "",
+		"*.go": "a.go src/a.go src/b/c_test.go", "src/*.go": "src/a.go", "src/**": "src/a.go src/b/c_test.go src/b/data.csv",
+		"**/*.csv": "src/b/data.csv 名簿/四月.csv", "src/**/a.go": "src/a.go", "名簿/*": "名簿/四月.csv",
+		"**/b/**/*": "src/b/c_test.go src/b/data.csv", "../*": "",
+	} {
+		var got []string
+		for _, f := range expect.Value(tree.Find(place))(t) {
+			got = append(got, f.Path)
+		}
+		expect.Is(t, strings.Join(got, " "), want, "%q names", place)
+	}
+	if _, err := tree.Find("[a"); !errors.Is(err, path.ErrBadPattern) {
+		t.Errorf("a glob that can't be read: %v", err)
+	}
+}
+
+func TestAGlobOfManyFoldersIsFast(t *testing.T) {
+	var files []conversation.File
+	for i := range 1000 {
+		files = append(files, conversation.File{Path: strings.Repeat("a/", 20) + fmt.Sprint(i)})
+	}
+	tree := expect.Value((&conversation.Tree{}).Apply(files))(t)
+	began := time.Now()
+	found := expect.Value(tree.Find(strings.Repeat("**/a*/", 30) + "b"))(t)
+	took := time.Since(began)
+	expect.That(t, len(found) == 0 && took < 5*time.Second, "%d in %s", len(found), took)
+}
+
+func TestWhatIsATextAndItsLines(t *testing.T) {
+	for content, want := range map[string]struct {
+		text  bool
+		lines int
+	}{"": {true, 0}, "a": {true, 1}, "a\n": {true, 1}, "a\r\nb": {true, 2}, "\n\n": {true, 2}, "a\x00b": {false, 0},
+		"\x93\xfa\x96\x7b": {false, 0}} {
+		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "f", Content: content}}))(t)
+		f := expect.Value(tree.Find("f"))(t)[0]
+		text, ok := f.Text()
+		expect.That(t, ok == want.text && conversation.LinesOf(text) == want.lines && f.Size() == len(content),
+			"%q: %v, %d lines", content, ok, conversation.LinesOf(text))
+	}
 }

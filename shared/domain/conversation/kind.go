@@ -1,10 +1,17 @@
 package conversation
 
 import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"maps"
 	"time"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 )
 
 // Kind describes conversations to the store, the relay and the sweeper.
@@ -105,7 +112,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
-	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
+	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards,
+		gone), without(a.Handed, gone)
 	n.Copies, n.Offered, n.Typed = without(a.Copies, gone), without(a.Offered, gone), without(a.Typed, gone)
 	if gone[StreamKey] != nil {
 		n.Stream = nil
@@ -156,3 +164,181 @@ func (a *Aggregate) Pending() *Action {
 func (a *Action) leased(now time.Time) bool {
 	return a != nil && a.Claim != nil && now.Before(a.Claim.LeaseUntil)
 }
+
+// ID returns the id of the conversation in a thread: a UUID of version 8 made from a hash. So each thread has exactly
+// one conversation, and no lookup is needed.
+func ID(team, channel, thread string) string { return uuid("session", team, channel, thread) }
+
+// MessageID returns the id of a message from Slack.
+func MessageID(team, channel, ts string) string { return uuid("message", team, channel, ts) }
+
+func uuid(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	b := h.Sum(nil)[:16]
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	x := hex.EncodeToString(b)
+	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+}
+
+var form = language.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
+
+// ValidID reports whether id has the form of a conversation's id.
+func ValidID(id string) bool { return form.Get().MatchString(id) }
+
+// RefOf returns the Ref of a conversation.
+func RefOf(tenant, id string) aggregate.Ref {
+	return aggregate.Ref{Tenant: tenant, Kind: Kind.Name, ID: id}
+}
+
+//go:embed schemas/*.json
+var schemas embed.FS
+
+// Schema returns the JSON Schema of a type's payload. It uses only what all model vendors support: no other
+// properties are allowed, and there are no limits. ReadPayload checks the limits, and that one of several forms is
+// given.
+func Schema(t agent.ActionType) ([]byte, error) {
+	text, err := schemas.ReadFile("schemas/" + string(t) + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("schema of %.50s: %w", t, err)
+	}
+	return text, nil
+}
+
+// Numbering returns the conversation for a claim that gives its action the next number of a series, if it needs one.
+func (a *Aggregate) Numbering(of task.Series) *Aggregate {
+	n := *a
+	n.Last = of
+	return &n
+}
+
+// Unnumbered reports whether the approved action gets a number when it is claimed, and when it was settled: the day
+// says
+// of which fiscal year.
+func (a *Aggregate) Unnumbered() (settled time.Time, ok bool) {
+	if x := a.Current(); x != nil && x.unnumbered() {
+		return *x.Gate.ApprovedAt, true
+	}
+	return time.Time{}, false
+}
+
+func (x *Action) unnumbered() bool {
+	rule := x.Gate.Terms.Rule
+	return x.DecisionNumber == "" && x.Claim == nil && x.ApprovedBy == ApprovedByUser && rule != nil && rule.Numbered &&
+		x.Gate.ApprovedAt != nil
+}
+
+// number returns the number of an action that is claimed. One that needs a number and has none takes the next of the
+// series; without one c fails with what the series lacks.
+func (c *change) number(x *Action) string {
+	if !x.unnumbered() {
+		return x.DecisionNumber
+	}
+	of := c.of.Last
+	if err := of.Lacks(); err != nil {
+		c.Fail(err)
+		return ""
+	}
+	n := of.Next()
+	n.SessionID, n.ActionID, n.GateKey, n.Rule, n.Round = c.Head.SessionID, x.ActionID, x.Key(), *x.Gate.Terms.Rule, 1
+	n.SettledAt, n.BegunAt = *x.Gate.ApprovedAt, c.Now
+	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.Of(), Row: &n, Err: task.ErrNumber})
+	return n.String()
+}
+
+// withNumber returns what an audit entry says with the action's number, if it has one.
+func (x *Action) withNumber(details map[string]any) map[string]any {
+	if x.DecisionNumber == "" {
+		return details
+	}
+	details = maps.Clone(details)
+	details["number"] = x.DecisionNumber
+	return details
+}
+
+// Status is the status of a conversation; see Moves.
+type Status string
+
+const (
+	Open      Status = "open"
+	Executing Status = "executing" // one of its actions is executing
+	Closed    Status = "closed"
+	Failing   Status = "error" // its agent can't answer
+)
+
+// Moves are the moves of a conversation. A closed one can be reopened by a person.
+var Moves = aggregate.Moves[Status]{
+	Open:      {Executing, Closed, Failing},
+	Executing: {Open},
+	Closed:    {Open},
+	Failing:   {Open, Executing, Closed}, // an approved action needs no agent
+}
+
+// ActionStatus is the status of an action; see ActionMoves.
+type ActionStatus string
+
+const (
+	ActionPending   ActionStatus = "pending"
+	ActionApproved  ActionStatus = "approved"
+	ActionExecuting ActionStatus = "executing"
+	ActionSucceeded ActionStatus = "succeeded"
+	ActionFailed    ActionStatus = "failed"
+	ActionCancelled ActionStatus = "cancelled"
+)
+
+// ActionMoves are the moves of an action. Only an action with unknown outcome leaves failed, when its result arrives
+// late.
+var ActionMoves = aggregate.Moves[ActionStatus]{
+	ActionPending:   {ActionApproved, ActionCancelled},
+	ActionApproved:  {ActionExecuting, ActionFailed, ActionCancelled},
+	ActionExecuting: {ActionSucceeded, ActionFailed, ActionCancelled},
+	ActionSucceeded: {},
+	ActionFailed:    {ActionSucceeded, ActionFailed},
+	ActionCancelled: {},
+}
+
+// Over reports whether an action has ended.
+func (s ActionStatus) Over() bool { return len(ActionMoves[s]) == 0 || s == ActionFailed }
+
+// ActionType says what an action does.
+type ActionType = agent.ActionType
+
+const (
+	CodeGenerate = agent.CodeGenerate
+	TestRun      = agent.TestRun
+	ShellCommand = agent.ShellCommand
+	ToolCall     = agent.ToolCall
+)
+
+// Sender is the author of a message.
+type Sender string
+
+const (
+	FromUser   Sender = "user"
+	FromAgent  Sender = "agent"
+	FromSystem Sender = "system"
+)
+
+// RequestedBy says who proposed an action.
+type RequestedBy string
+
+const (
+	RequestedByAgent RequestedBy = "agent"
+	RequestedByUser  RequestedBy = "user"
+)
+
+// ApprovedBy says who approved an action.
+type ApprovedBy string
+
+const (
+	ApprovedByUser ApprovedBy = "user"
+	ApprovedByAuto ApprovedBy = "auto" // by an administrator's rule
+)
+
+// Outcome adds to the status of a failed action.
+type Outcome string
+
+// OutcomeUnknown: the invocation that ran the action is gone, and nobody knows what the action did.
+const OutcomeUnknown Outcome = "unknown"

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -85,35 +87,48 @@ func wrongFiles() []wrongPayload {
 		{agent.CodeGenerate, `{"edits":[{"path":"a","from":2,"to":1,"new":"y"}]}`, "edits[0] has the lines 2 to 1"},
 		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"\u0000"}]}`, "edits[0].new is no text"},
 		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"y","mode":"0755"}]}`, "form"},
-		{agent.CodeGenerate, `{"edits":[` + strings.Repeat(`{"path":"a","old":"x","new":"y"},`, conversation.MaxEdits) + `{"path":"a","old":"x","new":"y"}]}`, "edits has 101 entries, the limit is 100"},
+		{agent.CodeGenerate, `{"edits":[` + strings.Repeat(`{"path":"a","old":"x","new":"y"},`, conversation.MaxEdits) +
+			`{"path":"a","old":"x","new":"y"}]}`, "edits has 101 entries, the limit is 100"},
 		{agent.CodeGenerate, `{"delete":["a/"]}`, "delete[0].workspace: path"},
 		{agent.CodeGenerate, `{"delete":["a","a"]}`, "delete[1] \"a\" is in delete, too"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":""}],"delete":["a"]}`, "delete[0] \"a\" is in files, too"},
-		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"y"}],"delete":["a"]}`, "delete[0] \"a\" is in edits, too"},
-		{agent.CodeGenerate, `{"files":[{"path":"a","content":""}],"edits":[{"path":"a","old":"x","new":"y"}]}`, "in files and in edits"},
+		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"y"}],"delete":["a"]}`,
+			"delete[0] \"a\" is in edits, too"},
+		{agent.CodeGenerate, `{"files":[{"path":"a","content":""}],"edits":[{"path":"a","old":"x","new":"y"}]}`,
+			"in files and in edits"},
 		{agent.CodeGenerate, `{"delete":[` + manyPaths(conversation.MaxFiles+1) + `]}`, "have 51 paths, the limit is 50"},
-		{agent.CodeGenerate, `{"files":[` + strings.Repeat(`{"path":"a","content":""},`, conversation.MaxFiles) + `{"path":"b","content":""}]}`, "files has 51"},
-		{agent.CodeGenerate, `{"files":[{"path":"a","content":""},{"path":"a","content":"x"}]}`, "files[1].path is in the list twice"},
-		{agent.CodeGenerate, file("../a"), "files[0]"}, {agent.CodeGenerate, file("/etc/passwd"), "files[0]"}, {agent.CodeGenerate, file("a/../../b"), "files[0]"}, {agent.CodeGenerate, file(""), "files[0]"},
+		{agent.CodeGenerate, `{"files":[` + strings.Repeat(`{"path":"a","content":""},`, conversation.MaxFiles) +
+			`{"path":"b","content":""}]}`, "files has 51"},
+		{agent.CodeGenerate, `{"files":[{"path":"a","content":""},{"path":"a","content":"x"}]}`,
+			"files[1].path is in the list twice"},
+		{agent.CodeGenerate, file("../a"), "files[0]"}, {agent.CodeGenerate, file("/etc/passwd"),
+			"files[0]"}, {agent.CodeGenerate, file("a/../../b"), "files[0]"}, {agent.CodeGenerate, file(""), "files[0]"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":"\u0000"}]}`, "files[0].content"},
 		{agent.CodeGenerate, `{"files":[],"argv":["x"]}`, "form"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":"","mode":"0777"}]}`, "form"},
-		{agent.CodeGenerate, `{"files":[{"path":"a","content":"` + strings.Repeat("x", conversation.MaxPayload) + `"}]}`, "limit is 131072"},
+		{agent.CodeGenerate, `{"files":[{"path":"a","content":"` + strings.Repeat("x", conversation.MaxPayload) + `"}]}`,
+			"limit is 131072"},
 	}
 }
 
 func wrongCommands() []wrongPayload {
 	return []wrongPayload{
 		{agent.TestRun, `{"argv":[],"timeout_seconds":1}`, "argv has 0"},
-		{agent.TestRun, `{"argv":["-x"],"timeout_seconds":1}`, "argv[0]"}, {agent.TestRun, `{"argv":[" "],"timeout_seconds":1}`, "argv[0]"},
+		{agent.TestRun, `{"argv":["-x"],"timeout_seconds":1}`, "argv[0]"}, {agent.TestRun,
+			`{"argv":[" "],"timeout_seconds":1}`, "argv[0]"},
 		{agent.TestRun, `{"argv":["a","b\u0000"],"timeout_seconds":1}`, "argv[1]"},
 		{agent.TestRun, `{"argv":"go test","timeout_seconds":1}`, "form"},
-		{agent.TestRun, `{"argv":["a"],"timeout_seconds":0}`, "timeout_seconds is 0"}, {agent.TestRun, `{"argv":["a"]}`, "timeout_seconds is 0"},
-		{agent.TestRun, `{"argv":["a"],"timeout_seconds":601}`, "timeout_seconds is 601"}, {agent.TestRun, `{"argv":["a"],"timeout_seconds":1.5}`, "form"},
-		{agent.TestRun, `{"argv":["` + strings.Repeat("a", conversation.MaxArg+1) + `"],"timeout_seconds":1}`, "4001 characters"},
-		{agent.TestRun, `{"argv":["a"` + strings.Repeat(`,"a"`, conversation.MaxArgv) + `],"timeout_seconds":1}`, "argv has 65"},
+		{agent.TestRun, `{"argv":["a"],"timeout_seconds":0}`, "timeout_seconds is 0"}, {agent.TestRun, `{"argv":["a"]}`,
+			"timeout_seconds is 0"},
+		{agent.TestRun, `{"argv":["a"],"timeout_seconds":601}`, "timeout_seconds is 601"}, {agent.TestRun,
+			`{"argv":["a"],"timeout_seconds":1.5}`, "form"},
+		{agent.TestRun, `{"argv":["` + strings.Repeat("a", conversation.MaxArg+1) + `"],"timeout_seconds":1}`,
+			"4001 characters"},
+		{agent.TestRun, `{"argv":["a"` + strings.Repeat(`,"a"`, conversation.MaxArgv) + `],"timeout_seconds":1}`,
+			"argv has 65"},
 		{agent.ShellCommand, `{"script":" \n","timeout_seconds":1}`, "script is empty"},
-		{agent.ShellCommand, `{"script":"` + strings.Repeat("x", conversation.MaxScript+1) + `","timeout_seconds":1}`, "16001 characters"},
+		{agent.ShellCommand, `{"script":"` + strings.Repeat("x", conversation.MaxScript+1) + `","timeout_seconds":1}`,
+			"16001 characters"},
 		{agent.ShellCommand, `{"script":"ls","timeout_seconds":1} {}`, "follows"},
 		{agent.ShellCommand, `null`, "script is empty"}, {agent.ShellCommand, `[]`, "form"}, {agent.ShellCommand, ``, "form"},
 		{agent.ShellCommand, planOf(conversation.MaxCommands+1, "ls", 1), "commands has 11 entries, the limit is 10"},
@@ -141,5 +156,68 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 			p.Argv != nil || p.Script != "" || p.Commands != nil {
 			t.Errorf("%s %.80s: %q, not %q", tt.typ, tt.text, problems, tt.says)
 		}
+	}
+}
+
+func TestAKeptPayloadSaysItsFilesAndWhatItMakesOfThem(t *testing.T) {
+	base := treeOf(t, file("edited", "a\nb\n"), file("deleted", "x\n"), file("empty", ""))
+	p, problems := conversation.ReadPayload(agent.CodeGenerate, []byte(`{"files":[
+		{"path":"new","content":"x\n"},{"path":"none","content":""},
+		{"path":"empty","content":"y"}],
+		"edits":[{"path":"edited","old":"b","new":"B"}],"delete":["deleted"]}`))
+	expect.Must(t, problems == nil, "%v", problems)
+	kept, problems := p.Complete(agent.CodeGenerate, conversation.On{Base: "v1"}, base)
+	expect.Must(t, problems == nil, "%v", problems)
+	read, problems := conversation.ReadKept(agent.CodeGenerate, []byte(kept.JSON()))
+	expect.Must(t, problems == nil && *read.Base == "v1" && read.Files == nil && read.Edits == nil, "%v %+v", problems,
+		read)
+	if diff := cmp.Diff(kept, read); diff != "" {
+		t.Error(diff)
+	}
+	// What the agent is told of it makes the same.
+	again, problems := read.Proposed().Complete(agent.CodeGenerate, conversation.On{Base: "v1"}, base)
+	expect.Must(t, problems == nil, "%v", problems)
+	if diff := cmp.Diff(kept, again); diff != "" {
+		t.Error(diff)
+	}
+	for _, typ := range []agent.ActionType{agent.TestRun, agent.ShellCommand} {
+		command := conversation.Payload{Argv: []string{"ls"}, TimeoutSeconds: 1}
+		if typ == agent.ShellCommand {
+			command = conversation.Payload{Script: "ls", TimeoutSeconds: 1}
+		}
+		kept, problems := command.Complete(typ, conversation.On{}, nil)
+		read, wrong := conversation.ReadKept(typ, []byte(kept.JSON()))
+		if problems != nil || wrong != nil || read.Base == nil || *read.Base != "" ||
+			read.Proposed().JSON() != command.JSON() {
+			t.Errorf("%s: %v %v %s", typ, problems, wrong, read.JSON())
+		}
+		expect.That(t, strings.Contains(kept.JSON(), `"base":""`), "no files at all are left out: %s", kept.JSON())
+	}
+}
+
+func TestAKeptPayloadOfAnotherFormIsRefused(t *testing.T) {
+	const side = `{"mode":"100644","sha256":"x"}`
+	for text, typ := range map[string]agent.ActionType{
+		`{"base":"v1"}`: agent.CodeGenerate,
+		`{"base":null,"script":"ls","timeout_seconds":1}`:                                        agent.ShellCommand,
+		`{"base":1,"script":"ls","timeout_seconds":1}`:                                           agent.ShellCommand,
+		`{"base":"","script":"ls","timeout_seconds":1,"later":1}`:                                agent.ShellCommand,
+		`{"base":"","script":"ls","timeout_seconds":1,"changes":[]}`:                             agent.ShellCommand,
+		`{"base":"","changes":[]}`:                                                               agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":` + side + `}],"files":[]}`:                      agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"../a","is":` + side + `}]}`:                              agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a"}]}`:                                                   agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":` + side + `},{"path":"a","is":` + side + `}]}`:  agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":{"mode":"120000","sha256":"x"}}]}`:               agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":{"mode":"040000"}}]}`:                            agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":` + side + `,"unshown":"large"}]}`:               agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":` + side + `,"hunks":[{"lines":["+a\nb\n"]}]}]}`: agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","is":` + side + `,"hunks":[{"lines":["*a\n"]}]}]}`:    agent.CodeGenerate,
+		`{"base":"","changes":[{"path":"a","was":` + side + `,"is":` + side + `}]}`:              agent.CodeGenerate,
+		`{"script":"ls","timeout_seconds":1}`:                                                    agent.ShellCommand,
+		`{"base":"` + strings.Repeat("x", 2<<20) + `","script":"ls","timeout_seconds":1}`:        agent.ShellCommand,
+	} {
+		_, problems := conversation.ReadKept(typ, []byte(text))
+		expect.That(t, problems != nil, "%.80s is taken for a %s", text, typ)
 	}
 }

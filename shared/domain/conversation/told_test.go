@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/legible"
 )
 
 // Text by people, programs and files is never taken for the system's own words, whatever it contains.
@@ -25,14 +26,18 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 		text    string
 		pieces  []Piece
 	}{
-		"a failure": {failed.told("ja"), "操作 #2 は失敗しました。\n" + others + "\n終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:\n" + others, []Piece{
-			{"操作 #2 は失敗しました。", false}, quoted, {"終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:", false}, quoted,
+		"a failure": {failed.told("ja"), "操作 #2 は失敗しました。\n" + others +
+			"\n終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:\n" + others, []Piece{
+			{"操作 #2 は失敗しました。", false}, quoted, {"終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:",
+				false}, quoted,
 		}},
-		"a rejection":             {rejected.told("ja"), "操作 #2 は却下されました。理由: " + others, []Piece{{"操作 #2 は却下されました。理由: ", false}, quoted}},
-		"a withdrawal":            {withdrawn.told("en"), unbegun, []Piece{{unbegun, false}}},
-		"a sentence":              {Message{Content: "止めました。"}, "止めました。", []Piece{{"止めました。", false}}},
-		"a sentence with a cause": {Message{Content: "止めました (" + others + ")。", Detail: others}, "止めました (" + others + ")。", []Piece{{"止めました (", false}, quoted, {")。", false}}},
-		"nothing":                 {Message{}, "", nil},
+		"a rejection": {rejected.told("ja"), "操作 #2 は却下されました。理由: " + others,
+			[]Piece{{"操作 #2 は却下されました。理由: ", false}, quoted}},
+		"a withdrawal": {withdrawn.told("en"), unbegun, []Piece{{unbegun, false}}},
+		"a sentence":   {Message{Content: "止めました。"}, "止めました。", []Piece{{"止めました。", false}}},
+		"a sentence with a cause": {Message{Content: "止めました (" + others + ")。", Detail: others}, "止めました (" + others + ")。",
+			[]Piece{{"止めました (", false}, quoted, {")。", false}}},
+		"nothing": {Message{}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Same(t, tt.text, tt.message.Content)
@@ -99,11 +104,14 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	expect.That(t, len(a.Inbox) == waiting && a.Conversation.WorkspaceVersion != "other",
 		"it asks for an answer: %d wait, %d before", len(a.Inbox), waiting)
 
-	files := Action{Number: 3, ActionType: CodeGenerate, Status: ActionCancelled, CancelReason: ReasonWithdrawn, StartedAt: &tb.now}
+	files := Action{Number: 3, ActionType: CodeGenerate, Status: ActionCancelled, CancelReason: ReasonWithdrawn,
+		StartedAt: &tb.now}
 	expect.That(t, strings.HasSuffix(files.told("en").Content, "The folder is unchanged."), "%s", files.told("en").Content)
-	call := Action{Number: 4, ActionType: ToolCall, Status: ActionCancelled, CancelReason: ReasonWithdrawn, StartedAt: &tb.now}
+	call := Action{Number: 4, ActionType: ToolCall, Status: ActionCancelled, CancelReason: ReasonWithdrawn,
+		StartedAt: &tb.now}
 	expect.Has(t, call.told("en").Content, "Its outcome follows")
-	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already made its call", ActionFailed: "didn’t make its call, or the call failed"} {
+	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already made its call",
+		ActionFailed: "didn’t make its call, or the call failed"} {
 		expect.Has(t, call.toldLate(Result{Status: status}, "en").Content, want)
 	}
 	for _, one := range []*Action{&call, x} { // its invocation died
@@ -119,4 +127,215 @@ func TestAnOwnProposalIsCalledWhatPeopleCallIt(t *testing.T) {
 	expect.Same(t, "ファイルの作成・変更", calledOf(Proposal{Type: CodeGenerate}, "ja"))
 	expect.Same(t, "Run a shell command", calledOf(Proposal{Type: ShellCommand}, "en"))
 	expect.Same(t, "of_later", calledOf(Proposal{Type: "of_later"}, "en"))
+}
+
+func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
+	line := strings.Repeat("漢字 & <x> 🎉 ", 8) + "\n"
+	for name, text := range map[string]string{
+		"short": "hello", "lines": strings.Repeat(line, 60), "one long line": strings.Repeat("あ",
+			9000), "words": strings.Repeat("word ", 3000),
+	} {
+		whole := ""
+		for _, p := range Parts(text) {
+			cost := sum(p)
+			expect.That(t, cost <= partSize+10, "%s: a part of %d", name, cost)
+			whole += p
+		}
+		got, want := plain(whole), plain(text)
+		expect.That(t, got == want, "%s: %d characters of %d are shown", name, len(got), len(want))
+	}
+	if got := Parts(" \n"); len(got) != 0 {
+		t.Errorf("nothing is shown as %q", got)
+	}
+	if got := Parts(strings.Repeat(line, 5000)); len(got) != mostParts || !strings.HasSuffix(got[mostParts-1], "…") {
+		t.Errorf("%d parts", len(got))
+	}
+}
+
+func sum(s string) (n int) {
+	for _, r := range s {
+		n += cost(r)
+	}
+	return n
+}
+
+func plain(s string) string {
+	return strings.NewReplacer(" ", "", "\n", "").Replace(s)
+}
+
+// codeOf returns the code of a Markdown text, and the languages of its blocks.
+func codeOf(texts ...string) (code string, languages []string) {
+	for _, text := range texts {
+		for _, p := range legible.MarkdownPieces(text) {
+			if p.Kind != legible.Prose {
+				code += p.Text
+			}
+			if p.Kind == legible.Block {
+				languages = append(languages, p.Language)
+			}
+		}
+	}
+	return code, languages
+}
+
+func TestCodeGoesOnInTheNextPart(t *testing.T) {
+	for name, text := range map[string]string{
+		"a block":                   "before\n```go\n" + strings.Repeat("code * code\n\n", 900) + "```\nafter",
+		"one with a fence":          "````md\n" + strings.Repeat("```\ncode\n```\n", 600) + "````\nafter",
+		"of tildes, without an end": "~~~py\n" + strings.Repeat("x = `y`\n", 900),
+		"in a list":                 "- a\n  ```sh\n" + strings.Repeat("  code code\n", 900) + "  ```\n- b",
+		"by indentation":            "before\n\n" + strings.Repeat("    code code\n", 900) + "\nafter",
+		"one line":                  "```\n" + strings.Repeat("x", 9000) + "\n```",
+		"within a line":             "a `" + strings.Repeat("b*c", 3000) + "` d",
+		"many within lines":         strings.Repeat("words `a * b` and ``c ` d`` ", 400),
+	} {
+		parts := Parts(text)
+		expect.That(t, len(parts) > 1, "%s: %d parts", name, len(parts))
+		want, languages := codeOf(text)
+		got, again := codeOf(parts...)
+		if name == "one line" || name == "within a line" {
+			got, want = plain(got), plain(want)
+		}
+		expect.That(t, got == want, "%s: %d bytes of code became %d", name, len(want), len(got))
+		for _, language := range again {
+			expect.Is(t, language, languages[0], "%s: its language", name)
+		}
+		for i, p := range parts {
+			expect.That(t, sum(p) <= partSize+20, "%s: part %d costs %d", name, i, sum(p))
+			for _, piece := range legible.MarkdownPieces(p) {
+				expect.That(t, !piece.Open, "%s: part %d has no end", name, i)
+			}
+		}
+	}
+}
+
+func TestACardNamesThePartOfItsMessage(t *testing.T) {
+	key := MessageKey(start, "m-1")
+	for part := range 3 {
+		if gotKey, got := OfMessage(MessageSubject(key, part)); gotKey != key || got != part {
+			t.Errorf("part %d of %s is taken for %d of %s", part, key, got, gotKey)
+		}
+	}
+}
+
+// Each message to a closed conversation is answered with a new card. After the conversation is reopened, the agent
+// answers it.
+func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
+	tb := opened(t)
+	expect.NoError(t, tb.answer(nil))
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	for i := range 3 {
+		tb.now = tb.now.Add(time.Minute)
+		tb.tell("still there?")
+		begin := tb.load().Effects(tb.now).Begin
+		expect.Must(t, begin != nil, "message %d is not answered", i)
+		tb.must(func(a *Aggregate) (aggregate.Change, error) { return begin(a) })
+		again := tb.load().Effects(tb.now).Begin
+		expect.That(t, again == nil, "message %d is answered twice", i)
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
+	if a := tb.load(); len(a.Inbox) != 3 || a.Effects(tb.now).Begin == nil {
+		t.Errorf("%d messages wait for the agent", len(a.Inbox))
+	}
+}
+
+// The stop button ends the current work and nothing else.
+func TestStop(t *testing.T) {
+	stop := func(tb *table, by string) error {
+		return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+			p := policy
+			p.Mode = "list"
+			return a.Stop(person(by), p, tb.now)
+		})
+	}
+	tb := opened(t)
+	if err := stop(tb, suzuki); err == nil {
+		t.Error("somebody else stops it")
+	}
+	if err := stop(tb, sato); err != nil || len(tb.load().Inbox) != 0 || !tb.load().Head.Resting {
+		t.Errorf("%v: %d messages wait", err, len(tb.load().Inbox))
+	}
+	tb, x := pending(t, ShellCommand)
+	if err := stop(tb, sato); err != nil || tb.load().Action(x.ActionID).Status != ActionPending {
+		t.Errorf("%v: an action that waits is %s", err, tb.load().Action(x.ActionID).Status)
+	}
+	tb, x = executing(t, ShellCommand)
+	if err := stop(tb, sato); err != nil || tb.load().Action(x.ActionID).Status != ActionCancelled {
+		t.Errorf("%v: the action is %s", err, tb.load().Action(x.ActionID).Status)
+	}
+}
+
+// The ends of what test runners print, as their documentation or they themselves have it.
+func TestTestsAreCountedAsTheirRunnersSay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		output string
+		want   Tests
+	}{
+		"pytest": {"\x1b[31m===== \x1b[31m\x1b[1m1 failed\x1b[0m, \x1b[32m11 passed\x1b[0m, 2 skipped, 1 error, " +
+			"3 warnings\x1b[31m in 0.12s\x1b[0m\x1b[31m =====\x1b[0m", Tests{Passed: 11, Failed: 2, Skipped: 2}},
+		"pytest -q":        {"....\n4 passed in 0.02s", Tests{Passed: 4}},
+		"pytest, a minute": {"=== 4 passed in 83.20s (0:01:23) ===", Tests{Passed: 4}},
+		"unittest": {"Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1, " +
+			"skipped=1)", Tests{Passed: 2, Failed: 2, Skipped: 1}},
+		"unittest, well": {"Ran 1 test in 0.000s\n\nOK", Tests{Passed: 1}},
+		"go -v": {"=== RUN   TestA\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/x (0.00s)\n--- SKIP: TestB " +
+			"(0.00s)\n--- FAIL: TestC (0.00s)\nFAIL\nFAIL\texample.com/a\t0.002s\n" +
+			"ok  \texample.com/b\t0.003s", Tests{Passed: 2, Failed: 1, Skipped: 1}},
+		"go": {"ok  \texample.com/a\t0.002s\nok  \texample.com/b\t(cached)\n?   \texample.com/c\t[no test " +
+			"files]\nFAIL\texample.com/d [build failed]", Tests{Passed: 2, Failed: 1, Packages: true}},
+		"Jest": {"Test Suites: 1 failed, 2 passed, 3 total\nTests:       1 failed, 1 skipped, 8 passed, 10 " +
+			"total", Tests{Passed: 8, Failed: 1, Skipped: 1}},
+		"Vitest": {" Test Files  1 passed (1)\n      Tests  1 failed | 5 passed | 2 " +
+			"skipped (8)", Tests{Passed: 5, Failed: 1, Skipped: 2}},
+		"Mocha": {"  5 passing (8ms)\n  1 pending\n  2 failing\n", Tests{Passed: 5, Failed: 2, Skipped: 1}},
+		"Node": {"ℹ tests 3\nℹ pass 2\nℹ fail 1\nℹ cancelled 0\nℹ skipped 0\n" +
+			"ℹ todo 0", Tests{Passed: 2, Failed: 1}},
+		"cargo": {"test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in " +
+			"0.00s\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured", Tests{Passed: 6, Failed: 1, Skipped: 1}},
+		"Surefire": {"[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.04 s - in a.B\n" +
+			"[INFO] \n[ERROR] Tests run: 7, Failures: 1, Errors: 1, Skipped: 2", Tests{Passed: 3, Failed: 2, Skipped: 2}},
+		"RSpec":    {"5 examples, 1 failure, 1 pending", Tests{Passed: 3, Failed: 1, Skipped: 1}},
+		"Minitest": {"8 runs, 20 assertions, 1 failures, 1 errors, 2 skips", Tests{Passed: 4, Failed: 2, Skipped: 2}},
+		"PHPUnit":  {"OK (5 tests, 9 assertions)", Tests{Passed: 5}},
+		"PHPUnit, badly": {"Tests: 5, Assertions: 9, Errors: 1, Failures: 1, " +
+			"Skipped: 1.", Tests{Passed: 2, Failed: 2, Skipped: 1}},
+		".NET": {"Passed!  - Failed:     0, Passed:     5, Skipped:     1, Total:     6, Duration: 4 ms - " +
+			"a.dll (net9.0)", Tests{Passed: 5, Skipped: 1}},
+		"nothing":        {"hello\n3 bottles in 2s\nall 5 passed the exam\nTests: none", Tests{}},
+		"too many to be": {"99999999999999999999 passed in 0.1s", Tests{}},
+	} {
+		var got Tests
+		for line := range strings.Lines(tt.output) {
+			got.Read(line)
+		}
+		counted := got.Counted()
+		if counted == nil {
+			counted = &Tests{}
+		}
+		expect.Is(t, *counted, tt.want, "%s", name)
+	}
+}
+
+func TestTheSummaryNamesTestsFilesAndExit(t *testing.T) {
+	zero, one := 0, 1
+	over := func(code *int) Ran { return Ran{Over: true, ExitCode: code} }
+	files := &FilesChanged{Files: 7, Names: []string{"a.md", "b/c.md"}}
+	for name, tt := range map[string]struct {
+		r      Result
+		ja, en string
+	}{
+		"tests": {Result{Tests: &Tests{Passed: 12, Failed: 1, Skipped: 2}, ExitCode: &one}, "テスト: 成功 12 件、失敗 1 " +
+			"件、スキップ 2 件 · 終了コード: 1", "Tests: 12 passed, 1 failed, 2 skipped · Exit code: 1"},
+		"files":           {Result{Changed: files}, "ファイル: a.md, b/c.md ほか 5 件", "Files: a.md, b/c.md and 5 more"},
+		"several":         {Result{Commands: []Ran{over(&zero), over(&one)}}, "終了コード: 1", "Exit code: 1"},
+		"several, well":   {Result{Commands: []Ran{over(&zero), over(&zero)}}, "終了コード: 0", "Exit code: 0"},
+		"one of a signal": {Result{Commands: []Ran{over(&zero), {Over: true, Signal: "SIGKILL"}}}, "", ""},
+		"all": {Result{Tests: &Tests{Passed: 2, Packages: true}, Changed: files, ExitCode: &zero}, "テスト: 成功 2 " +
+			"パッケージ · ファイル: a.md, b/c.md ほか 5 件 · 終了コード: 0", "Tests: 2 packages passed · Files: a.md, b/c.md and 5 more · " +
+			"Exit code: 0"},
+		"nothing": {Result{}, "", ""},
+	} {
+		expect.Is(t, tt.r.sum("ja"), tt.ja, "%s", name)
+		expect.Is(t, tt.r.sum("en"), tt.en, "%s", name)
+	}
 }

@@ -1,14 +1,18 @@
 package organisation_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 // The hash stands in rows of the table, so that no release may change it for what is stored.
@@ -97,4 +101,75 @@ func TestWhatIsNotCanonicalIsNotRead(t *testing.T) {
 	}
 	o := expect.Value(organisation.Decode([]byte(ann)))(t)
 	expect.Is(t, string(o.Canonical()), ann)
+}
+
+// asFile writes rows as a file.
+func asFile(t *testing.T, rows [][]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	expect.NoError(t, csv.NewWriter(&b).WriteAll(rows))
+	return b.String()
+}
+
+func TestWhatIsWrittenIsReadAsTheSameOrganisation(t *testing.T) {
+	for name, o := range map[string]*organisation.Organisation{
+		"twelve": twelve(t), "300": read(t, written(company(300, seeded()))), "1": read(t, written(company(1,
+			seeded()))),
+		"departments without posts, and with some later": read(t, file(top, ",,,X,Room,A,,,,,,2027-01-01,",
+			"2,Bob,b@x.example,X,,A,,,,1,contractor,2028-01-01,2028-12-31", ",,,Y,,X,,,,,,2028-01-01,")),
+		"what changes on other days than posts": read(t, file(top, "2,Bob,,B,Old,A,aide,5,,1,employee,,2027-03-31",
+			"2,Rob,,B,New,A,aide,5,,,employee,2027-04-01,", "3,Eve,,B,,A,,,,,employee,,")),
+	} {
+		for _, locale := range language.All {
+			text := asFile(t, o.Rows(locale))
+			expect.Is(t, read(t, text).SHA256(), o.SHA256(), "%s, %s:\n%.2000s", name, locale, text)
+		}
+	}
+}
+
+// Whoever downloads what they uploaded finds their own rows.
+func TestAFileIsWrittenAsPeopleWriteIt(t *testing.T) {
+	uploaded := string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t))
+	want := strings.Replace(uploaded, "valid_from,valid_to", "適用開始日,適用終了日", 1)
+	expect.Same(t, want, asFile(t, twelve(t).Rows("ja")))
+	expect.Is(t, strings.Join(organisation.Header(language.English), ","), strings.TrimSpace(header))
+}
+
+func TestDaysAsPeopleAndSpreadsheetsWriteThem(t *testing.T) {
+	for _, s := range []string{"2026-04-01", "2026/04/01", "2026/4/1", "2026-4-1", "20260401"} {
+		expect.Is(t, day(s).String(), "2026-04-01", "%s", s)
+	}
+	for _, s := range []string{"", "2026-02-29", "2026-13-01", "2026-04", "04/01/2026", "260401", "2026-04-01T00:00:00Z",
+		"1899-12-31",
+		"3000-01-01", "46113", "令和8年4月1日"} {
+		_, err := organisation.ParseDate(s)
+		expect.That(t, err != nil, "%q is a day", s)
+	}
+	for _, s := range []string{"1900-01-01", "2028-02-29", "2999-12-31"} {
+		expect.Is(t, day(s).String(), s)
+	}
+	expect.Is(t, day(firstDay)-day(lastDay), 1)
+	expect.Is(t, organisation.Date(0).String(), "")
+	expect.Is(t, organisation.Date(1).String(), "0001-01-01")
+}
+
+// At 15:00 UTC the next day begins in Japan.
+func TestADayIsThatOfTheTimesZone(t *testing.T) {
+	japan := time.FixedZone("JST", 9*60*60)
+	before := time.Date(2027, 3, 31, 14, 59, 59, 999, time.UTC)
+	expect.Is(t, organisation.DateOf(before.In(japan)).String(), lastDay)
+	expect.Is(t, organisation.DateOf(before.Add(time.Second).In(japan)).String(), firstDay)
+	expect.Is(t, organisation.DateOf(before.Add(time.Second)).String(), lastDay)
+}
+
+func TestTheNextChange(t *testing.T) {
+	o := twelve(t)
+	for after, want := range map[string]string{
+		"1900-01-01": firstDay, "2027-03-30": firstDay, lastDay: firstDay, firstDay: "2027-10-01", "2027-09-30": "2027-10-01",
+	} {
+		got, ok := o.NextChange(day(after))
+		expect.That(t, ok && got == day(want), "after %s: %s, %v", after, got, ok)
+	}
+	_, ok := o.NextChange(day("2027-10-01"))
+	expect.That(t, !ok, "something changes after the last change")
 }

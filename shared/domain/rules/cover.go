@@ -1,6 +1,8 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+)
 
 // covers reports whether every request that meets the other conditions meets these, too. It compares condition by
 // condition, so it may miss some that do; it never reports one that doesn't.
@@ -58,4 +60,134 @@ func (b *Between) covers(other *Between) bool {
 	return b.Currency == other.Currency &&
 		(b.AtLeast == "" || other.AtLeast.least(b.AtLeast)) &&
 		(b.Below == "" || b.Below.least(other.Below))
+}
+
+// Way is the weakest way to call a tool that writes outside: what a member has to get for it.
+type Way struct {
+	Tool   Tool    `json:"tool"`
+	Rule   string  `json:"rule"` // id of the rule that is reached
+	Hands  int     `json:"hands"`
+	Stamps int     `json:"stamps"`
+	From   []Where `json:"from"` // where it is open
+	// With is a tool that the same request has to call, too, for the rule to take it.
+	With *Tool `json:"with,omitempty"`
+	// Refused says that every rule that may take the tool refuses it. Then no rule is named.
+	Refused bool `json:"refused,omitempty"`
+}
+
+// Where is what asks, and the place. A place without a channel that isn't direct is any channel that no rule names.
+type Where struct {
+	Kind  Kind  `json:"kind"`
+	Place Place `json:"place"`
+}
+
+// Ways returns the weakest way to each known tool that writes outside: the one with the fewest hands and, among these,
+// the fewest stamps, over all kinds and places, whoever asks. A rule counts as open unless one earlier rule takes all
+// requests that would reach it, so a way may turn out to be closed by several rules together, but none is missing.
+func (r *Rules) Ways(known []Known) (ways []Way) {
+	for _, k := range known {
+		if !(Call{Access: k.Access}).Writes() {
+			continue
+		}
+		weakest := Way{Tool: k.Tool, Refused: true}
+		for _, kind := range kinds {
+			for _, place := range r.places() {
+				for _, way := range r.open(k, Where{kind, place}) {
+					switch {
+					case weakest.Refused || way.weaker(weakest):
+						weakest = way
+					case way.Rule == weakest.Rule:
+						weakest.From = append(weakest.From, way.From...)
+					}
+				}
+			}
+		}
+		ways = append(ways, weakest)
+	}
+	return ways
+}
+
+func (w Way) weaker(other Way) bool {
+	return w.Hands < other.Hands || w.Hands == other.Hands && w.Stamps < other.Stamps
+}
+
+// places returns the places that rules can tell apart.
+func (r *Rules) places() []Place {
+	all := []Place{{}, {Direct: true}}
+	for i := range r.Rules {
+		if p := r.Rules[i].When.Places; p != nil {
+			for _, channel := range p.Channels {
+				if place := (Place{Channel: channel}); !slices.Contains(all, place) {
+					all = append(all, place)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// open returns the ways of all rules with a route that may take a request which calls the tool there.
+func (r *Rules) open(k Known, where Where) (ways []Way) {
+	for i := range r.Rules {
+		when := &r.Rules[i].When
+		with, may := when.reached(k, where)
+		if may && r.Rules[i].Route != nil && !taken(r.Rules[:i], when, k, where) {
+			ways = append(ways, r.way(r.Rules[i].ID, r.Rules[i].Route, k.Tool, where, with))
+		}
+	}
+	if r.Last.Writes.Route != nil && !taken(r.Rules, &Conditions{}, k, where) {
+		ways = append(ways, r.way(LastID, r.Last.Writes.Route, k.Tool, where, nil))
+	}
+	return ways
+}
+
+// taken reports whether one of these rules takes every such request.
+func taken(rules []Rule, when *Conditions, k Known, where Where) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.When.takes(when, k, where) })
+}
+
+// reached reports whether a request that calls a tool which writes, there, may meet the conditions, and which other
+// tool it has to call for that.
+func (c *Conditions) reached(k Known, where Where) (with *Tool, may bool) {
+	if len(c.Kinds) > 0 && !slices.Contains(c.Kinds, where.Kind) || c.Places != nil && !c.Places.hold(where.Place) {
+		return nil, false
+	}
+	if k.Unmarked && c.Amount != nil && !c.Amount.hold(Unknown(WhyUnmarked)) {
+		return nil, false
+	}
+	if c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.lists(k.Tool) {
+		return nil, true
+	}
+	if c.Tools.Use != UseSome || len(c.Tools.List) == 0 {
+		return nil, false
+	}
+	return &c.Tools.List[0], true
+}
+
+// takes reports whether the conditions are met by every request that calls a tool which writes, there, and meets the
+// other conditions.
+func (c *Conditions) takes(other *Conditions, k Known, where Where) bool {
+	if k.Unmarked && c.Amount != nil && c.Amount.hold(Unknown(WhyUnmarked)) {
+		rest := *c
+		rest.Amount, c = nil, &rest
+	}
+	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, where.Kind)) &&
+		(c.Places == nil || c.Places.hold(where.Place)) &&
+		(c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.Use == UseSome && c.Tools.lists(k.Tool) ||
+			other.Tools != nil && c.Tools.covers(other.Tools)) &&
+		c.coversRest(other)
+}
+
+// way returns what a route asks at the least of a write outside. The stamps of stages that may be left out don't count,
+// but for the floor and the hands.
+func (r *Rules) way(rule string, route *Policy, tool Tool, where Where, with *Tool) Way {
+	w := Way{Tool: tool, Rule: rule, From: []Where{where}, With: with}
+	for i, s := range route.Stages {
+		if !s.Empty.mayGo() && !route.mayRepeat(i) {
+			w.Stamps += s.least()
+		}
+	}
+	w.Hands = route.LeastHands()
+	w.Stamps = max(w.Stamps, r.Floor.Stamps, w.Hands)
+	return w
 }

@@ -148,3 +148,162 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 	}
 	return found
 }
+
+// Desk is a stage of an open gate at which somebody may be replaced.
+type Desk struct {
+	Rule   string // id of the rule by which the gate opened
+	Number int    // of the stage, from 1
+	Name   string // of the stage
+	Of     circulation.Person
+}
+
+// OfHome reports whether the person stands there because the home lists them, whatever the rule says.
+func (k Desk) OfHome() bool { return k.Of.Via == viaHome }
+
+// Successors returns who may take somebody's place at a stage of an open gate: whom the stage of the same rule names
+// as the rule stands now, or whom the home lists now, and who stands above that person in the organisation, at a post's
+// stage only if they stand over the post, too. Rules that are nil, or that no longer have the stage, name nobody. Who
+// asks, and who may not stamp there, is left out.
+func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.Person) {
+	s := r.stage(k)
+	at := &resolving{facts: f, d: d}
+	add := func(stage *Stage, p circulation.Person) {
+		may := at.mayStamp(stage, p)
+		if may && !p.Is(k.Of) && position(people, p) < 0 && len(people) < MaxPeople {
+			people = append(people, p)
+		}
+	}
+	var found []circulation.Person
+	switch {
+	case k.OfHome():
+		s, found = &Stage{}, f.Home.people(d)
+	case s == nil:
+		s = &Stage{}
+	default:
+		found = s.Who.find(f, d)
+	}
+	for _, p := range found {
+		add(s, p)
+	}
+	of := k.Of
+	if s.Who.Kind == WhoPosition {
+		switch over, ok := d.Over(s.Who.Department, s.Who.Position, f.On); {
+		case !ok:
+			return people
+		case !at.under(of, over):
+			add(s, s.Who.over(over, f.On))
+			of = over
+		}
+	}
+	above(d, of, f.On, func(level int, p circulation.Person) bool {
+		add(s, asManager(p, of, level, f.On))
+		return true
+	})
+	return people
+}
+
+// Names reports whether the rule of a desk still has its stage, which one at the home doesn't need.
+func (r *Rules) Names(k Desk) bool { return k.OfHome() || r.stage(k) != nil }
+
+// stage returns the stage of a rule as it stands now: the one with the same number and name, else the only one of the
+// name. It returns nil if the rule, or its stage, is gone.
+func (r *Rules) stage(k Desk) *Stage {
+	if r == nil || r.Form != Form {
+		return nil
+	}
+	for _, p := range r.policies(k.Rule) {
+		if n := k.Number - 1; n >= 0 && n < len(p.Stages) && p.Stages[n].Name == k.Name {
+			return &p.Stages[n]
+		}
+		is := func(s Stage) bool { return s.Name == k.Name }
+		if i := slices.IndexFunc(p.Stages, is); i >= 0 && !slices.ContainsFunc(p.Stages[i+1:], is) {
+			return &p.Stages[i]
+		}
+	}
+	return nil
+}
+
+// policies returns the routes of the rule with this id. The last rule has one for what writes outside, and one for what
+// only reads, which counts if the other has no such stage.
+func (r *Rules) policies(id string) (all []*Policy) {
+	outcomes := []Outcome{}
+	if id == LastID {
+		outcomes = append(outcomes, r.Last.Writes, r.Last.Reads)
+	}
+	for i := range r.Rules {
+		if r.Rules[i].ID == id {
+			outcomes = append(outcomes, r.Rules[i].Outcome)
+		}
+	}
+	for _, o := range outcomes {
+		if o.Route != nil {
+			all = append(all, o.Route)
+		}
+	}
+	return all
+}
+
+// Home stands for the channel at a channel's stage where nobody else is: in direct messages, and in a channel that has
+// no full member but the askers. It is a channel, whose members are asked, or without one a list of people. The zero
+// value is none.
+type Home struct {
+	Channel string   `json:"channel"` // its id
+	Users   []string `json:"users"`   // Slack user ids
+}
+
+// None reports whether nobody is named.
+func (h Home) None() bool { return h.Channel == "" && len(h.Users) == 0 }
+
+// viaHome is how a route found those whom the home lists.
+const viaHome = "approver of direct messages"
+
+// people returns those whom it lists.
+func (h Home) people(d Directory) (all []circulation.Person) {
+	for _, user := range h.Users {
+		p := d.Person(user)
+		p.Via = viaHome
+		all = append(all, p)
+	}
+	return all
+}
+
+// Alone reports whether nobody but the askers is where a request was made.
+func (f *Facts) Alone(d Directory) bool {
+	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers, f.On)
+}
+
+// AsksHome reports whether the route of a request would ask the home.
+func (p *Policy) AsksHome(f *Facts, d Directory) bool {
+	return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Who.Kind == WhoChannel }) && f.Alone(d)
+}
+
+// HomeOf returns the channel whose members a request's route asks in place of those of its own, or "".
+func (f *Facts) HomeOf(route *circulation.Route, d Directory) string {
+	asks := func(s circulation.Stage) bool { return s.Mode == circulation.ModeChannel && s.LeftOut == "" }
+	if !slices.ContainsFunc(route.Stages, asks) || !f.Alone(d) {
+		return ""
+	}
+	return f.Home.Channel
+}
+
+// channel finds whom a channel's stage asks.
+func (r *resolving) channel(i int) error {
+	s, home := &r.policy.Stages[i], r.facts.Home
+	out := circulation.Stage{Name: s.Name, Mode: circulation.ModeChannel, Need: 1}
+	var found []circulation.Person
+	switch alone := r.facts.Alone(r.d); {
+	case alone && home.None():
+		return r.refuse(i, LeftHome)
+	case alone && home.Channel != "" && r.d.Empty(home.Channel, r.facts.Askers, r.facts.On):
+		return r.refuse(i, r.whoseOwn())
+	case alone && home.Channel == "":
+		out.Mode = circulation.ModePeople
+		found = home.people(r.d)
+		out.People = r.named(s, found)
+		if len(r.stamping(out.People)) == 0 {
+			return r.refuse(i, r.whyFew(s, found, 1))
+		}
+	}
+	r.stages, r.found = append(r.stages, out), append(r.found, found)
+	return nil
+}

@@ -1,10 +1,13 @@
 package rules_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -128,4 +131,166 @@ func TestHandsThatNobodyCanReach(t *testing.T) {
 			expect.Is(t, r.Validate(known) == nil, c.ok)
 		})
 	}
+}
+
+// superiors stand above A; R, who is between them, asks.
+const superiors = "M:manager 1 of A as of 2026-11-22 P:manager 3 of A as of 2026-11-22"
+
+const byRule = ":named by the rule"
+
+func TestWhoMayTakeAPlace(t *testing.T) {
+	named := func(name string, s rules.Stage) rules.Stage {
+		s.Name = name
+		return s
+	}
+	of2 := func(stages ...rules.Stage) *rules.Rules { return of(rule(1, rules.Conditions{}, stages...)) }
+	slack := &company{group: []string{"A", "B", "R", "G"}, standing: map[string]rules.Standing{"G": rules.StandingNone}}
+	org := &company{org: "v1", managers: map[string]string{"A": "M", "M": "R", "R": "P"}, holders: map[string][]string{
+		"": {"A", "H"}}, standing: map[string]rules.Standing{"K": rules.StandingOther},
+		over: map[string]string{"部長 of sales": "M"}}
+	below := *org // A's superior M stands below the post, over which Z stands
+	below.over = map[string]string{"部長 of sales": "Z"}
+	last := of2()
+	last.Rules, last.Last.Writes = nil, rules.Outcome{Route: policy(0, people(1, rules.EmptyRefuse, "L"))}
+	others := people(1, rules.EmptyRefuse, "K", "A")
+	others.Others = true
+	for name, c := range map[string]struct {
+		rules *rules.Rules
+		d     *company
+		rule  string
+		stage int
+		name  string
+		want  string
+	}{
+		"a group of today": {of2(group(1, rules.EmptyRefuse)), slack,
+			id(1), 1, "stage group", "B:group @S1"},
+		"people by name, as edited": {of2(people(1, rules.EmptyRefuse, "A", "N")), slack,
+			id(1), 1, "stage people", "N" + byRule},
+		"people by name, unedited": {of2(people(1, rules.EmptyRefuse, "A")), slack,
+			id(1), 1, "stage people", ""},
+		"no rules any more":       {nil, slack, id(1), 1, "stage people", ""},
+		"another rule":            {of2(group(1, rules.EmptyRefuse)), slack, id(2), 1, "stage group", ""},
+		"a stage of another name": {of2(group(1, rules.EmptyRefuse)), slack, id(1), 1, "x", ""},
+		"a stage that moved": {of2(named("x", others), group(1, rules.EmptyRefuse)), slack,
+			id(1), 1, "stage group", "B:group @S1"},
+		"two of one name, at its place": {of2(named("x", people(1, rules.Empty{}, "B")),
+			named("x", people(1, rules.Empty{}, "N"))), slack,
+			id(1), 2, "x", "N" + byRule},
+		"two of one name, elsewhere": {of2(named("x", people(1, rules.Empty{}, "B")),
+			named("x", people(1, rules.Empty{}, "N"))), slack,
+			id(1), 3, "x", ""},
+		"the last rule": {last, slack, rules.LastID, 1, "stage people", "L" + byRule},
+		"a position, and who stands above": {of2(head(rules.EmptyRefuse)), org, id(1), 1, "stage position",
+			"H:部長 of sales as of 2026-11-22 " + superiors},
+		"a position, and who stands over it": {of2(head(rules.EmptyRefuse)), &below, id(1), 1, "stage position",
+			"H:部長 of sales as of 2026-11-22 Z:over 部長 of sales as of 2026-11-22"},
+		"who stands above, without a rule": {nil, org, id(1), 1, "x",
+			superiors},
+		"who is no employee": {of2(people(1, rules.Empty{}, "K")), org, id(1), 1, "stage people", superiors},
+		"who is no employee, at a stage for it": {of2(others), org,
+			id(1), 1, "stage people", "K" + byRule + " " + superiors},
+	} {
+		f := asked()
+		f.Requester = c.d.Person("R")
+		f.Askers = []circulation.Person{f.Requester}
+		var got []string
+		desk := rules.Desk{Rule: c.rule, Number: c.stage, Name: c.name, Of: c.d.Person("A")}
+		for _, p := range c.rules.Successors(desk, f, c.d) {
+			got = append(got, p.User+":"+p.Via)
+		}
+		expect.Is(t, strings.Join(got, " "), c.want, name)
+	}
+}
+
+// Whom the home lists today may take the place of one of its list, whatever the rules are.
+func TestWhoMayTakeAPlaceOfTheHome(t *testing.T) {
+	slack := &company{standing: map[string]rules.Standing{"G": rules.StandingNone}}
+	f := asked()
+	f.Home = rules.Home{Users: []string{"A", "N", "R", "G"}}
+	for _, r := range []*rules.Rules{nil, of(rule(1, rules.Conditions{}, channel()))} {
+		desk := rules.Desk{Rule: id(1), Number: 1, Name: "stage channel", Of: slack.Person("A")}
+		expect.Is(t, len(r.Successors(desk, f, slack)), 0, "somebody of another stage")
+		desk.Of.Via = "approver of direct messages"
+		got := r.Successors(desk, f, slack)
+		expect.That(t, r.Names(desk) && len(got) == 1 && got[0].User == "N" && got[0].Via == desk.Of.Via, "%+v", got)
+	}
+}
+
+// At every kind of desk: the asker's second account, who is a guest or has left, and who works for another company are
+// not asked. The place is filled by who stands above, or the request is refused; a contractor is asked only where the
+// stage says so, and a second account of somebody who is asked isn't a second person.
+func TestWhoMayNotStampIsAtNoDesk(t *testing.T) {
+	desks := map[string]func(who string, empty rules.Empty) rules.Stage{
+		"people":   func(who string, empty rules.Empty) rules.Stage { return people(1, empty, who) },
+		"a group":  func(_ string, empty rules.Empty) rules.Stage { return group(1, empty) },
+		"manager":  func(_ string, empty rules.Empty) rules.Stage { return manager(1, empty) },
+		"position": func(_ string, empty rules.Empty) rules.Stage { return head(empty) },
+	}
+	states := map[string]func(d *company, who string){
+		"the asker's second account": func(d *company, who string) { d.accounts[who] = "pR" },
+		"a guest, or gone":           func(d *company, who string) { d.standing[who] = rules.StandingNone },
+		"of another company":         func(d *company, who string) { d.standing[who] = rules.StandingOther },
+	}
+	for desk, at := range desks {
+		for state, make := range states {
+			for _, empty := range []rules.Empty{up, skip, refuse} {
+				for _, others := range []bool{false, true} {
+					const who = "A" // R's manager, the group's only member, and the position's holder
+					d := staff()
+					d.group, d.holders = []string{who}, map[string][]string{"": {who}}
+					d.accounts, d.standing = map[string]string{}, map[string]rules.Standing{}
+					make(d, who)
+					f := asked(writes(pay, yen("1")))
+					f.Requester, f.Askers = d.Person("R"), nil
+					f.Askers = append(f.Askers, f.Requester)
+					s := at(who, empty)
+					s.Others = others
+					route, err := policy(1, s, people(1, refuse, "X")).Resolve(f, rules.Floor{Stamps: 1}, d)
+					asks := err == nil && slices.Contains(usersOf(route.Stages[0].People), who)
+					may := others && state == "of another company"
+					expect.That(t, asks == may, "%s, %s, %s, others %t: %s, %v", desk, state, empty, others, drawn(route), err)
+					expect.That(t, empty != refuse || may || err != nil, "%s, %s: nobody is asked, and it opens", desk, state)
+				}
+			}
+		}
+	}
+	d := staff()
+	d.accounts, d.group = map[string]string{"H": "pG"}, []string{"G", "H"}
+	f := asked(writes(pay, yen("1")))
+	f.Requester = d.Person("R")
+	_, err := policy(1, group(2, refuse)).Resolve(f, rules.Floor{Stamps: 1}, d)
+	expect.That(t, err != nil, "two accounts are two people: %s", fmt.Sprint(err))
+}
+
+// Where nobody but the askers is, a channel's stage asks the home: a channel or one of a list of people.
+func TestAChannelsStageAsksTheHomeWhereNobodyElseIs(t *testing.T) {
+	here, alone, direct := rules.Place{Channel: "C1"}, rules.Place{Channel: "CALONE"}, rules.Place{Direct: true}
+	channelHome, people := rules.Home{Channel: "CHOME"}, rules.Home{Users: []string{"R", "A", "B", "A"}}
+	for name, c := range map[string]struct {
+		at         rules.Place
+		home       rules.Home
+		want, asks string
+	}{
+		"its own channel":                     {here, rules.Home{}, "channel/1 hands 1", ""},
+		"its own channel, whatever the home":  {here, channelHome, "channel/1 hands 1", ""},
+		"direct messages without a home":      {direct, rules.Home{}, "refused 1 home", ""},
+		"a lonely channel without a home":     {alone, rules.Home{}, "refused 1 home", ""},
+		"a channel for direct messages":       {direct, channelHome, "channel/1 hands 1", "CHOME"},
+		"a channel for a lonely channel":      {alone, channelHome, "channel/1 hands 1", "CHOME"},
+		"a home in which nobody else is":      {direct, rules.Home{Channel: "CALONE"}, "refused 1 own", ""},
+		"one of a list that is no asker":      {direct, people, "A,B/1 hands 1", ""},
+		"a list of whom only askers are left": {direct, rules.Home{Users: []string{"R"}}, "refused 1 own", ""},
+	} {
+		f, d := asked(reads()), staff()
+		f.Place, f.Home, d.empty = c.at, c.home, []string{"CALONE"}
+		p := policy(0, channel())
+		expect.Is(t, resolved(p, f, rules.Floor{}, d), c.want, name)
+		if route, err := p.Resolve(f, rules.Floor{}, d); err == nil {
+			expect.Is(t, f.HomeOf(&route, d), c.asks, name)
+		}
+	}
+	route := circulation.Route{Stages: []circulation.Stage{{Mode: circulation.ModePeople}}}
+	f := asked(reads())
+	f.Place, f.Home = direct, channelHome
+	expect.Is(t, f.HomeOf(&route, staff()), "", "named people need no home")
 }

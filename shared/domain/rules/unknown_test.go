@@ -1,9 +1,15 @@
 package rules_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -84,4 +90,267 @@ func TestWithoutAnOrganisation(t *testing.T) {
 		expect.Is(t, resolved(policy(1, people(1, refuse, "A"), manager(1, empty)), f, rules.Floor{}, d), "refused 2 above")
 	}
 	expect.Is(t, resolved(policy(0, people(1, rules.EmptyUp, "R")), f, rules.Floor{}, d), "refused 1 own")
+}
+
+// different returns the most different people who can stamp a route, by trying every choice. A channel has somebody
+// else.
+func different(route circulation.Route, at int, hands map[string]bool) int {
+	if at == len(route.Stages) {
+		return len(hands)
+	}
+	s := route.Stages[at]
+	if s.LeftOut != "" {
+		return different(route, at+1, hands)
+	}
+	if s.Mode == circulation.ModeChannel {
+		return 1 + different(route, at+1, hands)
+	}
+	best := -1
+	for choice := range 1 << len(s.People) {
+		more, n := map[string]bool{}, 0
+		for h := range hands {
+			more[h] = true
+		}
+		for i, p := range s.People {
+			if choice>>i&1 == 1 {
+				more[cmp.Or(p.Person, p.User)], n = true, n+1
+			}
+		}
+		if n == s.Need {
+			best = max(best, different(route, at+1, more))
+		}
+	}
+	return best
+}
+
+// Every route can be settled by as many different people as it needs, none of them an asker, and is not below the
+// floor.
+func TestARouteCanBeSettledByOthersThanItsAskers(t *testing.T) {
+	opened := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawnCompany(t)
+		floor := rules.Floor{Stamps: rapid.IntRange(1, 2).Draw(t, "floor")}
+		floor.HandsFrom = &rules.Money{Value: "20", Currency: "JPY"}
+		for range 10 {
+			f, p := drawnAsk(t, d), drawnPolicy(t)
+			route, err := p.Resolve(f, floor, d)
+			again, err2 := p.Resolve(f, floor, d)
+			expect.Same(t, again, route)
+			expect.Is(t, fmt.Sprint(err), fmt.Sprint(err2))
+			if err == nil {
+				opened++
+				checkRoute(t, p, f, floor, d, route)
+				checkThread(t, p, f, floor, d, route)
+				continue
+			}
+			var no *rules.Unresolved
+			expect.That(t, errors.As(err, &no) && no.Why != "" && no.Stage <= len(p.Stages), "%v", err)
+		}
+	})
+	t.Logf("%d routes were opened", opened)
+	expect.That(t, opened > 100 || testing.Short(), "only %d routes were opened", opened) // short: few tries
+}
+
+// checkThread checks that askers beside the requester took no stage away, and lowered nothing: without them the same
+// stages ask for as many stamps by as many hands.
+func checkThread(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
+	own := *f
+	own.Askers = []circulation.Person{f.Requester}
+	alone, err := p.Resolve(&own, floor, d)
+	if err != nil {
+		t.Fatalf("with others' words %s, and without them %v", drawn(route), err)
+	}
+	expect.That(t, route.Hands >= alone.Hands, "%s, and without others' words %s", drawn(route), drawn(alone))
+	for i, s := range route.Stages {
+		was := alone.Stages[i]
+		expect.That(t, (s.LeftOut == "" || s.LeftOut == was.LeftOut) && s.Need >= was.Need,
+			"%s, and without others' words %s", drawn(route), drawn(alone))
+	}
+}
+
+func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
+	stamps, people := 0, 0
+	for i, s := range route.Stages {
+		stamps += s.Need
+		expect.That(t, (s.LeftOut != "") == (s.Need == 0), "%+v", s)
+		e := p.Stages[i].Empty
+		then := map[string]rules.Then{rules.LeftVacant: e.Vacant, rules.LeftStanding: e.Vacant, rules.LeftOwn: e.Own,
+			rules.LeftTwice: e.Twice, "": rules.ThenSkip}[s.LeftOut]
+		expect.That(t, then == rules.ThenSkip, "left out without the policy's word: %+v", s)
+		if s.LeftOut == "" && s.Mode == circulation.ModePeople {
+			people++
+			expect.That(t, len(s.People) >= s.Need && s.Need >= p.Stages[i].Need, "%+v", s)
+		}
+		keys := map[string]bool{}
+		for _, x := range s.People {
+			expect.That(t, !x.Is(f.Requester), "the requester %s is asked", x.User)
+			expect.That(t, d.Standing(x, today) == rules.StandingEmployee, "%+v may not stamp", x)
+			expect.That(t, x.Via != "" && (d.org == "" || x.Person != ""), "%+v", x)
+			key := cmp.Or(x.Person, x.User)
+			expect.That(t, !keys[key], "%s is there twice", key)
+			keys[key] = true
+		}
+	}
+	stamping := route
+	stamping.Stages = slices.Clone(route.Stages)
+	for i := range stamping.Stages {
+		stamping.Stages[i].People = slices.DeleteFunc(slices.Clone(route.Stages[i].People), func(x circulation.Person) bool {
+			return slices.ContainsFunc(f.Askers, x.Is)
+		})
+	}
+	expect.That(t, different(stamping, 0, nil) >= route.Hands, "%s", drawn(route))
+	expect.That(t, p.Hands == 0 || route.Hands == p.Hands, "%s of a policy of %d", drawn(route), p.Hands)
+	expect.That(t, stamps > 0 && floor.Allows(f, stamps, route.Hands), "%s is below the floor", drawn(route))
+	expect.That(t, people > 0 || !f.Writes(), "only the channel is asked: %s", drawn(route))
+}
+
+// Who is at a stage only because an asker stood between stamps at their own stage, too: what an asker says in a thread
+// makes no stage a second time.
+func TestWhoIsReachedPastAnAskerStampsAtTheirOwnStageToo(t *testing.T) {
+	d := &company{org: "v1", managers: map[string]string{"B": "R", "R": "A", "A": "D"}, group: []string{"B"}}
+	p := &rules.Policy{Stages: []rules.Stage{
+		{Name: "two", Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}, Need: 2,
+			Empty: rules.Empty{Vacant: rules.ThenUp, Own: rules.ThenUp, Twice: rules.ThenUp}},
+		{Name: "manager", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1,
+			Empty: rules.Empty{Vacant: rules.ThenUp, Own: rules.ThenUp, Twice: rules.ThenSkip}},
+	}}
+	for askers, want := range map[string]string{"R": "B,A/2 D/1 hands 2", "RA": "B,D/2 D/1 hands 2"} {
+		f := asked()
+		f.Requester, f.Askers = d.Person("R"), nil
+		for _, who := range askers {
+			f.Askers = append(f.Askers, d.Person(string(who)))
+		}
+		expect.Is(t, drawn(expect.Value(p.Resolve(f, rules.Floor{Stamps: 1}, d))(t)), want)
+	}
+}
+
+// Drawn values are few, so that rules and requests often meet.
+func drawnConditions(t *rapid.T) (c rules.Conditions) {
+	if rapid.Bool().Draw(t, "by kind") {
+		c.Kinds = subset(t, 1, rules.KindSteps, rules.KindAction)
+	}
+	if rapid.Bool().Draw(t, "by place") {
+		c.Places = &rules.Places{Channels: subset(t, 0, "C1", "C2", "C3"), Direct: rapid.Bool().Draw(t, "direct")}
+	}
+	if rapid.Bool().Draw(t, "by requester") {
+		c.Requester = &rules.Requester{Departments: subset(t, 0, "d1", "d2", "d3"), Groups: subset(t, 0, "S1", "S2")}
+	}
+	if rapid.Bool().Draw(t, "by tools") {
+		uses := []rules.Use{rules.UseSome, rules.UseOnly, rules.UseWriting}
+		c.Tools = &rules.Tools{Use: rapid.SampledFrom(uses).Draw(t, "use")}
+		if c.Tools.Use != rules.UseWriting {
+			c.Tools.List = subset(t, 1, dm, sheet, read, pay)
+		}
+	}
+	if rapid.Bool().Draw(t, "by destination") {
+		c.Destinations = &rules.Destinations{Go: rapid.SampledFrom([]rules.Go{rules.GoWithin, rules.GoOutside}).Draw(t, "go"),
+			List: subset(t, 1, "a", "b", "c")}
+	}
+	if rapid.Bool().Draw(t, "by amount") {
+		c.Amount = &rules.Between{Currency: rapid.SampledFrom([]string{"JPY", "JPY", "USD"}).Draw(t, "currency")}
+		bound := rapid.SampledFrom([]rules.Decimal{"10", "20", "30"}).Draw(t, "bound")
+		switch rapid.IntRange(0, 2).Draw(t, "bounds") {
+		case 0:
+			c.Amount.AtLeast = bound
+		case 1:
+			c.Amount.Below = bound
+		default:
+			c.Amount.AtLeast, c.Amount.Below = "5", bound
+		}
+	}
+	return c
+}
+
+// subset draws some of these values, at least so many.
+func subset[T comparable](t *rapid.T, least int, of ...T) []T {
+	return rapid.SliceOfNDistinct(rapid.SampledFrom(of), least, len(of), rapid.ID).Draw(t, "subset")
+}
+
+func drawnRules(t *rapid.T) *rules.Rules {
+	r := of()
+	for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
+		x := rules.Rule{ID: id(i), Name: fmt.Sprint("rule ", i), When: drawnConditions(t)}
+		if rapid.IntRange(0, 3).Draw(t, "refuses") == 0 {
+			x.Refuse = "No."
+		} else {
+			x.Route = drawnPolicy(t)
+		}
+		r.Rules = append(r.Rules, x)
+	}
+	if rapid.Bool().Draw(t, "last chosen") {
+		r.Last.Writes.Route = drawnPolicy(t)
+	}
+	return r
+}
+
+func drawnPolicy(t *rapid.T) *rules.Policy {
+	then := func(last rules.Then) rules.Then {
+		return rapid.SampledFrom([]rules.Then{rules.ThenUp, rules.ThenSkip, last}).Draw(t, "then")
+	}
+	p := policy(0)
+	for range rapid.IntRange(1, 3).Draw(t, "stages") {
+		e := rules.Empty{Vacant: then(rules.ThenRefuse), Own: then(rules.ThenRefuse), Twice: then(rules.ThenAgain)}
+		p.Stages = append(p.Stages, rapid.SampledFrom([]rules.Stage{
+			people(0, e, "A"), people(1, e, "A", "B"), people(2, e, "A", "B", "D"), people(0, e, "B", "R"),
+			group(1, e), group(2, e), group(0, e), manager(1, e), manager(2, e), head(e), channel(),
+		}).Draw(t, "stage"))
+	}
+	p.Hands = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(t, "hands")
+	return p
+}
+
+func drawnFacts(t *rapid.T) *rules.Facts {
+	f := asked()
+	f.Kind = rapid.SampledFrom([]rules.Kind{rules.KindSteps, rules.KindAction}).Draw(t, "kind")
+	f.Place.Channel = rapid.SampledFrom([]string{"C1", "C2", "C3", "C4"}).Draw(t, "channel")
+	f.Place.Direct = rapid.Bool().Draw(t, "direct")
+	if f.Organised = rapid.Bool().Draw(t, "organised"); f.Organised {
+		f.Requester.Person, f.Askers[0].Person = "pR", "pR"
+		f.Departments, f.Groups = subset(t, 0, "d1", "d2", "d3"), subset(t, 0, "S1", "S2")
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "calls") {
+		k := rapid.SampledFrom(known).Draw(t, "tool")
+		f.Calls = append(f.Calls, rules.Call{Tool: k.Tool, Access: k.Access, Amount: drawnAmount(t),
+			Destinations: subset(t, 0, "a", "b", "c", "d")})
+	}
+	return f
+}
+
+func drawnAmount(t *rapid.T) rules.Amount {
+	return rapid.SampledFrom([]rules.Amount{
+		rules.Nothing(), yen("0"), yen("4.5"), yen("9.99"), yen("10"), yen("19"), yen("30"), {Value: "15", Currency: "USD"},
+		rules.Unknown(rules.WhyReference),
+	}).Draw(t, "amount")
+}
+
+func drawnCompany(t *rapid.T) *company {
+	users := []string{"R", "A", "B", "D"}
+	c := &company{managers: map[string]string{}, holders: map[string][]string{"": subset(t, 0, users...)},
+		over:  map[string]string{"部長 of sales": rapid.SampledFrom(users).Draw(t, "over")},
+		group: subset(t, 0, users...), standing: map[string]rules.Standing{}, accounts: map[string]string{}}
+	if rapid.Bool().Draw(t, "organised") {
+		c.org = "v1"
+	}
+	for _, u := range users {
+		if m := rapid.SampledFrom(append(users, "")).Draw(t, "manager"); m != "" {
+			c.managers[u] = m
+		}
+		standings := []rules.Standing{"employee", "employee", "employee", "other", ""}
+		c.standing[u] = rapid.SampledFrom(standings).Draw(t, "standing")
+		if rapid.IntRange(0, 5).Draw(t, "account") == 0 {
+			c.accounts[u] = rapid.SampledFrom([]string{"", "pA", "pR"}).Draw(t, "person")
+		}
+	}
+	return c
+}
+
+// drawnAsk are facts of a request by R, which A has a part in at times.
+func drawnAsk(t *rapid.T, d *company) *rules.Facts {
+	f := drawnFacts(t)
+	f.Requester = d.Person("R")
+	f.Askers = []circulation.Person{f.Requester}
+	if rapid.IntRange(0, 3).Draw(t, "with A") == 0 {
+		f.Askers = append(f.Askers, d.Person("A"))
+	}
+	return f
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -44,8 +46,10 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 	type write struct{ row, status string }
 	listed := []write{
 		{"CARD#task", ""}, {"TASK", "extracted"},
-		{"PROMPT#0001", "generating"}, {"CARD#prompt#0001", ""}, {"PROMPT#0001", "pending_approval"}, {"PROMPT#0001", "approved"},
-		{"PROCESS#0001", "generating"}, {"CARD#process#0001", ""}, {"PROCESS#0001", "pending_approval"}, {"PROCESS#0001", "approved"},
+		{"PROMPT#0001", "generating"}, {"CARD#prompt#0001", ""}, {"PROMPT#0001", "pending_approval"}, {"PROMPT#0001",
+			"approved"},
+		{"PROCESS#0001", "generating"}, {"CARD#process#0001", ""}, {"PROCESS#0001", "pending_approval"}, {"PROCESS#0001",
+			"approved"},
 		{"TASK", "running"}, {"EXECUTION#0001#001", "pending"}, {"CARD#execution", ""}, {"EXECUTION#0001#001", "running"},
 		{"EXECUTION#0001#001", "completed"}, {"TASK", "completed"},
 	}
@@ -78,7 +82,8 @@ func TestTheRowsOfARunAreWrittenInTheDataModelsOrder(t *testing.T) {
 	for _, entry := range s.audit {
 		actions = append(actions, entry.Action)
 	}
-	expect.Same(t, []aggregate.Action{AuditTaskCreated, AuditPromptApproved, AuditProcessApproved, AuditExecutionStarted, AuditExecutionCompleted}, actions)
+	expect.Same(t, []aggregate.Action{AuditTaskCreated, AuditPromptApproved, AuditProcessApproved, AuditExecutionStarted,
+		AuditExecutionCompleted}, actions)
 }
 
 func TestTimesWithinATaskGoOnWhateverTheClocksSay(t *testing.T) {
@@ -102,11 +107,13 @@ func TestRowsAreFoundWhateverOrderTheyCameIn(t *testing.T) {
 		diff := cmp.Diff(whole, a)
 		expect.Must(t, diff == "", "%v", diff)
 	}
-	if whole.Execution().Attempt != 2 || len(whole.StepsOf(whole.Executions[0])) != 2 || whole.GateOf(whole.Executions[0], 2) != whole.Gates[0] {
+	if whole.Execution().Attempt != 2 || len(whole.StepsOf(whole.Executions[0])) != 2 ||
+		whole.GateOf(whole.Executions[0], 2) != whole.Gates[0] {
 		t.Errorf("executions %d, steps %d", len(whole.Executions), len(whole.Steps))
 	}
 	expect.Is(t, whole.ProcessOf(whole.Execution()), whole.Process(), "process")
-	if none := (&Aggregate{}); none.Prompt() != nil || none.Process() != nil || none.Execution() != nil || none.Card("CARD#task") != nil || len(none.Rows()) != 0 {
+	if none := (&Aggregate{}); none.Prompt() != nil || none.Process() != nil || none.Execution() != nil ||
+		none.Card("CARD#task") != nil || len(none.Rows()) != 0 {
 		t.Error("an empty aggregate has rows")
 	}
 }
@@ -117,12 +124,26 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 		"version 2 is newer":     aggregate.ErrNotLatest{Latest: 2},
 		"not allowed: guest":     aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest},
 		"execution_timeout: 360": StopError{ReasonTimeout, "360"},
-		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error():   errMove("task", TaskFailed, TaskCancelled),
-		"rejection_reason must have 1 to 1000 characters, not 0":                   func() error { _, err := aggregate.CheckReason(""); return err }(),
-		"steps must be 1 to 60, not 0":                                             checkSteps(nil),
-		"ts \"x\" is not a Slack timestamp like 1713450000.000100":                 func() error { _, err := aggregate.ParseTS("x"); return err }(),
-		"max_versions must be between 1 and 50":                                    func() error { s := tenancy.DefaultSettings(); s.MaxVersions = 0; return s.Validate() }(),
-		"slug must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit": func() error { s := tenancy.DefaultSettings(); s.Slug = "-"; return s.Validate() }(),
+		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error(): errMove("task", TaskFailed,
+			TaskCancelled),
+		"rejection_reason must have 1 to 1000 characters, not 0": func() error {
+			_,
+				err := aggregate.CheckReason("")
+			return err
+		}(),
+		"steps must be 1 to 60, not 0": checkSteps(nil),
+		"ts \"x\" is not a Slack timestamp like 1713450000.000100": func() error {
+			_,
+				err := aggregate.ParseTS("x")
+			return err
+		}(),
+		"max_versions must be between 1 and 50": func() error {
+			s := tenancy.DefaultSettings()
+			s.MaxVersions = 0
+			return s.Validate()
+		}(),
+		"slug must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or " +
+			"digit": func() error { s := tenancy.DefaultSettings(); s.Slug = "-"; return s.Validate() }(),
 	} {
 		expect.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
 	}
@@ -140,5 +161,212 @@ func TestAReasonThatNobodyCanSeeIsEmpty(t *testing.T) {
 	} {
 		got, err := aggregate.CheckReason(reason)
 		expect.That(t, got == want && (err != nil) == (want == ""), "%q is taken as %q, %v", reason, got, err)
+	}
+}
+
+func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
+	id := func(team, channel, ts string) string {
+		t.Helper()
+		return expect.Value(ID(team, channel, ts))(t)
+	}
+	ts := "1776490200.000100"
+	one := id(team, "C_HR", ts)
+	expect.Is(t, id(team, "C_HR", ts), one, "delivered again")
+	others := map[string]string{
+		"another channel":             id(team, "C_IT", ts),
+		"another workspace":           id("T_OTHER", "C_HR", ts),
+		"a microsecond later":         id(team, "C_HR", "1776490200.000101"),
+		"a second later":              id(team, "C_HR", "1776490201.000100"),
+		"a border moved":              id(team+"C", "_HR", ts),
+		"the tenant's":                aggregate.TenantID(team),
+		"a tenant of the same letter": aggregate.TenantID(team + "C_HR" + ts),
+	}
+	seen := map[string]string{one: "the message"}
+	for name, other := range others {
+		expect.Is(t, seen[other], "", "%s has the id of", name)
+		seen[other] = name
+		expect.That(t, aggregate.ValidID(other), "%s: %q is no id", name, other)
+	}
+	at := ulid.Time(ulid.MustParse(one).Time())
+	expect.That(t, at.Equal(time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)), "made at %v", at)
+
+	mention, direct := request(), request()
+	direct.EventID, direct.Source, direct.Text = "Ev2", SourceAgentContainer, "別の本文"
+	a, ref, err := Receive(aggregate.TenantID(team), mention, dawn)
+	expect.NoError(t, err)
+	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
+	expect.That(t, err == nil && ref == again && ref.ID == one, "%+v, then %+v, %v", ref, again, err)
+	s := create(t, a)
+	if err := s.commit(Head{Head: aggregate.Head{Run: 1}}, a); err == nil {
+		t.Error("the same message commits twice")
+	}
+}
+
+func TestATimestampThatIsNotSlacksIsRefused(t *testing.T) {
+	for _, ts := range []string{
+		"", ".", "1776490200", "1776490200.", ".000100", "1776490200.0001", "1776490200.0001000", "-1.000100",
+		"+1776490200.000100",
+		"01776490200.000100", "1776490200.+00100", "1776490200.-00100", "1776490200.00010x", "1_776490200.000100",
+		"1776490200.0_0100",
+		"1776490200.000100\n", " 1776490200.000100", "0x69e31318.000100", "1e9.000100", "253402300800.000000",
+		"99999999999999999999.000100",
+		"9223372036854775807.000000", "１７７６４９０２００.000100", "1776490200.0００", "1776490200.000100.1", strings.Repeat("9",
+			4000) + ".000100",
+	} {
+		if got, err := ID(team, "C_HR", ts); err == nil || got != "" {
+			t.Errorf("%.40q makes %s", ts, got)
+		} else if len(err.Error()) > 200 {
+			t.Errorf("%.40q: the error has %d bytes", ts, len(err.Error()))
+		}
+		r := request()
+		if r.MessageTS = ts; ts != "" {
+			_, _, err := Receive("tenant", r, dawn)
+			expect.That(t, err != nil, "%.40q is received", ts)
+		}
+	}
+	for ts, want := range map[string]time.Time{
+		"0.000000":            time.Unix(0, 0),
+		"1776490200.000999":   time.Unix(1776490200, 0),
+		"1776490200.999999":   time.Unix(1776490200, 999e6),
+		"253402300799.999999": time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC),
+	} {
+		got, err := aggregate.ParseTS(ts)
+		expect.That(t, err == nil && got.Equal(want), "%s: %v, %v, want %v", ts, got, err, want)
+	}
+}
+
+func FuzzParseTS(f *testing.F) {
+	for _, ts := range []string{"1776490200.000100", "0.000000", "-1.000000", "253402300799.999999", "1.１２"} {
+		f.Add(ts)
+	}
+	f.Fuzz(func(t *testing.T, ts string) {
+		at, err := aggregate.ParseTS(ts)
+		if err != nil {
+			return
+		}
+		expect.That(t, len(ts) >= 8 && len(ts) <= 19 && at.Year() <= 9999 && !at.Before(time.Unix(0, 0)), "%q is %v", ts, at)
+		id, err := ID(team, "C", ts)
+		expect.That(t, err == nil && aggregate.ValidID(id), "%q makes %q, %v", ts, id, err)
+	})
+}
+
+func TestIDsAreCheckedStrictly(t *testing.T) {
+	for id, want := range map[string]bool{
+		aggregate.NewID(): true, aggregate.TenantID("T1"): true, "": false, "01JS": false, strings.Repeat("0", 27): false,
+		"0000000000000000000000000U": false, "8ZZZZZZZZZZZZZZZZZZZZZZZZZ": false, "TASK#01JS00000000000000000": false,
+	} {
+		expect.Is(t, aggregate.ValidID(id), want, "%q", id)
+	}
+	expect.That(t, aggregate.NewID() != aggregate.NewID(), "two new ids are one")
+}
+
+func TestWhoMayDecide(t *testing.T) {
+	list := aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki, requester},
+		AllowSelf: true}
+	nobody := aggregate.Policy{Team: team, Mode: aggregate.ApproversList, AllowSelf: true}
+	channel := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	strict := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}
+	foreign, guest, absent, away := person(suzuki), person(suzuki), person(suzuki), person(tanaka)
+	foreign.Team, guest.Guest, absent.Member, away.Member = "T_OTHER", true, false, false
+	guestRequester := person(requester)
+	guestRequester.Guest = true
+	foreignRequester := person(requester)
+	foreignRequester.Team = "T_OTHER"
+	agent := aggregate.Actor{Type: aggregate.ActorAgent, ID: "agent"}
+
+	for _, tt := range []struct {
+		name                      string
+		policy                    aggregate.Policy
+		by                        aggregate.Actor
+		approve, reject, withdraw aggregate.Rule
+	}{
+		{"an approver of the list", list, person(suzuki), "", "", ""},
+		{"an approver of the list who is not in the channel", list, absent, "", "", ""},
+		{"one who is not in the list", list, person(tanaka), aggregate.RuleNotListed, aggregate.RuleNotListed,
+			aggregate.RuleNotParty},
+		{"a member, when the list is empty", nobody, person(suzuki), aggregate.RuleNobody, aggregate.RuleNobody,
+			aggregate.RuleNotParty},
+		{"the requester, when the list is empty", nobody, person(requester), aggregate.RuleNobody, aggregate.RuleNobody, ""},
+		{"a member of the channel", channel, person(tanaka), "", "", ""},
+		{"one who is not in the channel", channel, away, aggregate.RuleNotMember, aggregate.RuleNotMember,
+			aggregate.RuleNotParty},
+		{"the same id in another workspace", list, foreign, aggregate.RuleForeign, aggregate.RuleForeign,
+			aggregate.RuleForeign},
+		{"the requester's id in another workspace", channel, foreignRequester, aggregate.RuleForeign, aggregate.RuleForeign,
+			aggregate.RuleForeign},
+		{"a guest who is in the list", list, guest, aggregate.RuleGuest, aggregate.RuleGuest, aggregate.RuleNotParty},
+		{"a guest who is in the channel", channel, guest, aggregate.RuleGuest, aggregate.RuleGuest, aggregate.RuleNotParty},
+		{"a guest, of what they asked for", channel, guestRequester, aggregate.RuleGuest, aggregate.RuleGuest, ""},
+		{"the requester, where that is allowed", channel, person(requester), "", "", ""},
+		{"the requester, where it is not", strict, person(requester), aggregate.RuleSelf, "", ""},
+		{"another, where the requester may not", strict, person(tanaka), "", "", ""},
+		{"an agent", channel, agent, aggregate.RuleForeign, aggregate.RuleForeign, aggregate.RuleForeign},
+		{"the system", nobody, aggregate.System(), "", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for what, got := range map[string]struct {
+				err  error
+				want aggregate.Rule
+			}{
+				"approve":  {tt.policy.Approve(tt.by, requester), tt.approve},
+				"reject":   {tt.policy.Reject(tt.by, requester), tt.reject},
+				"withdraw": {tt.policy.Withdraw(tt.by, requester), tt.withdraw},
+			} {
+				if got.want == "" && got.err != nil || got.want != "" &&
+					!errors.Is(got.err, aggregate.ErrNotAllowed{Rule: got.want}) {
+					t.Errorf("%s: %v, want %q", what, got.err, got.want)
+				}
+			}
+		})
+	}
+}
+
+func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
+	outsider := person("U_OUTSIDER")
+	failed := told(running, func(s *story) { s.do(s.claim, s.finish(failed), s.fail) })
+	parked := told(begin, func(s *story) { s.do(s.park) })
+	for _, tt := range []struct {
+		name   string
+		from   func(testing.TB) *story
+		decide func(a *Aggregate, s *story) (aggregate.Change, error)
+		rule   aggregate.Rule
+	}{
+		{"approve prompt", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.Approve(a.Prompt().ID, outsider, s.policy, s.now)
+		}, aggregate.RuleNotListed},
+		{"reject prompt", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.Reject(a.Prompt().ID, "短く", outsider, s.policy, s.now)
+		}, aggregate.RuleNotListed},
+		{"approve process", waitingProcess, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.Approve(a.Process().ID, outsider, s.policy, s.now)
+		}, aggregate.RuleNotListed},
+		{"reject process", waitingProcess, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.Reject(a.Process().ID, "短く", outsider, s.policy, s.now)
+		}, aggregate.RuleNotListed},
+		{"approve step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.Approve(gateID(a), outsider, s.policy, s.now)
+		}, aggregate.RuleNotListed},
+		{"reject step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.Reject(gateID(a), "宛先", outsider, s.policy, s.now)
+		}, aggregate.RuleNotListed},
+		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change,
+			error) {
+			return a.End(outsider, s.policy, s.now)
+		}, aggregate.RuleNotParty},
+		{"cancel execution", running, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.CancelExecution(a.Execution().ID, outsider, s.policy, s.now)
+		}, aggregate.RuleNotParty},
+		{"retry", failed, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.RetryExecution(a.Execution().ID, outsider, s.policy, s.now)
+		}, aggregate.RuleNotParty},
+		{"retry generation", parked, func(a *Aggregate, s *story) (aggregate.Change, error) {
+			return a.RetryGeneration(outsider, s.policy, s.now)
+		}, aggregate.RuleNotParty},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			s.refused(func(a *Aggregate, _ time.Time) (aggregate.Change, error) { return tt.decide(a, s) },
+				aggregate.ErrNotAllowed{Rule: tt.rule})
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"fmt"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -55,7 +56,8 @@ func (c *change) under(rev int) {
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
 }
 
-func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string, details map[string]any) {
+func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string,
+	details map[string]any) {
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
@@ -79,7 +81,8 @@ func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggreg
 // card adds a row for a card that shows subject, unless there is one. The card updater posts its message later.
 func (c *change) card(a *Aggregate, typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
-		ID: aggregate.Derive(c.Now, "card", a.Head.TaskID, string(typ), subject), AggregateID: a.Head.TaskID, CardType: typ, Subject: subject,
+		ID: aggregate.Derive(c.Now, "card", a.Head.TaskID, string(typ),
+			subject), AggregateID: a.Head.TaskID, CardType: typ, Subject: subject,
 		Channel: a.Request.Channel, State: aggregate.CardNone, CreatedAt: c.Now,
 	}
 	if a.Card(card.Key()) == nil {
@@ -89,4 +92,118 @@ func (c *change) card(a *Aggregate, typ aggregate.CardType, subject string) {
 
 func (a *Aggregate) rowID(key string, now time.Time) string {
 	return aggregate.Derive(now, "row", a.Head.TenantID, a.Head.TaskID, key)
+}
+
+// Only the functions in this file change a status. A new row gets its first status where it is created.
+
+// moveGate writes a gate's next status, after fill has edited its row. Only moves in aggregate.GateMoves are allowed.
+func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) {
+	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
+		c.Fail(errMove(row.Key(), from, to))
+	}
+	n := row.At(row.Revision()).(Gated)
+	if fill != nil {
+		fill(n)
+	}
+	n.gate().Status = to
+	if to == aggregate.PendingApproval {
+		c.Head.Opens(row.Key(), n.gate())
+	}
+	if err := c.Head.OnRoute(row.Key(), n.gate()); err != nil {
+		c.Fail(err)
+	}
+	c.Put(n)
+}
+
+// moveExecution is moveGate for executions, with ExecutionMoves.
+func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) {
+	if !ExecutionMoves.Allows(e.Status, to) {
+		c.Fail(errMove(e.Key(), e.Status, to))
+	}
+	n := *e
+	n.Status, n.CurrentStep = to, c.of.CurrentStep(e)
+	fill(&n)
+	c.Put(&n)
+}
+
+// moveStep is moveGate for steps, with StepMoves. It returns the row that it writes.
+func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) *StepResult {
+	if !StepMoves.Allows(s.Status, to) {
+		c.Fail(errMove(s.Key(), s.Status, to))
+	}
+	n := *s
+	n.Status = to
+	fill(&n)
+	c.Put(&n)
+	return &n
+}
+
+// moveTask is moveGate for the task's row, with TaskMoves.
+func (c *change) moveTask(t *Task, to TaskStatus) {
+	if t == nil {
+		c.Fail(aggregate.ErrConflict)
+		return
+	}
+	if !TaskMoves.Allows(t.Status, to) {
+		c.Fail(errMove(t.Key(), t.Status, to))
+	}
+	n := *t
+	n.Status, n.UpdatedAt = to, c.Now
+	c.Put(&n)
+}
+
+// errMove reports a move that is not allowed. It is an ErrConflict because the rows may come from two commits, so
+// reading them again may help. If it persists, the caller has a bug.
+func errMove[S ~string](what string, from, to S) error {
+	return fmt.Errorf("%s: %s cannot become %s: %w", what, from, to, aggregate.ErrConflict)
+}
+
+const (
+	AuditTaskCreated        aggregate.Action = "task.created"
+	AuditRequestAnswered    aggregate.Action = "request.answered"  // by a plain reply: no task, or none of the edited text
+	AuditRequestChosen      aggregate.Action = "request.chosen"    // as a reason to reject, or as a request of its own
+	AuditRequestEdited      aggregate.Action = "request.edited"    // or deleted, by its author, in Slack
+	AuditRequestRedrafted   aggregate.Action = "request.redrafted" // from the edited text
+	AuditTaskCancelled      aggregate.Action = "task.cancelled"
+	AuditTaskExpired        aggregate.Action = "task.expired"
+	AuditTaskRefused        aggregate.Action = "task.refused"
+	AuditPromptApproved     aggregate.Action = "prompt.approved"
+	AuditPromptRejected     aggregate.Action = "prompt.rejected"
+	AuditPromptPicked       aggregate.Action = "prompt.picked"     // replaced by another team's submission
+	AuditBestTaken          aggregate.Action = "prompt.best_taken" // a contest was ended with its best draft so far
+	AuditProcessApproved    aggregate.Action = "process.approved"
+	AuditProcessRejected    aggregate.Action = "process.rejected"
+	AuditStepApproved       aggregate.Action = "step.approved"
+	AuditStepRejected       aggregate.Action = "step.rejected"
+	AuditProcessRouted      aggregate.Action = "process.routed" // opened under a rule
+	AuditProcessStamped     aggregate.Action = "process.stamped"
+	AuditProcessTakenBack   aggregate.Action = "process.taken_back"
+	AuditProcessDenied      aggregate.Action = "process.denied"
+	AuditProcessReassigned  aggregate.Action = "process.reassigned"
+	AuditStepRouted         aggregate.Action = "step.routed"
+	AuditStepStamped        aggregate.Action = "step.stamped"
+	AuditStepTakenBack      aggregate.Action = "step.taken_back"
+	AuditStepDenied         aggregate.Action = "step.denied"
+	AuditStepReassigned     aggregate.Action = "step.reassigned"
+	AuditExecutionStarted   aggregate.Action = "execution.started"
+	AuditExecutionCompleted aggregate.Action = "execution.completed"
+	AuditExecutionFailed    aggregate.Action = "execution.failed"
+	AuditExecutionCancelled aggregate.Action = "execution.cancelled"
+	AuditExecutionRetried   aggregate.Action = "execution.retried"
+	AuditExecutionLate      aggregate.Action = "execution.late" // a write's outcome became known after the end
+	AuditGenerationFailed   aggregate.Action = "generation.failed"
+	AuditGenerationRetried  aggregate.Action = "generation.retried"
+)
+
+var promptOnRoute = aggregate.OnRoute{Approved: AuditPromptApproved, Rejected: AuditPromptRejected}
+
+var processOnRoute = aggregate.OnRoute{
+	Routed: AuditProcessRouted, Stamped: AuditProcessStamped, Approved: AuditProcessApproved,
+	TakenBack: AuditProcessTakenBack,
+	Rejected:  AuditProcessRejected, Denied: AuditProcessDenied, Reassigned: AuditProcessReassigned,
+}
+
+var stepOnRoute = aggregate.OnRoute{
+	Routed: AuditStepRouted, Stamped: AuditStepStamped, Approved: AuditStepApproved, TakenBack: AuditStepTakenBack,
+	Rejected: AuditStepRejected, Denied: AuditStepDenied, Reassigned: AuditStepReassigned,
 }

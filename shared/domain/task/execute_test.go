@@ -1,7 +1,9 @@
 package task
 
 import (
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +63,8 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 	s.nothing(s.finish(done))
 }
 
-// A claim leaves the execution's row as it is, unless the step's first call crashed. The row says which step was reached
+// A claim leaves the execution's row as it is, unless the step's first call crashed. The row says which step was
+// reached
 // whenever the execution rests: at a gate, and after its end.
 func TestTheExecutionSaysWhichStepItReached(t *testing.T) {
 	s := running(t)
@@ -110,7 +113,8 @@ func TestACrashedReadIsCalledAgainACrashedWriteNever(t *testing.T) {
 		return a.FailExecution(1, ReasonToolUnknown, "step-2", now)
 	})
 	a := s.load()
-	if a.Steps[1].Status != StepUnknown || a.Execution().Error != ReasonToolUnknown || a.Execution().Results[1].Status != StepUnknown {
+	if a.Steps[1].Status != StepUnknown || a.Execution().Error != ReasonToolUnknown ||
+		a.Execution().Results[1].Status != StepUnknown {
 		t.Errorf("step %s, execution %s, results %+v", a.Steps[1].Status, a.Execution().Error, a.Execution().Results)
 	}
 }
@@ -227,4 +231,105 @@ func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
 	want("2")
 	row := s.load().StepOf(s.load().Execution(), 2)
 	expect.Is(t, row.Call, 2, "claimed with number")
+}
+
+func TestTheHashSeesWhatAPersonStampsAndNoWhitespace(t *testing.T) {
+	base := Hash(threeSteps())
+	for name, change := range map[string]func([]Step) []Step{
+		"order of steps": func(s []Step) []Step { s[0], s[1] = s[1], s[0]; return s },
+		"one fewer":      func(s []Step) []Step { return s[:2] },
+		"one twice":      func(s []Step) []Step { return append(s, s[2]) },
+		"an input":       func(s []Step) []Step { s[0].ToolInput = `{"month":40}`; return s },
+		"a description":  func(s []Step) []Step { s[0].Description += "。"; return s },
+		"an output":      func(s []Step) []Step { s[0].ExpectedOutput = ""; return s },
+		"a flag":         func(s []Step) []Step { s[2].RequiresHumanCheck = true; return s },
+	} {
+		got := Hash(change(threeSteps()))
+		expect.That(t, got != base && len(got) == 64, "%s: %s", name, got)
+	}
+	spaced := threeSteps()
+	spaced[0].ToolInput = "{ \"month\" : 4 }\n"
+	expect.Is(t, Hash(spaced), base, "whitespace changes the hash")
+}
+
+func TestJSONIsKeptAsItsText(t *testing.T) {
+	type row struct {
+		V aggregate.JSON `json:"v"`
+	}
+	for text, want := range map[aggregate.JSON]string{`{"a":1}`: `{"v":{"a":1}}`, `"文"`: `{"v":"文"}`, "": `{"v":null}`,
+		"null": `{"v":null}`} {
+		b, err := json.Marshal(row{text})
+		expect.That(t, err == nil && string(b) == want, "%q: %s, %v", text, b, err)
+	}
+	var back row
+	if err := json.Unmarshal([]byte(`{"v": {"a": [1, 2.50]} }`), &back); err != nil || back.V != `{"a": [1, 2.50]}` {
+		t.Errorf("%q, %v", back.V, err)
+	}
+	if _, err := json.Marshal(row{`{"a":`}); err == nil {
+		t.Error("half a value is marshalled")
+	}
+}
+
+func TestAStepIsCalledByItsTitleElseByItsDescription(t *testing.T) {
+	got := []string{Step{Title: "集計", Description: "集計する"}.Name(), Step{Description: "集計する"}.Name()}
+	expect.Same(t, []string{"集計", "集計する"}, got)
+}
+
+// An agent worded the request, so people must approve its policy whatever the settings are.
+func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
+	for event, want := range map[string]bool{"Ev0PV52K21": false,
+		HandedOverBy("0fe7e56a-224d-8456-acd3-eaccf5c4ee7b"): true} {
+		s := begin(t)
+		s.settings.PromptApprovalRequired = false
+		s.do(s.extract)
+		a := s.load()
+		request := *a.Request
+		request.EventID = event
+		a.Request = &request
+		c := expect.Value(a.FinishPrompt(a.Head.Run, "方針", s.settings, s.now))(t)
+		if p := c.Written(a.Prompt().Key()).(*Prompt); p.Terms.ApprovalRequired != want {
+			t.Errorf("%s: a stamp is needed: %t", event, p.Terms.ApprovalRequired)
+		}
+	}
+}
+
+// An attempt without writes records that it made none, and who worded the request, so that nobody can claim otherwise.
+func TestAnEndSaysWhatWasNot(t *testing.T) {
+	for event, want := range map[string]string{"Ev0PV52K21": `"handed_over":{}`,
+		HandedOverBy("6f0f5a52"): `"handed_over":{"session_id":"6f0f5a52"}`} {
+		for name, end := range map[string]func(s *story) decision{
+			"failed": func(*story) decision {
+				return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					return a.FailExecution(a.Head.Run, ReasonToolFailed, "", now)
+				}
+			},
+			"cancelled": func(s *story) decision { return s.cancel },
+		} {
+			s := running(t)
+			c, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				request := *a.Request
+				request.EventID = event
+				a.Request = &request
+				return end(s)(a, now)
+			})
+			expect.NoError(t, err)
+			if got := string(c.Audit[0].Details); !strings.Contains(got, want) || !strings.Contains(got, `"writes":{}`) ||
+				!strings.Contains(got, `"ends":{}`) {
+				t.Errorf("%s, %s: %s", event, name, got)
+			}
+		}
+	}
+}
+
+// What an agent handed over is the agent's wording: the message's change is the conversation's.
+func TestAnAgentsRequestIsNotWhatItsMessageSays(t *testing.T) {
+	s := waitingPrompt(t)
+	a := s.load()
+	r := *a.Request
+	r.EventID = HandedOverBy("s1")
+	a.Request = &r
+	for _, deleted := range []bool{false, true} {
+		_, err := a.Correct(says(r, "はい、お願いします"), editedAt, deleted, person(requester), s.now)
+		expect.Fails(t, err, aggregate.ErrNotFound)
+	}
 }

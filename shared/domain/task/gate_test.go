@@ -1,10 +1,17 @@
 package task
 
 import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -97,7 +104,8 @@ func TestAGateBelongsToItsAttempt(t *testing.T) {
 	open, waits := s.load().OpenGate()
 	expect.That(t, waits && open.Key == GateKey(1, 2, 2) && open.Kind == CardStep, "%+v waits: %v", open, waits)
 	first := s.load().Gates[0]
-	s.refused(buttons["approve"](s, first.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
+	s.refused(buttons["approve"](s, first.ID, person(tanaka)),
+		aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
 }
 
 func TestNothingFailsBehindAPersonsBackWhileAGateWaits(t *testing.T) {
@@ -107,4 +115,224 @@ func TestNothingFailsBehindAPersonsBackWhileAGateWaits(t *testing.T) {
 	_, err := s.load().RestartRun(1, s.now)
 	expect.Fails(t, err, aggregate.ErrSuperseded, "restart")
 	s.do(s.approveStep)
+}
+
+func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
+	for name, tt := range map[string]struct {
+		story *story
+		id    func(a *Aggregate) string
+	}{
+		"a prompt":  {waitingPrompt(t), func(a *Aggregate) string { return a.Prompt().ID }},
+		"a process": {waitingProcess(t), func(a *Aggregate) string { return a.Process().ID }},
+		"a step":    {waitingStep(t), func(a *Aggregate) string { return a.Gates[0].ID }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := tt.story.load()
+			id := tt.id(a)
+			approve := func(id, hash string) error {
+				act := a.GateWith(tt.id(a)).Acting(circulation.Stamp, person(suzuki), "")
+				act.Hash = hash
+				_, err := a.Act(id, act, person(suzuki), tt.story.policy, time.Now())
+				return err
+			}
+			expect.Must(t, a.IsOpen(id) && a.AskedHash(id) != "", "undecided %v, hash %q", a.IsOpen(id), a.AskedHash(id))
+			for _, hash := range []string{"", "x", a.AskedHash(id)[1:]} {
+				refused, _ := errors.AsType[*circulation.Refusal](approve(id, hash))
+				expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "hash %q: %v", hash, refused)
+			}
+			expect.Fails(t, approve("01OTHER", ""), aggregate.ErrNotFound, "no such gate")
+			if err := approve(id, a.AskedHash(id)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// endNames returns the gates that the entry of the newest end of an execution names.
+func (s *story) endNames() map[string]map[string]string {
+	s.t.Helper()
+	var d struct{ Gates map[string]map[string]string }
+	for _, e := range slices.Backward(s.audit) {
+		switch e.Action {
+		case AuditExecutionCompleted, AuditExecutionFailed, AuditExecutionCancelled:
+			expect.NoError(s.t, json.Unmarshal([]byte(e.Details), &d))
+			expect.Must(s.t, d.Gates != nil, "%s names no gates: %s", e.Action, e.Details)
+			return d.Gates
+		}
+	}
+	s.t.Fatal("no execution has ended")
+	return nil
+}
+
+// The entry of an execution's end names each gate at which people were asked, with the hashes of its route and of all
+// acts on it, also of those in the same Change: it is the entry that a receipt needs.
+func TestAnEndNamesTheGatesAtWhichPeopleWereAsked(t *testing.T) {
+	steps, step, again := ProcessKey(1), GateKey(1, 1, 2), AgainKey(1, 2)
+	onRoute := func() *story {
+		s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+		return s.do(s.openGate)
+	}
+	for name, is := range map[string]struct {
+		story func() *story
+		want  []string
+	}{
+		"it completed": {func() *story {
+			s := onRoute()
+			s.do(s.does(circulation.Stamp, tanaka), s.claim, s.finish(done))
+			return s.do(s.openGate, s.does(circulation.Stamp, tanaka), s.claim, s.finish(done), s.complete)
+		}, []string{step, GateKey(1, 1, 3), steps}},
+		"it failed": {func() *story {
+			s := onRoute()
+			return s.do(s.does(circulation.Stamp, tanaka), s.claim, s.finish(failed), s.fail)
+		}, []string{step, steps}},
+		"the step was denied": {func() *story {
+			s := onRoute()
+			return s.do(s.does(circulation.Deny, tanaka))
+		}, []string{step, steps}},
+		"it was cancelled while people were asked": {func() *story {
+			s := onRoute()
+			return s.do(s.cancel)
+		}, []string{step, steps}},
+		"people were asked again": {func() *story {
+			s := settledAgain(t)
+			return s.do(s.start, s.claim, s.finish(failed), s.fail)
+		}, []string{again, steps}},
+		"an earlier attempt was asked about": {func() *story {
+			s := settledAgain(t)
+			return s.do(s.start, s.claim, s.finish(failed), s.fail, s.retry, s.start, s.claim, s.finish(failed), s.fail)
+		}, []string{again, steps}},
+		"no rule, and a person approved a step": {func() *story {
+			s := waitingStep(t)
+			return s.do(s.approveStep, s.claim, s.finish(failed), s.fail)
+		}, []string{step}},
+		"no rule, and a person refused a step": {func() *story {
+			s := waitingStep(t)
+			return s.do(s.rejectStep)
+		}, []string{step}},
+		"no rule, and nobody decided": {func() *story {
+			s := waitingStep(t)
+			return s.do(s.cancel)
+		}, []string{}},
+	} {
+		s := is.story()
+		got, a := s.endNames(), s.load()
+		keys := slices.Sorted(maps.Keys(got))
+		expect.That(t, slices.Equal(keys, is.want), "%s: it names %v, want %v", name, keys, is.want)
+		for key, gate := range got {
+			g := a.GateAt(key)
+			route, acts := "", ""
+			if g.Ruled() {
+				route, acts = circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)
+			}
+			expect.That(t, gate["route_hash"] == route && gate["acts_hash"] == acts, "%s: %s is %v, want %s and %s", name, key,
+				gate, route, acts)
+			ofStep, is := aggregate.Find(a.gates(), key).(*StepGate)
+			expect.That(t, is == (gate["step"] != "") && (!is || gate["step"] == ofStep.StepID), "%s: %s is %v", name, key, gate)
+		}
+	}
+}
+
+// Whatever the settings switch off, a gate under a rule waits for its people: of steps whose route is known at once or
+// looked up, of an attempt, and of a step. The system neither approves it nor acts on it, nor does a person by a click.
+func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
+	for switches := range 16 {
+		set := func(s *story) *story {
+			s.settings.PromptApprovalRequired = switches&1 != 0
+			s.settings.ProcessApprovalRequired = switches&2 != 0
+			s.settings.AutoApproveTools = switches&4 != 0
+			s.settings.AllowSelfApproval = switches&8 != 0
+			return s
+		}
+		for kind, opened := range map[string]func() *story{
+			"steps by id": func() *story {
+				s := set(waitingPrompt(t))
+				return s.do(s.approvePrompt, s.finishOn(along(1, desk(1, suzuki))))
+			},
+			"steps looked up": func() *story {
+				s := set(waitingPrompt(t))
+				rule := along(1).Rule
+				s.do(s.approvePrompt, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					return a.FinishProcessUnder(s.head.Run, s.steps, "", rule, s.settings, now)
+				})
+				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					return a.ApproveUnasked(a.Process().ID, now)
+				}, aggregate.ErrNotFound)
+				return s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
+			},
+			"an attempt": func() *story {
+				s := set(askedAgain(t))
+				return s.do(s.openOn(AgainKey(1, 2), along(1, desk(1, suzuki))))
+			},
+			"a step": func() *story {
+				return set(waitingOnRoute(t, along(1, desk(1, suzuki))))
+			},
+		} {
+			s := opened()
+			id := s.ruled().Asks().ID
+			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: suzuki}, {}} {
+				act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: by.ID},
+					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: s.ruled().gate().Asked}
+				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					return a.Act(id, act, by, s.policy, now)
+				}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+			}
+			a := s.load()
+			waits, is := a.OpenGate()
+			expect.That(t, is && waits.ID == id && waits.Terms.ApprovalRequired && a.Asked() != nil, "%s, switches %04b: %+v",
+				kind, switches, waits)
+			expect.That(t, a.Next(s.now).State != StateExecuteProcess, "%s: a run executes it", kind)
+		}
+	}
+}
+
+// A version that has the very bytes of one that was sent back has none of its stamps, and takes none of its acts.
+func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
+	s := waitingPrompt(t)
+	o := along(2, desk(1, suzuki), desk(1, tanaka, ito))
+	s.do(s.approvePrompt, s.finishOn(o), s.does(circulation.Stamp, suzuki))
+	first := *s.load().Process()
+	s.do(s.does(circulation.SendBack, tanaka), s.beginProcess, s.finishOn(o))
+	second := s.load().Process()
+	expect.Must(t, second.Version == 2 && second.hash() == first.hash() && second.Asked != first.Asked, "%+v", second.Gate)
+	expect.That(t, len(second.Acts) == 0 && len(second.Given()) == 0, "%d acts are carried", len(second.Acts))
+	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = first.Asked }), circulation.WhyHash)
+	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyTurn)
+	act := first.Acts[0]
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Act(first.ID, act, person(suzuki), s.policy, now)
+	})
+	act.Hand, act.Principal, act.Stage = circulation.Person{User: ito}, circulation.Person{User: ito}, 2
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Act(first.ID, act, person(ito), s.policy, now)
+	}, aggregate.ErrDecided{Status: "rejected", By: tanaka, At: *s.load().Processes[0].RejectedAt})
+	copied := *second // as if somebody copied the rows of acts
+	copied.Acts = first.Acts
+	s.rows[copied.Key()] = &copied
+	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyUnknown)
+}
+
+// A gate keeps the rule and revision by which it opened, whatever the rules say later: both are in the entry of its
+// opening and of its settlement. What was opened while the rules were others is seen there.
+func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
+	s := waitingPrompt(t)
+	relaxed := along(1, desk(1, suzuki))
+	relaxed.Rule.Revision = 8
+	s.do(s.approvePrompt, s.finishOn(relaxed))
+	s.settings.Rev, s.settings.RulesRev = s.settings.Rev+2, 10 // changed back, and once more
+	s.do(s.does(circulation.Stamp, suzuki), s.start, s.claim)
+	for _, e := range s.audit {
+		if e.Action == AuditProcessRouted || e.Action == AuditProcessApproved {
+			expect.That(t, strings.Contains(string(e.Details), `"revision":8`), "%s says %s", e.Action, e.Details)
+		}
+	}
+	strict := along(2, desk(1, suzuki), desk(1, tanaka))
+	strict.Rule.Revision = 10
+	s = waitingPrompt(t)
+	c, err := s.do(s.approvePrompt).try(s.finishOn(strict))
+	expect.NoError(t, err)
+	on := slices.ContainsFunc(c.Owned, func(o aggregate.Owned) bool {
+		return o.Key == tenancy.SettingsKey &&
+			o.Rev == s.settings.Rev
+	})
+	expect.That(t, on, "it doesn't rely on the settings that note the rules: %+v", c.Owned)
 }

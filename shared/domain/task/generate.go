@@ -1,9 +1,13 @@
 package task
 
 import (
+	"cmp"
+	"errors"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -82,7 +86,8 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 
 // FinishProcess saves the steps and the model's remarks, and opens the gate. It relies on the settings s. Nothing
 // changes if the newest version is not generating. It returns ErrField for steps that checkSteps refuses.
-func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
+	now time.Time) (aggregate.Change, error) {
 	p := a.Process()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
 		return aggregate.Change{}, err
@@ -90,7 +95,8 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	if err := checkSteps(steps); err != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+	return a.openGate(p, s.ProcessApprovalRequired, s, now,
+		func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
 // FinishProcessOnRoute is FinishProcess for steps whose route is known at once: they are asked about under a rule. It
@@ -112,7 +118,8 @@ func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, 
 }
 
 // openGate asks people about a generated version. If nobody could approve it now, the task is parked instead.
-func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
+func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time,
+	fill func(n Gated)) (aggregate.Change, error) {
 	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
 		c.under(s.Rev)
@@ -156,7 +163,8 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 
 // Park records that g failed. The run ends, and a person may retry. Nothing changes if another invocation finished g
 // meanwhile or it is already parked.
-func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change,
+	error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
 	}
@@ -169,7 +177,8 @@ func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) *ch
 	a.relyOnStage(c)
 	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
-	c.audit(aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
+	c.audit(aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(),
+		map[string]any{"layer": layer, "reason": why})
 	return c
 }
 
@@ -272,4 +281,94 @@ func (a *Aggregate) layerID() string {
 		return a.Execution().ID
 	}
 	return a.Head.TaskID
+}
+
+// PickDraft replaces the waiting policy by another team's submission. It rejects the shown version with this reason and
+// opens the next one under the same terms, with a new time limit. The person who picks becomes its author and may not
+// approve it unless self-approval is allowed; if nobody else could approve it either, PickDraft returns ErrNotAllowed.
+// The new version does not count towards max_versions. It returns ErrNotFound for a team without a submission in this
+// contest, and otherwise the same errors as Approve, except that people may pick for their own request.
+func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
+	row, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	old, ok := row.(*Prompt)
+	if !ok {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if reason, err = aggregate.CheckReason(reason); err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := a.mustWait(old); err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := p.Author(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	entry := old.Contest.Entry(team)
+	if entry == nil || old.Entry == nil || entry.TeamID == old.Entry.TeamID || entry.Hash != aggregate.HashOf(content) {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if len(a.Prompts) >= maxPicked {
+		return aggregate.Change{}, aggregate.ErrField{Field: "version",
+			Limit: "there are as many versions as a task may have"}
+	}
+	c := a.begin(now)
+	c.progress()
+	act, err := p.Act(&old.Gate, old.Gate.Acting(circulation.SendBack, by, reason), by, c.Now)
+	g, refused := old.Gate.Acted(act)
+	if err := cmp.Or(err, refused); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.moveGate(old, aggregate.Rejected, func(n Gated) { *n.gate() = g })
+	n := a.picked(c, old, entry, content, by)
+	c.card(a, CardPrompt, n.Key())
+	c.audit(by, AuditPromptRejected, "prompt", old.ID, g.ActDetails(map[string]any{"version": old.Version,
+		"picked": team}))
+	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version, "hash": entry.Hash}))
+	return c.done()
+}
+
+// StatusPicked is the status in ErrDecided of a version that was replaced by another team's draft.
+const StatusPicked = "picked"
+
+// Replaced reports whether a person replaced this version by another team's draft.
+func (a *Aggregate) Replaced(p *Prompt) bool {
+	i := slices.Index(a.Prompts, p) + 1
+	return i > 0 && i < len(a.Prompts) && a.Prompts[i].Author != ""
+}
+
+// replaced returns err with StatusPicked if the gate's version was replaced by another draft.
+func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
+	decided, ok := errors.AsType[aggregate.ErrDecided](err)
+	for _, p := range a.Prompts {
+		if ok && &p.Gate == g && a.Replaced(p) {
+			return aggregate.ErrDecided{Status: StatusPicked, By: decided.By, At: decided.At}
+		}
+	}
+	return err
+}
+
+// maxPicked limits the versions of a policy including picked ones, because all of them are read with the task.
+const maxPicked = 100
+
+// picked opens the version with which a person replaces old.
+func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by aggregate.Actor) *Prompt {
+	n := &Prompt{
+		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e,
+		CostLimit: old.CostLimit, CreatedAt: c.Now,
+		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: old.Terms},
+	}
+	n.ID = a.rowID(n.Key(), c.Now)
+	return a.along(c, n, aggregate.BySettings(true, a.Head.Requester, by.ID), nil).(*Prompt)
+}
+
+// details adds the submission's team and score to an audit entry's details.
+func (e *Entry) details(to map[string]any) map[string]any {
+	if e != nil {
+		to["team"], to["score"] = e.TeamName, e.Score
+	}
+	return to
 }

@@ -1,12 +1,16 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 // handedOver is the kind of conversations and a separator.
@@ -76,4 +80,207 @@ func (a *Aggregate) told(at time.Time) (aggregate.Change, error) {
 	ended.Told = true
 	c.Head.Ended = &ended
 	return c.done()
+}
+
+// Tell creates a task that has already ended and whose only card is a message from Ringi that nobody requested. Its id
+// is derived from why and about, a person or a place, so the message is posted only once. detail may be empty.
+func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
+	now time.Time) (aggregate.Change, aggregate.Ref) {
+	now = now.UTC().Truncate(time.Millisecond)
+	r.CreatedAt = now
+	id := aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about)
+	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
+	c := a.begin(now)
+	c.Put(&r)
+	c.card(a, CardTask, "TASK")
+	c.Head.Ended = &Ended{As: TaskAnswered, At: c.Now, Reason: why, Detail: detail}
+	c.of = nil         // no list has it
+	out, _ := c.done() // can't fail, because it changes no status
+	return out, a.Ref()
+}
+
+// TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended.
+// The same revision is told once.
+func TellStandIn(d tenancy.Delegation, team, user, channel string, now time.Time) (aggregate.Change, aggregate.Ref) {
+	why, by := ReasonStandIn, d.SetBy
+	switch {
+	case d.EndedAt != nil:
+		why, by = ReasonStandInEnded, d.EndedBy
+	case user == d.Principal.User:
+		why = ReasonStoodFor
+	}
+	r := Request{TeamID: team, User: user, Channel: channel, ChannelType: "im", Source: SourceAgentContainer}
+	about := strings.Join([]string{user, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
+	detail := strings.Join([]string{d.Hand.User, d.Principal.User, d.From.String(), d.Until.String(), by}, " ")
+	return Tell(d.TenantID, r, why, about, detail, now)
+}
+
+// StandInTold is what the detail of a notice of a delegation says. By set or ended it.
+type StandInTold struct{ Hand, Principal, From, Until, By string }
+
+// StandInOf reads the detail of a notice of a delegation; false for other reasons and details.
+func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
+	f := strings.Fields(detail)
+	if len(f) != 5 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
+		return StandInTold{}, false
+	}
+	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4]}, true
+}
+
+// StoodTold is what a principal is told that was done for them by a delegation that is over.
+type StoodTold struct {
+	Hand  string      `json:"hand"`
+	From  string      `json:"from"`
+	Until string      `json:"until"`
+	N     int         `json:"n"` // how much was done; Items are the newest
+	Items []StoodItem `json:"items"`
+}
+
+// StoodItem is one thing that was done for a principal.
+type StoodItem struct {
+	Kind  string           `json:"kind"` // of aggregate
+	ID    string           `json:"id"`
+	Title string           `json:"title"`
+	Did   circulation.Kind `json:"did"`
+	At    time.Time        `json:"at"`
+}
+
+// TellStood tells the principal of a delegation that is over, in their direct messages, what was done for them. The
+// same
+// delegation is told once.
+func TellStood(d tenancy.Delegation, told StoodTold, now time.Time) (aggregate.Change, aggregate.Ref) {
+	r := Request{TeamID: d.Team, User: d.Principal.User, Channel: d.Channel, ChannelType: "im",
+		Source: SourceAgentContainer}
+	about := strings.Join([]string{r.User, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
+	detail, _ := json.Marshal(told) // can't fail
+	return Tell(d.TenantID, r, ReasonStoodList, about, string(detail), now)
+}
+
+// ReadStood reads the detail of a notice of TellStood; false for other reasons and details.
+func ReadStood(r aggregate.Reason, detail string) (told StoodTold, ok bool) {
+	ok = r == ReasonStoodList && json.Unmarshal([]byte(detail), &told) == nil
+	return told, ok
+}
+
+// MaxText limits the stored text of a message in characters. It is Slack's own limit.
+const MaxText = 40000
+
+// Receive creates the head, the request and the first card (受け付けました) for a message. The first layer creates the task's
+// row later. It returns an error for an invalid message timestamp.
+func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.Ref, error) {
+	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
+	if err != nil {
+		return aggregate.Change{}, aggregate.Ref{}, err
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	r.CreatedAt = now
+	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
+	c := a.begin(now)
+	c.Put(&r)
+	c.card(a, CardTask, "TASK")
+	out, err := c.done()
+	return out, a.Ref(), err
+}
+
+// Extract is the first layer's output.
+type Extract struct {
+	Kind        ExtractKind
+	Sentence    string // a plain reply, when there is no task
+	Title       string
+	Description string
+	Priority    Priority
+	TaskType    Type
+	Shown       []string          // whose messages of the thread the first layer was shown, apps among them
+	Thread      *aggregate.Thread // what it was shown of the thread
+	Last        bool              // the task has cost what it may, so no policy begins
+}
+
+// Extracted creates the task's row from the first layer's output and begins its first policy, or ends the task with a
+// plain reply. If the row exists, nothing changes.
+func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	switch {
+	case a.anew():
+		return a.extractedAnew(e, now)
+	case a.Task != nil:
+		return aggregate.Change{}, nil
+	}
+	if e.Kind.plain() {
+		return a.answered(e, now)
+	}
+	c := a.begin(now)
+	c.progress()
+	c.readThread(a, e)
+	t := &Task{
+		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority,
+		TaskType: e.TaskType,
+		Status:   TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
+		CreatedAt: c.Now, UpdatedAt: c.Now,
+	}
+	c.Put(t)
+	if !e.Last {
+		c.beginPrompt(1, 0)
+	}
+	c.Made = t
+	about := a.Head.withNumber(map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, about)
+	return c.done()
+}
+
+// readThread keeps with the request what was read of its thread, and whose words that has: they ask, too.
+func (c *change) readThread(a *Aggregate, e Extract) {
+	if e.Thread == nil && a.Request.Thread == nil && len(e.Shown) == 0 {
+		return
+	}
+	r := *a.Request
+	r.Thread = e.Thread
+	r.Asked(e.Shown...)
+	c.Put(&r)
+}
+
+// working returns ErrSuperseded if the head names another run or the task has ended.
+func (a *Aggregate) working(run int) error {
+	if a.Head.Run != run || a.Head.Ended != nil {
+		return aggregate.ErrSuperseded
+	}
+	return nil
+}
+
+// first returns the head of a new task.
+func first(tenant, id, requester string, now time.Time) Head {
+	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id,
+		Noted: StatusDrafting}
+}
+
+// MaxMentioned limits how many people a model's text may mention. In Slack a mention notifies the person. A policy is
+// shown before anybody has stamped it, so it must not notify dozens of people.
+const MaxMentioned = 20
+
+var mentionForm = language.Regexp{Text: `<@([UW][A-Z0-9]{2,40})>`}
+
+// Mentioned returns the ids of the people whom a text mentions, without duplicates.
+func Mentioned(text string) (ids []string) {
+	for _, m := range mentionForm.Get().FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(ids, m[1]) {
+			ids = append(ids, m[1])
+		}
+	}
+	return ids
+}
+
+// Language returns the language of the task's cards and of whatever else several people read of it: that of the
+// request's text, or otherwise if the text doesn't tell.
+func (a *Aggregate) Language(otherwise string) string {
+	if a.Request == nil {
+		return otherwise
+	}
+	return language.Of(a.Request.Text, otherwise)
+}
+
+// terms freezes the settings for a gate of the task.
+func (a *Aggregate) terms(required bool, s tenancy.Settings, now time.Time) aggregate.Terms {
+	s.Locale = a.Language(s.Locale)
+	return s.Terms(required, now)
 }

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -56,7 +58,8 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		return waitState(*h.PausedUntil, now)
 	}
 	if open, ok := a.OpenGate(); ok {
-		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
+		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval,
+			CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
 	}
 	if a.Unrouted() != nil || a.AsksRules() {
@@ -98,4 +101,83 @@ func awaitSeconds(t aggregate.Terms, now time.Time) int {
 func waitState(until, now time.Time) aggregate.Next {
 	wait := min(until.Sub(now), maxWait)
 	return aggregate.Next{State: StatePause, WaitSeconds: max(1, int((wait+time.Second-1)/time.Second))}
+}
+
+// ViaStamped is how the same rule finds whom it asks about a step.
+const ViaStamped = "stamped the steps"
+
+// Settled is how the steps of an attempt were settled under a rule. The same rule asks about one of them by one stamp
+// of anybody on its Desk.
+type Settled struct {
+	Rule   circulation.Rule
+	Desk   circulation.Stage // those for whom the steps' last stage was stamped
+	Askers []circulation.Person
+	Org    string // version of the organisation by whose keys they are known
+	// Stamps and Hands are how many stamps the steps have, and of how many different people.
+	Stamps, Hands int
+}
+
+// Settled returns how the steps of an attempt were settled; nil: without a rule.
+func (a *Aggregate) Settled(e *Execution) *Settled {
+	g := a.inForce(e).gate()
+	if g.Terms.Rule == nil || g.Route == nil {
+		return nil
+	}
+	s := &Settled{Rule: *g.Terms.Rule, Askers: slices.Clone(g.Askers), Org: g.Route.Org}
+	for _, user := range a.askersOfAll() {
+		if !slices.ContainsFunc(s.Askers, func(p circulation.Person) bool { return p.User == user }) {
+			s.Askers = append(s.Askers, circulation.Person{User: user})
+		}
+	}
+	st := circulation.Walk(g.Circulating())
+	s.Stamps, s.Hands = len(st.Stamps()), st.Hands()
+	for i := range st.Stages {
+		stage := &st.Stages[i]
+		if len(stage.Stamps) == 0 {
+			continue
+		}
+		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1}
+		for _, act := range stage.Stamps {
+			p := act.Principal
+			p.Via = ViaStamped
+			s.Desk.People = append(s.Desk.People, p)
+		}
+	}
+	return s
+}
+
+// Opening returns how a step's gate opens under the same rule, if these people of the desk are asked.
+func (s *Settled) Opening(people []circulation.Person) aggregate.Opening {
+	desk := s.Desk
+	desk.People = people
+	return aggregate.Opening{Rule: s.Rule, Askers: s.Askers, Route: circulation.Route{
+		Form: circulation.Form, Hands: 1, Org: s.Org, Stages: []circulation.Stage{desk},
+	}}
+}
+
+const (
+	CardTask      aggregate.CardType = "task"
+	CardPrompt    aggregate.CardType = "prompt"
+	CardProcess   aggregate.CardType = "process"
+	CardExecution aggregate.CardType = "execution"
+	CardOutcome   aggregate.CardType = "outcome" // how the task ended; only the requester sees it
+	CardStep      aggregate.CardType = "step"    // a step's gate
+)
+
+// cardOf returns the type of the card that asks about the gate of the row with this key.
+func cardOf(key string) aggregate.CardType {
+	typ, _, _ := strings.Cut(key, "#")
+	return map[string]aggregate.CardType{
+		"PROMPT": CardPrompt, "PROCESS": CardProcess, "AGAIN": CardProcess, "GATE": CardStep,
+	}[typ]
+}
+
+// GateOfSteps returns the key of the newest gate about the request's steps, "" before there is one.
+func (h *Head) GateOfSteps() string {
+	for _, n := range h.Routes {
+		if cardOf(n.Gate) == CardProcess {
+			return n.Gate
+		}
+	}
+	return h.Newest.Key("PROCESS")
 }

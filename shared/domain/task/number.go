@@ -1,12 +1,15 @@
 package task
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
 )
 
 // Prefixes of the lists of a tenant's numbers, one for each fiscal year: of decisions and of requests.
@@ -185,3 +188,100 @@ func about(attempt int, number string) map[string]any {
 	}
 	return details
 }
+
+// Register is where a request that is taken on or refused gets its number (起案番号) from.
+type Register struct {
+	Settings   tenancy.Settings // say to which fiscal year a day belongs
+	Of         Series           // of requests, as it was read
+	Department string           // of whoever asks, by the organisation; empty: not known
+}
+
+// Requested is a number and the request that has it. It is put in the Change that takes the request on or refuses it,
+// only if it is absent, and never changed. What is cancelled before, expires or becomes a reason has none.
+type Requested struct {
+	aggregate.Meta
+	Year       int       `json:"year"` // the fiscal year of TakenAt
+	N          int       `json:"n"`    // from 1
+	TaskID     string    `json:"task_id"`
+	Department string    `json:"department,omitempty"`
+	TakenAt    time.Time `json:"taken_at"`
+}
+
+func (x *Requested) Key() string { return NumberKey(x.N) }
+
+func (*Requested) Type() string { return "request_number" }
+
+func (x Requested) At(rev int) aggregate.Row { x.Rev = rev; return &x }
+
+// String returns the number as people write it, such as 2026-000123. A decision may have the same.
+func (x *Requested) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
+
+// Registering returns the task for a decision that gives the request its number, if it takes it on or refuses it. That
+// fails with ErrNumber if the series must be read first. Nil means that the tenant has no register.
+func (a *Aggregate) Registering(r *Register) *Aggregate {
+	n := *a
+	n.Into = r
+	return &n
+}
+
+// register gives the request its number, once, if the tenant has a register.
+func (c *change) register() {
+	into := c.of.Into
+	if into == nil || c.Head.RequestNumber != "" {
+		return
+	}
+	err := into.Of.Lacks()
+	if into.Of.Year != into.Settings.FiscalYear(c.Now) {
+		err = ErrNumber
+	}
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	x := &Requested{
+		Year: into.Of.Year, N: into.Of.Last + 1, TaskID: c.Head.TaskID, Department: into.Department, TakenAt: c.Now,
+	}
+	c.Beside = append(c.Beside, aggregate.Listed{List: RequestsList, Of: into.Of.Of(), Row: x, Err: ErrNumber})
+	c.Head.RequestNumber = x.String()
+}
+
+// registered gives the request its number, and returns what an audit entry says with it.
+func (c *change) registered(details map[string]any) map[string]any {
+	c.register()
+	return c.Head.withNumber(details)
+}
+
+// withNumber returns what an audit entry says with the request's number, if it has one.
+func (h *Head) withNumber(details map[string]any) map[string]any {
+	if h.RequestNumber == "" {
+		return details
+	}
+	details = maps.Clone(details)
+	details["request_number"] = h.RequestNumber
+	return details
+}
+
+// ID derives a task's id from the requesting Slack message, so that every delivery of the message gives the same id. It
+// returns an error if ts is not a Slack timestamp such as "1713450000.000100".
+func ID(team, channel, ts string) (string, error) {
+	at, err := aggregate.ParseTS(ts)
+	if err != nil {
+		return "", err
+	}
+	return aggregate.Derive(at, "task", team, channel, ts), nil
+}
+
+var (
+	// ErrMaxAttempts: the process was already tried MaxAttempts times.
+	ErrMaxAttempts = errors.New("no more attempts")
+	// ErrMaxRetries: the generation was already retried MaxRetries times.
+	ErrMaxRetries = errors.New("no more retries")
+	// ErrNumber: the execution can't begin without the next number of its year, which must be read; then decide again.
+	ErrNumber = errors.New("its number isn't known, or is taken by now")
+	// ErrNumbersGone: all MostNumbers of the fiscal year are given, so that no other try helps.
+	ErrNumbersGone = errors.New("all numbers of the fiscal year are given")
+	// ErrEdited: the request's message says something else by now than where the person clicked.
+	ErrEdited = errors.New("the request's message was edited since")
+	// ErrNothingToRetry: there is neither a failed execution nor a parked generation.
+	ErrNothingToRetry = errors.New("nothing to try again")
+)

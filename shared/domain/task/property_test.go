@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -193,4 +194,191 @@ func (w *world) comesToAnEnd() {
 	a.Head.ShownRev = a.Head.Rev
 	due := a.DueAt(w.now)
 	expect.Must(w.t, due == nil, "over, and due at %v: %+v", due, a.Head)
+}
+
+func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
+	for name, change := range map[string]func(*Aggregate){
+		"no prompt":         func(a *Aggregate) { a.Prompts = nil },
+		"one that waits":    func(a *Aggregate) { p := *a.Prompt(); p.Status = aggregate.PendingApproval; a.Add(&p) },
+		"no task":           func(a *Aggregate) { a.Task = nil },
+		"a task that ended": func(a *Aggregate) { t := *a.Task; t.Status = TaskCancelled; a.Add(&t) },
+	} {
+		s := waitingProcess(t)
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			change(a)
+			return a.Approve(a.Process().ID, person(suzuki), s.policy, now)
+		}, aggregate.ErrConflict)
+		expect.Is(t, s.load().Process().Status, aggregate.PendingApproval, "%s: approved", name)
+	}
+	s := waitingProcess(t)
+	saw := s.load()
+	c := expect.Value(s.approveProcess(saw, s.now))(t)
+	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // changed by another commit
+	expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "committed over another prompt")
+}
+
+func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
+	for name, from := range map[string]func(testing.TB) *story{"complete": allDone, "fail": running, "cancel": running,
+		"reject step": waitingStep} {
+		s := from(t)
+		decide := map[string]decision{"complete": s.complete, "fail": s.fail, "cancel": s.cancel,
+			"reject step": s.rejectStep}[name]
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			a.Task = nil // not read yet, or never created
+			return decide(a, now)
+		}, aggregate.ErrConflict)
+	}
+}
+
+func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
+	for _, key := range []string{PromptKey(1), ProcessKey(1), GateKey(1, 1, 2), ExecutionKey(1, 1)} {
+		s := waitingStep(t)
+		s.do(s.approveStep)
+		saw := s.load()
+		c := expect.Value(s.claim(saw, s.now))(t)
+		if len(c.Owned) != 1 || c.Owned[0].Key != tenancy.ToolKey("write_rows_to_google_sheet") {
+			t.Errorf("the tool's permission: %+v", c.Owned)
+		}
+		s.rows[key] = s.rows[key].At(99) // changed by another commit
+		expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "%s: committed over another one", key)
+	}
+}
+
+func TestOnlyTheNextStepIsClaimed(t *testing.T) {
+	claim := func(order int) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			c := call(a, now)
+			c.Order = order
+			return a.ClaimStep(1, c, now)
+		}
+	}
+	s := running(t)
+	for _, order := range []int{0, 2, 3, 4} {
+		s.refused(claim(order), aggregate.ErrMoved)
+	}
+	s = allDone(t)
+	s.refused(claim(3), aggregate.ErrMoved)
+}
+
+// The id in a button, the team and the reason of a picked draft come from outside and may name nothing.
+func TestWhatNamesNothingDecidesNothing(t *testing.T) {
+	s := asked(t)
+	for _, take := range []func(a *Aggregate, id string) (aggregate.Change, error){
+		func(a *Aggregate, id string) (aggregate.Change, error) {
+			return a.TakeAsRequest(id, person(requester), s.policy, s.now)
+		},
+		func(a *Aggregate, id string) (aggregate.Change, error) {
+			return a.TakeAsReason(id, person(suzuki), s.policy, s.now)
+		},
+	} {
+		a := s.load()
+		_, err := take(a, a.Choice.ID)
+		expect.NoError(t, err)
+		_, err = take(a, a.Choice.Beside.ID)
+		expect.Fails(t, err, aggregate.ErrNotFound, "chosen by the id of the gate beside it")
+	}
+	s = contested(t)
+	a := s.load()
+	_, err := a.PickDraft(a.Prompt().ID, "nobody", "経理の案", "別の案", person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrNotFound, "a team without a draft was picked")
+	_, err = a.PickDraft(a.Prompt().ID, a.Prompt().Others()[0].TeamID, "経理の案", " ", person(suzuki), s.policy, s.now)
+	_, refused := errors.AsType[aggregate.ErrField](err)
+	expect.That(t, refused, "a draft was picked without a reason: %v", err)
+	s = waitingProcess(t)
+	a = s.load()
+	_, err = a.PickDraft(a.Process().ID, "b", "経理の案", "別の案", person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrNotFound, "a draft was picked in place of a process")
+}
+
+func TestWhatCantSucceedIsNotTriedAgain(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.park)
+	a := s.load()
+	_, err := a.RetryGeneration(person(requester), s.policy, s.now)
+	expect.NoError(t, err)
+	parked := *a.Head.Parked
+	parked.Sentence = ReasonPlanNever
+	a.Head.Parked = &parked
+	_, err = a.RetryGeneration(person(requester), s.policy, s.now)
+	expect.Fails(t, err, ErrNothingToRetry, "a generation that can never succeed")
+}
+
+// A failed task whose newest execution did not fail comes from two commits.
+func TestAnExecutionThatDidNotFailIsNotTriedAgain(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	a := s.load()
+	e := *a.Execution()
+	e.Status = ExecutionRunning
+	a.Add(&e)
+	_, err := a.RetryExecution(e.ID, person(requester), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrConflict, "an execution that runs")
+}
+
+func TestADraftIsPickedAsItWasSubmitted(t *testing.T) {
+	s := contested(t)
+	pick := func(change func(p *Prompt), team, content string) (aggregate.Change, error) {
+		a := s.load()
+		p := *a.Prompt()
+		change(&p)
+		a.Add(&p)
+		return a.PickDraft(p.ID, team, content, "別の案", person(suzuki), s.policy, s.now)
+	}
+	other, none := s.load().Prompt().Others()[0].TeamID, func(*Prompt) {}
+	_, err := pick(none, other, "経理の案")
+	expect.NoError(t, err)
+	_, err = pick(none, other, "他の案")
+	expect.Fails(t, err, aggregate.ErrNotFound, "another text than the team's")
+	_, err = pick(none, s.load().Prompt().Entry.TeamID, s.load().Prompt().Content)
+	expect.Fails(t, err, aggregate.ErrNotFound, "the draft that waits")
+	made, err := pick(func(p *Prompt) { p.Terms.ApprovalRequired = false }, other, "経理の案")
+	expect.NoError(t, err)
+	for _, r := range made.Rows {
+		if p, is := r.(*Prompt); is && p.Author != "" {
+			expect.That(t, p.Terms.ApprovalRequired, "a picked version asks nobody")
+		}
+	}
+	a := s.load()
+	first := a.Prompt()
+	for v := first.Version + 1; v <= maxPicked; v++ {
+		p := *first
+		p.Version, p.ID = v, aggregate.NewID()
+		a.Add(&p)
+	}
+	_, err = a.PickDraft(a.Prompt().ID, other, "経理の案", "別の案", person(suzuki), s.policy, s.now)
+	_, refused := errors.AsType[aggregate.ErrField](err)
+	expect.That(t, refused, "picked as version %d: %v", len(a.Prompts)+1, err)
+}
+
+func TestNobodyIsAskedAboutWhatDoesNotWait(t *testing.T) {
+	asks := func(change func(a *Aggregate, p *Prompt)) (open, waits bool) {
+		a := waitingPrompt(t).load()
+		p := *a.Prompt()
+		change(a, &p)
+		a.Add(&p)
+		_, open = a.OpenGate()
+		_, waits = a.Asks()
+		return open, waits
+	}
+	for name, c := range map[string]struct {
+		change      func(a *Aggregate, p *Prompt)
+		open, waits bool
+	}{
+		"a version that waits":      {func(*Aggregate, *Prompt) {}, true, true},
+		"one that asks nobody":      {func(_ *Aggregate, p *Prompt) { p.Terms.ApprovalRequired = false }, true, false},
+		"one beside an open choice": {func(a *Aggregate, _ *Prompt) { a.Choice = &Choice{ID: "choice"} }, true, false},
+		"one of a task that ended": {func(a *Aggregate, _ *Prompt) { a.Head.Ended = &Ended{As: TaskCancelled} }, false,
+			false},
+		"one that has a newer one": {func(a *Aggregate, p *Prompt) {
+			n := *p
+			n.Version, n.Status = 2,
+				aggregate.Generating
+			a.Add(&n)
+		}, false, false},
+		"one that is still drafted": {func(_ *Aggregate, p *Prompt) { p.Status = aggregate.Generating }, false, false},
+	} {
+		open, waits := asks(c.change)
+		expect.That(t, open == c.open && waits == c.waits, "%s: open %v, asks %v", name, open, waits)
+	}
+	expect.Fails(t, (&Aggregate{}).Readable(dawn), aggregate.ErrConflict, "a task without its request")
 }

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
 
@@ -30,10 +31,275 @@ func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
 	other := expect.Value(rest(ProcessKey(2))(s.load(), s.now))(t)
 	expect.That(t, other.Empty(), "another gate rests")
 	s.do(rest(ProcessKey(1)))
-	expect.That(t, s.head.PausedUntil != nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v", s.head)
+	expect.That(t, s.head.PausedUntil != nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v",
+		s.head)
 	s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
 	expect.That(t, s.head.PausedUntil == nil && s.head.TryingFrom == nil, "%+v", s.head)
 	expect.That(t, expect.Value(rest(ProcessKey(1))(s.load(), s.now))(t).Empty(), "an open gate rests")
 	open := expect.Value(s.load().OpenUnruled(s.head.Run, ProcessKey(1), s.settings, s.now))(t)
 	expect.That(t, open.Empty(), "it opens once more, without its rule")
+}
+
+// stamped returns a running task whose steps Suzuki and Tanaka settled, and whose next step people have to see.
+func stamped(t testing.TB) *story {
+	return checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+}
+
+// asksBy opens the gate of the next step as the rules say.
+func (s *story) asksBy(found Found) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		return a.OpenStepGateBy(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, found,
+			[]rules.Call{{Amount: rules.Nothing()}}, s.settings, now)
+	}
+}
+
+// another is the route of another rule than that of the steps.
+func another() *aggregate.Opening {
+	o := along(2, desk(1, ito), desk(1, suzuki))
+	o.Rule = circulation.Rule{ID: "r2", Name: "10万円以上", Revision: 4}
+	return &o
+}
+
+// What a step's arguments turn out to be may fall under another rule: then its route is gone from the beginning.
+func TestAStepGoesAlongTheRouteOfAnotherRule(t *testing.T) {
+	s := stamped(t)
+	s.do(s.asksBy(Found{Opening: another()}))
+	g := s.load().GateOf(s.load().Execution(), 2)
+	expect.That(t, g.Terms.Rule.ID == "r2" && len(g.Route.Stages) == 2 && g.Calls == nil, "%+v", g)
+	s.nothing(s.asksBy(Found{Opening: another()}))
+	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyRoute)
+	s.why(s.does(circulation.SendBack, ito), circulation.WhyNoVersion)
+	s.do(s.does(circulation.Stamp, ito))
+	s.refused(s.claim, aggregate.ErrMoved)
+	s.do(s.does(circulation.Stamp, suzuki), s.claim)
+	expect.Same(t, s.entries()[3:], []string{"step.routed", "step.stamped", "step.approved"})
+}
+
+// While people are looked up nobody is asked and nothing runs.
+func TestAStepWaitsForItsRoute(t *testing.T) {
+	s := stamped(t)
+	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	a := s.load()
+	g := a.GateOf(a.Execution(), 2)
+	expect.That(t, a.Unrouted() == Gated(g) && a.Next(s.now).State == StatePause && a.work(s.now) && len(g.Calls) == 1 &&
+		g.Terms.DecideBy == nil && len(g.Indexes(&a.Head)) == 0, "%+v", g)
+	s.nothing(s.asksBy(Found{LookUp: &another().Rule}))
+	s.refused(s.claim, aggregate.ErrMoved)
+	s.refused(s.does(circulation.Stamp, ito), aggregate.ErrNotFound)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.WaitForRoute(s.head.Run, g.Key(), now.Add(time.Minute), now)
+	})
+	expect.That(t, s.head.Parked == nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v", s.head)
+	s.do(s.openOn(g.Key(), *another()))
+	g = s.load().GateOf(s.load().Execution(), 2)
+	expect.That(t, g.Status == aggregate.PendingApproval && g.Calls == nil && g.Terms.DecideBy != nil &&
+		s.load().Unrouted() == nil && s.head.PausedUntil == nil, "%+v", g)
+	s.do(s.does(circulation.Stamp, ito), s.does(circulation.Stamp, suzuki), s.claim)
+}
+
+// An attempt that is over looks nobody up for its steps, and neither does a step that turns out to be done.
+func TestNobodyIsLookedUpForAStepThatIsOver(t *testing.T) {
+	s := stamped(t)
+	s.do(s.asksBy(Found{LookUp: &another().Rule}), s.giveUp)
+	expect.That(t, s.load().Unrouted() == nil && s.head.Ended != nil, "%+v", s.head)
+	s.do(s.retry)
+	a := s.load()
+	expect.That(t, a.Unrouted() == nil && a.Next(s.now).State == StateExecuteProcess, "%+v", a.Next(s.now))
+	s.refused(s.openOn(GateKey(1, 1, 2), *another()), aggregate.ErrMoved)
+
+	s = stamped(t)
+	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	e := *s.load().Execution()
+	row := StepResult{TaskID: e.TaskID, ProcessVersion: 1, Attempt: 1, Order: 2, StepID: s.load().NextStep(&e).StepID,
+		Status: StepCompleted, Reused: true}
+	s.rows[row.Key()] = &row
+	expect.That(t, s.load().Unrouted() == nil, "people are looked up for a step that is done")
+}
+
+// A rule may refuse what a step's arguments turn out to be. Then nothing is called, and what was done stays.
+func TestARuleRefusesAStep(t *testing.T) {
+	for why, want := range map[aggregate.Reason]aggregate.Reason{
+		ReasonRuleRefuses: ReasonStepRefused, ReasonNoRoute: ReasonStepNoRoute, ReasonNoDepartment: ReasonNoDepartment,
+	} {
+		s := stamped(t)
+		s.do(s.asksBy(Found{Refused: &Refusal{Why: why, Rule: another().Rule, Detail: "購買部へ"}}))
+		a := s.load()
+		e := a.Head.Ended
+		expect.That(t, e != nil && e.Reason == want && e.As == TaskCancelled && e.ByRun() && a.Task.Status == TaskCancelled &&
+			a.Execution().Status == ExecutionCancelled && len(a.Execution().Results) == 1 && len(a.Gates) == 0, "%+v", e)
+		s.refused(s.claim, aggregate.ErrSuperseded)
+	}
+	s := stamped(t)
+	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.RefuseByRule(s.head.Run, Refusal{Why: ReasonRuleRefuses, Detail: "購買部へ"}, s.settings, now)
+	})
+	expect.That(t, s.head.Ended.Reason == ReasonStepRefused && s.load().Execution().Status == ExecutionCancelled,
+		"%+v", s.head.Ended)
+}
+
+// How the steps were settled is what the same rule builds on.
+func TestHowStepsWereSettled(t *testing.T) {
+	s := stamped(t)
+	x := s.load().Settled(s.load().Execution())
+	expect.That(t, x.Stamps == 2 && x.Hands == 2 && x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
+	expect.Same(t, x.Desk.People, []circulation.Person{{User: tanaka, Via: ViaStamped}})
+	expect.That(t, checked(t).load().Settled(checked(t).load().Execution()) == nil, "steps without a rule")
+}
+
+// checkedOnRoute returns a running task whose steps were settled along a route by these stamps, and in which people
+// look at every write: the next step is one.
+func checkedOnRoute(t testing.TB, stages []circulation.Stage, stamps func(s *story) []decision) *story {
+	s := waitingPrompt(t)
+	s.settings.AutoApproveTools = false
+	s.do(s.approvePrompt, s.finishOn(along(1, stages...)))
+	for _, stamp := range stamps(s) {
+		s.do(stamp)
+	}
+	return s.do(s.start, s.claim, s.finish(done))
+}
+
+func byTanaka(s *story) []decision {
+	return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, tanaka)}
+}
+
+// Who stamped the last stage of the steps is asked about each step that people have to see, under the same rule.
+func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+	s.do(s.openGate)
+	a := s.load()
+	g := a.GateOf(a.Execution(), 2)
+	expect.Same(t, g.Route, &circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{
+		{Name: tanaka + "・" + ito, Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+			{User: tanaka, Via: ViaStamped}}},
+	}})
+	expect.That(t, g.Status == aggregate.PendingApproval && *g.Terms.Rule == *a.Process().Terms.Rule &&
+		s.head.WaitsOnRoute() && g.Terms.DecideBy != nil, "%+v", g)
+	s.nothing(s.openGate)
+	s.refused(s.claim, aggregate.ErrMoved)
+	s.why(s.does(circulation.Stamp, suzuki), circulation.WhyRoute)
+	s.why(s.does(circulation.Stamp, ito), circulation.WhyRoute)
+	s.do(s.does(circulation.Stamp, tanaka), s.claim)
+	expect.Same(t, s.entries()[3:], []string{"step.routed", "step.approved"})
+}
+
+// A stand-in stamps for somebody: that person is asked, and all of a stage if it needed several.
+func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(2, suzuki, tanaka, ito)}, func(s *story) []decision {
+		standsIn := func(act *circulation.Act) {
+			act.Principal.User = ito
+			act.Found.Delegation = &circulation.Delegation{Key: "U_KATO#" + ito + "#2026-04-01", Rev: 1}
+		}
+		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, "U_KATO", standsIn)}
+	})
+	s.do(s.openGate)
+	a := s.load()
+	people := a.GateOf(a.Execution(), 2).Route.Stages[0].People
+	expect.Same(t, people, []circulation.Person{{User: suzuki, Via: ViaStamped}, {User: ito, Via: ViaStamped}})
+	s.do(s.does(circulation.Stamp, suzuki), s.claim)
+}
+
+// Who stamped may have become somebody whose own request it is. Then nobody can be asked, and the task ends as it does
+// when a step is refused.
+func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+	p := *s.load().Prompt()
+	p.Author = tanaka
+	s.rows[p.Key()] = &p
+	s.do(s.openGate)
+	s.nobodyChecked()
+	expect.Same(t, 0, len(s.load().Gates))
+}
+
+// The rules may be ended while people are looked up for the step.
+func TestALookedUpStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
+	s := stamped(t)
+	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	p := *s.load().Prompt()
+	p.Author = tanaka
+	s.rows[p.Key()] = &p
+	settled := s.load().Settled(s.load().Execution())
+	s.do(s.openOn(GateKey(1, 1, 2), settled.Opening(settled.Desk.People)))
+	s.nobodyChecked()
+	expect.That(t, s.load().Unrouted() == nil, "people are looked up after the end")
+}
+
+func (s *story) nobodyChecked() {
+	s.t.Helper()
+	a := s.load()
+	expect.That(s.t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks &&
+		a.Task.Status == TaskCancelled && a.Execution().Status == ExecutionCancelled, "%+v", a.Head.Ended)
+	s.refused(s.retry, aggregate.ErrDecided{Status: "cancelled", At: a.Head.Ended.At, Reason: ReasonNobodyChecks})
+}
+
+func TestAStepIsNotAskedAboutByStepsThatNoLongerStand(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+	s.ageing(15 * day)
+	stops(t, s, s.openGate, ReasonApprovalAged)
+	p := *s.load().Process()
+	p.Acts = p.Acts[:1]
+	s.rows[p.Key()] = &p
+	stops(t, s, s.openGate, ReasonStepsChanged)
+}
+
+// The head notes the newest gate of steps alone: no step is asked about before the one before it is done, and what was
+// settled for that one is then claimed no more.
+func TestOneStepIsAskedAboutAtATime(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki)}, func(s *story) []decision {
+		return []decision{s.does(circulation.Stamp, suzuki)}
+	})
+	open := func(order int) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.OpenStepGate(s.head.Run, order, aggregate.Blob{}, "hash", now)
+		}
+	}
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.openGate)
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.does(circulation.Stamp, suzuki))
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.claim)
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.finish(done), open(3), s.does(circulation.Stamp, suzuki))
+	s.refused(open(2), aggregate.ErrMoved)
+	second := s.load().GateOf(s.load().Execution(), 2)
+	expect.That(t, len(s.head.Routes) == 2 && s.head.Routes[1].Gate == GateKey(1, 1, 3) && !s.load().stands(second),
+		"%+v", s.head.Routes)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		c.Order = 2
+		return a.ClaimStep(s.head.Run, c, now)
+	}, aggregate.ErrMoved)
+}
+
+// What a request forwards and encloses is stamped with its text.
+func TestAStampIsOnAllOfARequest(t *testing.T) {
+	a := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki)}, func(s *story) []decision {
+		return []decision{s.does(circulation.Stamp, suzuki)}
+	}).load()
+	plain, seen := *a.Request, map[string]string{}
+	read := func(sha256 string) *Files {
+		return &Files{Files: []ReadFile{{SharedFile: aggregate.SharedFile{ID: "F1"}, SHA256: sha256}}}
+	}
+	one := []aggregate.SharedFile{{ID: "F1"}}
+	for name, x := range map[string]struct {
+		files   *Files
+		request func(r *Request)
+	}{
+		"plain":        {nil, func(*Request) {}},
+		"text":         {nil, func(r *Request) { r.Text = "x" }},
+		"forward":      {nil, func(r *Request) { r.Forwarded = []aggregate.Quoted{{User: suzuki, Text: "x"}} }},
+		"another":      {nil, func(r *Request) { r.Forwarded = []aggregate.Quoted{{User: suzuki, Text: "y"}} }},
+		"file":         {read("01"), func(r *Request) { r.Files = one }},
+		"another file": {read("02"), func(r *Request) { r.Files = one }},
+		"more files":   {read("01"), func(r *Request) { r.Files, r.MoreFiles = one, 1 }},
+	} {
+		r := plain
+		x.request(&r)
+		a.Request, a.Files = &r, x.files
+		text := a.AskedText(a.Process())
+		expect.That(t, text != "" && seen[text] == "", "%s is stamped like %s", name, seen[text])
+		seen[text] = name
+	}
 }

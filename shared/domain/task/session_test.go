@@ -93,7 +93,8 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 	s.nothing(bind("second"))
 	expect.Is(t, s.load().Execution().SessionID, "first")
 	entries := s.audit
-	if n := len(entries); n == 0 || entries[n-1].Action != AuditExecutionStarted || entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
+	if n := len(entries); n == 0 || entries[n-1].Action != AuditExecutionStarted ||
+		entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
 		t.Errorf("recorded %+v", entries)
 	}
 	steps := running(t)
@@ -169,7 +170,8 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	expect.That(t, a.Effects(s.now).Run == nil, "a task that is over gets a run")
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CloseSession(2, now) }, aggregate.ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CloseSession(2, now) },
+		aggregate.ErrSuperseded)
 	s.do(closeSession)
 	s.nothing(closeSession)
 	if n := s.load().Next(s.now); n.State != StateFinish || n.Outcome != "cancelled" {
@@ -236,7 +238,8 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	}
 	s.now = s.now.Add(5 * time.Minute)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(2, now) })(a)
+		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now,
+			func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(2, now) })(a)
 	})
 	if a := s.load(); a.Executions[0].Usage.Cost != 7 || a.Spent() != 7 || a.OpenSession() != nil {
 		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())
@@ -309,4 +312,70 @@ func TestASessionsTimeWaitsForRoom(t *testing.T) {
 		s.leases(hold("b"))
 	}
 	expect.That(t, up(), "not over after six minutes of work")
+}
+
+func TestAToolRequestIsAnApprovedStepOrDenied(t *testing.T) {
+	s := inSession(t)
+	fits := func(orders ...int) func(Step) bool {
+		return func(x Step) bool {
+			for _, o := range orders {
+				if x.Order == o {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	admit := func(tool string, f func(Step) bool, want int, denial Denial) {
+		t.Helper()
+		a := s.load()
+		got, why := a.Admit(a.Execution(), ToolRequest{ID: "w", Tool: tool}, f)
+		expect.That(t, got.Order == want && why == denial, "%s: step %d, %q; want %d, %q", tool, got.Order, why, want, denial)
+	}
+	admit("list_employees", fits(1), 1, "")
+	admit("list_employees", fits(), 0, DeniedArguments)
+	admit("write_rows_to_google_sheet", fits(2), 0, DeniedOrder)
+	admit("delete_employees", fits(1, 2, 3), 0, DeniedTool)
+	s.do(s.claim, s.finish(done))
+	admit("list_employees", fits(1), 0, DeniedDone)
+	admit("write_rows_to_google_sheet", fits(2), 2, "")
+	admit("write_rows_to_google_sheet", fits(), 0, DeniedArguments)
+}
+
+func TestACallRemembersTheToolRequestThatItAnswers(t *testing.T) {
+	s := inSession(t)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		c.ToolRequest = "w1"
+		return a.ClaimStep(1, c, now)
+	})
+	a := s.load()
+	row := a.Granted(a.Execution(), "w1")
+	expect.That(t, row != nil && row.Order == 1, "%+v", row)
+	if a.Granted(a.Execution(), "w2") != nil || a.Granted(a.Execution(), "") != nil {
+		t.Error("a request that was not granted is")
+	}
+}
+
+func TestWhatASessionLeftUndone(t *testing.T) {
+	s := inSession(t)
+	s.do(s.claim, s.finish(done))
+	a := s.load()
+	var stop StopError
+	err := a.NotDone(a.Execution())
+	expect.That(t, errors.As(err, &stop) && stop.Reason == ReasonStepsNotDone && stop.Detail == "2, 3", "%v", err)
+}
+
+func TestAnAttemptWaitsForTheSessionBeforeItWithoutBeingStuck(t *testing.T) {
+	if s := (&Aggregate{
+		Head: Head{Head: aggregate.Head{ChangedAt: time.Unix(0, 0)}},
+		Executions: []*Execution{
+			{ProcessVersion: 1, Attempt: 1, Status: ExecutionFailed, SessionID: "s"}, {ProcessVersion: 1, Attempt: 2,
+				Status: ExecutionPending},
+		},
+		Shared: aggregate.Shared{Leases: []*aggregate.Lease{{Of: ExecutionKey(1, 1), LeaseUntil: time.Unix(3600, 0),
+			Ended: true}}},
+	}); s.Stuck(time.Unix(3600+60, 0)) || !s.Stuck(time.Unix(3600+21*60, 0)) {
+		t.Error("the session's rest counts as nothing done, or nothing ever does")
+	}
 }

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -46,16 +47,84 @@ func (c VendorClient) Save(was VendorClient, by aggregate.Actor, now time.Time) 
 	c.Rev++
 	return c, Change{
 		Tenant: c.TenantID, Writes: []Write{{Row: c, Over: c.Rev - 1}},
-		Audit: []aggregate.AuditEntry{entry(c.TenantID, AuditSettingsUpdated, "integration", c.Provider, c.details(was), by, now)},
+		Audit: []aggregate.AuditEntry{entry(c.TenantID, AuditSettingsUpdated, "integration", c.Provider, c.details(was), by,
+			now)},
 	}, nil
 }
 
 // details names the old and the new app's id. If the id is unchanged, it only says that the client was saved.
 func (c VendorClient) details(was VendorClient) map[string]any {
 	const field = "clients"
-	diff := differences(map[string]any{field: map[string]string{c.Provider: was.ClientID}}, map[string]any{field: map[string]string{c.Provider: c.ClientID}})
+	diff := differences(map[string]any{field: map[string]string{c.Provider: was.ClientID}},
+		map[string]any{field: map[string]string{c.Provider: c.ClientID}})
 	if diff == nil {
 		return map[string]any{"fields": []string{field + "." + c.Provider}}
 	}
 	return detailsOf(diff)
+}
+
+// DraftContest configures contests in which teams draft policies.
+type DraftContest struct {
+	Enabled   bool    `json:"enabled"`
+	File      string  `json:"file"`       // path of the contest's file in the workspace of contests
+	MaxRounds int     `json:"max_rounds"` // maximum for each team; the file may set a lower one
+	BudgetUSD float64 `json:"budget_usd"` // for one contest, split equally among the teams
+	Seconds   int     `json:"seconds"`    // time limit of one contest
+	Rejected  string  `json:"rejected"`   // who makes a rejected draft anew: RejectedToTeam or RejectedToAll
+}
+
+// Values of DraftContest.Rejected.
+const (
+	RejectedToTeam = "team"    // the team whose draft it was
+	RejectedToAll  = "contest" // a whole contest
+)
+
+// Budget is the cost limit of one contest.
+func (d DraftContest) Budget() aggregate.MicroUSD { return limitOf(d.BudgetUSD) }
+
+// problems returns the problems of these settings, such as a contest that is enabled without a budget.
+func (d DraftContest) problems() (all []Problem) {
+	if d.Enabled && d.Budget() == 0 {
+		all = append(all, Problem{Field: "draft_contest.budget_usd", Rule: RuleAbove})
+	}
+	if strings.HasPrefix(d.File, "/") || strings.Contains(d.File, "..") || strings.TrimSpace(d.File) != d.File {
+		all = append(all, Problem{Field: "draft_contest.file", Rule: RuleFile})
+	}
+	return all
+}
+
+// Deployment is one row of the table with facts about the deployment.
+type Deployment struct {
+	aggregate.Meta
+	TenantID string `json:"tenant_id"` // the deployment's own workspace, which the Slack secret's bot token belongs to
+	// FurtherDay is the daily cost limit of every other workspace. Functions that have the parameter enforce it;
+	// functions behind an alias don't have it, and show this value.
+	FurtherDay aggregate.MicroUSD `json:"further_day_micro_usd,omitempty"`
+	UpdatedAt  time.Time          `json:"updated_at"`
+}
+
+// DeploymentKey is both the partition key and the sort key.
+const DeploymentKey = "DEPLOYMENT"
+
+// Place is in a partition of its own.
+func (Deployment) Place() (partition, key, typ string) {
+	return DeploymentKey, DeploymentKey, "deployment"
+}
+
+// Further reports whether the tenant is a workspace other than the deployment's own. It is false while the deployment's
+// own workspace is unknown.
+func (d Deployment) Further(tenant string) bool { return d.TenantID != "" && d.TenantID != tenant }
+
+// Note saves which tenant is the deployment's own and, if it is above 0, the daily limit of the others. The Change is
+// empty if the row already has these values.
+func (d Deployment) Note(own string, furtherDay aggregate.MicroUSD, now time.Time) (Deployment, Change) {
+	next := d
+	if next.TenantID = own; furtherDay > 0 {
+		next.FurtherDay = furtherDay
+	}
+	if next == d {
+		return d, Change{}
+	}
+	next.Rev, next.UpdatedAt = d.Rev+1, moment(now)
+	return next, Change{Tenant: own, Writes: []Write{{Row: next, Over: d.Rev}}}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
 
@@ -65,9 +66,14 @@ var listedForms = map[Constraint]struct {
 	fits  func(string) bool
 	limit string
 }{
-	OnlySpreadsheets: {matches(`^[A-Za-z0-9_-]{1,200}$`), "must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
-	OnlyRecipients:   {matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`), "must be a Slack user id or an e-mail address"},
-	OnlyDepartments: {func(s string) bool { return s != "" && s == strings.TrimSpace(s) && utf8.RuneCountInString(s) <= 100 },
+	OnlySpreadsheets: {matches(`^[A-Za-z0-9_-]{1,200}$`),
+		"must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
+	OnlyRecipients: {matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`),
+		"must be a Slack user id or an e-mail address"},
+	OnlyDepartments: {func(s string) bool {
+		return s != "" && s == strings.TrimSpace(s) &&
+			utf8.RuneCountInString(s) <= 100
+	},
 		"must have 1 to 100 characters and no space around them"},
 }
 
@@ -91,7 +97,8 @@ func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field := fmt.Sprintf("constraints.%.50s", name)
 		if !slices.Contains(known, name) {
-			return Constraints{}, aggregate.ErrField{Field: field, Limit: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
+			return Constraints{}, aggregate.ErrField{Field: field,
+				Limit: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
 		}
 		if err := c.read(name, field, fields[name]); err != nil {
 			return Constraints{}, err
@@ -109,7 +116,8 @@ func (c *Constraints) read(name Constraint, field string, value json.RawMessage)
 	}
 	list, form := c.list(name), listedForms[name]
 	if json.Unmarshal(value, list) != nil || len(*list) == 0 || len(*list) > maxListed {
-		return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
+		return aggregate.ErrField{Field: field,
+			Limit: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
 	}
 	for i, s := range *list {
 		if !form.fits(s) {
@@ -128,4 +136,51 @@ func named(all []Constraint) string {
 		texts[i] = string(name)
 	}
 	return strings.Join(texts, ", ")
+}
+
+// Tool returns the tool as rules name it. A server's tool that was never allowed keeps the server's name in its own, so
+// that it is none of Ringi's.
+func (p ToolPermission) Tool() rules.Tool {
+	if _, name, foreign := ServerTool(p.ToolName); foreign && p.Pin != nil {
+		return rules.Tool{Address: p.Pin.URL, Name: name}
+	}
+	return rules.Tool{Name: p.ToolName}
+}
+
+// Call returns what rules may know of a call of the tool. version and access are those that the step or the proposal
+// names; arguments are planned or resolved. A value that an earlier result will replace is unknown.
+func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON) rules.Call {
+	mark := p.Marked(version)
+	c := rules.Call{Tool: p.Tool(), Access: access, Amount: mark.Of(version, access, arguments)}
+	if c.Writes() {
+		c.Destinations = mark.To(version, arguments)
+	}
+	return c
+}
+
+// Marked returns the tool's mark. Ringi's own tools move no money, in this version, unless an administrator says
+// otherwise.
+func (p ToolPermission) Marked(version string) *rules.Mark {
+	if _, _, foreign := ServerTool(p.ToolName); p.Mark == nil && !foreign {
+		return &rules.Mark{Version: version, How: rules.HowNothing}
+	}
+	return p.Mark
+}
+
+// checkMark refuses a mark that can't be, or that says nothing of a currency or unit of the version that is allowed.
+func (p ToolPermission) checkMark() error {
+	if p.Mark == nil {
+		return nil
+	}
+	if p.Pin != nil && p.Pin.Access == aggregate.Read {
+		return aggregate.ErrField{Field: "mark", Limit: "must be absent of a tool that only reads"}
+	}
+	all := p.Mark.Problems()
+	if p.Pin != nil && p.Mark.Version == p.Pin.Version() {
+		all = append(all, p.Mark.Unsaid(string(p.Pin.Input))...)
+	}
+	if len(all) > 0 {
+		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}
+	}
+	return nil
 }

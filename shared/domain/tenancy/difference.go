@@ -8,8 +8,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 )
 
 // Difference is a field whose value differs between two settings. Nested fields have dotted names; a list is one field.
@@ -95,7 +97,161 @@ func ReadDifferences(details aggregate.JSON) (all []Difference) {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Changes)) {
-		all = append(all, Difference{Field: name, Was: aggregate.JSON(d.Changes[name].Was), Is: aggregate.JSON(d.Changes[name].Is)})
+		all = append(all, Difference{Field: name, Was: aggregate.JSON(d.Changes[name].Was),
+			Is: aggregate.JSON(d.Changes[name].Is)})
 	}
 	return all
+}
+
+// RulesKey is the sort key of the row with a tenant's rules. Each revision is kept besides, so that what a gate was
+// opened under can be read as long as the gate.
+const RulesKey = "RULES"
+
+// RulesRow holds a tenant's rules. Without rules each gate asks whom the settings say.
+type RulesRow struct {
+	aggregate.Meta
+	TenantID  string       `json:"tenant_id"`
+	Rules     *rules.Rules `json:"rules,omitempty"` // nil: none
+	UpdatedAt time.Time    `json:"updated_at"`
+	UpdatedBy string       `json:"updated_by"`
+}
+
+// Place is in the tenant's own partition.
+func (r RulesRow) Place() (partition, key, typ string) {
+	return "TENANT#" + r.TenantID, RulesKey, "rules"
+}
+
+// Config returns the rules with their revision, or nil.
+func (r RulesRow) Config() *rules.Rules {
+	if r.Rules == nil {
+		return nil
+	}
+	x := *r.Rules
+	x.Rev = r.Rev
+	return &x
+}
+
+// RulesKept is one revision of a tenant's rules.
+type RulesKept struct{ RulesRow }
+
+// RulesKeptKey returns the sort key of a revision.
+func RulesKeptKey(rev int) string { return fmt.Sprintf("RULES#%06d", rev) }
+
+// Place is in the tenant's own partition.
+func (r RulesKept) Place() (partition, key, typ string) {
+	return "TENANT#" + r.TenantID, RulesKeptKey(r.Rev), "rules_kept"
+}
+
+// Save replaces the row's rules of revision rev by x, or with nil ends them. The settings note the new revision, so
+// that
+// gates which open meanwhile conflict. known are the tools that requests may call, id is for settings that have none
+// yet. The same rules change nothing.
+//
+// It returns ErrField for an invalid value, and if by is not a person. It returns ErrConflict if the row has another
+// revision.
+func (r RulesRow) Save(x *rules.Rules, rev int, over SettingsRow, known []rules.Known, id string, by aggregate.Actor,
+	now time.Time) (RulesRow, Change, error) {
+	c := Change{Tenant: r.TenantID}
+	if err := bySomebody(by); err != nil {
+		return r, c, err
+	}
+	if x != nil {
+		if err := x.Validate(known); err != nil {
+			return r, c, err
+		}
+		bare := *x
+		bare.Rev, x = 0, &bare // the row has it
+	}
+	if rev != r.Rev {
+		return r, c, fmt.Errorf("save rules of %s: %w", r.TenantID, aggregate.ErrConflict)
+	}
+	if encoded(x) == encoded(r.Rules) {
+		return r, c, nil
+	}
+	is := RulesRow{TenantID: r.TenantID, Rules: x, UpdatedAt: moment(now), UpdatedBy: by.ID}
+	is.Rev = rev + 1
+	c.Writes = []Write{{Row: is, Over: rev}, {Row: RulesKept{is}}, over.noting(is, id)}
+	details := ruleDifferences(r.Rules, x)
+	details["revision"] = is.Rev
+	if x != nil {
+		details["hash"] = aggregate.HashOf(encoded(x))
+	}
+	c.Audit = []aggregate.AuditEntry{entry(r.TenantID, AuditRulesUpdated, "rules", is.id(), details, by, now)}
+	return is, c, nil
+}
+
+// id names the revision in the audit log.
+func (r RulesRow) id() string { return RulesKeptKey(r.Rev) }
+
+// noting returns the write by which the settings note a revision of the rules, and nothing else.
+func (r SettingsRow) noting(is RulesRow, id string) Write {
+	s := r.Settings()
+	s.Rev, s.RulesRev, s.Ruled = r.Rev+1, is.Rev, true
+	if is.Rules == nil {
+		s.RulesRev = 0
+	}
+	if r.ID != "" {
+		return s.put(r.TenantID, r.ID)
+	}
+	s.UpdatedAt, s.UpdatedBy = is.UpdatedAt, is.UpdatedBy
+	return s.put(r.TenantID, id)
+}
+
+// ruleDifferences returns the names of the rules in their order, of those that differ, and what else does.
+func ruleDifferences(was, is *rules.Rules) map[string]any {
+	before, after := ruleNames(was), ruleNames(is)
+	out := map[string]any{}
+	note := func(what, name string) {
+		names, _ := out[what].([]string)
+		out[what] = append(names, name)
+	}
+	for _, id := range after.order {
+		text, there := before.texts[id]
+		if note("rules", after.names[id]); !there {
+			note("added", after.names[id])
+		} else if text != after.texts[id] {
+			note("changed", after.names[id])
+		}
+	}
+	for _, id := range before.order {
+		if _, there := after.texts[id]; !there {
+			note("removed", before.names[id])
+		}
+	}
+	if before.floor != after.floor {
+		out["floor"] = json.RawMessage(after.floor)
+	}
+	if before.last != after.last {
+		out["last"] = json.RawMessage(after.last)
+	}
+	return out
+}
+
+// ruleTexts are rules by their ids, as differences need them.
+type ruleTexts struct {
+	order        []string
+	names, texts map[string]string
+	floor, last  string
+}
+
+func ruleNames(x *rules.Rules) ruleTexts {
+	n := ruleTexts{names: map[string]string{}, texts: map[string]string{}, floor: "null", last: "null"}
+	if x == nil {
+		return n
+	}
+	for _, rule := range x.Rules {
+		n.order = append(n.order, rule.ID)
+		n.names[rule.ID], n.texts[rule.ID] = rule.Name, encoded(rule)
+	}
+	n.floor, n.last = encoded(x.Floor), encoded(x.Last)
+	return n
+}
+
+// encoded returns what is compared and hashed.
+func encoded(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encode rules: %v", err)) // they hold only strings, numbers, booleans and lists of these
+	}
+	return string(text)
 }

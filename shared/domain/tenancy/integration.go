@@ -1,8 +1,10 @@
 package tenancy
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -99,7 +101,8 @@ func (i Integration) Save(was Integration, id string, by aggregate.Actor, now ti
 	case i.Status != Connected:
 		i = i.Ended(i.Status, i.StatusReason)
 		if i.Status != was.Status {
-			action = map[IntegrationStatus]aggregate.Action{Disconnected: AuditIntegrationDisconnected, Broken: AuditIntegrationFailed}[i.Status]
+			action = map[IntegrationStatus]aggregate.Action{Disconnected: AuditIntegrationDisconnected,
+				Broken: AuditIntegrationFailed}[i.Status]
 		}
 	case was.Status != Connected || was.Credentials != i.Credentials:
 		i.ConnectedAt, i.ConnectedBy, action = &at, by.ID, AuditIntegrationConnected
@@ -114,7 +117,8 @@ func (i Integration) Renew(id string, now time.Time) (Integration, Change, error
 }
 
 // next saves i as its next revision, with an audit entry unless action is empty.
-func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor, now time.Time) (Integration, Change, error) {
+func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor, now time.Time) (Integration, Change,
+	error) {
 	if i.Provider == "" || len(i.Provider) > 100 {
 		return i, Change{}, aggregate.ErrField{Field: "provider", Limit: "must have 1 to 100 bytes"}
 	}
@@ -143,7 +147,8 @@ func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor
 // EndBySlack ends integrations after Slack reported that the app was uninstalled, which ends all, or that its tokens
 // were revoked, which ends Slack's. An integration connected after at is kept, so a late or repeated event does no
 // harm. If the tenant has no row for Slack, one is created with this id.
-func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time, id string, now time.Time) (Change, error) {
+func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at time.Time, id string,
+	now time.Time) (Change, error) {
 	all := Change{Tenant: tenant}
 	if !slices.ContainsFunc(rows, func(i Integration) bool { return i.Provider == SlackProvider }) {
 		rows = append(slices.Clone(rows), Integration{TenantID: tenant, Provider: SlackProvider})
@@ -186,3 +191,43 @@ func (e ErrNotConnected) Error() string {
 
 // Unwrap makes this an aggregate.ErrNotFound too, the error for a provider that was never connected.
 func (e ErrNotConnected) Unwrap() error { return aggregate.ErrNotFound }
+
+// MCPServer is a server of tools that a tenant's settings name.
+type MCPServer struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// MaxMCPServers is the maximum number of servers per tenant.
+const MaxMCPServers = 10
+
+// Pin is an MCP server's tool as the administrator saw it when allowing it.
+type Pin struct {
+	URL         string         `json:"url"` // the server's address
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	Input       aggregate.JSON `json:"input_schema"`
+	Output      aggregate.JSON `json:"output_schema,omitempty"`
+	// Access was declared by the administrator; the server's own annotations are not trusted.
+	Access aggregate.Access `json:"effect"`
+	Hash   string           `json:"hash"` // hash of everything that the server said about the tool
+}
+
+// Version changes when the tool or its server's address changes. It is the full hash, because a server's author could
+// find two schemas whose truncated hashes are equal.
+func (p Pin) Version() string {
+	b, err := json.Marshal(p)
+	if err != nil { // invalid schemas must not equal any version
+		return "invalid: " + err.Error()
+	}
+	return aggregate.HashOf(string(b))
+}
+
+// ServerTool splits the name `<server>.<tool>`. It returns false for Ringi's own tools.
+func ServerTool(name string) (server, tool string, ok bool) { return strings.Cut(name, ".") }
+
+// ServerProvider begins the provider name of every MCP server's integration.
+const ServerProvider = "mcp:"
+
+// Provider returns the name of the integration that holds the server's secret.
+func (s MCPServer) Provider() string { return ServerProvider + s.Name }

@@ -1,3 +1,5 @@
+// Package tenancy holds what a tenant owns apart from its aggregates: its settings, its administrators, its connections
+// to vendors, and the permissions of tools.
 package tenancy
 
 import (
@@ -38,7 +40,8 @@ func (r SettingsRow) Settings() Settings {
 //
 // It returns ErrField for an invalid value, for a taken slug, and if by is not a person. It returns ErrConflict and the
 // current settings if x has another revision than was.
-func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
+func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change,
+	error) {
 	c := Change{Tenant: was.TenantID}
 	if err := x.Validate(); err != nil {
 		return x, c, err
@@ -76,4 +79,90 @@ func (x Settings) put(tenant, id string) Write {
 		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy,
 		RulesRev: x.RulesRev, Ruled: x.Ruled,
 	}}
+}
+
+// Audit actions for changes to a tenant's settings, permissions, integrations and organisation.
+const (
+	AuditSettingsUpdated         aggregate.Action = "settings.updated"
+	AuditRulesUpdated            aggregate.Action = "rules.updated"
+	AuditIntegrationConnected    aggregate.Action = "integration.connected"
+	AuditIntegrationDisconnected aggregate.Action = "integration.disconnected"
+	AuditIntegrationFailed       aggregate.Action = "integration.failed"
+	AuditDelegationSet           aggregate.Action = "delegation.set"
+	AuditDelegationEnded         aggregate.Action = "delegation.ended"
+	AuditToolPermissionUpdated   aggregate.Action = "tool_permission.updated"
+	AuditOrganisationSaved       aggregate.Action = "organisation.saved"
+	AuditOrganisationRemoved     aggregate.Action = "organisation.removed"
+)
+
+// Change is one transaction on rows that a tenant owns. Unlike an aggregate.Change it has no head, its rows are in
+// several partitions, and some writes set single attributes. It changes nothing if it has no writes.
+type Change struct {
+	Tenant string
+	Writes []Write
+	Audit  []aggregate.AuditEntry // the store sets their ids
+	Redraw bool                   // redraw the cards that wait for a decision
+}
+
+// Row is an item that belongs to a tenant.
+type Row interface {
+	// Place returns the partition key, the sort key and the attribute "type". The tenant in the keys is not checked.
+	Place() (partition, key, typ string)
+}
+
+// Write replaces a row whose revision is Over; 0 means that the row must be absent. With Set it writes only these
+// attributes, and with Delete it removes the row. These two need an existing row with the attributes of If, where nil
+// means that the attribute must be absent.
+type Write struct {
+	Row    Row
+	Over   int
+	Set    map[string]any
+	Delete bool
+	If     map[string]any
+	Err    error // returned if the condition fails; nil means ErrConflict
+}
+
+// entry returns an audit entry.
+func entry(tenant string, action aggregate.Action, typ, id string, details map[string]any, by aggregate.Actor,
+	now time.Time) aggregate.AuditEntry {
+	return aggregate.AuditEntry{
+		TenantID: tenant, Timestamp: moment(now), ActorType: by.Type, ActorID: by.ID,
+		Action: action, ResourceType: typ, ResourceID: id, Details: aggregate.Details(details),
+	}
+}
+
+// bySomebody returns ErrField unless by is a person.
+func bySomebody(by aggregate.Actor) error {
+	if by.Type != aggregate.ActorUser || by.ID == "" {
+		return aggregate.ErrField{Field: "updated_by", Limit: "must be a person"}
+	}
+	return nil
+}
+
+// moment truncates a time to the table's precision.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// Policy returns who may decide under these settings. Members of the listed user groups are not included.
+func (s Settings) Policy(team string) aggregate.Policy {
+	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users),
+		AllowSelf: s.AllowSelfApproval, Rev: s.Rev}
+}
+
+// Nobody returns aggregate.ErrNotAllowed if it is certain, without asking Slack, that nobody may approve a joint
+// request of askers: RuleSelf in a direct message with only the requester, RuleNobody if the list has nobody else.
+// people.Requesters does the full check with Slack.
+func (s Settings) Nobody(o aggregate.Origin, askers ...string) error {
+	p := s.Policy(o.Team)
+	switch {
+	case p.Mode != aggregate.ApproversList && o.ChannelType == "im":
+		return p.ApproveAll(aggregate.Actor{Type: aggregate.ActorUser, ID: o.User, Team: o.Team, Member: true}, askers)
+	case p.Mode != aggregate.ApproversList, len(s.Approvers.Usergroups) > 0:
+		return nil
+	}
+	for _, id := range s.Approvers.Users {
+		if p.ApproveAll(aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: o.Team}, askers) == nil {
+			return nil
+		}
+	}
+	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNobody}
 }

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -18,8 +19,10 @@ import (
 func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 	d := DefaultSettings()
 	expect.NoError(t, d.Validate())
-	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools || !d.AllowSelfApproval ||
-		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
+	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools ||
+		!d.AllowSelfApproval ||
+		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 ||
+		d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -37,7 +40,8 @@ func TestEachSettingHasOneRow(t *testing.T) {
 		for _, x := range section.Settings {
 			rows = append(rows, x.Name)
 			for i, locale := range language.All {
-				if w := x.Says[i]; x.LogName(locale) == "" || len(w.Choices) != len(x.Choices) || x.Asked() != (w.Label != "") || slices.Contains(w.Choices, "") {
+				if w := x.Says[i]; x.LogName(locale) == "" || len(w.Choices) != len(x.Choices) || x.Asked() != (w.Label != "") ||
+					slices.Contains(w.Choices, "") {
 					t.Errorf("%s lacks words in %s: %+v", x.Name, locale, w)
 				}
 			}
@@ -50,7 +54,8 @@ func TestEachSettingHasOneRow(t *testing.T) {
 	slices.Sort(rows)
 	expect.Same(t, fields, rows)
 	for _, f := range new(Settings).Fields() {
-		if of := f.Value.Type(); types[f.Kind] != of.String() && of != reflect.TypeFor[aggregate.ApproverMode]() && (f.Kind != KindRows || of.Elem().Kind() != reflect.Struct) {
+		if of := f.Value.Type(); types[f.Kind] != of.String() && of != reflect.TypeFor[aggregate.ApproverMode]() &&
+			(f.Kind != KindRows || of.Elem().Kind() != reflect.Struct) {
 			t.Errorf("%s is %s, and in the row %s", f.Name, of, f.Kind)
 		}
 	}
@@ -65,35 +70,50 @@ var bounds = []struct {
 	{"name", func(s *Settings, n int) { s.Name = strings.Repeat("人", n) }, []int{1, 80}, []int{0, 81}},
 	{"model", func(s *Settings, n int) { s.Model = "openai:" + strings.Repeat("m", n) }, []int{1, 150}, []int{0, 151}},
 	{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
-	{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
+	{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736},
+		[]int{0, 8737, -5}},
 	{"approval_days", func(s *Settings, n int) { s.ApprovalDays = n }, []int{1, 90}, []int{0, 91}},
 	{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
-	{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) }, []int{0, 200}, []int{201}},
-	{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) }, []int{0, 50}, []int{51}},
+	{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) },
+		[]int{0, 200}, []int{201}},
+	{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) },
+		[]int{0, 50}, []int{51}},
 	{"approvers.users[1]", func(s *Settings, n int) {
 		s.Approvers.Users = []string{"U1", []string{"W0SATO", "@sato", "", "S0HR", "U1 "}[n]}
 	}, []int{0}, []int{1, 2, 3, 4}},
-	{"approvers.usergroups[0]", func(s *Settings, n int) { s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO", "hr"}[n]} }, []int{0}, []int{1, 2}},
+	{"approvers.usergroups[0]", func(s *Settings, n int) {
+		s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO",
+			"hr"}[n]}
+	}, []int{0}, []int{1, 2}},
 	{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
-	{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
+	{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1},
+		[]int{2, 3, 4, 5, 6}},
 	{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
-	{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"approvers.mode", func(s *Settings, n int) {
+		s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "",
+			"all"}[n]
+	}, []int{0, 1}, []int{2, 3}},
 	{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
-	{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
-	{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1},
+		[]int{2, 3}},
+	{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1},
+		[]int{2, 3}},
 	{"draft_contest.max_rounds", func(s *Settings, n int) { s.DraftContest.MaxRounds = n }, []int{1, 10}, []int{0, 11}},
 	{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
-	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000},
+		[]int{-1, 1000001}},
 	{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
 	{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
-	{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000},
+		[]int{-1, 1000001}},
 	{"max_agents_cost_day_usd", func(s *Settings, n int) { s.MaxAgentsCostDayUSD = float64(n) }, []int{0, 1000000},
 		[]int{-1, 1000001}},
 	{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
 	{"agents", func(s *Settings, n int) {
 		s.Agents = nil
 		for i := range n {
-			s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI, Capabilities: agent.Capabilities})
+			s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI,
+				Capabilities: agent.Capabilities})
 		}
 	}, []int{0, 20}, []int{21}},
 	{"agents[1].id", func(s *Settings, n int) {
@@ -102,7 +122,8 @@ var bounds = []struct {
 		s.Agents[1].ID = []string{"b", "a", "", "A B"}[n]
 	}, []int{0}, []int{1, 2, 3}},
 	{"agents[0].endpoint", func(s *Settings, n int) {
-		s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local, Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
+		s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local,
+			Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
 	}, []int{0}, []int{1, 2}},
 	{"auto_actions[0].type", func(s *Settings, n int) {
 		types := []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}
@@ -203,7 +224,8 @@ func TestWhatChangedIsReadFromTheLog(t *testing.T) {
 	is.Approvers.Users, is.MaxOpenTasks.Person, is.Name = []string{"U1"}, 3, "<b>"
 	diff := Differences(was, is)
 	got := ReadDifferences(aggregate.Details(detailsOf(diff)))
-	if len(got) != 3 || got[0] != (Difference{"approvers.users", "[]", `["U1"]`}) || got[1] != (Difference{"max_open_tasks.person", "50", "3"}) {
+	if len(got) != 3 || got[0] != (Difference{"approvers.users", "[]", `["U1"]`}) ||
+		got[1] != (Difference{"max_open_tasks.person", "50", "3"}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -217,5 +239,87 @@ func TestTheSettingSaysWhatASearchMayCarryOut(t *testing.T) {
 	}
 	for _, want := range []string{"allowed tools", "can reach the sites visited"} {
 		expect.Has(t, x.Says.In(language.English).About, want)
+	}
+}
+
+// Nobody approves direct messages unless a channel or people are named.
+func TestWhoApprovesDirectMessages(t *testing.T) {
+	for name, c := range map[string]struct {
+		home  rules.Home
+		field string
+		rule  Rule
+	}{
+		"nobody":           {rules.Home{}, "", ""},
+		"a channel":        {rules.Home{Channel: "C0HOME"}, "", ""},
+		"people":           {rules.Home{Users: []string{"U1", "W2"}}, "", ""},
+		"a channel first":  {rules.Home{Channel: "C0HOME", Users: []string{"U1"}}, "", ""},
+		"a channel's name": {rules.Home{Channel: "#hr"}, "direct_approvers.channel", RuleChannelID},
+		"direct messages":  {rules.Home{Channel: "D0HOME"}, "direct_approvers.channel", RuleChannelID},
+		"a person's name":  {rules.Home{Users: []string{"sato"}}, "direct_approvers.users[0]", RuleUserID},
+		"too many people":  {rules.Home{Users: make([]string, rules.MaxPeople+1)}, "direct_approvers.users", RuleCount},
+	} {
+		s := DefaultSettings()
+		s.Name, s.Slug, s.DirectApprovers = "x", "x", c.home
+		all := s.Problems()
+		if c.field == "" {
+			expect.That(t, len(all) == 0, "%s: %+v", name, all)
+			continue
+		}
+		expect.That(t, len(all) > 0 && all[0].Field == c.field && all[0].Rule == c.rule && all[0].Err().Limit != "",
+			"%s: %+v", name, all)
+	}
+	expect.That(t, DefaultSettings().DirectApprovers.None(), "%+v", DefaultSettings().DirectApprovers)
+}
+
+func TestAVendorsClientIsSavedWithItsIdInTheLogAndNeverItsSecret(t *testing.T) {
+	first := VendorClient{TenantID: "T1", Provider: "freee", ClientID: "one", Sealed: "v1.sealed"}
+	saved, c, err := first.Save(VendorClient{}, person, now)
+	if err != nil || saved.Rev != 1 || c.Writes[0].Over != 0 || saved.UpdatedBy != person.ID {
+		t.Fatalf("%+v, %v", saved, err)
+	}
+	next := saved
+	next.ClientID = "two"
+	for name, test := range map[string]struct {
+		was, x VendorClient
+		want   string
+	}{
+		"first": {VendorClient{}, first, `"one"`}, "another": {saved, next, `"two"`}, "another secret": {saved, saved,
+			`"clients.freee"`},
+	} {
+		_, c, err := test.x.Save(test.was, person, now)
+		if err != nil || len(c.Audit) != 1 || !strings.Contains(string(c.Audit[0].Details), test.want) ||
+			strings.Contains(string(c.Audit[0].Details), "sealed") {
+			t.Errorf("%s: %+v, %v", name, c.Audit, err)
+		}
+	}
+	for _, id := range []string{"", strings.Repeat("x", 513)} {
+		first.ClientID = id
+		_, _, err := first.Save(VendorClient{}, person, now)
+		expect.That(t, fieldOf(err) == "client_id", "%d bytes: %v", len(id), err)
+	}
+	if _, _, err := saved.Save(saved, aggregate.System(), now); err == nil {
+		t.Error("nobody saved it")
+	}
+}
+
+func TestAChannelIsKnownByItsFirstIDAndCalledByItsLast(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		c          Channels
+		ids        []string // all of one channel
+		known, now string
+	}{
+		{"none", nil, []string{"C1"}, "C1", "C1"},
+		{"another channel's", Channels{"C8": {"C9", "1"}}, []string{"C1"}, "C1", "C1"},
+		{"one", Channels{"C1": {"C2", "1"}}, []string{"C1", "C2"}, "C1", "C2"},
+		{"a chain", Channels{"C2": {"C3", "2"}, "C1": {"C2", "1"}}, []string{"C1", "C2", "C3"}, "C1", "C3"},
+		{"a chain whose middle is missing", Channels{"C2": {"C3", "2"}}, []string{"C2", "C3"}, "C2", "C3"},
+		{"back again", Channels{"C1": {"C2", "1"}, "C2": {"C1", "2"}}, []string{"C2", "C1"}, "C2", "C1"},
+		{"itself", Channels{"C1": {"C1", "1"}}, []string{"C1"}, "C1", "C1"},
+	} {
+		for _, id := range tt.ids {
+			expect.Is(t, tt.c.Now(id), tt.now, tt.name, id)
+			expect.Is(t, tt.c.Names(id)[0], tt.known, tt.name, id)
+		}
 	}
 }

@@ -4,11 +4,13 @@ package boot
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"ringi/shared/words/legible"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -17,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"ringi/shared/words/legible"
 )
 
 // Run reads a function's environment into E, wires the function and serves its invocations. It does not return. If
@@ -99,4 +103,22 @@ func impatient(connect, answer time.Duration) *awshttp.BuildableClient {
 func fail(err error) {
 	slog.Error("start", "err", err)
 	os.Exit(1)
+}
+
+// Err stands for a panic, whose message may contain content.
+var ErrPanic = errors.New("panic")
+
+// Recover, when deferred, turns a panic into Err and logs its place: for a runtime error with its message, for other
+// panics only with their type.
+func Recover(ctx context.Context, err *error, about ...any) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	said := fmt.Sprintf("%T", p)
+	if r, ok := p.(runtime.Error); ok {
+		said = r.Error()
+	}
+	slog.With(about...).ErrorContext(ctx, "panic", "panic", said, "stack", string(debug.Stack()))
+	*err = ErrPanic
 }

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"ringi/shared/runtime/clock"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/runtime/clock"
 )
 
 // T is a test: testing's own or rapid's.
@@ -162,4 +164,18 @@ func Patience(t testing.TB) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
+}
+
+// Printed returns what f writes to standard output, where metrics go. Tests that use it must not run in parallel.
+func Metrics(t *testing.T, f func()) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "stdout")
+	file := Value(os.Create(name))(t)
+	before := os.Stdout
+	os.Stdout = file
+	defer func() { os.Stdout = before }()
+	f()
+	NoError(t, file.Close())
+	b := Value(os.ReadFile(name))(t)
+	return string(b)
 }

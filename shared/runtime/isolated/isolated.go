@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -35,13 +38,15 @@ type Order struct {
 	Type           string    `json:"type"`   // test_run or shell_command
 	Argv           []string  `json:"argv,omitempty"`
 	Script         string    `json:"script,omitempty"`
-	Commands       []Command `json:"commands,omitempty"`    // instead of a script: run one after another until one fails
-	TimeoutSeconds int       `json:"timeout_seconds"`       // of all commands together
-	Deadline       time.Time `json:"deadline"`              // by then everything has ended and is uploaded
-	Workspace      string    `json:"workspace,omitempty"`   // presigned GET of the archive; empty for an empty workspace
-	Attachments    string    `json:"attachments,omitempty"` // the same of what lies beside it, read-only; empty for nothing
-	Cancel         string    `json:"cancel,omitempty"`      // presigned GET of an object that is there once somebody cancelled
-	Upload         Form      `json:"upload"`
+	Commands       []Command `json:"commands,omitempty"`  // instead of a script: run one after another until one fails
+	TimeoutSeconds int       `json:"timeout_seconds"`     // of all commands together
+	Deadline       time.Time `json:"deadline"`            // by then everything has ended and is uploaded
+	Workspace      string    `json:"workspace,omitempty"` // presigned GET of the archive; empty for an empty workspace
+	// the same of what lies beside it, read-only; empty for nothing
+	Attachments string `json:"attachments,omitempty"`
+	// presigned GET of an object that is there once somebody cancelled
+	Cancel string `json:"cancel,omitempty"`
+	Upload Form   `json:"upload"`
 }
 
 // Command is one command of a plan.
@@ -79,16 +84,17 @@ type Line struct {
 
 // End is how a command ended.
 type End struct {
-	ExitCode  int      `json:"exit_code"` // -1 when a signal ended it
-	Signal    string   `json:"signal,omitempty"`
-	TimedOut  bool     `json:"timed_out,omitempty"`
-	Cancelled bool     `json:"cancelled,omitempty"`
-	Missing   string   `json:"missing,omitempty"` // the tool that is not installed
-	Dropped   int      `json:"dropped,omitempty"` // lines that came faster than they could be sent; the oldest went
-	Limit     string   `json:"limit,omitempty"`   // what kept the workspace from being kept, or ended the command: one of the sentences above
-	Left      []string `json:"left,omitempty"`    // what is in the workspace and can't be kept
-	Version   string   `json:"version,omitempty"` // sha256 of the uploaded workspace; empty if none was uploaded
-	Held      []string `json:"held,omitempty"`    // the isolation that held, strongest first
+	ExitCode  int    `json:"exit_code"` // -1 when a signal ended it
+	Signal    string `json:"signal,omitempty"`
+	TimedOut  bool   `json:"timed_out,omitempty"`
+	Cancelled bool   `json:"cancelled,omitempty"`
+	Missing   string `json:"missing,omitempty"` // the tool that is not installed
+	Dropped   int    `json:"dropped,omitempty"` // lines that came faster than they could be sent; the oldest went
+	// what kept the workspace from being kept, or ended the command: one of the sentences above
+	Limit   string   `json:"limit,omitempty"`
+	Left    []string `json:"left,omitempty"`    // what is in the workspace and can't be kept
+	Version string   `json:"version,omitempty"` // sha256 of the uploaded workspace; empty if none was uploaded
+	Held    []string `json:"held,omitempty"`    // the isolation that held, strongest first
 	// Ran says of a plan how each command ended that ran. The other fields are those of the last of them.
 	Ran []Ran `json:"ran,omitempty"`
 }
@@ -172,4 +178,140 @@ func (o Order) validatePlan() error {
 		return wrong("commands take %d s together, timeout_seconds says %d", seconds, o.TimeoutSeconds)
 	}
 	return nil
+}
+
+const (
+	// MaxFile limits a file that is read, in bytes.
+	MaxFile = 8 << 20
+	// MaxText limits its text, in bytes of UTF-8.
+	MaxText = 256 << 10
+)
+
+// Order asks for a file's text. The function has no rights: the order brings the address of this one object.
+type FileOrder struct {
+	Address string `json:"address"` // presigned GET
+	SHA256  string `json:"sha256"`  // of the file
+	Name    string `json:"name"`    // its file name, of which only the ending matters
+}
+
+// Form is what a file turned out to be, whatever its name says.
+type FileForm string
+
+const (
+	Sheets    FileForm = "xlsx"
+	Document  FileForm = "docx"
+	Slides    FileForm = "pptx"
+	PlainText FileForm = "text"
+)
+
+// Why says why a file has no text.
+type Unreadable string
+
+const (
+	Encrypted  Unreadable = "encrypted"  // it asks for a password
+	OldOffice  Unreadable = "old_office" // xls, doc or ppt
+	PDF        Unreadable = "pdf"
+	OtherType  Unreadable = "other_type"  // nothing that is read here
+	Encoding   Unreadable = "encoding"    // text whose encoding can't be told
+	Broken     Unreadable = "broken"      // not in the form that it begins like
+	TooComplex Unreadable = "too_complex" // unpacked it is too large or too deep, or reading takes too long
+)
+
+// Whys lists all reasons.
+var AllUnreadable = []Unreadable{Encrypted, OldOffice, PDF, OtherType, Encoding, Broken, TooComplex}
+
+// Remark says what a text doesn't show.
+type FileRemark string
+
+const (
+	FileCut   FileRemark = "cut"    // only the beginning, MaxText bytes
+	HasMacros FileRemark = "macros" // there are macros, which are not read
+	// there are formulas or fields, which stand there themselves, without a value that counts
+	HasFormulas FileRemark = "formulas"
+	HasEnding   FileRemark = "ending" // it is another form than its name says
+	// there are hidden sheets, rows, columns, slides, shapes or texts, which are there, too
+	HasHidden  FileRemark = "hidden"
+	HasChanges FileRemark = "changes" // there are changes that nobody has accepted, which are there as if somebody had
+	// there are pictures, charts, shapes without text, controls or files, which are not read
+	HasPictures FileRemark = "pictures"
+	HasNumbers  FileRemark = "numbers" // there are lists whose numbers or bullets are not known, and not in the text
+	HasColors   FileRemark = "colors"  // there are colors that seem to say something, which are not read
+	HasStruck   FileRemark = "struck"  // there are texts that are struck out, which stand between ~~ and ~~
+	Torn        FileRemark = "torn"    // it begins or ends within a character, or has damaged ones
+)
+
+// Text is a file's text. Either Form or Why is set.
+type FileText struct {
+	Text     string       `json:"text,omitempty"`
+	Form     FileForm     `json:"form,omitempty"`
+	Encoding string       `json:"encoding,omitempty"` // of a plain text, as charset names it
+	Remarks  []FileRemark `json:"remarks,omitempty"`
+	Why      Unreadable   `json:"why,omitempty"`
+}
+
+// Runtime is the managed runtime in which commands run in Lambda. It provides the tools that they find there.
+const Runtime = "nodejs24.x"
+
+// Searched are the folders in which commands find programs; the last has Lambda's runtime.
+const Searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/var/lang/bin"
+
+// Beside is a folder beside the sandbox's binary in Lambda, in which commands find Python, too.
+const Beside = "python"
+
+// python tells a model what the Python in Lambda is and lacks; see functions/run-sandbox/python.
+const python = "python3 (CPython 3.14 in WebAssembly, which takes seconds to start: the standard library without " +
+	"pip, " +
+	"other packages such as numpy, subprocesses, threads, sockets and asyncio.run)"
+
+// Tools are the folders of a machine that commands can read in each form of isolation. They contain no home folders,
+// configuration or services' data.
+var Tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives",
+	"/var/lang"}
+
+// Installed tells a model which tools commands find: in Lambda those of Runtime, elsewhere the programs of that machine
+// (see Programs), separated by commas.
+func Installed(programs string) string {
+	if programs == "" {
+		programs = "Node.js 24 with npm and npx, " + python
+	}
+	return "sh, the usual small programs of Linux, and " + programs +
+		". There is no network: nothing can be downloaded or installed. A result says which tool is missing."
+}
+
+// asked are the programs that Programs looks for.
+var asked = []string{"bash", "gcc", "git", "go", "java", "jq", "make", "node", "npm", "npx", "perl", "php", "pip3",
+	"python3", "ruby", "rustc", "sqlite3"}
+
+// Programs returns which of the programs that agents look for commands find on this machine, separated by commas.
+func Programs() string {
+	var found []string
+	for _, name := range asked {
+		if path, err := filepath.EvalSymlinks(Find(name)); err == nil && readable(path) {
+			found = append(found, name)
+		}
+	}
+	return strings.Join(found, ", ")
+}
+
+func readable(path string) bool {
+	for _, folder := range Tools {
+		if strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the path of a program in the folders that are searched, or "" if there is none.
+func Find(name string) string { return FindIn(Searched, name) }
+
+// FindIn returns the path of a program in folders, which are separated by colons, or "" if there is none.
+func FindIn(folders, name string) string {
+	for _, folder := range filepath.SplitList(folders) {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
 }

@@ -75,7 +75,8 @@ func TestAFunctionIsStartedWithoutAnAnswer(t *testing.T) {
 	expect.Same(t, "Event", (*asked)[0].Header.Get("X-Amz-Invocation-Type"))
 }
 
-// Lambda throttles, and its own faults pass: both are tried three times, as the SDK's clients do. What is wrong with the
+// Lambda throttles, and its own faults pass: both are tried three times, as the SDK's clients do. What is wrong with
+// the
 // request stays wrong, and a function that ended with an error has run.
 func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -84,11 +85,16 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 		code    string // of Lambda's error
 		ended   bool
 	}{
-		"throttled once":           {[]http.HandlerFunc{refuses(429, "TooManyRequestsException"), says(`{}`)}, 2, "", false},
-		"throttled":                {[]http.HandlerFunc{refuses(429, "TooManyRequestsException")}, 3, "TooManyRequestsException", false},
-		"a fault of Lambda":        {[]http.HandlerFunc{refuses(500, "ServiceException"), says(`{}`)}, 2, "", false},
-		"the function is missing":  {[]http.HandlerFunc{refuses(404, "ResourceNotFoundException")}, 1, "ResourceNotFoundException", false},
-		"the connection is cut":    {[]http.HandlerFunc{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, says(`{}`)}, 2, "", false},
+		"throttled once": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException"), says(`{}`)}, 2, "", false},
+		"throttled": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException")}, 3,
+			"TooManyRequestsException", false},
+		"a fault of Lambda": {[]http.HandlerFunc{refuses(500, "ServiceException"), says(`{}`)}, 2, "", false},
+		"the function is missing": {[]http.HandlerFunc{refuses(404, "ResourceNotFoundException")}, 1,
+			"ResourceNotFoundException", false},
+		"the connection is cut": {[]http.HandlerFunc{func(http.ResponseWriter,
+			*http.Request) {
+			panic(http.ErrAbortHandler)
+		}, says(`{}`)}, 2, "", false},
 		"the function ended badly": {[]http.HandlerFunc{ends}, 1, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,4 +134,17 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	err := FunctionAt(cfg, "f").Call(ctx, question{"x"}, &question{})
 	expect.That(t, errors.Is(err, context.Canceled), "%v", err)
 	expect.Same(t, 1, len(*asked))
+}
+
+func TestAServiceIsInTheFunctionsOwnRegion(t *testing.T) {
+	for region, want := range map[string]string{
+		"ap-northeast-1": "https://lambda.ap-northeast-1.amazonaws.com",
+		"us-gov-west-1":  "https://lambda.us-gov-west-1.amazonaws.com",
+		"cn-north-1":     "https://lambda.cn-north-1.amazonaws.com.cn",
+	} {
+		expect.Same(t, want, ServiceAt(aws.Config{Region: region}, "Lambda", nil).endpoint)
+	}
+	local := "http://127.0.0.1:4566/"
+	expect.Same(t, "http://127.0.0.1:4566", ServiceAt(aws.Config{Region: "us-east-1", BaseEndpoint: &local}, "S3",
+		nil).endpoint)
 }

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -150,4 +152,103 @@ func hostPort(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port)
+}
+
+var (
+	// everywhere is the range of public IPv6 addresses. Other addresses are loopback, link-local, private (including
+	// EC2's metadata at fd00:ec2::254) or multicast, or carry an IPv4 address: NAT64 at 64:ff9b::/96 and
+	// 64:ff9b:1::/48.
+	everywhere = netip.MustParsePrefix("2000::/3")
+
+	// reserved are the blocks of IANA's special-purpose address registries and the multicast blocks.
+	reserved = prefixes(
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+		"192.0.2.0/24",
+		"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15",
+		"198.51.100.0/24",
+		"203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+		// Within 2000::/3: protocol assignments with Teredo, documentation, 6to4, AS112.
+		"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+	)
+)
+
+// Public reports whether an address is on the public internet. An IPv4 address in the form ::ffff:a.b.c.d is checked as
+// IPv4. An address with a zone is not public.
+func Public(a netip.Addr) bool {
+	if a.Zone() != "" {
+		return false
+	}
+	a = a.Unmap()
+	if !a.IsValid() || a.Is6() && !everywhere.Contains(a) {
+		return false
+	}
+	for _, p := range reserved {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+func prefixes(texts ...string) (list []netip.Prefix) {
+	for _, t := range texts {
+		list = append(list, netip.MustParsePrefix(t))
+	}
+	return list
+}
+
+// ErrTooLarge means an answer over its limit, of which the rest was not read.
+var ErrTooLarge = errors.New("the answer is too large")
+
+// bounded reads a body up to a limit.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+}
+
+// Read returns ErrTooLarge in place of the first byte past the limit.
+func (b *bounded) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.body.Read(p)
+	if int64(n) > b.left {
+		n, err = int(b.left), ErrTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+func (b *bounded) Close() error { return b.body.Close() }
+
+// longestWait is the longest wait that an answer's headers may ask for.
+const longestWait = 24 * time.Hour
+
+// RetryAfter returns how long an answer's headers ask to wait, a day at most: in seconds, whole or not, or until a
+// date,
+// as vendors and the proxies before them write it, or in the milliseconds of Retry-After-Ms. It returns 0 if they don't
+// say, or nothing that makes sense.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return Wait(ms / 1000)
+	}
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return Wait(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return Wait(at.Sub(now).Seconds())
+	}
+	return 0
+}
+
+// Wait converts a number of seconds that a vendor asks for to a wait of at most a day; 0 for none.
+func Wait(seconds float64) time.Duration {
+	if !(seconds > 0) { // NaN too
+		return 0
+	}
+	return time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
 }

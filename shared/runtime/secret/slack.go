@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"ringi/shared/runtime/boot"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/shared/runtime/boot"
 )
 
 const (
@@ -245,3 +246,15 @@ func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	}
 	return s
 }
+
+// Hidden, embedded in a struct of secrets, hides the whole struct in logs, errors and JSON.
+type Hidden struct{}
+
+// String shows nothing.
+func (Hidden) String() string { return "(hidden)" }
+
+// GoString shows nothing.
+func (Hidden) GoString() string { return "(hidden)" }
+
+// MarshalJSON shows nothing. Code that stores a secret encodes a struct of its own.
+func (Hidden) MarshalJSON() ([]byte, error) { return []byte(`"(hidden)"`), nil }

@@ -81,7 +81,8 @@ func values(x any) (n int) {
 
 func TestPreviewsMaskPersonalData(t *testing.T) {
 	long := strings.Repeat("長", 110)
-	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long + `hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
+	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long +
+		`hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
 	var members map[string]any
 	expect.NoError(t, json.Unmarshal(v, &members))
 	for name, test := range map[string]struct{ got, recipient string }{
@@ -93,4 +94,20 @@ func TestPreviewsMaskPersonalData(t *testing.T) {
 		}
 	}
 	expect.Is(t, preview(json.RawMessage(`hanako@example.com`)), "h*****@example.com", "no JSON")
+}
+
+// FuzzPreview checks that the preview of any result or argument is short text.
+func FuzzPreview(f *testing.F) {
+	for _, s := range []string{`{"recipient":"U1","rows":[{"a":1},2]}`, `{"a":1e99999,"a":{}}`,
+		strings.Repeat("[", 12_000), strings.Repeat(`{"a":[`,
+			500), "\"\xff\"", `"\ud800"`, "[]x", "", "null", `{"` + strings.Repeat("長", 2000) + `":1}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, v []byte) {
+		got := preview(v)
+		if n := utf8.RuneCountInString(got); n > maxPreview {
+			t.Errorf("%d characters", n)
+		}
+		expect.That(t, !json.Valid(v) || utf8.ValidString(got), "%q became %q", v, got)
+	})
 }

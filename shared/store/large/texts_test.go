@@ -1,16 +1,22 @@
 package large_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/local/moto"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -51,4 +57,114 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 			expect.Same(t, tt.asked, asked)
 		})
 	}
+}
+
+// bucket is a new bucket with the store on it.
+func bucket(t *testing.T, name string) (*s3.Client, *large.Versions) {
+	t.Helper()
+	endpoint := moto.ForTests(t)
+	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
+	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}))(t)
+	return client, large.OpenVersions(config(endpoint), name)
+}
+
+const folder = "workspaces/versions/01TENANT/0b1c/"
+
+func TestAManifestStandsBesideItsVersion(t *testing.T) {
+	client, s := bucket(t, "manifests")
+	made, _ := tree(t, "1\n")
+	version := expect.Value(s.Put(t.Context(), session, made))(t)
+	// The archive is not needed any more.
+	expect.Value(client.DeleteObject(t.Context(), &s3.DeleteObjectInput{
+		Bucket: aws.String("manifests"), Key: aws.String(folder + version + ".tar")}))(t)
+	got := expect.Value(s.Manifest(t.Context(), session, version))(t)
+	if diff := cmp.Diff(made.Manifest(), got); diff != "" {
+		t.Error(diff)
+	}
+	empty := expect.Value(s.Manifest(t.Context(), session, ""))(t)
+	expect.That(t, len(empty.Entries) == 0, "the empty version lists %v", empty)
+	_, err := s.Manifest(t.Context(), large.VersionsOf{Tenant: session.Tenant, ID: "other"}, version)
+	expect.Fails(t, err, large.ErrGone, "another conversation's manifest")
+}
+
+// What an action changed is computed once; cards and pages read it without an archive.
+func TestADifferenceStandsBesideItsVersion(t *testing.T) {
+	client, s := bucket(t, "differences")
+	one, _ := tree(t, "1\n")
+	two, _ := tree(t, "1\n2\n")
+	base := expect.Value(s.Put(t.Context(), session, one))(t)
+	version := expect.Value(s.Put(t.Context(), session, two))(t)
+	_, err := s.Difference(t.Context(), session, base, version)
+	expect.Fails(t, err, large.ErrGone, "before it is computed")
+	for from, was := range map[string]*conversation.Tree{"": {}, base: one} {
+		want := conversation.Difference(was, two)
+		got, _, err := s.Compare(t.Context(), session, from, version)
+		expect.NoError(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for _, v := range []string{base, version} {
+		expect.Value(client.DeleteObject(t.Context(), &s3.DeleteObjectInput{
+			Bucket: aws.String("differences"), Key: aws.String(folder + v + ".tar")}))(t)
+	}
+	got := expect.Value(s.Difference(t.Context(), session, base, version))(t)
+	if diff := cmp.Diff(conversation.Difference(one, two), got); diff != "" {
+		t.Error(diff)
+	}
+	_, _, err = s.Compare(t.Context(), session, version, base)
+	expect.Fails(t, err, large.ErrGone, "archives that are gone")
+	_, err = s.Difference(t.Context(), session, "../x", version)
+	expect.That(t, err != nil, "a version is a path")
+}
+
+// opened is the store of a bucket of this test's own.
+func opened(t *testing.T) *large.Versions {
+	t.Helper()
+	endpoint, name := moto.ForTests(t), strings.ToLower(t.Name())
+	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
+	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}))(t)
+	return large.OpenVersions(config(endpoint), name)
+}
+
+func TestFilesAreReadOneByOneAndAsTheManifestSays(t *testing.T) {
+	s := opened(t)
+	files := expect.Value((&conversation.Tree{}).Apply([]conversation.File{
+		{Path: "a.txt", Content: "1\n"}, {Path: "b/c.txt", Content: "2\n"}, {Path: "z.txt", Content: "3\n"}}))(t)
+	version := expect.Value(s.Put(t.Context(), session, files))(t)
+	all := files.Manifest().Entries
+	got := map[string]string{}
+	take := func(e conversation.Entry, content []byte) error { got[e.Path] = string(content); return nil }
+	expect.NoError(t, s.Each(t.Context(), session, version, []conversation.Entry{all[0], all[2]}, take))
+	expect.Same(t, map[string]string{"a.txt": "1\n", "b/c.txt": "2\n"}, got)
+
+	other := all[0]
+	other.SHA256 = strings.Repeat("0", 64)
+	if err := s.Each(t.Context(), session, version, []conversation.Entry{other}, take); err == nil {
+		t.Error("another file is taken for that of the manifest")
+	}
+	other.Path = "missing"
+	expect.Fails(t, s.Each(t.Context(), session, version, []conversation.Entry{other}, take), io.EOF, "a missing file")
+	gone := strings.Repeat("a", 64)
+	expect.Fails(t, s.Each(t.Context(), session, gone, all[:1], take), large.ErrGone, "a version that is gone")
+	stranger := large.VersionsOf{Tenant: "01TENANT", ID: "other"}
+	expect.Fails(t, s.Each(t.Context(), stranger, version, all[:1], take), large.ErrGone,
+		"another conversation's version")
+	if err := s.Each(t.Context(), session, "../x", all[:1], take); err == nil || errors.Is(err, large.ErrGone) {
+		t.Errorf("a version that is none: %v", err)
+	}
+	expect.NoError(t, s.Each(t.Context(), session, "", nil, take))
+}
+
+func TestALinkServesAFileForAMinute(t *testing.T) {
+	s := opened(t)
+	link := expect.Value(s.Link(t.Context(), session, "表 1\r\n\".html", []byte("<script>")))(t)
+	u := expect.Value(url.Parse(link))(t)
+	below := conversation.DownloadsPrefix + "01TENANT/0b1c/"
+	expect.That(t, u.Query().Get("X-Amz-Expires") == "60" && strings.Contains(u.Path, below), "%s", link)
+	res := expect.Value(http.Get(link))(t)
+	defer res.Body.Close()
+	expect.Same(t, "<script>", string(expect.Value(io.ReadAll(res.Body))(t)))
+	expect.Same(t, "attachment; filename*=utf-8''%E8%A1%A8%201___.html", u.Query().Get("response-content-disposition"))
+	expect.Same(t, "application/octet-stream", u.Query().Get("response-content-type"))
 }

@@ -1,12 +1,22 @@
 package records
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 const (
@@ -63,7 +73,8 @@ func (s Session) Ends() time.Time { return s.CreatedAt.Add(SessionLasts) }
 
 // Valid reports whether the session's cookie is accepted.
 func (s Session) Valid(now time.Time) bool {
-	return now.Before(s.Ends()) && (s.Replaced == nil || now.Before(s.Replaced.Add(Grace)) || s.Awaits != nil && now.Before(s.Awaits.Add(Unseen)))
+	return now.Before(s.Ends()) && (s.Replaced == nil || now.Before(s.Replaced.Add(Grace)) || s.Awaits != nil &&
+		now.Before(s.Awaits.Add(Unseen)))
 }
 
 // MustRotate reports whether the cookie is to be replaced. A replaced cookie that is still used after Grace is replaced
@@ -125,4 +136,128 @@ func NewSecret() string { return rand.Text() }
 func HashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
+}
+
+// RotateSession saves the given session under a new cookie. The old cookie becomes invalid soon after the new one is
+// used; until then it may be replaced again. It returns aggregate.ErrConflict when the old cookie was replaced since
+// the session was read, or is gone.
+func (s Sessions) RotateSession(ctx context.Context, old, cookie string, x Session, now time.Time) error {
+	pk, sk := webKey(cookie, webSession)
+	it, err := webItem(pk, sk, "web_session", x.Rotated(HashOf(old), now), x.Ends())
+	if err != nil {
+		return err
+	}
+	e := table.NewExpression()
+	as := e.Lacks("replaced_at")
+	if x.Replaced != nil {
+		as = table.Both(e.Is("next", "=", x.Next), e.Has("awaits_next_since"))
+	} else {
+		e.Set("awaits_next_since", now)
+	}
+	e.Set("replaced_at", now)
+	e.Set("next", HashOf(cookie))
+	pk, _ = webKey(old, webSession)
+	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
+		{Put: &types.Put{TableName: &s.t.Name, Item: it}}, s.webUpdate(pk, e, e.Exists(), as),
+	})
+	return table.Wrapped(err, "replace a cookie")
+}
+
+// CameSession records that a cookie was used, so that the previous one becomes invalid. If the previous cookie was
+// since replaced by another one, two parties use the session and one is not the person: it ends the session under all
+// its cookies and returns aggregate.ErrNotFound.
+func (s Sessions) CameSession(ctx context.Context, cookie string, x Session) error {
+	own, before := table.NewExpression(), table.NewExpression()
+	own.Remove("before")
+	before.Remove("awaits_next_since")
+	hash := HashOf(cookie)
+	err := s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
+		s.webUpdate(webPartition(hash), own, own.Exists()),
+		s.webUpdate(webPartition(x.Before), before, before.Exists(), before.Is("next", "=", hash)),
+	})
+	var l *table.Lost
+	if errors.As(err, &l) && !l.OnlyInTheWay() {
+		return errors.Join(fmt.Errorf("a cookie beside another: %w", aggregate.ErrNotFound), s.endWeb(ctx, x.Before),
+			s.endWeb(ctx, hash))
+	}
+	return table.Wrapped(err, "note that a cookie came")
+}
+
+func (s Sessions) webUpdate(pk string, e *table.Expression, conditions ...string) types.TransactWriteItem {
+	return s.t.Move(table.Key(pk, webSession), e, conditions...)
+}
+
+// EndSession deletes a session under this cookie, its replacements, and its predecessor, which is still valid for a
+// minute. Ending a session that doesn't exist is no error.
+func (s Sessions) EndSession(ctx context.Context, cookie string) error {
+	hash := HashOf(cookie)
+	var is Session
+	err := s.t.Get(ctx, webPartition(hash), webSession, &is)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil
+	}
+	if err == nil && is.Previous != "" {
+		err = s.deleteWeb(ctx, is.Previous)
+	}
+	if err != nil {
+		return fmt.Errorf("end a session under the cookie before: %w", err)
+	}
+	return s.endWeb(ctx, hash)
+}
+
+// endWeb deletes the newest cookie first, so that after a failure the remaining rows still lead to all cookies.
+func (s Sessions) endWeb(ctx context.Context, hash string) error {
+	var is Session
+	err := s.t.Get(ctx, webPartition(hash), webSession, &is)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil
+	}
+	if err == nil && is.Next != "" {
+		err = s.endWeb(ctx, is.Next)
+	}
+	if err == nil {
+		err = s.deleteWeb(ctx, hash)
+	}
+	return table.Wrapped(err, "end a session")
+}
+
+func (s Sessions) deleteWeb(ctx context.Context, hash string) error {
+	_, err := s.t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.t.Name,
+		Key: table.Key(webPartition(hash), webSession)})
+	return err
+}
+
+// ConsentLasts is how long a person has to give consent at a vendor.
+const ConsentLasts = 10 * time.Minute
+
+// Consent is a consent that a browser began, as the table stores it until the vendor redirects the person back. It
+// contains neither the state nor the verifier: the row's key is the state's hash, and the verifier is computed from the
+// browser's cookie.
+type Consent struct {
+	Browser string `json:"browser"` // hash of the cookie of the browser that began it
+	// whose administrator began it; empty: an installation, of nobody we know yet
+	Tenant   string `json:"tenant_id,omitempty"`
+	User     string `json:"user,omitempty"`
+	Provider string `json:"provider"`
+	Redirect string `json:"redirect"`
+	// For MCP servers: the server's address and the authorization server that it named.
+	Address   string `json:"address,omitempty"`
+	TokenURL  string `json:"token_url,omitempty"`
+	RevokeURL string `json:"revoke_url,omitempty"`
+	Resource  string `json:"resource,omitempty"`
+	Issuer    string `json:"issuer,omitempty"`
+	NamesIt   bool   `json:"names_it,omitempty"` // it says in the return who it is (RFC 9207)
+}
+
+// By reports whether the browser with this cookie began the consent, and this person is signed in there.
+func (c Consent) By(cookie, tenant, user string) bool {
+	return cookie != "" && hmac.Equal([]byte(c.Browser), []byte(HashOf(cookie))) && c.Tenant == tenant && c.User == user
+}
+
+// Verifier returns the secret that proves to the vendor that the code is redeemed by whoever asked for it (RFC 7636).
+// It is computed from the cookie and the state, so it need not be stored.
+func Verifier(cookie, state string) string {
+	mac := hmac.New(sha256.New, []byte(cookie))
+	mac.Write([]byte("verifier\x00" + state))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -2,12 +2,17 @@
 package storetest
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -17,8 +22,13 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/large"
 )
 
 // Server is the one database server of a test binary.
@@ -46,7 +56,8 @@ var described = sync.OnceValues(func() (*template.Template, error) {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	endpoint := moto.ForTests(t)
-	cfg := aws.Config{Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", "")}
+	cfg := aws.Config{Region: region, BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", "")}
 	s := &Server{Transport: judged(t, awshttp.NewBuildableClient().GetTransport())}
 	cfg.HTTPClient = &http.Client{Transport: s.Transport}
 	s.DB, s.Config = dynamodb.NewFromConfig(cfg), cfg
@@ -60,4 +71,172 @@ func (s *Server) Store(t testing.TB) (*store.TaskStore, string) {
 	name := fmt.Sprintf("rows-%d", tables.Add(1))
 	expect.Value(s.DB.CreateTable(t.Context(), described.Tables[0].Input(name)))(t)
 	return store.NewTasks(s.DB, name), name
+}
+
+// Rows stores every value in its row, whatever its size.
+type Rows struct{}
+
+func (Rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
+	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+}
+
+func (r Rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return r.KeepContest(ctx, ref, v, inline)
+}
+
+func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+// Store returns a store of contests over a new table.
+func Store(t testing.TB, server *Server) *store.ContestStore {
+	t.Helper()
+	_, table := server.Store(t)
+	return Over(server.DB, table)
+}
+
+// Over returns a store of contests over an existing table.
+func Over(db *dynamodb.Client, table string) *store.ContestStore {
+	return store.ContestsOf(store.New(db, table, contest.Kind, contest.TeamKind), Rows{})
+}
+
+// Order returns an order of a contest of these teams without a configuration.
+func Order(teams ...string) contest.Order {
+	o := contest.Order{
+		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: "経費精算の手順", Locale: "ja", MaxRounds: 5,
+		MinRounds: 2, TeamTimeoutSeconds: 300,
+		Budget: aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+	}
+	for _, t := range teams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "チーム " + t})
+	}
+	return o
+}
+
+// Round returns a scored round of a team with only the required fields.
+func Round(execution string, of contest.Entry, number int, text string, score float64, at time.Time) store.Played {
+	return store.Played{ScoredRound: contest.ScoredRound{
+		Result: contest.RoundResult{
+			ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number, SubmissionContent: text,
+			EvaluationScore: score, CompletedAt: at,
+		},
+		Record: contest.MemberSubmissionsRecord{ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName,
+			RoundNumber: number},
+	}}
+}
+
+// Bucket stands in for the bucket of results in tests that only draw cards. It maps keys to large arguments, and counts
+// under FetchCount how often they were opened.
+type Bucket map[string]aggregate.JSON
+
+// FetchCount is the key under which a Bucket has one digit for each time that arguments were opened.
+const FetchCount = "fetched"
+
+func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error) {
+	out := *a
+	out.Gates = slices.Clone(a.Gates)
+	for i, g := range out.Gates {
+		if g.Arguments.S3Key != "" && (gate == g.ID || gate == g.Key()) {
+			opened := *g
+			opened.Arguments.JSON = s[g.Arguments.S3Key]
+			out.Gates[i] = &opened
+			s[FetchCount] += "1"
+		}
+	}
+	return &out, nil
+}
+
+// Open is large.Store's Open: a missing object has expired.
+func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	if b.S3Key == "" {
+		return json.RawMessage(b.JSON), nil
+	}
+	if v, ok := s[b.S3Key]; ok {
+		return json.RawMessage(v), nil
+	}
+	return nil, large.ErrExpired
+}
+
+// Copy is large.Store's Copy, without its check.
+func (s Bucket) Copy(_ context.Context, c aggregate.Copy) error {
+	v, ok := s[c.From]
+	if !ok {
+		return large.ErrExpired
+	}
+	s[c.To] = v
+	return nil
+}
+
+// KeepPayload is large.Store's KeepPayload, which stores every value as an object.
+func (s Bucket) KeepPayload(_ context.Context, ref aggregate.Ref, v json.RawMessage,
+	_ map[string]any) (aggregate.Blob, error) {
+	key := "talks/" + ref.Tenant + "/" + ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"
+	s[key] = aggregate.JSON(v)
+	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
+}
+
+func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	if len(v) <= inline {
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+	}
+	key := "contests/" + aggregate.HashOf(string(v))
+	s[key] = aggregate.JSON(v)
+	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
+}
+
+func (s Bucket) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob,
+	error) {
+	return s.KeepContest(ctx, ref, v, inline)
+}
+
+// rows has JSON for each setting that is a list of rows.
+var rows = map[string]string{
+	"mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	"prices":      `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
+	"agents": `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],` +
+		`"is_default":true}]`,
+	"listed_reads": `[{"agent":"docs","tool":"list_employees",` +
+		`"version":"0000000000000000000000000000000000000000000000000000000000000000","people":["U012"]}]`,
+	"sources": `[{"name":"shop","repository":"acme/shop","ref":"heads/main","people":["everybody"],` +
+		`"agents":["docs"],"ci":"skip"}]`,
+	"auto_actions": `[{"type":"test_run","argv":["go","test","./..."],"place":"D1"}]`,
+}
+
+// Changed returns valid settings that all differ from their defaults.
+func Changed(t *testing.T) tenancy.Settings {
+	t.Helper()
+	s := tenancy.DefaultSettings()
+	for _, f := range s.Fields() {
+		v := f.Value
+		switch f.Kind {
+		case tenancy.KindFlag:
+			v.SetBool(!v.Bool())
+		case tenancy.KindWhole:
+			n := int64(f.Min + 1)
+			if n == v.Int() {
+				n++
+			}
+			v.SetInt(n)
+		case tenancy.KindDollars:
+			v.SetFloat(v.Float() + 1.5)
+		case tenancy.KindText:
+			if v.SetString(v.String() + "2"); f.Rule == tenancy.RuleChannelID {
+				v.SetString("C0HOME")
+			}
+		case tenancy.KindChoice:
+			v.SetString(f.Choices[len(f.Choices)-1])
+		case tenancy.KindPeople:
+			v.Set(reflect.ValueOf([]string{"U0SATO", "U0SUZUKI"}))
+		case tenancy.KindGroups:
+			v.Set(reflect.ValueOf([]string{"S0HR"}))
+		case tenancy.KindRows:
+			err := json.Unmarshal([]byte(rows[f.Name]), v.Addr().Interface())
+			expect.Must(t, err == nil, "%s needs a row here: %v", f.Name, err)
+		default:
+			t.Fatalf("%s is of no kind", f.Name)
+		}
+	}
+	all := s.Problems()
+	expect.Must(t, all == nil, "%+v", all)
+	return s
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -112,7 +113,8 @@ func nativeMap(d *json.Decoder, depth int) (types.AttributeValue, error) {
 func plainNumber(s string) bool {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	digits := whole + fraction
-	return s != "-0" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == "" && !strings.HasSuffix(fraction, "0")
+	return s != "-0" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == "" &&
+		!strings.HasSuffix(fraction, "0")
 }
 
 // canonical returns a native value as JSON without insignificant space, members sorted.
@@ -160,4 +162,71 @@ func plainValue(v types.AttributeValue) (any, error) {
 		return object, nil
 	}
 	return nil, fmt.Errorf("a %T is no JSON value", v)
+}
+
+// Plain converts a value to what decoding its JSON returns, with numbers as json.Number. A value that JSON can't
+// express, which no row has, becomes the name of its type.
+func Plain(v types.AttributeValue) any {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return json.Number(v.Value)
+	case *types.AttributeValueMemberBOOL:
+		return v.Value
+	case *types.AttributeValueMemberM:
+		out := map[string]any{}
+		for name, x := range v.Value {
+			out[name] = Plain(x)
+		}
+		return out
+	case *types.AttributeValueMemberL:
+		out := make([]any, len(v.Value))
+		for i, x := range v.Value {
+			out[i] = Plain(x)
+		}
+		return out
+	case *types.AttributeValueMemberB:
+		return map[string]any{"$B": v.Value}
+	case *types.AttributeValueMemberSS:
+		return map[string]any{"$SS": sorted(v.Value)}
+	case *types.AttributeValueMemberNS:
+		return map[string]any{"$NS": sorted(v.Value)}
+	case *types.AttributeValueMemberBS:
+		return map[string]any{"$BS": v.Value}
+	}
+	return nil
+}
+
+// sorted sorts a set's members, whose order is undefined.
+func sorted(set []string) []string {
+	return slices.Sorted(slices.Values(set))
+}
+
+// SizeOf returns an item's size as DynamoDB counts it: names and texts in UTF-8, numbers at about half their digits,
+// three bytes plus one per entry for a list or map.
+func SizeOf(it Item) int {
+	n := 0
+	for name, v := range it {
+		n += len(name) + valueSize(v)
+	}
+	return n
+}
+
+func valueSize(v types.AttributeValue) int {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return (len(v.Value)+1)/2 + 1
+	case *types.AttributeValueMemberM:
+		return 3 + len(v.Value) + SizeOf(v.Value)
+	case *types.AttributeValueMemberL:
+		n := 3
+		for _, x := range v.Value {
+			n += 1 + valueSize(x)
+		}
+		return n
+	}
+	return 1
 }

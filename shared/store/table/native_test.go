@@ -1,11 +1,17 @@
 package table
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
@@ -19,8 +25,9 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 		input  aggregate.JSON
 		object bool
 	}{
-		"the seed's":                     {`{"department":null,"status":"active"}`, true},
-		"all kinds of values":            {`{"a":[1,-2,0.5,true,false,null,"",{},[]],"b":{"c":{"d":"日本語 <&> \u2028"}}}`, true},
+		"the seed's": {`{"department":null,"status":"active"}`, true},
+		"all kinds of values": {`{"a":[1,-2,0.5,true,false,null,"",{},[]],"b":{"c":{"d":"日本語 <&> \u2028"}}}`,
+			true},
 		"none":                           {`{}`, true},
 		"38 digits":                      {aggregate.JSON(`{"a":` + strings.Repeat("9", 38) + `}`), true},
 		"39 digits":                      {aggregate.JSON(`{"a":` + strings.Repeat("9", 39) + `}`), false},
@@ -45,7 +52,8 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 		"no JSON":                        {`{"a":1}x`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Access: aggregate.Read}}}
+			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input,
+				Access: aggregate.Read}}}
 			it := expect.Value(Pack("process", "PK", p.Key(), &p))(t)
 			input := it["steps"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value["toolInput"]
 			_, object := input.(*types.AttributeValueMemberM)
@@ -61,7 +69,8 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 }
 
 func FuzzNative(f *testing.F) {
-	for _, s := range []string{`{"a":[1,-2,0.5,true,null,"",{},[]]}`, `{"a":1e400,"b":1.0,"b":2}`, `{"a":"\ud800"}`, `{"a":{"":0}}`, `[[[{}]]]`, `{"a":-0}`} {
+	for _, s := range []string{`{"a":[1,-2,0.5,true,null,"",{},[]]}`, `{"a":1e400,"b":1.0,"b":2}`, `{"a":"\ud800"}`,
+		`{"a":{"":0}}`, `[[[{}]]]`, `{"a":-0}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -91,4 +100,82 @@ func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 	var back task.Process
 	err := Unpack(it, &back)
 	expect.That(t, err == nil && reflect.DeepEqual(p, back), "%v", err)
+}
+
+func TestARowIsAtMostWhatDynamoDBTakes(t *testing.T) {
+	type row struct {
+		Text string `json:"text"`
+	}
+	packed := func(n int) (Item, error) { return Pack("message", "MESSAGES#t#s", "m", row{strings.Repeat("a", n)}) }
+	room := maxItem - SizeOf(expect.Value(packed(0))(t))
+	if it, err := packed(room); err != nil || SizeOf(it) != 400*1024 {
+		t.Errorf("%d bytes: %v", SizeOf(it), err)
+	}
+	_, err := packed(room + 1)
+	large, ok := errors.AsType[aggregate.ErrTooLarge](err)
+	expect.That(t, ok && large.Row == "message" && large.Bytes == 400*1024+1, "one byte more: %v", err)
+}
+
+// FuzzCursor checks that any text is either refused as a cursor or leads into its own list.
+func FuzzCursor(f *testing.F) {
+	lists := []List{
+		{Name: "tasks", Tenant: "t", Prefixes: []string{"TASK#"}, Index: "GSI1", Partitions: []string{task.AllOf("t")}},
+		{Name: "audit", Tenant: "t", Prefixes: []string{"AUDIT#"},
+			Partitions: []string{"AUDIT#t#2026-04", "AUDIT#t#2026-03"}},
+	}
+	f.Add("")
+	f.Add(lists[0].behind(Item{"PK": Text("TASK#t#1"), "SK": Text("TASK"), "GSI1PK": Text(task.AllOf("t")),
+		"GSI1SK": Text("x")}).text())
+	f.Add(lists[1].behind(Item{"PK": Text("AUDIT#t#2026-03"), "SK": Text("x")}).text())
+	f.Fuzz(func(t *testing.T, cursor string) {
+		for _, l := range lists {
+			p, err := l.readCursor(cursor)
+			var bad aggregate.ErrField
+			if err != nil {
+				expect.That(t, errors.As(err, &bad) && bad.Field == "cursor", "%v, want ErrField of cursor", err)
+				continue
+			}
+			at, start := l.resume(p)
+			if at < 0 || at >= len(l.Partitions) || !strings.HasPrefix(TextOf(start, "PK"), l.owners()[0]) {
+				t.Errorf("it leads to partition %d and key %v", at, start)
+			}
+		}
+	})
+}
+
+// TestACallIsMadeAgainHoweverLateItsFirstAnswerIs checks that one slow answer does not use up all tries.
+func TestACallIsMadeAgainHoweverLateItsFirstAnswerIs(t *testing.T) {
+	tries := 0
+	for wait := NewBackoff(1, 1); wait.Until(t.Context(), time.Now()); {
+		tries++
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if tries != fewestTries || NewBackoff(time.Minute, time.Minute).Until(ctx, time.Now()) || ctx.Err() != nil {
+		t.Errorf("%d tries, and none is to be made when its time comes after the caller's", tries)
+	}
+}
+
+// TestInputsAreFilledInOnePlace checks that nothing but Filled sets names and values: a literal may read them before
+// its other fields have added theirs.
+func TestInputsAreFilledInOnePlace(t *testing.T) {
+	own, below := expect.Value(filepath.Glob("../*.go"))(t), expect.Value(filepath.Glob("../*/*.go"))(t)
+	for _, path := range append(own, below...) {
+		if path == "../table/expression.go" || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for n, line := range strings.Split(string(expect.Value(os.ReadFile(path))(t)), "\n") {
+			if strings.Contains(line, "ExpressionAttribute") {
+				t.Errorf("%s:%d fills an input by itself, not by Filled", path, n+1)
+			}
+		}
+	}
+}
+
+func TestAFilledInputHasWhatItsOwnLiteralAdds(t *testing.T) {
+	e := NewExpression()
+	in := Filled(e, &dynamodb.UpdateItemInput{UpdateExpression: e.Update(),
+		ConditionExpression: All(e.Is("rev", "=", 7), e.Lacks("run"))})
+	expect.Same(t, map[string]string{"#rev": "rev", "#run": "run"}, in.ExpressionAttributeNames)
+	expect.That(t, len(in.ExpressionAttributeValues) == 1, "values %v", in.ExpressionAttributeValues)
 }

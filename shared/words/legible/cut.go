@@ -1,8 +1,14 @@
 package legible
 
 import (
+	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"ringi/shared/words/language"
 )
 
 // First returns the first most characters of a text.
@@ -59,4 +65,147 @@ func Clip(s string, most int) string {
 		return s
 	}
 	return First(s, most-1) + "…"
+}
+
+// Folded returns a name in the form by which file systems and people confuse names: two names with the same form differ
+// only in case, in how accents and Hangul are composed, or in width and style (case-folded NFKC).
+func Folded(name string) string {
+	// NFKD leaves base letters and marks, each of which folds to one letter; only these two fold to more.
+	name = strings.NewReplacer("ß", "ss", "ẞ", "ss").Replace(norm.NFKD.String(name))
+	return norm.NFKC.String(norm.NFKD.String(strings.Map(folded, name)))
+}
+
+// Narrow returns a text without differences of width and style (NFKC).
+func Narrow(text string) string { return norm.NFKC.String(text) }
+
+// folded returns the smallest of the letters that differ from r only in case.
+func folded(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
+}
+
+const (
+	ideographicSpace = '\u3000'
+	emojiStyle       = '\ufe0f' // shows a character as a picture
+	textStyle        = '\ufe0e' // shows a character in its plain form
+)
+
+// Spelled returns a text in which nothing is hidden. A space at the beginning or end of a line or next to another blank
+// becomes ␣. A character that is invisible, or looks like a space without being one, becomes its number, ⟨U+200B⟩. More
+// than MaxBlanks of one of these in a row are counted, ⟨␣ ×2800⟩. A letter that looks like another one gets its number
+// behind it, a⟨U+0430⟩, and so does the last letter of a right-to-left word that would reorder digits and signs after
+// it. Line ends are kept. Different texts have different spellings, because ␣, ⏎ and ⟨ themselves are written as their
+// numbers.
+func Spelled(s string) string {
+	var b strings.Builder
+	sign, times := "", 0 // that stands for a character, and is to be written
+	end := func() {
+		if times > MaxBlanks {
+			fmt.Fprintf(&b, "⟨%s ×%d⟩", strings.Trim(sign, "⟨⟩"), times)
+		} else {
+			b.WriteString(strings.Repeat(sign, times))
+		}
+		times = 0
+	}
+	before, latin := '\n', false // latin: the word of r has ASCII letters or digits
+	for i, r := range s {
+		if !ofWord(before) && ofWord(r) {
+			latin = strings.ContainsFunc(wordAt(s, i), plain)
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		after := '\n'
+		if rest := s[i+size:]; rest != "" {
+			after, _ = utf8.DecodeRuneInString(rest)
+		}
+		alone := !Blank(before) && !Blank(after)
+		next := ""
+		switch {
+		case r == utf8.RuneError && size == 1:
+			next = fmt.Sprintf("⟨0x%02X⟩", s[i])
+		case r == ' ' && !alone:
+			next = "␣"
+		case r == '\n', r == ' ', r == ideographicSpace && alone, joins(r, before, after), !spells(r):
+		default:
+			next = fmt.Sprintf("⟨U+%04X⟩", r)
+			r = '⟩'
+		}
+		if next != sign {
+			end()
+		}
+		if sign = next; sign != "" {
+			times++
+		} else {
+			b.WriteRune(r)
+			if imitates(r, before, latin) || RightToLeft(r) && turns(s[i+size:]) {
+				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			}
+		}
+		before = r
+	}
+	end()
+	return b.String()
+}
+
+var lineEnds = language.Regexp{Text: `\n+`}
+
+// OneLine is Spelled in one line: a line end becomes ⏎, and more than three in a row are counted.
+func OneLine(s string) string {
+	s = lineEnds.Get().ReplaceAllStringFunc(Spelled(s), func(ends string) string {
+		if n := len(ends); n > 3 {
+			return fmt.Sprintf(" ⟨⏎ ×%d⟩ ", n)
+		}
+		return strings.Repeat(" ⏎", len(ends)) + " "
+	})
+	return strings.Trim(s, " ")
+}
+
+// spells reports whether a character is written as its number unless its neighbours make it visible.
+func spells(r rune) bool {
+	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' &&
+		(Ignorable(r) || Blank(r) || strikes(r))
+}
+
+// joins reports whether a character forms one picture with the emoji next to it.
+func joins(r, before, after rune) bool {
+	picture := unicode.In(before, unicode.So, unicode.Sk) || before == emojiStyle
+	return picture && (r == emojiStyle && before != emojiStyle || r == zwj && unicode.Is(unicode.So, after))
+}
+
+// Code returns code as people read it: as it is, with "\n" line ends. Only a character that is invisible, ends a line
+// without being a line end, or changes how others are drawn becomes its number, ⟨U+202E⟩. Blanks stay, since code has
+// many, also no-break spaces. Unlike Spelled, it doesn't tell apart everything that looks alike: nobody stamps this.
+func Code(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	before, forms := '\n', 0
+	for i, r := range s {
+		switch {
+		case everyday(r) || r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r == '\r':
+			b.WriteByte('\n')
+		case r == utf8.RuneError && invalidAt(s, i):
+			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
+		case fits(r, before) && Joiner(r) && forms < maxForms:
+			if r != emojiStyle && r != textStyle && r != zwj && r != zwnj {
+				forms++
+			}
+			b.WriteRune(r)
+		case strikes(r) && !unicode.Is(unicode.Sm, before), Ignorable(r), Blank(r) && !unicode.Is(unicode.Zs, r):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+		before = r
+	}
+	return b.String()
+}
+
+// invalidAt reports whether the byte at i is no UTF-8.
+func invalidAt(s string, i int) bool {
+	_, size := utf8.DecodeRuneInString(s[i:])
+	return size == 1
 }

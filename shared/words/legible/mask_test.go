@@ -1,10 +1,15 @@
 package legible_test
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,14 +76,16 @@ func TestText(t *testing.T) {
 func TestWhatIsNoPersonalDataStays(t *testing.T) {
 	for _, text := range []string{
 		"",
-		"2026-03-31", "2026-03-31T09:00:00.000Z", "2026/03/31 09:00", "202603311530", "20260331", "01-02-2026", "09:00-18:00", "+09:00",
+		"2026-03-31", "2026-03-31T09:00:00.000Z", "2026/03/31 " +
+			"09:00", "202603311530", "20260331", "01-02-2026", "09:00-18:00", "+09:00",
 		"1776522807.123456", "1776522807123", "0.0312345678", "3.0901234567",
 		"123,456,789,018円", "123456789018円", "¥123456789018", "￥123456789018", "$123456789018", "123456789018 yen", "123456789018 ms", "123456789018件",
 		"123456789012", "000000000000", "4242 4242 4242 4242", "4242-4242-4242-4242", "1234567890189", "123456789018-1",
 		"01KPGG5320ZBWH9ZGPYASHS0V6", "01KPGG5320ZBWH9ZGPYASHS0V6-3", "U0SANDSATO", "A0101", "0000000001", "3510001",
 		"9b1deb4d-0901-2345-6789-2b0d7b3dcb6d", "step-1.result.employees.0.email", "p/step-1/1", "v1.2.3-090-1234-5678",
 		"arn:aws:sqs:ap-northeast-1:123456789018:cards.fifo", "https://sqs.ap-northeast-1.amazonaws.com/123456789018/cards.fifo", "/0312345678/x",
-		"<@U0SANDSATO>", "@Ringi 今月の勤怠をまとめて", "react@18.2.0", "user@localhost", "〒100-0001", "00123-4-567890", "100-0001 1-2-3",
+		"<@U0SANDSATO>", "@Ringi 今月の勤怠をまとめて", "react@18.2.0", "user@localhost", "〒100-0001", "00123-4-567890", "100-0001 " +
+			"1-2-3",
 		"'勤怠 2026-04'!A1:I43", "120.5 h", "1,234,567,890,123",
 	} {
 		expect.Is(t, legible.Mask(text), text)
@@ -93,9 +100,12 @@ func TestIdsAndTimesOfAllKindsStay(t *testing.T) {
 		var id ulid.ULID
 		copy(id[:], seed)
 		for _, text := range []string{
-			id.String(), hex.EncodeToString(sum[:]), fmt.Sprintf("%x-%x-%x-%x-%x", seed[:4], seed[4:6], seed[6:8], seed[8:10], seed[10:]),
-			at.Format(time.RFC3339Nano), at.Format("2006-01-02 15:04:05"), at.Format("200601021504"), at.Format("20060102150405"),
-			fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000), fmt.Sprint(at.UnixMilli()), fmt.Sprintf("%d円", at.UnixMicro()),
+			id.String(), hex.EncodeToString(sum[:]), fmt.Sprintf("%x-%x-%x-%x-%x", seed[:4], seed[4:6], seed[6:8], seed[8:10],
+				seed[10:]),
+			at.Format(time.RFC3339Nano), at.Format("2006-01-02 " +
+				"15:04:05"), at.Format("200601021504"), at.Format("20060102150405"),
+			fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000), fmt.Sprint(at.UnixMilli()), fmt.Sprintf("%d円",
+				at.UnixMicro()),
 		} {
 			expect.Is(t, legible.Mask(text), text)
 		}
@@ -161,12 +171,14 @@ func decode(t *testing.T, text string) any {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"a@b.co", "090-1234-5678", "1234 5678 9018", "+81(0)90-1234-5678", "０３（１２３４）５６７８", "\xff0312345678"} {
+	for _, s := range []string{"a@b.co", "090-1234-5678", "1234 5678 9018", "+81(0)90-1234-5678", "０３（１２３４）５６７８",
+		"\xff0312345678"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := legible.Mask(s)
-		if utf8.ValidString(s) && !utf8.ValidString(got) || !strings.ContainsAny(s, "@＠") && utf8.RuneCountInString(got) != utf8.RuneCountInString(s) {
+		if utf8.ValidString(s) && !utf8.ValidString(got) || !strings.ContainsAny(s, "@＠") &&
+			utf8.RuneCountInString(got) != utf8.RuneCountInString(s) {
 			t.Errorf("%q became %q", s, got)
 		}
 	})
@@ -180,6 +192,55 @@ func TestPersonalDataInEncodedJSONIsMaskedHoweverItIsSpelled(t *testing.T) {
 	} {
 		if got := legible.MaskJSON(raw); got != want {
 			t.Errorf("%s is masked as %s, want %s", raw, got, want)
+		}
+	}
+}
+
+// named returns its text only when it is logged.
+type named struct{ text string }
+
+func (n named) LogValue() slog.Value { return slog.StringValue(n.text) }
+
+func TestHandlerMasksAllThatIsLogged(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo})))
+	const who, tel = "hanako@example.com", "090-1234-5678"
+	log.With("with", who).WithGroup("group").With("in", tel).Warn("to "+who, "text", tel, "err",
+		errors.Join(errors.New("x"), errors.New(who)),
+		"value", named{who}, slog.Group("deep", "tel", tel), "task_id", "01KPGG5320ZBWH9ZGPYASHS0V6", "n", 123456789018)
+	got := b.String()
+	expect.That(t, !strings.Contains(got, "hanako") && !strings.Contains(got, "1234-56"), "logged %s", got)
+	for _, want := range []string{
+		`"msg":"to h*****@example.com"`, `"with":"h*****@example.com"`, `"in":"***-****-**78"`, `"text":"***-****-**78"`,
+		`"err":"x\nh*****@example.com"`,
+		`"value":"h*****@example.com"`, `"deep":{"tel":"***-****-**78"}`, `"task_id":"01KPGG5320ZBWH9ZGPYASHS0V6"`,
+		`"n":123456789018`,
+	} {
+		expect.Has(t, got, want, "logged, which lacks")
+	}
+	expect.That(t, !log.Enabled(context.Background(), slog.LevelDebug), "the level of the next handler is lost")
+}
+
+// The standard library's errors quote the text that they could not parse.
+func TestAnErrorQuotesNoNumber(t *testing.T) {
+	var into struct {
+		N int    `json:"n"`
+		S string `json:"s"`
+		J json.Number
+	}
+	var errs []error
+	for _, text := range []string{`{"s":4500000}`, `{"n":45000.00}`, `{"n":4500000e9}`, `{"J":"4500000 \" yen"}`} {
+		errs = append(errs, json.Unmarshal([]byte(text), &into))
+	}
+	_, err := strconv.Atoi("4500000円")
+	errs = append(errs, err)
+	_, err = time.Parse(time.DateOnly, "4500000")
+	errs = append(errs, err, fmt.Errorf("read it: %w", errs[0]))
+	for _, err := range errs {
+		var b bytes.Buffer
+		slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, nil))).Error("x", "err", err, "text", err.Error())
+		if err == nil || strings.Contains(b.String(), "45000") || strings.Count(b.String(), "…") != 2 {
+			t.Errorf("%v: logged %s", err, &b)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -86,7 +87,8 @@ func (w *World) ReplyOf(user, text string) *World {
 func (w *World) another(thread, user, text string) *World {
 	w.T.Helper()
 	n := &World{
-		Story: Story{T: w.T, Store: w.Store, By: w.By}, Transport: w.Transport, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
+		Story: Story{T: w.T, Store: w.Store,
+			By: w.By}, Transport: w.Transport, Config: w.Config, Machine: w.Machine, QueueURL: w.QueueURL, Bucket: w.Bucket,
 		plain: w.plain, tokens: w.tokens, table: w.table,
 	}
 	n.clock.Store(w.clock.Add(1000))
@@ -251,4 +253,47 @@ func (w *Story) Begin() *task.Aggregate {
 
 func (w *Story) policy() aggregate.Policy {
 	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+}
+
+// Along returns an opening along these stages, for what the askers ask.
+func Along(askers []string, hands int, stages ...circulation.Stage) aggregate.Opening {
+	o := aggregate.Opening{
+		Rule:  circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Revision: 1},
+		Route: circulation.Route{Form: circulation.Form, Hands: hands, Stages: stages},
+	}
+	for _, user := range askers {
+		o.Askers = append(o.Askers, circulation.Person{User: user})
+	}
+	return o
+}
+
+// Desk returns a stage that needs stamps of some of these people.
+func Desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user, Via: "named by the rule"})
+	}
+	return s
+}
+
+// RefuseCommits makes DynamoDB refuse all writes that change a task's head, until ClearFaults.
+func (w *World) RefuseCommits() {
+	w.Transport.Refuse("TransactWriteItems", movesHead, Refused)
+}
+
+// PaidAlone checks that err stops the state machine's retries, and that only the cost of the model calls was saved: as
+// one usage without a result, and in the day's sum.
+func (w *World) PaidAlone(err error) {
+	w.T.Helper()
+	if err == nil || pipeline.Name(err) != pipeline.Internal {
+		w.T.Errorf("the state machine is told %q: %v", pipeline.Name(err), err)
+	}
+	a := w.Load()
+	if n := len(a.Uses); n != 1 || a.Uses[0].Made != "" || a.Spent() != a.Uses[0].Cost {
+		w.T.Fatalf("%d usages, of which a task knows that it spent %s: %+v", n, a.Spent(), a.Uses)
+	}
+	sums, err := w.Store.Spent(w.T.Context(), w.Ref.Tenant, w.Now())
+	if err != nil || sums.Day != a.Spent() || sums.Month != a.Spent() {
+		w.T.Errorf("day and month have %+v, the task %s (%v)", sums, a.Spent(), err)
+	}
 }

@@ -3,9 +3,14 @@
 package pipelinetest
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -72,7 +77,8 @@ const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
 	n := worlds.Add(1)
-	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: s.Transport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
+	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: s.Transport}, plain: s.Config,
+		Bucket: fmt.Sprintf("results-%d", n)}
 	w.Config = s.Config
 	w.Config.HTTPClient = &http.Client{Transport: w.Transport}
 	w.Config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }
@@ -91,7 +97,8 @@ func (s *Server) World(t testing.TB) *World {
 }
 
 func (w *World) queue(name string, attributes map[string]string) string {
-	out := expect.Value(sqs.NewFromConfig(w.plain).CreateQueue(w.T.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes}))(w.T)
+	out := expect.Value(sqs.NewFromConfig(w.plain).CreateQueue(w.T.Context(),
+		&sqs.CreateQueueInput{QueueName: &name, Attributes: attributes}))(w.T)
 	return *out.QueueUrl
 }
 
@@ -136,27 +143,31 @@ func (w *World) Open() string {
 // Token returns the token of a run that began to wait.
 func (w *World) Token() string {
 	w.T.Helper()
-	out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10}))(w.T)
+	out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(),
+		&sqs.ReceiveMessageInput{QueueUrl: &w.tokens, WaitTimeSeconds: 10}))(w.T)
 	expect.Must(w.T, len(out.Messages) == 1, "no run waits")
 	var said struct {
 		Token string `json:"token"`
 	}
 	expect.NoError(w.T, json.Unmarshal([]byte(*out.Messages[0].Body), &said))
-	expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.tokens, ReceiptHandle: out.Messages[0].ReceiptHandle}))(w.T)
+	expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(),
+		&sqs.DeleteMessageInput{QueueUrl: &w.tokens, ReceiptHandle: out.Messages[0].ReceiptHandle}))(w.T)
 	return said.Token
 }
 
 // Stop stops a run as an operator with the AWS CLI does.
 func (w *World) Stop(run int) {
 	w.T.Helper()
-	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: w.execution(run).ExecutionArn}))(w.T)
+	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(),
+		&sfn.StopExecutionInput{ExecutionArn: w.execution(run).ExecutionArn}))(w.T)
 	w.Becomes(run, sfntypes.ExecutionStatusAborted)
 }
 
 // NoRoom ends a run as its state machine does when Lambda's concurrency limit is reached.
 func (w *World) NoRoom(run int, token string) {
 	w.T.Helper()
-	expect.Value(sfn.NewFromConfig(w.plain).SendTaskFailure(w.T.Context(), &sfn.SendTaskFailureInput{TaskToken: &token, Error: aws.String(aggregate.EndedNoRoom)}))(w.T)
+	expect.Value(sfn.NewFromConfig(w.plain).SendTaskFailure(w.T.Context(),
+		&sfn.SendTaskFailureInput{TaskToken: &token, Error: aws.String(aggregate.EndedNoRoom)}))(w.T)
 	w.Becomes(run, sfntypes.ExecutionStatusFailed)
 }
 
@@ -175,7 +186,8 @@ func (w *World) Status(run int) sfntypes.ExecutionStatus {
 // execution returns a run as Step Functions lists it, empty if it was never started.
 func (w *World) execution(run int) (none sfntypes.ExecutionListItem) {
 	w.T.Helper()
-	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(), &sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
+	out := expect.Value(sfn.NewFromConfig(w.plain).ListExecutions(w.T.Context(),
+		&sfn.ListExecutionsInput{StateMachineArn: &w.Machine}))(w.T)
 	for _, e := range out.Executions {
 		if *e.Name == fmt.Sprintf("%s-%d", w.Ref.ID, run) {
 			return e
@@ -189,15 +201,145 @@ func (w *World) Drawn() int {
 	w.T.Helper()
 	n := 0
 	for {
-		out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.QueueURL}))(w.T)
+		out := expect.Value(sqs.NewFromConfig(w.plain).ReceiveMessage(w.T.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: &w.QueueURL}))(w.T)
 		if len(out.Messages) == 0 {
 			return n
 		}
 		for _, m := range out.Messages {
 			_, err := effect.ReadMessage(*m.Body)
 			expect.That(w.T, err == nil, "the queue has %q: %v", *m.Body, err)
-			expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle}))(w.T)
+			expect.Value(sqs.NewFromConfig(w.plain).DeleteMessage(w.T.Context(),
+				&sqs.DeleteMessageInput{QueueUrl: &w.QueueURL, ReceiptHandle: m.ReceiptHandle}))(w.T)
 			n++
 		}
 	}
+}
+
+// FaultyTransport is the transport of calls to AWS. Tests can make it lose or refuse calls.
+type FaultyTransport struct {
+	next   http.RoundTripper
+	mu     sync.Mutex
+	faults []*fault
+	calls  []string
+}
+
+type fault struct {
+	call   string
+	times  int
+	answer bool
+	before func()
+	holds  string // text in the call's body; empty: any
+	says   string // the answer instead of the service's
+}
+
+// Refused is DynamoDB's answer to an invalid write. Transactions that change a task's head contain movesHead.
+const (
+	Refused = `{"__type":"com.amazon.coral.validate#ValidationException","message":"Item size has exceeded the ` +
+		`maximum allowed size"}`
+	movesHead = `{"S":"HEAD"}`
+)
+
+var errDropped = errors.New("the call was dropped")
+
+// DropCalls drops the next times calls whose name ends in call, such as "SendMessage" or "PUT", before they reach the
+// service.
+func (w *FaultyTransport) DropCalls(call string, times int) { w.add(&fault{call: call, times: times}) }
+
+// DropAnswers makes the next times calls and drops their answers.
+func (w *FaultyTransport) DropAnswers(call string, times int) {
+	w.add(&fault{call: call, times: times, answer: true})
+}
+
+// Refuse answers calls whose body contains holds with an AWS error, until ClearFaults.
+func (w *FaultyTransport) Refuse(call, holds, says string) {
+	w.add(&fault{call: call, times: 1 << 30, holds: holds, says: says})
+}
+
+// Before calls do once just before the next such call.
+func (w *FaultyTransport) Before(call string, do func()) {
+	w.add(&fault{call: call, times: 1, before: do})
+}
+
+// ClearFaults forgets all faults.
+func (w *FaultyTransport) ClearFaults() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = nil
+}
+
+// Count returns how many calls of that name have arrived here.
+func (w *FaultyTransport) Count(call string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, c := range w.calls {
+		if strings.HasSuffix(c, call) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *FaultyTransport) add(f *fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(w.faults, f)
+}
+
+// RoundTrip makes the call or returns errDropped.
+func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	call := r.Header.Get("X-Amz-Target")
+	if call == "" {
+		call = r.Method
+	}
+	body, err := bodyOf(r)
+	if err != nil {
+		return nil, err
+	}
+	switch f := w.take(call, body); {
+	case f == nil:
+	case f.says != "":
+		return &http.Response{
+			StatusCode: http.StatusBadRequest, Status: "400 Bad Request", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Request: r,
+			Header:  http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(strings.NewReader(f.says)),
+			ContentLength: int64(len(f.says)),
+		}, nil
+	case f.before != nil:
+		f.before()
+	case f.answer:
+		res, err := w.next.RoundTrip(r)
+		if err == nil {
+			res.Body.Close()
+		}
+		return nil, errDropped
+	default:
+		return nil, errDropped
+	}
+	return w.next.RoundTrip(r)
+}
+
+// bodyOf reads a request's body and restores it.
+func bodyOf(r *http.Request) (string, error) {
+	if r.Body == nil {
+		return "", nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return string(body), err
+}
+
+// take counts a call and returns the fault for it, which is used up.
+func (w *FaultyTransport) take(call, body string) *fault {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls = append(w.calls, call)
+	for _, f := range w.faults {
+		if f.times > 0 && strings.HasSuffix(call, f.call) && strings.Contains(body, f.holds) {
+			f.times--
+			return f
+		}
+	}
+	return nil
 }

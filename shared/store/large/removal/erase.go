@@ -1,14 +1,20 @@
+// Package removal deletes what package large and the versions of files have stored: what has expired, and what belonged
+// to conversations that are forgotten. Only functions that list objects and delete many at once link the SDK's client
+// for it.
 package removal
 
 import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"ringi/shared/runtime/boot"
 )
 
 // Erase deletes every version of the objects below a prefix, except those whose keys are in keep, and returns how many
@@ -66,4 +72,35 @@ func (b Bucket) versions(ctx context.Context, prefix string) iter.Seq2[[]types.O
 			}
 		}
 	}
+}
+
+// Bucket is the bucket of results.
+type Bucket struct {
+	S3   *s3.Client
+	Name string
+}
+
+// Open returns a function's bucket by its environment. It uses path-style addresses because a bucket's name need not
+// resolve as a host.
+func Open(cfg aws.Config, env boot.Results) Bucket {
+	return Bucket{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Name: env.ResultsBucket}
+}
+
+// remove deletes objects, at most a page of them, and returns how many it deleted.
+func (b Bucket) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {
+	if len(list) == 0 {
+		return 0, nil
+	}
+	out, err := b.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: &b.Name, Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)},
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n := len(out.Errors); n > 0 {
+		code := aws.ToString(out.Errors[0].Code)
+		slog.WarnContext(ctx, "results not deleted", "count", n, "code", code)
+		return len(list) - n, fmt.Errorf("%d results were not deleted: %s", n, code)
+	}
+	return len(list), nil
 }

@@ -6,7 +6,11 @@ import (
 	"embed"
 	"encoding/json"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+	"unicode"
 
 	"ringi/shared/words/language"
 )
@@ -69,4 +73,76 @@ func lacks(at string, v, other reflect.Value) (missing []string) {
 		}
 	}
 	return missing
+}
+
+// Sentences are Ringi's own texts by locale, cut at their placeholders. Texts that another language has too are left
+// out.
+type Sentences map[string][]string
+
+// SentencesBelow cuts the texts below folders.
+func SentencesBelow(t testing.TB, roots ...string) Sentences {
+	t.Helper()
+	texts := map[string][]string{}
+	for _, x := range TextsBelow(t, roots...) {
+		for locale, text := range x.In {
+			texts[locale] = append(texts[locale], text)
+		}
+	}
+	out := Sentences{}
+	for _, locale := range language.All {
+		var others string
+		for other, said := range texts {
+			if other != locale {
+				others += strings.Join(said, "\n")
+			}
+		}
+		for _, text := range texts[locale] {
+			for _, part := range placeholder.Split(text, -1) {
+				if part = strings.TrimFunc(part, mark); tells(part) && !strings.Contains(others, part) {
+					out[locale] = append(out[locale], part)
+				}
+			}
+		}
+		slices.Sort(out[locale])
+		out[locale] = slices.Compact(out[locale])
+		if len(out[locale]) < 300 {
+			t.Fatalf("only %d texts in %s", len(out[locale]), locale)
+		}
+	}
+	return out
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// placeholder matches what a text is filled with, and marks around it.
+var placeholder = regexp.MustCompile("\\{\\w+\\}|%[+#]?[0-9.]*[a-z]|[\\n`*“”「」<>]")
+
+func mark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// tells reports whether a text is long enough to be nobody else's: three words, or five letters with hiragana.
+func tells(part string) bool {
+	kana := strings.ContainsFunc(part, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) })
+	if kana {
+		return len([]rune(part)) >= 5
+	}
+	return len(strings.Fields(part)) >= 3 && len(part) >= 12 && part[0] < unicode.MaxASCII
+}
+
+// Foreign returns the sentences of other languages in a text. data is what people and vendors wrote, which may be in
+// any language.
+func (s Sentences) Foreign(locale, text string, data ...string) (found []string) {
+	theirs := strings.Join(data, "\n")
+	for other, parts := range s {
+		for _, part := range parts {
+			if other != locale && strings.Contains(text, part) && !strings.Contains(theirs, part) {
+				found = append(found, part)
+			}
+		}
+	}
+	return found
 }

@@ -1,0 +1,272 @@
+package conversation
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+)
+
+// Act does on the action with this id what its hand does along its route; at, form and surface it adds itself. The
+// stamp that settles the gate approves the action. Sending it back rejects it, and the agent has a turn for the reason;
+// of one that is denied the agent is told and has no turn. by is the hand, whose delegation, row of the organisation
+// and place in a channel, or right to put in a successor, the caller has looked up: on are the rows on which that
+// depends.
+//
+// Act returns ErrDecided, ErrNotAllowed, ErrNotFound or a *circulation.Refusal, and ErrConflict if the payload is not
+// the one that is asked about. If the same hand does the very same again, nothing changes.
+func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
+	on ...aggregate.Owned) (aggregate.Change, error) {
+	x, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	act, denied := p.Act(&x.Gate, act, by, c.Now)
+	g, refused := x.Gate.Acted(act)
+	switch s := x.Gate.Status; {
+	case aggregate.Again(refused) && (x.asks() || s == aggregate.Approved && x.Status != ActionCancelled ||
+		s == aggregate.Rejected):
+		return aggregate.Change{}, nil
+	case !x.asks():
+		return aggregate.Change{}, x.decided()
+	case a.Head.AsOpened(x.Key(), &x.Gate) != nil:
+		return aggregate.Change{}, a.Head.AsOpened(x.Key(), &x.Gate)
+	case denied != nil:
+		return aggregate.Change{}, denied
+	case refused != nil:
+		return aggregate.Change{}, refused
+	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
+		return aggregate.Change{}, errDeleted(id)
+	case act.Kind == circulation.Stamp && x.sum() != g.Asked:
+		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id,
+			aggregate.ErrConflict)
+	}
+	c.Owned = append(c.Owned, on...)
+	return c.acted(x, g, by)
+}
+
+// acted writes an action whose gate has one more act, and what follows from it.
+func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
+	switch {
+	case g.ApprovedAt != nil:
+		if err := c.Head.Settle(x.Key(), &g); err != nil {
+			c.Fail(err)
+		}
+		c.approve(x, g)
+	case g.RejectedAt != nil && g.Acts[len(g.Acts)-1].Kind == circulation.Deny:
+		c.reject(x, g, ReasonDenied)
+	case g.RejectedAt != nil:
+		c.reject(x, g, ReasonRejected)
+	default:
+		c.active()
+		n := *x
+		n.Gate = g
+		c.Put(&n)
+	}
+	c.auditAction(by, onRoute.Entry(&g), x, g.ActDetails(map[string]any{}))
+	return c.done()
+}
+
+// open has people asked about a new action along a route, under a rule with the entry that says so. It fails with
+// ErrOnRoute for a route that nobody could settle.
+func (c *change) open(x *Action, o aggregate.Opening) {
+	must := c.of.AskersOf(x)
+	if o.Rule.ID != "" {
+		must = c.of.RouteAskersOf(x)
+	}
+	g, err := x.Gate.Under(o, must, func(g *aggregate.Gate) string {
+		x.Gate = *g
+		return x.sum()
+	})
+	if err != nil {
+		c.Fail(err)
+	}
+	x.Gate = g
+	if c.Head.Opens(x.Key(), &g); g.Ruled() {
+		c.auditAction(aggregate.System(), AuditRouted, x, g.OpenedDetails(map[string]any{}))
+	}
+}
+
+// Asks returns the action that waits for people's approval, if there is one.
+func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
+	x := a.Pending()
+	if x == nil || !x.Gate.Terms.ApprovalRequired {
+		return q, false
+	}
+	return x.Asks(), true
+}
+
+// GateWith returns the gate of the action with this id, or nil.
+func (a *Aggregate) GateWith(id string) *aggregate.Gate {
+	if x := a.Action(id); x != nil {
+		return &x.Gate
+	}
+	return nil
+}
+
+// GateAt returns the gate of the action with this key, or nil.
+func (a *Aggregate) GateAt(key string) *aggregate.Gate {
+	if x := aggregate.Find(a.Actions, key); x != nil {
+		return &x.Gate
+	}
+	return nil
+}
+
+// Whole returns the action's gate.
+func (x *Action) Whole() *aggregate.Gate { return &x.Gate }
+
+// AskedBy returns the type of the card that shows the action with this id, or "" if there is no such action.
+func (a *Aggregate) AskedBy(id string) aggregate.CardType {
+	if a.Action(id) == nil {
+		return ""
+	}
+	return CardAction
+}
+
+// AskedHash returns the hash of what the action with this id asks: of its payload or, under a rule, what the stamps are
+// on. It is "" if there is no such action.
+func (a *Aggregate) AskedHash(id string) string {
+	if x := a.Action(id); x != nil {
+		return cmp.Or(x.Gate.Asked, x.Payload.Hash())
+	}
+	return ""
+}
+
+// AskedAt returns when the action with this id began to wait, or zero if it does not wait.
+func (a *Aggregate) AskedAt(id string) time.Time {
+	if x := a.Action(id); x != nil && x.asks() {
+		return x.askedAt()
+	}
+	return time.Time{}
+}
+
+// IsOpen reports whether the action with this id waits for a person.
+func (a *Aggregate) IsOpen(id string) bool { return a.Pending() != nil && a.Pending().ActionID == id }
+
+// VerdictOn returns the verdict on the action with this id.
+func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
+	if x := a.Action(id); x != nil {
+		return x.Gate.Verdict
+	}
+	return aggregate.Verdict{}
+}
+
+// Readable returns aggregate.ErrNotFound for a forgotten conversation, and aggregate.ErrConflict for a torn read.
+func (a *Aggregate) Readable(now time.Time) error {
+	switch {
+	case a.Head.Forgotten(now):
+		return aggregate.ErrNotFound
+	case a.Conversation == nil:
+		return aggregate.ErrConflict
+	}
+	return nil
+}
+
+// OnRoute reports whether somebody is on the route of one of the actions that the conversation still has: then they may
+// read it.
+func (a *Aggregate) OnRoute(user string) bool {
+	for _, x := range a.Actions {
+		if x.Gate.OnRoute(user) {
+			return true
+		}
+	}
+	return false
+}
+
+// Homes returns the homes of the actions that the conversation still has: who is there may read it.
+func (a *Aggregate) Homes() (channels []string) {
+	for _, x := range a.Actions {
+		if x.Gate.Home != "" {
+			channels = append(channels, x.Gate.Home)
+		}
+	}
+	return channels
+}
+
+// Origin returns where and by whom the conversation was opened.
+func (a *Aggregate) Origin() aggregate.Origin { return a.Conversation.Origin() }
+
+// Beginning returns the timestamps of the first message of the conversation's thread and of the thread.
+func (a *Aggregate) Beginning() (message, thread string) {
+	return a.Conversation.ThreadTS, a.Conversation.ThreadTS
+}
+
+// Askers returns the people whose own request is waiting: those of the current action, or else LastAskers.
+func (a *Aggregate) Askers() []string {
+	if x := a.Current(); x != nil {
+		return a.AskersOf(x)
+	}
+	return a.LastAskers()
+}
+
+// LastAskers returns the people whose messages the agent answered since its last proposal, the last first, or who
+// opened the conversation.
+func (a *Aggregate) LastAskers() []string {
+	if a.Conversation == nil || len(a.Conversation.Askers) == 0 {
+		return []string{a.Head.Requester}
+	}
+	return a.Conversation.Askers
+}
+
+// Acts in a conversation besides approving and rejecting.
+const (
+	ActCancel aggregate.Act = "cancel_action"
+	ActClose  aggregate.Act = "close_session"
+	ActReopen aggregate.Act = "reopen_session"
+	// ActBeginEmpty gives up lost files.
+	ActBeginEmpty aggregate.Act = "begin_empty"
+	// ActCheck has it looked what became of a pull request.
+	ActCheck aggregate.Act = "check_action"
+)
+
+// Offers returns what people may do in the conversation in its current state. Whether a particular person may do it is
+// decided at the click.
+func (a *Aggregate) Offers() []aggregate.Offer {
+	if a.Conversation.Status == Closed {
+		return []aggregate.Offer{{Act: ActReopen}}
+	}
+	var all []aggregate.Offer
+	if o := a.OpenOffer(); o != nil {
+		all = append(all, aggregate.Offer{Act: ActMakeRequest, ID: o.ID, Hash: aggregate.HashOf(o.Text)})
+	}
+	for _, x := range a.Actions {
+		if a.Unsure(x.ActionID) != nil && x.Pushed.Look == nil {
+			all = append(all, aggregate.Offer{Act: ActCheck, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()})
+		}
+	}
+	x := a.Current()
+	switch {
+	case x == nil && a.FilesLost():
+		if a.mayFetchAgain() {
+			all = append(all, aggregate.Offer{Act: ActFetchAgain})
+		}
+		return append(all, aggregate.Offer{Act: ActBeginEmpty}, aggregate.Offer{Act: ActClose})
+	case x == nil && a.Untaken() != nil:
+		late := a.Untaken()
+		return append(all, aggregate.Offer{Act: ActTakeFiles, ID: late.ActionID}, aggregate.Offer{Act: ActClose})
+	case x == nil:
+		return append(all, aggregate.Offer{Act: ActClose})
+	}
+	of := func(act aggregate.Act) aggregate.Offer {
+		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: a.AskedHash(x.ActionID)}
+	}
+	switch {
+	case x.Status != ActionPending:
+		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
+	case x.unrouted():
+		return append(all, of(ActCancel), aggregate.Offer{Act: ActClose})
+	}
+	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})
+}
+
+// Origin returns where and by whom the conversation was opened. As for a request, this determines who may see it and
+// who may decide.
+func (s *Conversation) Origin() aggregate.Origin {
+	if s == nil {
+		return aggregate.Origin{}
+	}
+	return aggregate.Origin{Team: s.TeamID, User: s.Opener, Channel: s.Channel, ChannelType: s.ChannelType}
+}

@@ -1,0 +1,346 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Maker is an action that changed a path after the conversation's first files.
+type Maker struct {
+	Action int  `json:"action"`         // its number; 0: earlier actions, which are not named
+	Seen   bool `json:"seen,omitempty"` // a person saw the changed text before it was made
+}
+
+// mostMakers is how many actions are named for one path, the newest.
+const mostMakers = 10
+
+// Made says of a version of the files which actions changed which paths since the first files. It stands beside the
+// version.
+type Made struct {
+	Paths map[string][]Maker `json:"paths"`
+	// Unknown says that nobody knows which actions made the changes before those in Paths.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// After returns what holds after an action has made these changes.
+func (m Made) After(by Maker, changes []FileChange) Made {
+	out := Made{Paths: maps.Clone(m.Paths), Unknown: m.Unknown}
+	if out.Paths == nil {
+		out.Paths = map[string][]Maker{}
+	}
+	for _, c := range changes {
+		all := append(slices.Clone(out.Paths[c.Path]), by)
+		if more := len(all) - mostMakers; more > 0 {
+			all = append([]Maker{{}}, all[more:]...)
+		}
+		out.Paths[c.Path] = all
+	}
+	return out
+}
+
+// Below returns the same of a folder's files, by the paths of what has that folder.
+func (m Made) Below(folder string) Made {
+	if folder == "" {
+		return m
+	}
+	out := Made{Paths: map[string][]Maker{}, Unknown: m.Unknown}
+	for p, by := range m.Paths {
+		out.Paths[folder+"/"+p] = by
+	}
+	return out
+}
+
+// Of returns the actions that changed a path, the oldest first.
+func (m Made) Of(path string) []Maker {
+	all := m.Paths[path]
+	if m.Unknown && (len(all) == 0 || all[0].Action != 0) {
+		all = append([]Maker{{}}, all...)
+	}
+	return all
+}
+
+// Maker says how the action stands among those that changed files: people saw what they approved of code_generate.
+func (x *Action) Maker() Maker {
+	return Maker{Action: x.Number, Seen: x.ActionType == CodeGenerate && x.ApprovedBy == ApprovedByUser}
+}
+
+// FirstFiles reports whether no action has changed the conversation's files: it has none, or those of its source.
+func (s *Conversation) FirstFiles() bool {
+	return s.WorkspaceVersion == "" || s.Source != nil && s.Source.Version == s.WorkspaceVersion && s.FilesBy == 0
+}
+
+// MadeBefore adds to changes which actions changed their paths before.
+func MadeBefore(changes []FileChange, before Made) {
+	for i := range changes {
+		changes[i].By = before.Of(changes[i].Path)
+	}
+}
+
+// Make returns the tree after these changes. It refuses a change whose path is not what it was, or doesn't become what
+// the change says: what people approved is what is made, and on those files.
+func (t *Tree) Make(changes []FileChange) (*Tree, error) {
+	var files []File
+	var gone []string
+	for _, c := range changes {
+		e, there := t.entries[c.Path]
+		if there != (c.Was != nil) || there && *e.side() != *c.Was {
+			return nil, refuse("%q is not what it was", c.Path)
+		}
+		text, ok := apply(string(e.content), c.Hunks)
+		if !ok {
+			return nil, refuse("%q doesn't have the lines that change", c.Path)
+		}
+		switch {
+		case c.Is != nil:
+			files = append(files, File{Path: c.Path, Content: text})
+		case text != "":
+			return nil, refuse("%q has lines that stay, so it can't be deleted", c.Path)
+		default:
+			gone = append(gone, c.Path)
+		}
+	}
+	next, err := t.Apply(files)
+	if err != nil {
+		return nil, err
+	}
+	next = next.without(gone)
+	for _, c := range changes {
+		e, there := next.entries[c.Path]
+		if there != (c.Is != nil) || there && *e.side() != *c.Is {
+			return nil, refuse("%q doesn't become what is approved", c.Path)
+		}
+	}
+	return next, nil
+}
+
+// apply returns a text after its hunks. ok is false if the text doesn't have the lines that the hunks say.
+func apply(text string, hunks []Hunk) (after string, ok bool) {
+	var out strings.Builder
+	at := 1 // number of the next line
+	next := func() (line string) {
+		line = text
+		if end := strings.IndexByte(text, '\n'); end >= 0 {
+			line = text[:end+1]
+		}
+		text, at = text[len(line):], at+1
+		return line
+	}
+	for _, h := range hunks {
+		for at < h.From && text != "" {
+			out.WriteString(next())
+		}
+		if at != h.From {
+			return "", false
+		}
+		for _, line := range h.Lines {
+			if len(line) < 2 {
+				return "", false
+			}
+			switch sign, line := line[0], line[1:]; {
+			case sign == '+':
+				out.WriteString(line)
+			case sign != ' ' && sign != '-' || next() != line:
+				return "", false
+			case sign == ' ':
+				out.WriteString(line)
+			}
+		}
+	}
+	return out.String() + text, true
+}
+
+// Acts of people on files that an action left behind, or that are lost.
+const (
+	// ActTakeFiles makes the files of a late result the conversation's.
+	ActTakeFiles aggregate.Act = "take_files"
+	// ActFetchAgain has the source's files fetched again in place of lost ones.
+	ActFetchAgain aggregate.Act = "fetch_again"
+
+	// AuditFilesTaken records that a person chose the files of a late result.
+	AuditFilesTaken aggregate.Action = "session.files_taken"
+	// AuditFetchAgain records that a person chose the source's files in place of lost ones.
+	AuditFetchAgain aggregate.Action = "session.fetch_again"
+)
+
+// Untaken returns the newest action whose files came too late to become the conversation's, or nil. They are offered
+// only while no action is open and none has moved the files since.
+func (a *Aggregate) Untaken() *Action {
+	if a.Conversation == nil || a.Current() != nil || a.FilesLost() || a.Conversation.wants() {
+		return nil
+	}
+	for _, x := range slices.Backward(a.Actions) {
+		if x.takable(a.Conversation) {
+			return x
+		}
+	}
+	return nil
+}
+
+func (x *Action) takable(s *Conversation) bool {
+	return x.NotTaken && x.Version != "" && x.Version != s.WorkspaceVersion && x.Status.Over()
+}
+
+// TakeFiles makes the files of a late result the conversation's, in place of those that it has. Nothing but a person's
+// choice does that. The agent is told. Everybody who may make requests may do so. It returns ErrInFlight while an
+// action is open, and ErrMoved if the files are not offered any more.
+func (a *Aggregate) TakeFiles(id string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
+	x, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if !x.NotTaken && x.Version != "" && x.Version == a.Conversation.WorkspaceVersion {
+		return aggregate.Change{}, nil // somebody took them
+	}
+	if err := p.Request(by); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	switch {
+	case a.Current() != nil:
+		c.Fail(aggregate.ErrInFlight)
+	case a.FilesLost():
+		c.Fail(ErrFilesLost)
+	case c.Conversation.Status == Closed || a.Untaken() != x:
+		c.Fail(aggregate.ErrMoved)
+	}
+	was := c.Conversation.WorkspaceVersion
+	c.Conversation.WorkspaceVersion, c.Conversation.FilesBy = x.Version, x.Number
+	n := *x
+	n.NotTaken = false
+	c.Put(&n)
+	c.progress()
+	c.active()
+	m := Message{Sender: FromSystem, ActionID: x.ActionID}
+	m.own(fmt.Sprintf(said.In(c.Conversation.Locale).taken, x.Number))
+	c.tell(c.say(m))
+	c.auditAction(by, AuditFilesTaken, x, map[string]any{"version": x.Version, "was": was})
+	return c.done()
+}
+
+// FetchAgain has the source's files fetched again, of the same commit, in place of lost ones. The files stay lost until
+// they are there. It returns ErrMoved where nothing is lost or there is no source, and ErrInFlight while an action is
+// open.
+func (a *Aggregate) FetchAgain(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if a.Conversation != nil && (a.Conversation.wants() || !a.FilesLost() && a.Conversation.Source != nil) {
+		return aggregate.Change{}, nil
+	}
+	if err := p.Request(by); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	switch {
+	case a.Current() != nil:
+		c.Fail(aggregate.ErrInFlight)
+		return c.done()
+	case !a.mayFetchAgain():
+		c.Fail(aggregate.ErrMoved)
+		return c.done()
+	}
+	s := *c.Conversation.Source
+	s.State, s.Tries, s.Error = SourceWanted, 0, ""
+	c.Conversation.Source = &s
+	c.progress()
+	c.active()
+	m := Message{Sender: FromSystem}
+	m.own(said.In(c.Conversation.Locale).fetchAgain)
+	c.tell(c.say(m))
+	c.audit(by, AuditFetchAgain, "session", c.Conversation.ID, map[string]any{"source": s.Name, "commit": s.Commit})
+	return c.done()
+}
+
+// mayFetchAgain reports whether lost files can be fetched again: their source's commit is known.
+func (a *Aggregate) mayFetchAgain() bool {
+	s := a.Conversation
+	return a.FilesLost() && s.Status != Closed && s.Source != nil && s.Source.Commit != "" && !s.wants()
+}
+
+const (
+	// ReasonFilesLost says that an action could not begin because the files on which it works were deleted.
+	ReasonFilesLost aggregate.Reason = "files_lost"
+
+	// AuditEmptied records that a person gave up lost files.
+	AuditEmptied aggregate.Action = "session.emptied"
+)
+
+// ErrFilesLost refuses an action while the conversation's files are lost. Only a person ends that state.
+var ErrFilesLost = errors.New("the conversation's files are lost, and nobody has chosen yet how to go on")
+
+// Versions returns the versions of the conversation's files and attachments that must not expire: the current ones, the
+// source's, and those on which each action works that is not over.
+func (a *Aggregate) Versions() []string {
+	var out []string
+	add := func(version string) {
+		if version != "" && !slices.Contains(out, version) {
+			out = append(out, version)
+		}
+	}
+	if a.Conversation != nil {
+		add(a.Conversation.WorkspaceVersion)
+		add(a.Conversation.AttachmentsVersion)
+		if s := a.Conversation.Source; s != nil {
+			add(s.Version)
+		}
+	}
+	if x := a.Untaken(); x != nil {
+		add(x.Version)
+	}
+	for _, x := range a.Actions {
+		if !x.Status.Over() {
+			add(x.BaseVersion)
+			add(x.AttachmentsVersion)
+			add(x.Base)
+		}
+	}
+	return out
+}
+
+// FilesLost reports whether the conversation's files are lost.
+func (a *Aggregate) FilesLost() bool {
+	return a.Conversation != nil && a.Conversation.FilesLostAt != nil
+}
+
+// lose records that this version of the conversation's files turned out to be deleted, if it is the current one, and
+// tells people.
+func (c *change) lose(version string) {
+	if version == "" || c.Conversation.WorkspaceVersion != version || c.of.FilesLost() {
+		return
+	}
+	c.Conversation.FilesLostAt = &c.Now
+	m := Message{Sender: FromSystem}
+	m.own(said.In(c.Conversation.Locale).lost)
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+}
+
+// BeginEmpty gives up lost files: the next action works in an empty folder. The agent is told. Everybody who may make
+// requests may do so. It returns ErrInFlight while an action is not over.
+func (a *Aggregate) BeginEmpty(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if a.Conversation != nil && !a.FilesLost() {
+		return aggregate.Change{}, nil
+	}
+	if err := p.Request(by); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	if a.Current() != nil {
+		c.Fail(aggregate.ErrInFlight)
+	}
+	was := c.Conversation.WorkspaceVersion
+	c.Conversation.WorkspaceVersion, c.Conversation.FilesBy, c.Conversation.FilesLostAt = "", 0, nil
+	c.progress()
+	c.active()
+	m := Message{Sender: FromSystem}
+	m.own(said.In(c.Conversation.Locale).emptied)
+	told := c.say(m)
+	if c.Conversation.Status != Closed {
+		c.tell(told)
+	}
+	c.audit(by, AuditEmptied, "session", c.Conversation.ID, map[string]any{"version": was})
+	return c.done()
+}

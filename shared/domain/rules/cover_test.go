@@ -1,0 +1,197 @@
+package rules_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// wayTo returns the weakest way to a tool.
+func wayTo(t *testing.T, r *rules.Rules, tool rules.Tool) rules.Way {
+	t.Helper()
+	ways := r.Ways(known)
+	i := slices.IndexFunc(ways, func(w rules.Way) bool { return w.Tool == tool })
+	expect.Must(t, i >= 0, "there is no way to %v", tool)
+	return ways[i]
+}
+
+// Case 8: the weakest way in says which rule, from where, and with which other tool.
+func TestTheWeakestWayIn(t *testing.T) {
+	strict := rule(1, some(pay), manager(1, rules.EmptyUp), group(2, rules.EmptyRefuse), head(rules.EmptyUp))
+	weak := rule(2, rules.Conditions{Places: &rules.Places{Channels: []string{"C9"}}}, people(1, rules.EmptyRefuse, "A"))
+	anywhere := rule(3, writing(), manager(1, rules.EmptyUp), group(1, rules.EmptyRefuse))
+	both := func(places ...rules.Place) (from []rules.Where) {
+		for _, k := range []rules.Kind{rules.KindSteps, rules.KindAction} {
+			for _, p := range places {
+				from = append(from, rules.Where{Kind: k, Place: p})
+			}
+		}
+		return from
+	}
+	all := both(rules.Place{}, rules.Place{Direct: true}, rules.Place{Channel: "C9"})
+
+	r := of(strict, weak, anywhere)
+	expect.Same(t, wayTo(t, r, pay), rules.Way{Tool: pay, Rule: id(1), Hands: 2, Stamps: 4, From: all})
+	expect.Same(t, wayTo(t, r, sheet), rules.Way{Tool: sheet, Rule: id(2), Hands: 1, Stamps: 1,
+		From: both(rules.Place{Channel: "C9"})})
+	expect.Is(t, len(r.Ways(known)), len(known)-1, "ways, and none to the tool that reads")
+
+	r = of(weak, strict, anywhere)
+	expect.Is(t, wayTo(t, r, pay).Rule, id(2))
+
+	small := rule(4, under(some(pay), "100"), people(1, rules.EmptyRefuse, "A"))
+	expect.Is(t, wayTo(t, of(small, strict), pay).Rule, id(4))
+	expect.Is(t, wayTo(t, of(strict, small), pay).Rule, id(1))
+
+	beside := rule(5, some(dm), people(1, rules.EmptyRefuse, "A"))
+	expect.Same(t, wayTo(t, of(beside, anywhere), sheet), rules.Way{Tool: sheet, Rule: id(5), Hands: 1, Stamps: 1,
+		With: &dm, From: both(rules.Place{}, rules.Place{Direct: true})})
+	alone := rule(6, only(dm), people(1, rules.EmptyRefuse, "A"))
+	expect.Is(t, wayTo(t, of(alone, anywhere), sheet).Rule, id(3))
+	expect.Is(t, wayTo(t, of(alone, anywhere), dm).Rule, id(6))
+}
+
+// Fewer hands are weaker than fewer stamps.
+func TestHandsCountBeforeStamps(t *testing.T) {
+	c9 := rules.Conditions{Places: &rules.Places{Channels: []string{"C9"}}}
+	r := of(rule(1, c9, group(3, rules.EmptyRefuse)), rule(2, writing(), group(2, rules.EmptyRefuse)))
+	r.Rules[1].Route.Hands = 2
+	at := rules.Place{Channel: "C9"}
+	expect.Same(t, wayTo(t, r, pay), rules.Way{Tool: pay, Rule: id(1), Hands: 1, Stamps: 3,
+		From: []rules.Where{{Kind: rules.KindSteps, Place: at}, {Kind: rules.KindAction, Place: at}}})
+}
+
+// A rule is no way where an earlier one takes all that would reach it, and is one where it doesn't.
+func TestARuleBehindAnother(t *testing.T) {
+	kind := func(k ...rules.Kind) rules.Conditions { return rules.Conditions{Kinds: k} }
+	c9 := rules.Conditions{Places: &rules.Places{Channels: []string{"C9"}}}
+	within := rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"a"}}}
+	for name, c := range map[string]struct {
+		strict, weak rules.Conditions
+		open         bool
+	}{
+		"all kinds":                {kind(rules.KindSteps, rules.KindAction), rules.Conditions{}, false},
+		"one kind":                 {kind(rules.KindSteps), rules.Conditions{}, true},
+		"of another kind":          {rules.Conditions{}, kind(rules.KindAction), false},
+		"the same place":           {c9, c9, false},
+		"another place":            {c9, rules.Conditions{}, true},
+		"writes":                   {writing(), rules.Conditions{}, false},
+		"the tool":                 {some(pay), writing(), false},
+		"the tool alone":           {only(pay), writing(), true},
+		"the tool alone, twice":    {only(pay, dm), only(pay), false},
+		"the tool that lets it in": {some(dm, sheet), some(dm), false},
+		"another tool":             {some(sheet), some(dm), true},
+		"destinations":             {within, within, false},
+		"other destinations":       {within, rules.Conditions{}, true},
+		"no tools listed":          {rules.Conditions{}, some(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := of(rule(1, c.strict, group(2, rules.EmptyRefuse)), rule(2, c.weak, people(1, rules.EmptyRefuse, "A")))
+			r.Last.Writes.Route = policy(0, group(3, rules.EmptyRefuse))
+			expect.Is(t, wayTo(t, r, pay).Rule == id(2), c.open, "%+v", wayTo(t, r, pay))
+		})
+	}
+	weak := of(rule(1, kind(rules.KindAction), people(1, rules.EmptyRefuse, "A")))
+	for _, from := range wayTo(t, weak, pay).From {
+		expect.Is(t, from.Kind, rules.KindAction)
+	}
+}
+
+// A tool that no rule takes is refused, until the last rule has a route; a rule's refusal is no way.
+func TestNoWay(t *testing.T) {
+	refuse := rules.Rule{ID: id(1), Name: "no", When: some(pay), Outcome: rules.Outcome{Refuse: "No."}}
+	r := of(refuse)
+	expect.Same(t, wayTo(t, r, pay), rules.Way{Tool: pay, Refused: true})
+	expect.Same(t, wayTo(t, r, dm), rules.Way{Tool: dm, Refused: true})
+	r.Last.Writes.Route = policy(0, people(2, rules.EmptyRefuse, "A", "B", "D"))
+	expect.Is(t, wayTo(t, r, dm).Stamps, 2)
+	expect.That(t, wayTo(t, r, dm).Rule == rules.LastID && wayTo(t, r, pay).Refused, "%v", r.Ways(known))
+}
+
+// Stages that may be left out don't count, but the floor does.
+func TestAWayCountsWhatIsAskedAtTheLeast(t *testing.T) {
+	r := of(rule(1, writing(), people(2, rules.EmptySkip, "A", "B"), people(1, rules.EmptySkip, "D"),
+		people(1, rules.EmptySkip, "E")))
+	expect.That(t, wayTo(t, r, dm).Stamps == 2 && wayTo(t, r, dm).Hands == 2, "the policy's stages: %v", r.Ways(known))
+	r.Rules[0].Route.Hands = 1
+	expect.That(t, wayTo(t, r, dm).Stamps == 1 && wayTo(t, r, dm).Hands == 1, "%v", r.Ways(known))
+	r.Floor.Stamps = 2
+	expect.Is(t, wayTo(t, r, dm).Stamps, 2)
+	r.Floor.Stamps = 1
+	for name, c := range map[string]struct {
+		stages        []rules.Stage
+		hands, stamps int
+	}{
+		"one person may have both":         {[]rules.Stage{manager(1, up), head(twice)}, 1, 1},
+		"or be asked again":                {[]rules.Stage{manager(1, up), head(refuse)}, 2, 2},
+		"one can't be two of a group":      {[]rules.Stage{manager(1, up), group(2, twice)}, 2, 3},
+		"two may be":                       {[]rules.Stage{people(2, up, "A", "B"), group(2, twice)}, 1, 2},
+		"named people are others":          {[]rules.Stage{people(1, refuse, "A"), people(1, twice, "B")}, 2, 2},
+		"named people are the same":        {[]rules.Stage{people(1, refuse, "A"), people(1, twice, "A")}, 1, 1},
+		"of three stages one person's two": {[]rules.Stage{manager(1, up), head(twice), group(2, refuse)}, 2, 3},
+	} {
+		w := wayTo(t, of(rule(1, writing(), c.stages...)), dm)
+		expect.That(t, w.Hands == c.hands && w.Stamps == c.stamps, "%s: %+v", name, w)
+	}
+}
+
+// What an unmarked tool does has no amount that anybody can read: it is never below one, and always at least one.
+func TestAnUnmarkedToolHasNoSmallAmount(t *testing.T) {
+	small, large := writing(), writing()
+	small.Amount = &rules.Between{Below: "50000", Currency: "JPY"}
+	large.Amount = &rules.Between{AtLeast: "50000", Currency: "JPY"}
+	r := of(rule(1, small, people(1, rules.EmptyRefuse, "A")), rule(2, large, people(2, rules.EmptyRefuse, "A", "B")),
+		rule(3, writing(), people(1, rules.EmptyRefuse, "A")))
+	ways := r.Ways([]rules.Known{{Tool: pay, Access: aggregate.Write},
+		{Tool: dm, Access: aggregate.Write, Unmarked: true}})
+	expect.Same(t, []string{ways[0].Rule, ways[1].Rule}, []string{id(1), id(2)})
+}
+
+// No request reaches a tool by less than its weakest way says.
+func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, d := drawnRules(t), drawnCompany(t)
+		weakest, unmarked := map[rules.Tool]rules.Way{}, map[rules.Tool]bool{}
+		marked := slices.Clone(known)
+		for i := range marked {
+			marked[i].Unmarked = rapid.Bool().Draw(t, "unmarked")
+			unmarked[marked[i].Tool] = marked[i].Unmarked
+		}
+		for _, w := range r.Ways(marked) {
+			weakest[w.Tool] = w
+		}
+		for range 20 {
+			f := drawnFacts(t)
+			for i, c := range f.Calls {
+				if unmarked[c.Tool] && c.Writes() {
+					f.Calls[i].Amount = rules.Unknown(rules.WhyUnmarked)
+				}
+			}
+			a := r.Match(f)
+			if a.Refused {
+				continue
+			}
+			route, err := a.Route.Resolve(f, r.Floor, d)
+			if err != nil {
+				continue
+			}
+			stamps := 0
+			for _, s := range route.Stages {
+				stamps += s.Need
+			}
+			for _, c := range f.Calls {
+				w, writes := weakest[c.Tool]
+				if !writes || c.Access != aggregate.Write {
+					continue
+				}
+				expect.That(t, !w.Refused && (route.Hands > w.Hands || route.Hands == w.Hands && stamps >= w.Stamps),
+					"%v: %d stamps by %d hands by rule %s, and the weakest way is %+v", c.Tool, stamps, route.Hands, a.Rule.ID, w)
+			}
+		}
+	})
+}

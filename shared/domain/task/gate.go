@@ -1,0 +1,277 @@
+package task
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+)
+
+// Gated is a row with a gate: a version of the prompt or of the process, a step with its arguments, or an attempt.
+type Gated interface {
+	aggregate.Asking
+	gate() *aggregate.Gate
+	hash() string // hash of the content to decide on
+}
+
+func (p *Prompt) gate() *aggregate.Gate   { return &p.Gate }
+func (p *Process) gate() *aggregate.Gate  { return &p.Gate }
+func (g *StepGate) gate() *aggregate.Gate { return &g.Gate }
+func (g *Again) gate() *aggregate.Gate    { return &g.Gate }
+
+func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
+func (p *Process) hash() string  { return Hash(p.Steps) }
+func (g *StepGate) hash() string { return g.ArgumentsHash }
+func (g *Again) hash() string    { return g.StepsHash }
+
+// asked returns what is asked at a gate under a rule, nil if there can be no such gate: a policy's has none.
+func (a *Aggregate) asked(row Gated) []string {
+	switch row := row.(type) {
+	case *Process:
+		prompt := a.Prompt()
+		if prompt == nil || a.Request == nil {
+			return nil
+		}
+		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text,
+			a.enclosed()}
+	case *StepGate:
+		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
+			row.hash()}
+	case *Again:
+		prompt, p := a.Prompt(), aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
+		if prompt == nil || p == nil || a.Request == nil {
+			return nil
+		}
+		return []string{"again", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
+			prompt.Content, p.hash(), a.Request.Text, a.enclosed()}
+	}
+	return nil
+}
+
+// enclosed returns what the request forwards, and its files with their hashes, as JSON; "" if it is its text alone.
+func (a *Aggregate) enclosed() string {
+	type file struct {
+		ID     string `json:"id"`
+		Name   string `json:"name,omitempty"`
+		SHA256 string `json:"sha256,omitempty"` // empty if it could not be read
+	}
+	what := struct {
+		Forwarded []aggregate.Quoted `json:"forwarded,omitempty"`
+		Files     []file             `json:"files,omitempty"`
+		More      int                `json:"more_files,omitempty"`
+	}{Forwarded: a.Request.Forwarded, More: a.Request.MoreFiles}
+	for _, f := range a.Request.Files {
+		what.Files = append(what.Files, file{ID: f.ID, Name: f.Name})
+	}
+	if read := a.Read(); read != nil {
+		for i, f := range read.Files {
+			what.Files[i].SHA256 = f.SHA256
+		}
+	}
+	if what.Forwarded == nil && what.Files == nil {
+		return ""
+	}
+	text, _ := json.Marshal(what) // its times are Slack's
+	return string(text)
+}
+
+// sum returns what the stamps on a gate are on: without a rule the content alone. Under one it is "" if not all is
+// there.
+func (a *Aggregate) sum(row Gated) string {
+	if !row.gate().Ruled() {
+		return row.hash()
+	}
+	if what := a.asked(row); what != nil {
+		return circulation.Sum(row.gate().Terms.Rule, row.gate().Route, what...)
+	}
+	return ""
+}
+
+// AskedText returns the text whose hash is stamped at a gate under a rule, or "".
+func (a *Aggregate) AskedText(row Gated) string {
+	if what := a.asked(row); what != nil {
+		return circulation.AskedText(row.gate().Terms.Rule, row.gate().Route, what...)
+	}
+	return ""
+}
+
+// stands reports whether a gate that was approved is as it was then; see aggregate.Head.Stands.
+func (a *Aggregate) stands(row Gated) bool { return a.Head.Stands(row.Key(), row.gate(), a.sum(row)) }
+
+// StepOf returns the index of the step that a gate of the process is for, or -1.
+func (p *Process) StepOf(g *StepGate) int {
+	for i, s := range p.Steps {
+		if s.StepID == g.StepID && s.Order == g.Order {
+			return i
+		}
+	}
+	return -1
+}
+
+// gates returns all gates of the task in the order in which they open.
+func (a *Aggregate) gates() []Gated {
+	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates)+len(a.Agains))
+	for _, p := range a.Prompts {
+		out = append(out, p)
+	}
+	for _, p := range a.Processes {
+		out = append(out, p)
+	}
+	for _, g := range a.Gates {
+		out = append(out, g)
+	}
+	for _, g := range a.Agains {
+		out = append(out, g)
+	}
+	return out
+}
+
+// gateOf returns the gate with this id, or nil.
+func (a *Aggregate) gateOf(id string) Gated {
+	for _, g := range a.gates() {
+		if g.Asks().ID == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// superseding returns the newest version if row is an older one, else 0.
+func (a *Aggregate) superseding(row Gated) int {
+	switch row := row.(type) {
+	case *Prompt:
+		if newest := a.Prompt(); newest != row {
+			return newest.Version
+		}
+	case *Process:
+		if newest := a.Process(); newest != row {
+			return newest.Version
+		}
+	}
+	return 0
+}
+
+// OpenGate is the gate that waits for a decision.
+type OpenGate struct {
+	aggregate.Question
+	Terms aggregate.Terms
+}
+
+// OpenGate returns the gate that waits for a decision, if there is one.
+func (a *Aggregate) OpenGate() (OpenGate, bool) {
+	if a.Head.Ended != nil {
+		return OpenGate{}, false
+	}
+	for _, row := range a.gates() {
+		if row.gate().Status == aggregate.PendingApproval && a.superseding(row) == 0 {
+			return OpenGate{row.Asks(), row.gate().Terms}, true
+		}
+	}
+	return OpenGate{}, false
+}
+
+// AskedBy returns the type of the card that shows the gate with this id, or "" if there is no such gate.
+func (a *Aggregate) AskedBy(id string) aggregate.CardType {
+	if row := a.gateOf(id); row != nil {
+		return row.Asks().Kind
+	}
+	return ""
+}
+
+// AskedHash returns the hash of the gate's content: a policy's text, a process's steps, or a step's arguments. It is
+// empty if there is no such gate.
+func (a *Aggregate) AskedHash(id string) string {
+	if row := a.gateOf(id); row != nil {
+		return row.hash()
+	}
+	return ""
+}
+
+// IsOpen reports whether the gate with this id waits for a decision.
+func (a *Aggregate) IsOpen(id string) bool {
+	row := a.gateOf(id)
+	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval
+}
+
+// TermsOf returns the terms of the gate with this id; ok is false if there is none.
+func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
+	if row := a.gateOf(id); row != nil {
+		return row.gate().Terms, true
+	}
+	return t, false
+}
+
+// VerdictOn returns the verdict on the gate with this id.
+func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
+	if row := a.gateOf(id); row != nil {
+		return row.gate().Verdict
+	}
+	return aggregate.Verdict{}
+}
+
+// GateWith returns the gate with this id, or nil.
+func (a *Aggregate) GateWith(id string) *aggregate.Gate {
+	if row := a.gateOf(id); row != nil {
+		return row.gate()
+	}
+	return nil
+}
+
+// GateAt returns the gate of the row with this key, or nil.
+func (a *Aggregate) GateAt(key string) *aggregate.Gate {
+	if row := aggregate.Find(a.gates(), key); row != nil {
+		return row.gate()
+	}
+	return nil
+}
+
+// Asks returns the gate that waits for people's approval, if there is one. While a person has to choose how to treat
+// the message, no gate does.
+func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
+	open, waits := a.OpenGate()
+	return open.Question, waits && open.Terms.ApprovalRequired && a.Choosing() == nil
+}
+
+// AskedAt returns when the gate with this id began to wait, or zero if there is no such gate.
+func (a *Aggregate) AskedAt(id string) time.Time {
+	terms, ok := a.TermsOf(id)
+	if !ok || terms.DecideBy == nil {
+		return time.Time{}
+	}
+	// CreatedAt would be too early: the row is created before its content is generated.
+	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour)
+}
+
+// Readable returns aggregate.ErrConflict if the request is missing, which happens in a torn read.
+func (a *Aggregate) Readable(time.Time) error {
+	if a.Request == nil {
+		return aggregate.ErrConflict
+	}
+	return nil
+}
+
+// OnRoute reports whether somebody is on the route of one of the task's gates: then they may read it.
+func (a *Aggregate) OnRoute(user string) bool {
+	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return row.gate().OnRoute(user) })
+}
+
+// Homes returns the homes of the task's gates: who is there may read it.
+func (a *Aggregate) Homes() (channels []string) {
+	for _, row := range a.gates() {
+		if home := row.gate().Home; home != "" {
+			channels = append(channels, home)
+		}
+	}
+	return channels
+}
+
+// Origin returns where and by whom the task was requested.
+func (a *Aggregate) Origin() aggregate.Origin { return a.Request.Origin() }
+
+// Beginning returns the timestamps of the requesting message and of its thread.
+func (a *Aggregate) Beginning() (message, thread string) {
+	return a.Request.MessageTS, a.Request.ThreadTS
+}

@@ -1,0 +1,217 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+)
+
+// Step is one step of a process.
+type Step struct {
+	StepID             string         `json:"stepId"`
+	Order              int            `json:"order"`
+	Title              string         `json:"title,omitempty"`
+	Tool               string         `json:"tool"`
+	ToolInput          aggregate.JSON `json:"toolInput"`
+	Description        string         `json:"description"`
+	ExpectedOutput     string         `json:"expectedOutput"`
+	RequiresHumanCheck bool           `json:"requiresHumanCheck,omitempty"`
+	// LeftOut holds, by name, an MCP server's defaults for arguments that ToolInput lacks.
+	LeftOut aggregate.JSON `json:"leftOut,omitempty"`
+	// Access and ToolVersion are the catalog's values at planning time. A tool that has changed since is not called.
+	Access      aggregate.Access `json:"effect"`
+	ToolVersion string           `json:"toolVersion"`
+}
+
+// MaxSteps limits the steps of a process.
+const MaxSteps = 60
+
+// checkSteps returns ErrField unless the steps are numbered from 1, have unique ids, and have valid JSON as input.
+func checkSteps(steps []Step) error {
+	if n := len(steps); n == 0 || n > MaxSteps {
+		return aggregate.ErrField{Field: "steps", Limit: fmt.Sprintf("must be 1 to %d, not %d", MaxSteps, n)}
+	}
+	seen := map[string]bool{}
+	for i, s := range steps {
+		field := func(name string) string { return fmt.Sprintf("steps[%d].%s", i, name) }
+		switch {
+		case s.Order != i+1:
+			return aggregate.ErrField{Field: field("order"), Limit: fmt.Sprintf("must be %d, not %d", i+1, s.Order)}
+		case s.StepID == "" || seen[s.StepID]:
+			return aggregate.ErrField{Field: field("stepId"), Limit: "must be there and used once"}
+		case s.ToolInput != "" && !json.Valid([]byte(s.ToolInput)):
+			return aggregate.ErrField{Field: field("toolInput"), Limit: "must be JSON"}
+		case s.Access != aggregate.Read && s.Access != aggregate.Write:
+			return aggregate.ErrField{Field: field("effect"), Limit: "must be read or write"}
+		}
+		seen[s.StepID] = true
+	}
+	return nil
+}
+
+// Name returns the step's title, or its description if it has no title.
+func (s Step) Name() string {
+	if s.Title != "" {
+		return s.Title
+	}
+	return s.Description
+}
+
+// Hash returns the SHA-256 of everything that a person stamps: tools, raw input, order, flags, and the tools' effect
+// and version.
+func Hash(steps []Step) string {
+	b, err := json.Marshal(steps)
+	if err != nil { // invalid JSON in a toolInput must not equal an approved hash
+		return "invalid: " + err.Error()
+	}
+	return aggregate.HashOf(string(b))
+}
+
+// StepGate asks people about a step, with the arguments for its call.
+type StepGate struct {
+	aggregate.Meta
+	ID             string         `json:"id"`
+	TaskID         string         `json:"task_id"`
+	ProcessVersion int            `json:"process_version"`
+	Attempt        int            `json:"attempt"`
+	Order          int            `json:"order"`
+	StepID         string         `json:"step_id"`
+	Arguments      aggregate.Blob `json:"arguments"`
+	ArgumentsHash  string         `json:"arguments_hash"`
+	// Calls are what rules may know of the calls of all steps, while the gate's people are looked up.
+	Calls     []rules.Call `json:"calls,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	aggregate.Gate
+}
+
+func GateKey(process, attempt, order int) string {
+	return fmt.Sprintf("GATE#%04d#%03d#%02d", process, attempt, order)
+}
+
+func (*StepGate) Relied() {}
+
+func (g *StepGate) Key() string { return GateKey(g.ProcessVersion, g.Attempt, g.Order) }
+
+func (g StepGate) At(rev int) aggregate.Row { g.Rev = rev; return &g }
+
+// OpenStepGate asks people about the next step with its resolved arguments. If the steps were settled under a rule, and
+// there are no rules any more, it is under the same rule: see Settled. If the gate exists, nothing changes. It returns
+// ErrMoved if another step is next or the step's call has begun: see Outstanding. Under a rule it returns StopError if
+// the steps no longer stand or were settled too long ago, and ends the task, as a refused step does, if nobody is left
+// who could stamp.
+func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string,
+	now time.Time) (aggregate.Change, error) {
+	c, e, g, err := a.beginStep(run, order, args, hash, now)
+	if err != nil || g == nil {
+		return aggregate.Change{}, err
+	}
+	o := aggregate.BySettings(true, a.Head.Requester)
+	if settled := a.Settled(e); settled == nil && e.Terms.Rule != nil {
+		return aggregate.Change{}, aggregate.ErrOnRoute
+	} else if settled != nil {
+		o = settled.Opening(settled.Desk.People)
+	}
+	return a.openStepUnder(c, e, g, o)
+}
+
+// OpenStepGateBy is OpenStepGate for steps under a rule and what the tenant's rules say about the call: the gate opens
+// along its route, or waits until OpenOnRoute opens it, or the task ends. calls are what rules may know of the calls.
+// It relies on the settings s and on the tenant's rows in on.
+func (a *Aggregate) OpenStepGateBy(run int, order int, args aggregate.Blob, hash string, found Found,
+	calls []rules.Call, s tenancy.Settings, now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
+	c, e, g, err := a.beginStep(run, order, args, hash, now)
+	if err != nil || g == nil {
+		return aggregate.Change{}, err
+	}
+	c.under(s.Rev)
+	c.Owned = append(c.Owned, on...)
+	switch {
+	case found.Refused != nil:
+		c.RelyOn(a.inForce(e))
+		return a.stopByRule(c, *found.Refused)
+	case found.LookUp != nil:
+		c.RelyOn(a.inForce(e))
+		c.Head.TryingFrom = &c.Now // to look people up
+		g.Calls = calls
+		g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = found.LookUp, nil, true // nobody is asked yet
+		return a.openStep(c, e, g)
+	case found.Opening == nil:
+		return aggregate.Change{}, aggregate.ErrOnRoute
+	}
+	return a.openStepUnder(c, e, g, *found.Opening)
+}
+
+// beginStep begins the Change that opens a step's gate, and the gate as it is without a rule. The gate is nil if there
+// is one already. The errors are those of OpenStepGate.
+func (a *Aggregate) beginStep(run int, order int, args aggregate.Blob, hash string,
+	now time.Time) (*change, *Execution, *StepGate, error) {
+	e, err := a.executing(run)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if e.Status != ExecutionRunning {
+		return nil, nil, nil, aggregate.ErrConflict
+	}
+	step := a.NextStep(e)
+	if step == nil || step.Order != order {
+		return nil, nil, nil, aggregate.ErrMoved
+	}
+	if a.GateOf(e, order) != nil {
+		return nil, nil, nil, nil
+	}
+	if a.StepOf(e, order) != nil { // the call has begun
+		return nil, nil, nil, aggregate.ErrMoved
+	}
+	c := a.begin(now)
+	if err := a.mayBegin(e, order, c.Now); err != nil {
+		return nil, nil, nil, err
+	}
+	g := &StepGate{
+		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
+		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
+		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: e.Terms},
+	}
+	g.ID = a.rowID(g.Key(), c.Now)
+	return c, e, g, nil
+}
+
+// openStep writes a step's gate that begins to wait.
+func (a *Aggregate) openStep(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
+	n := *e
+	n.CurrentStep = g.Order // while people are asked, the row itself says so
+	c.Put(g, &n)
+	a.relyOnStep(c, e)
+	c.card(a, CardStep, g.Key())
+	return c.done()
+}
+
+// openStepUnder is openStep under a rule. If the opening has nobody who could stamp, it ends the task instead.
+func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggregate.Opening) (aggregate.Change, error) {
+	if !a.settles(c, g, o) {
+		return a.nobodyChecks(c, e, g)
+	}
+	if o.Rule.ID != "" {
+		c.RelyOn(a.inForce(e))
+	}
+	return a.openStep(c, e, a.along(c, g, o, nil).(*StepGate))
+}
+
+// settles reports whether somebody could settle a step's gate that opens now along the route of an opening.
+func (a *Aggregate) settles(c *change, g *StepGate, o aggregate.Opening) bool {
+	n := g.Gate
+	n.AskedAt = &c.Now
+	_, err := n.Under(o, a.mustAsk(o), func(g *aggregate.Gate) string { return "any" })
+	return err == nil
+}
+
+// nobodyChecks ends the task because nobody is left who could stamp a step.
+func (a *Aggregate) nobodyChecks(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
+	a.cancelExecution(c, e, aggregate.System())
+	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
+		map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
+	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonNobodyChecks)
+}

@@ -1,0 +1,252 @@
+package vault_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/secret/vault"
+)
+
+const clientSecret = "himitsu"
+
+var app = vault.OAuthClient{ID: "app", Secret: clientSecret}
+
+func server(t *testing.T, do http.HandlerFunc) (vault.OAuthProvider, *atomic.Int32) {
+	t.Helper()
+	posts := new(atomic.Int32)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		posts.Add(1)
+		do(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return vault.FreeeOAuth(s.URL+"/authorize", s.URL+"/token"), posts
+}
+
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestRefreshSendsOneForm(t *testing.T) {
+	var form url.Values
+	var basic bool
+	p, posts := server(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		form = r.PostForm
+		_, _, basic = r.BasicAuth()
+		says(200, `{"access_token":"a2","token_type":"bearer","expires_in":21600,"refresh_token":"r2","scope":"read write","company_id":"123","external_cid":"xyz","new":{"field":[1]}}`)(w, r)
+	})
+	got := expect.Value(p.Refresh(t.Context(), app, "r1"))(t)
+	if got.Access != "a2" || got.Refresh != "r2" || got.CompanyID != "123" ||
+		time.Until(got.ExpiresAt).Round(time.Hour) != 6*time.Hour {
+		t.Errorf("%q %q %q %s", got.Access, got.Refresh, got.CompanyID, got.ExpiresAt)
+	}
+	if want := "client_id=app&client_secret=himitsu&grant_type=refresh_token&refresh_token=r1"; form.Encode() != want ||
+		basic || posts.Load() != 1 {
+		t.Errorf("%d posts, basic %v: %s", posts.Load(), basic, form.Encode())
+	}
+}
+
+func TestWhatAnAnswerBrings(t *testing.T) {
+	for body, want := range map[string]vault.Token{
+		`{"access_token":"a","expires_in":60}`:           {Access: "a", Refresh: "r1"}, // Google's: the old one stays
+		`{"access_token":"a","refresh_token":"r2"}`:      {Access: "a", Refresh: "r2"},
+		`{"access_token":"a","company_id":1884310}`:      {Access: "a", Refresh: "r1", CompanyID: "1884310"},
+		`{"access_token":"a","company_id":"1; drop"}`:    {Access: "a", Refresh: "r1"},
+		`{"access_token":"a","company_id":{"id":"1"}}`:   {Access: "a", Refresh: "r1"},
+		`{"access_token":"a","expires_in":"3600","x":0}`: {Access: "a", Refresh: "r1"},
+	} {
+		p, _ := server(t, says(200, body))
+		got, err := p.Refresh(t.Context(), app, "r1")
+		got.ExpiresAt = time.Time{}
+		expect.That(t, err == nil && got == want, "%s: %q %q %q, %v", body, got.Access, got.Refresh, got.CompanyID, err)
+	}
+}
+
+// TestFates: a failed exchange reports the token's state, and its error quotes nothing that was sent or received.
+func TestFates(t *testing.T) {
+	echo := `"error_description":"himitsu is not known"}`
+	closed := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	closed.Close()
+	for name, test := range map[string]struct {
+		do      http.HandlerFunc // nil: no server
+		state   vault.TokenState
+		problem explain.Problem
+		wait    time.Duration
+	}{
+		"invalid_grant": {says(400, `{"error":"invalid_grant",`+echo), vault.TokenRefused,
+			explain.ProblemUnauthorized, 0},
+		"401, as freee says it": {says(401, `{"error":"invalid_grant",`+echo), vault.TokenRefused,
+			explain.ProblemUnauthorized, 0},
+		"401 without a word": {says(401, clientSecret), vault.TokenRefused, explain.ProblemUnauthorized, 0},
+		"an error code of their own": {says(400, `{"error":"himitsu HIMITSU"}`), vault.TokenRefused,
+			explain.ProblemUnauthorized,
+			0},
+		"an error with 200": {says(200, `{"error":"invalid_grant"}`), vault.TokenRefused, explain.ProblemUnauthorized, 0},
+		"403":               {says(403, clientSecret), vault.TokenUnspent, explain.ProblemForbidden, 0},
+		"429": {func(w http.ResponseWriter,
+			r *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			says(429, "")(w,
+				r)
+		}, vault.TokenUnspent, explain.ProblemRateLimited, 7 * time.Second},
+		"500": {says(500, clientSecret), vault.TokenUnspent, explain.ProblemDown, 0},
+		"302": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, vault.TokenUnspent, explain.ProblemRejected, 0},
+		"nobody listens": {nil, vault.TokenUnspent, explain.ProblemUnreachable, 0},
+		"cut off": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, vault.TokenUnclear,
+			explain.ProblemLost, 0},
+		"half an answer": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "900")
+			says(200, `{"access_token":"himitsu`)(w, r)
+		}, vault.TokenUnclear, explain.ProblemBadAnswer, 0},
+		"no JSON":                   {says(200, "<html>himitsu"), vault.TokenUnclear, explain.ProblemBadAnswer, 0},
+		"an answer without a token": {says(200, `{}`), vault.TokenUnclear, explain.ProblemBadAnswer, 0},
+		"a token that is no text": {says(200, `{"access_token":{"himitsu":1}}`), vault.TokenUnclear, explain.ProblemBadAnswer,
+			0},
+		"a refusal that is half there": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "900")
+			says(401, `{"err`)(w, r)
+		}, vault.TokenRefused, explain.ProblemUnauthorized, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, posts := vault.FreeeOAuth("", "http://"+closed.Addr().String()+"/token"), new(atomic.Int32)
+			want := int32(0)
+			if test.do != nil {
+				p, posts = server(t, test.do)
+				want = 1
+			}
+			_, err := p.Refresh(t.Context(), app, clientSecret)
+			var e *vault.OAuthError
+			var said *explain.CallError
+			if !errors.As(err, &e) || e.State != test.state || !errors.As(err, &said) || said.Problem != test.problem ||
+				said.Outcome == explain.CallUnknown && e.State != vault.TokenUnclear || said.RetryAfter != test.wait {
+				t.Errorf("%v, want %s %s", err, test.state, test.problem)
+			}
+			expect.Is(t, posts.Load(), want, "sent (times)")
+			s := fmt.Sprintf("%v %+v %#v", err, said, said.Args)
+			expect.That(t, !strings.Contains(strings.ToLower(s), clientSecret), "the error says too much: %s", s)
+		})
+	}
+}
+
+// TestConsent runs a complete consent against a server that checks the requests.
+func TestConsent(t *testing.T) {
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	now := time.Now()
+	for _, p := range []vault.OAuthProvider{
+		vault.FreeeOAuth(s.URL+"/freee/authorize", s.URL+"/freee/token"), vault.GoogleOAuth(s.URL+"/google/authorize",
+			s.URL+"/google/token"),
+	} {
+		t.Run(p.Name, func(t *testing.T) {
+			c := v.Client(p.Name)
+			begin := func() (vault.Consent, url.Values) {
+				consent, address := p.Begin(c, "T1", "http://127.0.0.1:1/callback", now)
+				return consent, follow(t, address)
+			}
+			consent, back := begin()
+			token, err := p.Finish(t.Context(), c, consent, back, now)
+			if err != nil || token.Access == "" || token.Refresh == "" || (token.CompanyID != "") != (p.Name == "freee") {
+				t.Fatalf("%v", err)
+			}
+			if _, err := p.Refresh(t.Context(), c, token.Refresh); err != nil {
+				t.Errorf("the refresh token does not work: %v", err)
+			}
+			var e *vault.OAuthError
+			if _, err := p.Finish(t.Context(), c, consent, back, now); !errors.As(err, &e) || e.State != vault.TokenRefused {
+				t.Errorf("a code works twice: %v", err)
+			}
+			other, _ := begin()
+			mixed, back := begin()
+			mixed.Verifier = other.Verifier
+			if _, err := p.Finish(t.Context(), c, mixed, back, now); !errors.As(err, &e) || e.State != vault.TokenRefused {
+				t.Errorf("another's verifier: %v", err)
+			}
+		})
+	}
+}
+
+// follow opens an address as a browser does, and returns the parameters of the redirect.
+func follow(t *testing.T, address string) url.Values {
+	t.Helper()
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res := expect.Value(browser.Get(address))(t)
+	res.Body.Close()
+	back, err := res.Location()
+	expect.Must(t, err == nil, "%d: %v", res.StatusCode, err)
+	return back.Query()
+}
+
+func TestTheAddressOfConsent(t *testing.T) {
+	p := vault.GoogleOAuth(vault.GoogleAuthURL, vault.GoogleTokenURL)
+	one, first := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
+	two, second := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
+	expect.That(t, one.State != two.State && one.Verifier != two.Verifier && first != second, "two consents are the same")
+	u := expect.Value(url.Parse(first))(t)
+	q := u.Query()
+	for name, want := range map[string]string{
+		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State, "access_type": "offline",
+		"prompt": "consent", "code_challenge_method": "S256", "scope": "https://www.googleapis.com/auth/spreadsheets",
+	} {
+		expect.Is(t, q.Get(name), want, "%s", name)
+	}
+	if len(q.Get("code_challenge")) != 43 || strings.Contains(first, one.Verifier) || strings.Contains(first, app.Secret) {
+		t.Errorf("%s", first)
+	}
+	_, address := vault.FreeeOAuth(vault.FreeeAuthURL, "").Begin(app, "T1", "http://x/", time.Now())
+	expect.That(t, strings.Contains(address, "prompt=select_company"), "%s", address)
+}
+
+func TestAReturnThatIsNotFollowed(t *testing.T) {
+	p, posts := server(t, says(200, `{"access_token":"a"}`))
+	now := time.Now()
+	consent, _ := p.Begin(app, "T1", "http://x/", now)
+	other := consent
+	other.Provider = "google"
+	good := url.Values{"state": {consent.State}, "code": {"c"}}
+	for name, test := range map[string]struct {
+		consent vault.Consent
+		back    url.Values
+		at      time.Time
+		want    error
+	}{
+		"another's state": {consent, url.Values{"state": {"x"}, "code": {"c"}}, now, vault.ErrState},
+		"no state":        {consent, url.Values{"code": {"c"}}, now, vault.ErrState},
+		"no consent": {vault.Consent{Provider: "freee", Until: now.Add(time.Hour)}, url.Values{"code": {"c"}}, now,
+			vault.ErrState},
+		"another's provider": {other, good, now, vault.ErrState},
+		"too late":           {consent, good, now.Add(time.Hour), vault.ErrLate},
+		"denied": {consent, url.Values{"state": {consent.State}, "error": {"access_denied"}}, now,
+			vault.ErrDenied},
+		"denied with a code": {consent, url.Values{"state": {consent.State}, "error": {"<script>"}, "code": {"c"}}, now,
+			vault.ErrDenied},
+		"no code": {consent, url.Values{"state": {consent.State}}, now, vault.ErrDenied},
+	} {
+		if _, err := p.Finish(t.Context(), app, test.consent, test.back, test.at); !errors.Is(err, test.want) ||
+			strings.Contains(err.Error(), "<") {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+	expect.Is(t, posts.Load(), 0, "exchanges")
+	if _, err := p.Finish(t.Context(), app, consent, good, now); err != nil {
+		t.Errorf("the good one: %v", err)
+	}
+}

@@ -1,0 +1,353 @@
+package store
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
+)
+
+func write(t *testing.T, s *taskStore, items ...table.Item) {
+	t.Helper()
+	for batch := range slices.Chunk(items, 25) {
+		var puts []types.WriteRequest
+		for _, it := range batch {
+			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+		}
+		expect.Value(s.t.DB.BatchWriteItem(t.Context(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.t.Name: puts}}))(t)
+	}
+}
+
+// walk follows the cursors of a list to its end.
+func walk[T any](t *testing.T, limit int, list func(cursor string) (table.Page[T], error)) []T {
+	t.Helper()
+	var out []T
+	for cursor := ""; ; {
+		p := expect.Value(list(cursor))(t)
+		if len(p.Items) > limit || len(p.Items) == 0 && p.Next != "" || len(p.Items) < limit && p.Next != "" {
+			t.Fatalf("a page of %d of %d with next %q", len(p.Items), limit, p.Next)
+		}
+		expect.Must(t, !strings.ContainsAny(p.Next, "+/=&?# "), "cursor %q is not safe in a URL", p.Next)
+		out = append(out, p.Items...)
+		if cursor = p.Next; cursor == "" {
+			return out
+		}
+	}
+}
+
+// taskRows returns the head and the task's row of the n-th task: every fifth has another requester, every third failed,
+// and several have the same time.
+func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
+	t.Helper()
+	made := at().Add(time.Duration(n/4) * time.Second)
+	id := expect.Value(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
+	x := task.Task{ID: id, TenantID: owner, Title: fmt.Sprint(n), Status: task.TaskRunning, ListedAs: task.StatusRunning,
+		CreatedAt: made, UpdatedAt: made}
+	if n%3 == 0 {
+		x.Status, x.ListedAs = task.TaskFailed, task.StatusFailed
+	}
+	h := task.Head{Head: aggregate.Head{TenantID: owner, Rev: 2, Requester: requester, CreatedAt: made, DueAt: &made},
+		TaskID: id}
+	if n%5 == 0 {
+		h.Requester = "U0ANOTHER"
+	}
+	x.Rev = 2
+	pk := "TASK#" + owner + "#" + id
+	head := expect.Value(headItem(pk, task.RefOf(owner, id), &h))(t)
+	row := expect.Value(packRow(taskKind(), &h, pk, &x, 2))(t)
+	return []table.Item{head, row}, x
+}
+
+const manyTasks = 1100
+
+// writeTasks writes many tasks of the tenant and returns them. It also writes a few tasks of another tenant.
+func writeTasks(t *testing.T, st *taskStore) (all []task.Task) {
+	t.Helper()
+	head, _ := taskRows(t, tenant, manyTasks)
+	items := head[:1] // a request that is no task yet
+	for n := range manyTasks {
+		rows, x := taskRows(t, tenant, n)
+		items, all = append(items, rows...), append(all, x)
+	}
+	for n := range 10 {
+		rows, _ := taskRows(t, "01OTHER", n)
+		items = append(items, rows...)
+	}
+	write(t, st, items...)
+	return all
+}
+
+func testLists(t *testing.T, st *taskStore) {
+	all := writeTasks(t, st)
+	for _, c := range []struct {
+		name   string
+		filter task.Filter
+		limit  int
+		keep   func(n int) bool
+	}{
+		{"by time", task.Filter{}, 93, func(int) bool { return true }},
+		{"by time, in pages that end with the list", task.Filter{}, 100, func(int) bool { return true }},
+		{"by status", task.Filter{Status: task.StatusFailed}, 71, func(n int) bool { return n%3 == 0 }},
+		{"by requester", task.Filter{Requester: "U0ANOTHER"}, 73, func(n int) bool { return n%5 == 0 }},
+		{"by requester and status", task.Filter{Requester: requester, Status: task.StatusFailed}, 83,
+			func(n int) bool { return n%5 != 0 && n%3 == 0 }},
+		{"by time, between two times", task.Filter{From: at().Add(10 * time.Second), To: at().Add(20 * time.Second)}, 13,
+			func(n int) bool { return n/4 >= 10 && n/4 < 20 }},
+		{"by status, since a time", task.Filter{Status: task.StatusFailed, From: at().Add(100 * time.Second)}, 13,
+			func(n int) bool { return n%3 == 0 && n/4 >= 100 }},
+		{"by requester, until a time", task.Filter{Requester: "U0ANOTHER", To: at().Add(100 * time.Second)}, 13,
+			func(n int) bool { return n%5 == 0 && n/4 < 100 }},
+		{"by a status that none has", task.Filter{Status: task.StatusCancelled}, 10, func(int) bool { return false }},
+		{"by a requester that nobody is", task.Filter{Requester: "U0NOBODY"}, 10, func(int) bool { return false }},
+	} {
+		t.Run("tasks "+c.name+" come once each, the newest first", func(t *testing.T) {
+			begun := time.Now()
+			found := walk(t, c.limit, func(cursor string) (table.Page[task.Task], error) {
+				return st.Tasks(t.Context(), tenant, c.filter, cursor, c.limit)
+			})
+			t.Logf("%d tasks in %v", len(found), time.Since(begun).Round(time.Millisecond))
+			var got, want []string
+			for i, x := range found {
+				expect.Must(t, i == 0 || !found[i-1].CreatedAt.Before(x.CreatedAt), "task %d is newer than the one before it", i)
+				got = append(got, x.ID)
+			}
+			for n, x := range all {
+				if c.keep(n) {
+					want = append(want, x.ID)
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			expect.Same(t, want, got)
+		})
+	}
+
+	t.Run("what comes and goes between two pages hides nothing else",
+		func(t *testing.T) { testPagesMeanwhile(t, st, all) })
+	st.parts(t, []part{
+		{"a cursor is good for its own list only", testCursors},
+		{"bounds are named", testListBounds},
+		{"back", testBack},
+		{"bounded", testBounded},
+		{"a status that changes moves the task to the other list", testStatusMoves},
+	})
+}
+
+func testCursors(t *testing.T, st *taskStore) {
+	mine := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
+	another := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
+	others := expect.Value(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
+	list := func(f task.Filter) func(string) error {
+		return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
+	}
+	forged := func(index string, back bool) string {
+		var keys map[string]any
+		expect.NoError(t, json.Unmarshal(expect.Value(base64.RawURLEncoding.DecodeString(mine.Next))(t), &keys))
+		keys["p"], keys["s"] = "TASK#01OTHER#"+others.Items[0].ID, "TASK"
+		keys["g"], keys["h"], keys["b"] = index, aggregate.TimeText(others.Items[0].CreatedAt)+"#x", back
+		return base64.RawURLEncoding.EncodeToString(expect.Value(json.Marshal(keys))(t))
+	}
+	for name, c := range map[string]struct {
+		cursor string
+		use    func(string) error
+	}{
+		"another tenant's":      {others.Next, list(task.Filter{})},
+		"of another filter":     {mine.Next, list(task.Filter{Status: task.StatusFailed})},
+		"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.StatusFailed})},
+		"of another list":       {mine.Next, func(c string) error { return second(st.Waiting(t.Context(), tenant, c, 5)) }},
+		"forged":                {forged(task.AllOf("01OTHER"), false), list(task.Filter{})},
+		"forged backwards":      {forged(task.AllOf("01OTHER"), true), list(task.Filter{})},
+		"forged by half":        {forged(task.AllOf(tenant), false), list(task.Filter{})},
+		"not base64":            {"%%%", list(task.Filter{})},
+		"not JSON":              {base64.RawURLEncoding.EncodeToString([]byte("nonsense")), list(task.Filter{})},
+		"empty JSON":            {base64.RawURLEncoding.EncodeToString([]byte("{}")), list(task.Filter{})},
+		"longer than any is":    {strings.Repeat("A", 3000), list(task.Filter{})},
+		"one with a bit missed": {mine.Next[:len(mine.Next)-9], list(task.Filter{})},
+	} {
+		t.Run(name, func(t *testing.T) { wantField(t, c.use(c.cursor), "cursor") })
+	}
+}
+
+func testListBounds(t *testing.T, st *taskStore) {
+	for field, err := range map[string]error{
+		"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
+		"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "extracted"}, "", 10)),
+	} {
+		wantField(t, err, field)
+	}
+	if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", table.MaxPage+1); err == nil {
+		t.Error("a page larger than MaxPage was given")
+	}
+}
+
+func testStatusMoves(t *testing.T, other *taskStore) {
+	st := other.suite.store(t)
+	ref := running(t, st, 1, 1)
+	has := func(status task.Status) bool {
+		p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
+		return len(p.Items) == 1 && p.Items[0].ID == ref.ID
+	}
+	expect.That(t, has(task.StatusRunning) && !has(task.StatusCancelled), "a running task is not listed as that alone")
+	decided(t, st, ref, cancel)
+	expect.That(t, !has(task.StatusRunning) && has(task.StatusCancelled), "a cancelled task is not listed as that alone")
+}
+
+func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
+	first := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
+	newer, _ := taskRows(t, tenant, manyTasks+100)
+	write(t, st, newer...)
+	// The row at the cursor is deleted.
+	last := first.Items[len(first.Items)-1]
+	k := table.Key("TASK#"+tenant+"#"+last.ID, "TASK")
+	removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")
+	expect.Value(st.t.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.t.Name, Key: k}))(t)
+	defer write(t, st, removed)
+	seen := map[string]bool{}
+	for _, x := range first.Items {
+		seen[x.ID] = true
+	}
+	rest := walk(t, 50, func(cursor string) (table.Page[task.Task], error) {
+		if cursor == "" {
+			cursor = first.Next
+		}
+		return st.Tasks(t.Context(), tenant, task.Filter{}, cursor, 50)
+	})
+	for _, x := range rest {
+		expect.That(t, !seen[x.ID], "task %s came twice", x.Title)
+		seen[x.ID] = true
+	}
+	for _, x := range all {
+		expect.That(t, seen[x.ID], "task %s was lost", x.Title)
+	}
+}
+
+// testBack pages through lists to the end and back again, over the rows that writeTasks wrote.
+func testBack(t *testing.T, st *taskStore) {
+	for _, c := range []struct {
+		name        string
+		filter      task.Filter
+		limit, most int
+	}{
+		{"tasks by time", task.Filter{}, 93, 0},
+		{"tasks whose last page is full", task.Filter{}, 100, 0},
+		{"a sparse list", task.Filter{Requester: requester, Status: task.StatusFailed}, 40, 0},
+		{"a sparse list, a few rows looked at for each page", task.Filter{Requester: requester, Status: task.StatusFailed},
+			40, 70},
+		{"tasks between two times", task.Filter{From: at().Add(30 * time.Second), To: at().Add(200 * time.Second)}, 30, 0},
+	} {
+		t.Run(c.name+" are the same on the way back", func(t *testing.T) {
+			list := func(cursor string) table.Page[task.Task] {
+				return expect.Value(table.Rows(t.Context(), st.t, boundedList(c.filter, c.most), cursor, c.limit,
+					kept(c.filter)))(t)
+			}
+			var there [][]string
+			last := list("")
+			there = append(there, idsOf(last))
+			for last.Next != "" {
+				next := list(last.Next)
+				if next.Looked == 0 { // only now the list knows that the previous page was the last
+					break
+				}
+				last = next
+				there = append(there, idsOf(last))
+				if last.Prev == "" || c.most > 0 && last.Looked > c.most {
+					t.Fatalf("page %d has the one before at %q, and looked at %d", len(there), last.Prev, last.Looked)
+				}
+			}
+			expect.Must(t, len(there) >= 3, "%d pages tell nothing", len(there))
+			for n := len(there) - 2; n >= 0; n-- {
+				expect.Must(t, last.Prev != "", "no page before page %d", n+1)
+				last = list(last.Prev)
+				expect.Same(t, there[n], idsOf(last))
+			}
+			if last.Prev != "" && (c.most == 0 || list(last.Prev).Looked > 0) {
+				t.Errorf("there is a page before the first: %q", last.Prev)
+			}
+			expect.Same(t, there[1], idsOf(list(last.Next)))
+		})
+	}
+}
+
+func boundedList(f task.Filter, most int) table.List {
+	l := table.List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Most: most}
+	l.Index, l.Partitions, l.Sparse = f.In(tenant)
+	l.From, l.Until = f.Between()
+	return l
+}
+
+func idsOf(p table.Page[task.Task]) (ids []string) {
+	for _, x := range p.Items {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+// A list that filters out nearly all rows stops a page at its bound and returns a cursor.
+func testBounded(t *testing.T, st *taskStore) {
+	l := boundedList(task.Filter{}, 250)
+	l.Sparse = true
+	looked, pages := 0, 0
+	for cursor := ""; ; pages++ {
+		p := expect.Value(table.Rows(t.Context(), st.t, l, cursor, 10, func(x task.Task) bool { return x.Title == "0" }))(t)
+		expect.Must(t, p.Looked <= 250 && len(p.Items) <= 1, "%d rows were looked at for %d", p.Looked, len(p.Items))
+		looked += p.Looked
+		if cursor = p.Next; cursor == "" {
+			expect.Is(t, len(p.Items), 1, "the oldest task is not on the last page")
+			break
+		}
+	}
+	expect.That(t, looked >= manyTasks && pages == 4, "%d rows in %d pages", looked, pages+1)
+}
+
+func testRowsAt(t *testing.T, st *taskStore) {
+	first, second := created(t, st, 1), created(t, st, 2)
+	at := func(ref aggregate.Ref) Place { return Place{Ref: ref, Key: "REQUEST"} }
+	another := first
+	another.Tenant = "01OTHER"
+	strange := first
+	strange.ID = "#"
+	got := expect.Value(RowsAt[task.Request](t.Context(), st.Store,
+		[]Place{at(first), at(another), at(strange), at(second), at(first), {first, "TASK"}}))(t)
+	if len(got) != 2 || got[at(first)].Text == "" || got[at(second)].MessageTS == got[at(first)].MessageTS {
+		t.Errorf("%+v", got)
+	}
+	if got := expect.Value(RowsAt[task.Request](t.Context(), st.Store, nil))(t); len(got) != 0 {
+		t.Errorf("%+v of no places", got)
+	}
+	var many []Place
+	for n := range mostInBatch + 1 {
+		many = append(many, Place{Ref: task.RefOf(tenant, fmt.Sprint(n)), Key: "TASK"})
+	}
+	_, err := RowsAt[task.Request](t.Context(), st.Store, many)
+	wantField(t, err, "rows")
+}
+
+// Slack may repeat an event, deliver it late, and in any order.
+func testChannelsThatMoved(t *testing.T, st *taskStore) {
+	owner := aggregate.TenantID("T0MOVED")
+	expect.Same(t, expect.Value(st.Channels(t.Context(), owner))(t), tenancy.Channels{})
+	for _, x := range []struct{ was, to, at string }{
+		{"C2", "C3", "1612206779.000000"}, {"C1", "C2", "1612206778.000000"}, {"C1", "C2", "1612206778.000000"},
+		{"C1", "C9", "1612206700.000000"},
+	} {
+		expect.NoError(t, st.MoveChannel(t.Context(), owner, x.was, tenancy.Moved{To: x.to, At: x.at}))
+	}
+	is := expect.Value(st.Channels(t.Context(), owner))(t)
+	expect.Same(t, is, tenancy.Channels{"C1": {To: "C2", At: "1612206778.000000"},
+		"C2": {To: "C3", At: "1612206779.000000"}})
+	expect.Is(t, is.Now("C1"), "C3")
+	expect.Same(t, expect.Value(st.Channels(t.Context(), aggregate.TenantID("T0OTHER")))(t), tenancy.Channels{})
+}
