@@ -121,7 +121,8 @@ func (a *attaching) system() (all []string) {
 	return all
 }
 
-// What anybody attaches lies where commands run, and nobody has approved it: no rule lets a test run beside it, unless it
+// What anybody attaches lies where commands run, and nobody has approved it: no rule lets a test run beside it, unless
+// it
 // says so.
 func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
 	server := storetest.Start(t)
@@ -194,12 +195,14 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 		"secret.xlsx", "PK\x00",
 		"lost.txt", "", "macro.xlsx", "PK\x00")
 	delete(a.slack, "Flost.txt")
-	a.texts["plan.pdf"], a.texts["secret.xlsx"] = isolated.FileText{Why: isolated.PDF}, isolated.FileText{Why: isolated.Encrypted}
+	a.texts["plan.pdf"], a.texts["secret.xlsx"] = isolated.FileText{Why: isolated.PDF},
+		isolated.FileText{Why: isolated.Encrypted}
 	a.texts["macro.xlsx"] = isolated.FileText{Form: isolated.Sheets, Text: "x",
 		Remarks: []isolated.FileRemark{isolated.HasMacros}}
 	s := a.answered()
 	expect.Is(t, len(s.Attached), 3, "laid files")
-	want := []string{"About the attachments:", "• plan.pdf: PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.",
+	want := []string{"About the attachments:",
+		"• plan.pdf: PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.",
 		"• big.csv: Too large. The limit is 8 MiB",
 		"• secret.xlsx: It is password-protected.", "• lost.txt: Couldn't get it from Slack. The next answer will try again.",
 		"• macro.xlsx: Its macros are not read."}
@@ -238,7 +241,8 @@ func TestMoreThanAConversationHoldsIsSaid(t *testing.T) {
 	s := a.answered()
 	expect.Is(t, len(s.Attached), conversation.MaxAttached, "laid files")
 	said := a.system()
-	expect.That(t, len(said) == 1 && strings.Contains(said[0], "• more.txt: This conversation has reached its limit of 20 attachments"),
+	expect.That(t, len(said) == 1 && strings.Contains(said[0],
+		"• more.txt: This conversation has reached its limit of 20 attachments"),
 		"%q", said)
 	expect.Has(t, a.told(), "the 21st") // the model is shown it all the same
 	a.tell(third, "U1", "and?")
@@ -340,13 +344,15 @@ func TestADeletedMessagesFileCountsAsRead(t *testing.T) {
 		if deleted {
 			gone := inbound("1775034090.000100", "U1", "")
 			gone.Changes, gone.Deleted = root, true
-			expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(gone, conversation.Opening{}, a.Now()))(t)))
+			expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(gone, conversation.Opening{},
+				a.Now()))(t)))
 			a.answered()
 		}
 		a.answers(model.Response{Stop: model.StopEnd, Calls: []model.Call{callOf("hand_over", `{"request":"buy it"}`)}})
 		a.tell("1775034099.000100", "U1", "make it a request")
 		a.answered()
 		got := a.load()
-		expect.That(t, len(got.Handed) == 0 && got.Conversation.Offered == 1, "deleted %t: %d requests, %d offers", deleted, len(got.Handed), got.Conversation.Offered)
+		expect.That(t, len(got.Handed) == 0 && got.Conversation.Offered == 1, "deleted %t: %d requests, %d offers", deleted,
+			len(got.Handed), got.Conversation.Offered)
 	}
 }

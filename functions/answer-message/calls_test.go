@@ -96,7 +96,8 @@ func TestWhatIsWrongWithACallIsSaidToTheModel(t *testing.T) {
 			"$ref"},
 		"a tool that isn't there": {wish("write_rows_to_google_sheet", `{}`), "tool"},
 		"no object":               {wish("list_employees", `[]`), "one JSON object"},
-		"a text that is too long": {wish("list_employees", `{"status":"all","department":"`+strings.Repeat("a", 101)+`"}`), "100"},
+		"a text that is too long": {wish("list_employees", `{"status":"all","department":"`+strings.Repeat("a", 101)+`"}`),
+			"100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := calling(t, server, "who joined in October?", unchanged)

@@ -29,7 +29,10 @@ func TestAnswers(t *testing.T) {
 	}
 	codex, usual := conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {}
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
-	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
+	run("a proposal waits for a person", codex, usual, func(t *testing.T,
+		w *world) {
+		testProposal(t, w, conversation.ActionPending)
+	})
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
 	run("nothing is proposed while files are lost", codex, usual, testFilesLost)
 	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
@@ -44,19 +47,24 @@ func TestAnswers(t *testing.T) {
 	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
 	run("a summary whose time is over keeps nobody from an answer", codex, usual, testSummaryGone)
 	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
-	run("a session that has cost enough asks no model", codex, func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
+	run("a session that has cost enough asks no model", codex,
+		func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
 	run("guests, strangers and who has left are answered by a sentence, and cost nothing", codex, usual, testOutsiders)
-	run("where nobody could approve what comes of it no model is asked", codex, func(s *tenancy.Settings) { s.AllowSelfApproval = false }, testUndecidable)
+	run("where nobody could approve what comes of it no model is asked", codex,
+		func(s *tenancy.Settings) { s.AllowSelfApproval = false }, testUndecidable)
 	run("a list without anybody else is as good as none", codex, func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}}
 	}, testUndecidable)
 	run("somebody else in a group is enough", codex, func(s *tenancy.Settings) {
-		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}, Usergroups: []string{"S1"}}
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"},
+			Usergroups: []string{"S1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
 	run("a source comes before the first answer", conversation.Opening{AgentID: "codex", Locale: "en",
-		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", State: conversation.SourceWanted}},
+		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main",
+			State: conversation.SourceWanted}},
 		usual, testSource)
-	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
+	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 },
+		testHourly)
 }
 
 func testMeanwhile(t *testing.T, w *world) {
@@ -72,7 +80,8 @@ func testMeanwhile(t *testing.T, w *world) {
 	}
 	text := func(r model.Request) string { return string(expect.Value(json.Marshal(r.Messages))(t)) }
 	first, then := text(w.vendor.requests[0]), text(w.vendor.requests[1])
-	if strings.Contains(first, "and me") || !strings.Contains(first, "name of U1") || !strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
+	if strings.Contains(first, "and me") || !strings.Contains(first, "name of U1") ||
+		!strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
 		t.Errorf("first %s\nthen %s", first, then)
 	}
 	a := w.load()
@@ -90,26 +99,33 @@ func (objects) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessa
 func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	bucket := storetest.Bucket{}
 	w.Payloads = objects{bucket}
-	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
+	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
+		Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
 	x := w.load().Current()
 	if x == nil || x.Status != want || x.TimeoutSeconds != 60 || x.Gate.Terms.DecideBy == nil || x.Askers[0] != "U1" {
 		t.Fatalf("%+v", x)
 	}
-	if auto := want == conversation.ActionApproved; auto != (next.State == conversation.StateAct) || auto != (x.ApprovedBy == conversation.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
+	if auto := want == conversation.ActionApproved; auto != (next.State == conversation.StateAct) ||
+		auto != (x.ApprovedBy == conversation.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
 		t.Errorf("%+v goes to %+v", x, next)
 	}
-	under := map[conversation.ActionStatus]string{conversation.ActionPending: "talks/", conversation.ActionApproved: "arguments/"}[want]
-	expect.That(t, strings.HasPrefix(x.Payload.S3Key, under) && bucket[x.Payload.S3Key] != "", "its payload is %s of %v", x.Payload.S3Key, bucket)
+	under := map[conversation.ActionStatus]string{conversation.ActionPending: "talks/",
+		conversation.ActionApproved: "arguments/"}[want]
+	expect.That(t, strings.HasPrefix(x.Payload.S3Key, under) && bucket[x.Payload.S3Key] != "", "its payload is %s of %v",
+		x.Payload.S3Key, bucket)
 }
 
 func testSurplus(t *testing.T, w *world) {
 	call := func(name, script string) model.Call {
-		return model.Call{ID: name, Name: "shell_command", Input: json.RawMessage(`{"script":"` + script + `","timeout_seconds":60,"summary":"` + name + `"}`)}
+		return model.Call{ID: name, Name: "shell_command", Input: json.RawMessage(`{"script":"` + script +
+			`","timeout_seconds":60,"summary":"` + name + `"}`)}
 	}
-	w.vendor.says.Calls = []model.Call{call("first", "ls"), call("second", "pwd"), call("large", strings.Repeat("x", 5000))}
+	w.vendor.says.Calls = []model.Call{call("first", "ls"), call("second", "pwd"),
+		call("large", strings.Repeat("x", 5000))}
 	expect.Value(w.handle())(t)
-	if m := w.said(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" || !strings.Contains(m.Refused[0].Payload, "pwd") || m.Refused[1].Payload != "" || m.Refused[1].Summary != "large" {
+	if m := w.said(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" ||
+		!strings.Contains(m.Refused[0].Payload, "pwd") || m.Refused[1].Payload != "" || m.Refused[1].Summary != "large" {
 		t.Fatalf("%+v", m)
 	}
 	w.vendor.says.Calls = nil
@@ -148,7 +164,8 @@ func testTools(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i, on := range []bool{true, false} {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
-		expect.That(t, strings.Contains(system, isolated.Installed("git, python3")) == on && strings.Contains(system, none) != on,
+		expect.That(t, strings.Contains(system, isolated.Installed("git, python3")) == on &&
+			strings.Contains(system, none) != on,
 			"a sandbox: %t, but the prompt is\n%s", on, system)
 	}
 }
@@ -159,8 +176,10 @@ func testFiles(t *testing.T, w *world) {
 		return slackapi.File{Body: []byte(body)}, nil
 	}
 	in := inbound("1775034001.000100", "U1", "look")
-	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3}, {Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
-	expect.NoError(t, w.rows.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, time.Now()))(t)))
+	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3},
+		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
+	expect.NoError(t, w.rows.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(in, conversation.Opening{},
+		time.Now()))(t)))
 	expect.Value(w.handle())(t)
 	want := []conversation.Attachment{
 		{Kind: "text", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3, Hash: aggregate.HashOf("one")},
@@ -181,7 +200,8 @@ func testFiles(t *testing.T, w *world) {
 
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+	if m := w.said(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") ||
+		w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -193,7 +213,8 @@ func testDown(t *testing.T, w *world) {
 	}
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Conversation; m.Sender != conversation.FromSystem || m.Content == "" || s.Status != conversation.Failing || s.Error == "" {
+	if m, s := w.said(), w.load().Conversation; m.Sender != conversation.FromSystem || m.Content == "" ||
+		s.Status != conversation.Failing || s.Error == "" {
 		t.Fatalf("%+v %+v", m, s)
 	}
 	w.vendor.err = nil
@@ -216,7 +237,8 @@ func testUnreached(t *testing.T, w *world) {
 	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
 	}))(t)
-	if m, s := w.said(), w.load().Conversation; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "didn't respond") || s.Status != conversation.Failing || s.TriedError != "" {
+	if m, s := w.said(), w.load().Conversation; m.Reason != task.ReasonModelUnavailable ||
+		!strings.Contains(m.Content, "didn't respond") || s.Status != conversation.Failing || s.TriedError != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }
@@ -240,7 +262,8 @@ func testOutsiders(t *testing.T, w *world) {
 	for n, tt := range []struct {
 		by   aggregate.Actor
 		want aggregate.Reason
-	}{{aggregate.Actor{Team: "T1", Guest: true}, task.ReasonGuest}, {aggregate.Actor{Team: "T2"}, task.ReasonStranger}, {aggregate.Actor{}, task.ReasonStranger}} {
+	}{{aggregate.Actor{Team: "T1", Guest: true}, task.ReasonGuest}, {aggregate.Actor{Team: "T2"},
+		task.ReasonStranger}, {aggregate.Actor{}, task.ReasonStranger}} {
 		if says = tt.by; n > 0 {
 			w.tell(fmt.Sprintf("177503400%d.000100", n), "U1", "more")
 			w.wake()

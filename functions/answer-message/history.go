@@ -207,7 +207,8 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 			}
 		}
 		for _, e := range m.Thread {
-			out[i].Thread = append(out[i].Thread, turn.Earlier{Name: names[e.User], UserID: e.User, At: e.At, Text: named(e.Text, names)})
+			out[i].Thread = append(out[i].Thread, turn.Earlier{Name: names[e.User], UserID: e.User, At: e.At,
+				Text: named(e.Text, names)})
 		}
 		x := actions[m.ActionID]
 		switch {

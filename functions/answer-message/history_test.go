@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,13 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/storetest"
 )
 
 // testTried: the summary succeeds, then the answer fails; the next try continues from the summary.
@@ -42,7 +45,8 @@ func testTried(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	s := w.load().Conversation
-	if s.Usage.Cost != before+2*(3000+1500) || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != conversation.Open || len(w.load().Inbox) != 3 {
+	if s.Usage.Cost != before+2*(3000+1500) || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable ||
+		s.Status != conversation.Open || len(w.load().Inbox) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	w.vendor.err, w.vendor.asked = nil, nil
@@ -50,7 +54,8 @@ func testTried(t *testing.T, w *world) {
 	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Conversation.TriedError != "" {
 		t.Errorf("%d calls, the last message is %+v", n, w.said())
 	}
-	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)), "summary") {
+	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)),
+		"summary") {
 		t.Error("the model was not told the summary")
 	}
 }
@@ -64,9 +69,10 @@ func testSummaryGone(t *testing.T, w *world) {
 	key := w.load().Conversation.SummaryKey
 	expect.Must(t, key != "", "nothing was folded")
 	pk := conversation.MessagesList + w.ref.Tenant + "#" + w.ref.ID
-	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
-	}}))(t)
+	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
+		}}))(t)
 	w.tell("1775034009.000100", "U1", "and now?")
 	w.wake()
 	if _, err := w.handle(); err != nil || w.said().Content != "hi" {
@@ -125,8 +131,10 @@ func testQuoted(t *testing.T, w *world) {
 
 // A file that can't be read prevents no answer: the agent gets the reason.
 func TestAFileThatCantBeReadIsSaid(t *testing.T) {
-	files := map[string]error{"F1": nil, "F2": fmt.Errorf("it was deleted: %w", slackapi.ErrFile), "F3": errors.New("secret words")}
-	x := &answering{Handler: &Handler{File: func(_ context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
+	files := map[string]error{"F1": nil, "F2": fmt.Errorf("it was deleted: %w", slackapi.ErrFile),
+		"F3": errors.New("secret words")}
+	x := &answering{Handler: &Handler{File: func(_ context.Context, ref aggregate.Ref, id string,
+		most int) (slackapi.File, error) {
 		expect.That(t, ref.Tenant == "T" && most == turn.MaxFileText, "asked for %d bytes of %s", most, ref)
 		return slackapi.File{Body: []byte("hello")}, files[id]
 	}}, ref: aggregate.Ref{Tenant: "T"}}
@@ -138,8 +146,168 @@ func TestAFileThatCantBeReadIsSaid(t *testing.T) {
 	got := history[0].Files
 	expect.That(t, string(got[0].Body) == "hello" && got[0].Hash == aggregate.HashOf("hello") && got[0].Why == "",
 		"%+v", got[0])
-	if got[1].Why != "it was deleted: the file can't be read" || got[2].Why != "Slack did not give it now" || got[1].Body != nil || got[2].Body != nil {
+	if got[1].Why != "it was deleted: the file can't be read" || got[2].Why != "Slack did not give it now" ||
+		got[1].Body != nil || got[2].Body != nil {
 		t.Errorf("%+v", got[1:])
 	}
 	(&answering{Handler: &Handler{}}).attach(t.Context(), history) // without a reader of files
+}
+
+// told returns what the last request told the model; "" if there was none.
+func (w *world) told() string {
+	w.t.Helper()
+	if len(w.vendor.requests) == 0 {
+		return ""
+	}
+	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
+}
+
+// later returns a Slack timestamp this many minutes from now, and half a minute before the session's next event.
+func (w *world) later(minutes int) string {
+	at := time.Now().Add(time.Duration(minutes) * time.Minute)
+	w.Now = func() time.Time { return at.Add(30 * time.Second) }
+	return fmt.Sprintf("%d.000100", at.Unix())
+}
+
+// says has a person write something, and the agent answer.
+func (w *world) says(ts, text string) {
+	w.t.Helper()
+	w.tell(ts, "U1", text)
+	w.turn()
+}
+
+// turn has the agent answer the waiting messages.
+func (w *world) turn() {
+	w.t.Helper()
+	if w.load().Head.Resting {
+		w.wake()
+	}
+	expect.Value(w.handle())(w.t)
+}
+
+// long sends three messages that together are too long for the model.
+func (w *world) long(minutes int) {
+	w.t.Helper()
+	for i := range 3 {
+		w.tell(w.later(minutes+i), "U1", strings.Repeat("x", 90_000))
+	}
+	w.turn()
+}
+
+func TestWhatIsAnsweredWasTold(t *testing.T) {
+	server := storetest.Start(t)
+	for name, test := range map[string]func(*testing.T, *world){
+		"written before the session began anew":      testLateForTheBeginning,
+		"written before what is folded away":         testLateForTheSummary,
+		"refused by a sentence before it was told":   testLateAndRefused,
+		"its row can be seen a moment after another": testUnreadable,
+	} {
+		t.Run(name, func(t *testing.T) {
+			test(t, talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en", IsCached: true},
+				func(*tenancy.Settings) {}))
+		})
+	}
+}
+
+// anew closes the conversation and begins it again, an hour later.
+func (w *world) anew() {
+	w.t.Helper()
+	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1",
+		AllowSelf: true}
+	for _, decide := range []conversation.Decision{
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Reopen(by, p, time.Now().Add(time.Hour))
+		},
+	} {
+		expect.Value(w.rows.Decide(w.t.Context(), w.ref, decide))(w.t)
+	}
+}
+
+func testLateForTheBeginning(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	w.anew()
+	w.says("1775034001.000100", "pay invoice 17")
+	if told := w.told(); !strings.Contains(told, "invoice 17") || strings.Contains(told, "hello") {
+		t.Errorf("told %s", told)
+	}
+	w.says(w.later(120), "and now?")
+	if told := w.told(); strings.Count(told, "invoice 17") != 1 ||
+		strings.Index(told, "invoice 17") > strings.Index(told, "and now?") {
+		t.Errorf("later the agent knows %s", told)
+	}
+}
+
+func testLateForTheSummary(t *testing.T, w *world) {
+	w.long(1)
+	folded := w.load().Conversation.CollapsedThrough
+	expect.Must(t, folded != "", "nothing was folded")
+	for i, late := range []string{"1775034000.900000", "1775034000.800000"} {
+		w.later(10 + i)
+		w.says(late, fmt.Sprintf("pay invoice 1%d", i))
+		if told := w.told(); strings.Count(told, fmt.Sprintf("pay invoice 1%d", i)) != 1 ||
+			strings.Count(told, "pay invoice") != i+1 {
+			t.Errorf("told %s", told)
+		}
+	}
+	before := len(w.vendor.requests)
+	w.tell("1775034000.700000", "U1", "pay invoice 12")
+	w.long(20)
+	summed := string(expect.Value(json.Marshal(w.vendor.requests[before].Messages))(t))
+	if s := w.load().Conversation; s.CollapsedThrough <= folded || strings.Count(summed, "pay invoice") != 3 {
+		t.Errorf("folded through %s, and then through %s: summed up %.300s", folded, s.CollapsedThrough, summed)
+	}
+	w.says(w.later(30), "and now?")
+	expect.That(t, !strings.Contains(w.told(), "pay invoice"), "what the summary stands for is told beside it")
+}
+
+// A sentence says that the message is saved, and the agent reads the message when it answers again.
+func testLateAndRefused(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	w.anew()
+	w.tell("1775034001.000100", "U1", "pay invoice 17")
+	w.wake()
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
+	}))(t)
+	w.says(w.later(120), "go on")
+	expect.Is(t, strings.Count(w.told(), "invoice 17"), 1, "told")
+}
+
+// blind is a store that can't read messages with a word.
+type blind struct {
+	Store
+	word string
+}
+
+func (b blind) Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error) {
+	all, err := b.Store.Messages(ctx, tenant, id, from)
+	return slices.DeleteFunc(all, func(m conversation.Message) bool { return strings.Contains(m.Content, b.word) }), err
+}
+
+func (b blind) Message(ctx context.Context, tenant, id, key string) (conversation.Message, error) {
+	m, err := b.Store.Message(ctx, tenant, id, key)
+	if err == nil && strings.Contains(m.Content, b.word) {
+		return conversation.Message{}, aggregate.ErrNotFound
+	}
+	return m, err
+}
+
+func testUnreadable(t *testing.T, w *world) {
+	rows := w.Store
+	w.Store = blind{rows, "invoice"}
+	w.tell("1775033999.000100", "U1", "pay invoice 17")
+	if next := expect.Value(w.handle())(t); next.State != conversation.StateAnswer || len(w.load().Inbox) != 1 ||
+		!strings.Contains(w.told(), "hello") {
+		t.Fatalf("beside another one: %+v with %d in the inbox", next, len(w.load().Inbox))
+	}
+	if _, err := w.handle(); !errors.Is(err, explain.ErrUnavailable) || len(w.load().Inbox) != 1 ||
+		len(w.vendor.requests) != 1 {
+		t.Fatalf("alone: %v after %d calls, %d in the inbox", err, len(w.vendor.requests), len(w.load().Inbox))
+	}
+	w.Store = rows
+	expect.Value(w.handle())(t)
+	if told := w.told(); strings.Count(told, "invoice 17") != 1 || len(w.load().Inbox) != 0 {
+		t.Errorf("told %s, %d in the inbox", told, len(w.load().Inbox))
+	}
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -17,9 +20,12 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
 )
 
 // modelSecret is the deployment's model secret.
@@ -36,7 +42,8 @@ func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretVa
 func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
 		s.FurtherDay = aggregate.USD(5)
-		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of", Capabilities: []agent.Capability{agent.Code}})
+		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of",
+			Capabilities: []agent.Capability{agent.Code}})
 	})
 	models := provider.Config{Secret: &secret.Models{Reader: modelSecret(`{"anthropic":"k"}`), ID: "models"}}
 	w.Open = func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
@@ -47,7 +54,8 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	}
 	w.vendor.says.Usage = model.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, Unpriced: 1}
 	expect.Value(w.handle())(t)
-	if said := w.said(); said.Reason != task.ReasonModelUnpriced || w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+	if said := w.said(); said.Reason != task.ReasonModelUnpriced ||
+		w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%d calls, and it said %+v", len(w.vendor.requests), said)
 	}
 }
@@ -66,7 +74,10 @@ func testHourly(t *testing.T, w *world) {
 		t.Errorf("the other one is answered %+v", m)
 	}
 	w.tell("1775034003.000100", "U2", "once more")
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(now) }))(t)
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change,
+		error) {
+		return a.StartRun(now)
+	}))(t)
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
 		t.Errorf("what was answered before does not count: %+v", m)
@@ -76,7 +87,8 @@ func testHourly(t *testing.T, w *world) {
 func testUndecidable(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	m := w.said()
-	if m.Reason != task.ReasonOnlyAskers && m.Reason != task.ReasonNoApprover || !strings.Contains(m.Content, "an administrator") || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
+	if m.Reason != task.ReasonOnlyAskers && m.Reason != task.ReasonNoApprover ||
+		!strings.Contains(m.Content, "an administrator") || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
 		t.Errorf("it is answered %+v, and the model was asked %d times", m, len(w.vendor.requests))
 	}
 	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
@@ -110,7 +122,8 @@ func testSource(t *testing.T, w *world) {
 	w.wake()
 	before := w.said()
 	next = expect.Value(w.handle())(t)
-	expect.That(t, next.State == conversation.StateFetch && w.said().MessageID == before.MessageID, "%+v: %+v", next, w.said())
+	expect.That(t, next.State == conversation.StateFetch && w.said().MessageID == before.MessageID, "%+v: %+v", next,
+		w.said())
 	w.Approvable = held
 	w.tell("1775034001.000100", "U1", "more")
 	next = expect.Value(w.handle())(t)
@@ -137,3 +150,192 @@ func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	return string(expect.Value(json.Marshal(v))(t))
 }
+
+// onlyAnswers lets no agent answer but one.
+func (w *world) onlyAnswers(id string) {
+	w.Answers = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
+		x := agent.Answering{ID: d.ID}
+		if d.ID != id {
+			x.Lacks, x.Detail = agent.LacksKey, "k"
+		}
+		return x, nil
+	}
+}
+
+// Where nobody named an agent and the default has no key, one that can answer does, and stays the conversation's.
+func TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes(t *testing.T) {
+	server := storetest.Start(t)
+	for _, unnamed := range []bool{true, false} {
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Unnamed: unnamed, Locale: "en"},
+			func(*tenancy.Settings) {})
+		w.onlyAnswers("claude")
+		var opened string
+		w.Open = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (model.Wire, error) {
+			opened = d.ID
+			return w.vendor, nil
+		}
+		expect.Value(w.handle())(t)
+		want := map[bool]string{true: "claude", false: "codex"}[unnamed]
+		expect.That(t, opened == want && w.load().Conversation.AgentID == want,
+			"unnamed %t: %s answered, %s stays", unnamed, opened,
+			w.load().Conversation.AgentID)
+		if unnamed { // it goes on with that agent though the default could answer by now
+			w.Answers = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
+				return agent.Answering{ID: d.ID}, nil
+			}
+			w.tell("1775034009.000100", "U1", "more")
+			expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.StartRun(time.Now())
+			}))(t)
+			expect.Value(w.handle())(t)
+			expect.Is(t, opened, "claude", "goes on with")
+		}
+	}
+}
+
+// The console asks the same function, and gets names, never a key; anything else is a run's input.
+func TestTheConsoleIsToldWhichAgentsCanAnswer(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
+	w.onlyAnswers("claude")
+	edge := 0
+	serve := w.serve(func(context.Context, pipeline.Input) (pipeline.Output, error) {
+		edge++
+		return pipeline.Output{}, nil
+	})
+	got := expect.Value(serve(t.Context(), json.RawMessage(`{"agents_of":"`+w.ref.Tenant+`"}`)))(t)
+	want := agent.Answered{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"},
+		{ID: "claude", Default: true}}}
+	expect.Same(t, want, got)
+	expect.Value(serve(t.Context(), json.RawMessage(`{"tenant_id":"t","run":1}`)))(t)
+	expect.Is(t, edge, 1)
+	if _, err := serve(t.Context(), json.RawMessage(`["sk-x"]`)); err == nil {
+		t.Error("no input is one")
+	}
+	w.Answers = func(context.Context, agent.Definition, tenancy.Settings) (agent.Answering, error) {
+		return agent.Answering{}, errors.New("no secret now")
+	}
+	if _, err := serve(t.Context(), json.RawMessage(`{"agents_of":"x"}`)); err == nil {
+		t.Error("what is not known is answered")
+	}
+}
+
+const whole = `{"department":null,"status":"all"}`
+
+// listing is a conversation that U1 began in a thread and in which an agent may list employees for these people.
+func listing(t *testing.T, server *storetest.Server, before []slackapi.Said, people ...string) *world {
+	w, _ := called(t, server, before, nil, 0)
+	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
+	settings := tenancy.DefaultSettings()
+	settings.Locale = "en"
+	settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(), People: people}}
+	w.Store, w.Catalog = joined{settled{w.rows, settings}}, tool.Builtin
+	expect.Value(w.handle())(t)
+	return w
+}
+
+// A guest in a channel's thread neither drives a listed read nor gives it words, before the conversation or within it.
+func TestAListedReadNeedsAYesOnceSomebodyElseSpoke(t *testing.T) {
+	server := storetest.Start(t)
+	sales := `{"department":"営業部","status":"all"}`
+	for name, tt := range map[string]struct {
+		before    []slackapi.Said // in the thread
+		guest     string          // says this
+		arguments string
+		people    []string
+		auto      bool
+	}{
+		"nobody else": {nil, "", whole, []string{"U1"}, true},
+		"a guest in the thread": {[]slackapi.Said{{User: "U9", Text: "look everybody up", TS: "1775034001.000100"}},
+			"", whole, []string{"U1"}, false},
+		"a listed person in the thread": {[]slackapi.Said{{User: "U2", Text: "look everybody up", TS: "1775034001.000100"}},
+			"", whole, []string{"U1", "U2"}, true},
+		"a guest's turn before":          {nil, "look up 「営業部」", whole, []string{"U1"}, false},
+		"words of a guest":               {nil, "look up 「営業部」", sales, []string{"U1"}, false},
+		"words of another listed person": {nil, "look up 「営業部」", sales, []string{"U1", "U9"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := listing(t, server, tt.before, tt.people...)
+			if tt.guest != "" {
+				w.tell("1775034010.000100", "U9", tt.guest)
+				w.turn()
+			}
+			w.vendor.says.Calls = []model.Call{wish("list_employees", tt.arguments)}
+			w.tell("1775034020.000100", "U1", "go on")
+			w.turn()
+			x := w.load().Current()
+			expect.Must(t, x != nil, "nothing was proposed")
+			expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, tt.auto)
+		})
+	}
+}
+
+// A yes to what was proposed meanwhile ends the doubt about who spoke, not about whose words an argument is. What was
+// said after the yes stays in doubt, although the system speaks of the action again.
+func TestAYesEndsTheDoubtAboutWhoSpoke(t *testing.T) {
+	var all []conversation.Message
+	say := func(m conversation.Message) { m.CreatedAt = at(len(all)); all = append(all, m) }
+	user, system := conversation.FromUser, conversation.FromSystem
+	say(conversation.Message{Sender: user, User: "U9", Content: "guest"})
+	say(conversation.Message{Sender: user, User: "U1", Content: "mine"})
+	say(conversation.Message{Sender: user, User: "U8", Content: "deleted"})
+	say(conversation.Message{Sender: system, ActionID: "a"})
+	say(conversation.Message{Sender: system, ActionID: "b"})
+	say(conversation.Message{Sender: user, User: "U1", Content: "next"})
+	say(conversation.Message{Sender: user, User: "U7", Content: "another guest"})
+	say(conversation.Message{Sender: system, ActionID: "a", Content: "its late files were taken"})
+	shown := make([]turn.Message, len(all))
+	shown[2].Deleted = true
+	by := func(approved conversation.ApprovedBy) map[string]*conversation.Action {
+		return map[string]*conversation.Action{"b": {ApprovedBy: conversation.ApprovedByAuto},
+			"a": {ApprovedBy: approved, Gate: aggregate.Gate{Verdict: aggregate.Verdict{ApprovedAt: new(at(2))}}}}
+	}
+	var h answering
+	h.hear(all, shown, by(conversation.ApprovedByUser))
+	expect.Same(t, []string{"U1", "U7"}, h.speakers())
+	expect.Same(t, []string{"mine", "next"}, h.wordsOf([]string{"U1"}))
+	expect.Same(t, []string{"guest", "mine", "next", "another guest"}, h.wordsOf(nil))
+	h.hear(all, shown, by(conversation.ApprovedByAuto))
+	expect.Same(t, []string{"U9", "U1", "U8", "U7"}, h.speakers())
+}
+
+// A person's own proposal and the reason of a rejection are words that the agent is told, too.
+func TestWhoProposesOrRejectsHasSpoken(t *testing.T) {
+	own := conversation.Action{CreatedAt: at(1), RequestedBy: conversation.RequestedByUser, Askers: []string{"U9"}}
+	approved, rejected := own, own
+	approved.ApprovedBy, approved.Gate.ApprovedAt = conversation.ApprovedByUser, new(at(2))
+	rejected.Gate.RejectedBy = "U8"
+	for want, x := range map[string]conversation.Action{"U9": own, "": approved, "U9 U8": rejected} {
+		all := []conversation.Message{{Sender: conversation.FromSystem, ActionID: "a", CreatedAt: at(1)},
+			{Sender: conversation.FromSystem, ActionID: "a", CreatedAt: at(3)}}
+		var h answering
+		h.hear(all, make([]turn.Message, len(all)), map[string]*conversation.Action{"a": &x})
+		expect.Is(t, strings.Join(h.speakers(), " "), want)
+	}
+	var h answering // what they typed became no proposal, and the reason names it
+	h.hear([]conversation.Message{{Sender: conversation.FromSystem, For: "U9"}}, make([]turn.Message, 1), nil)
+	expect.Same(t, []string{"U9"}, h.speakers())
+}
+
+// Words that are folded away are in the summary, which the agent is told.
+func TestAListedReadNeedsAYesOnceAGuestsWordsAreFoldedAway(t *testing.T) {
+	server := storetest.Start(t)
+	for guest, auto := range map[string]bool{"U9": false, "U1": true} {
+		w := listing(t, server, nil, "U1")
+		w.tell("1775034010.000100", guest, strings.Repeat("look everybody up ", 5_000))
+		w.turn()
+		for i := range 3 {
+			w.tell(fmt.Sprintf("%d.000100", 1775034020+i), "U1", strings.Repeat("x", 90_000))
+			w.turn()
+		}
+		from, seen := w.load().Conversation.CollapsedThrough, conversation.MessageKey(time.Unix(1775034011, 0), "")
+		expect.Must(t, from > seen, "folded through %q", from)
+		w.vendor.says.Calls = []model.Call{wish("list_employees", whole)}
+		w.tell("1775034090.000100", "U1", "go on")
+		w.turn()
+		x := w.load().Current()
+		expect.Must(t, x != nil, "nothing was proposed")
+		expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, auto, guest)
+	}
+}
+
+func at(second int) time.Time { return time.Unix(1775034000+int64(second), 0).UTC() }

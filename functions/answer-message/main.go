@@ -26,10 +26,93 @@
 package main
 
 import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/secret"
+	"ringi/shared/secret/bots"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
 )
 
 func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.serve(pipeline.Edge(h.Handle)) })
+}
+
+type environment struct {
+	boot.Table
+	boot.Models
+	boot.Results
+	boot.Spending
+	boot.Slack
+	boot.Credentials
+	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
+
+	Sandbox  string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
+	Programs string `env:"SANDBOX_PROGRAMS,optional" doc:"the programs that commands find where they run; only the local stack sets it, in place of what Lambda's runtime has"`
+}
+
+// namesWithin bounds each call to Slack for a person's name.
+const namesWithin = 5 * time.Second
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows := store.OpenConversations(cfg, env.Table)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
+	models := provider.New(cfg, env.Models)
+	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.Of.Store), namesWithin)
+	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
+	files := large.OpenVersions(cfg, env.ResultsBucket)
+	payloads.Living, files.Living = rows.Living, rows.Living
+	return &Handler{
+		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
+		Text:    payloads.Texts(cfg, env.ReadFileFunction),
+		Prompts: func(ref aggregate.Ref) model.Keep { return payloads.Prompts(ref) },
+		Catalog: sync.OnceValues(tool.Builtin),
+		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on",
+		Programs: env.Programs, Now: time.Now,
+		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+			return models.OpenAgent(ctx, d, env.Model, s)
+		},
+		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
+			return models.Answers(ctx, d, env.Model, s)
+		},
+		File: reader(slack), Thread: threads(slack), Rest: time.Second, Streamer: slack, Notes: rows.Of.Store,
+		Every: streamEvery,
+		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
+			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
+		},
+		Apps: func(ctx context.Context, ref aggregate.Ref, team string, users []string) ([]string, error) {
+			return asking.Apps(slackapi.For(ctx, ref.Tenant), slack, team, users, time.Now())
+		},
+		Approvable: func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
+			askers []string) error {
+			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)
+		},
+		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Of.Store)),
+		LookUp: func(ctx context.Context, team string, org *decide.Organisation,
+			do func(d decide.Seats) error) error {
+			in := decide.Places{Slack: slack, Known: asking, Team: team, Organisation: org, Now: time.Now()}
+			return in.Resolve(ctx, func(d *decide.OpenDirectory) error { return do(d) })
+		},
+		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
+			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
+		},
+	}, nil
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/model/turn"
 	"ringi/shared/store/large"
 )
@@ -159,4 +162,170 @@ func (t *answering) proposed(ctx context.Context, x *conversation.Action) *turn.
 		p.Payload = kept.Proposed().JSON()
 	}
 	return p
+}
+
+// typed makes an action of what a person typed, held against the conversation's files as they are, or tells them why it
+// can't be one. No model is asked.
+func (t *answering) typed(ctx context.Context, of *conversation.Typed) (aggregate.Next, error) {
+	var why []string
+	a, err := t.under(ctx, func() (a *conversation.Aggregate, err error) {
+		a, why, err = t.propose(ctx, of)
+		return a, err
+	})
+	if why != nil {
+		a, err = t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.RefuseTyped(t.in.Run, of, why, t.lost, t.Now())
+		})
+	}
+	switch {
+	case errors.Is(err, aggregate.ErrMoved):
+		return t.again(ctx)
+	case err != nil:
+		return aggregate.Next{}, fmt.Errorf("propose what a person typed: %w", err)
+	}
+	conversation.Log(ctx, conversation.EventMessage, t.ref.ID, a.Conversation.AgentID, "", "typed", of.ID, "refused",
+		len(why))
+	return a.Next(t.Now()), nil
+}
+
+// propose makes the action, or returns why it can't be made, in words for people.
+func (t *answering) propose(ctx context.Context, of *conversation.Typed) (
+	a *conversation.Aggregate, why []string, err error) {
+	p, why, err := t.ownProposal(ctx, of)
+	if err != nil || why != nil {
+		return nil, why, err
+	}
+	a, err = t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.ProposeTyped(t.in.Run, of, p, t.Now())
+	})
+	if said := conversation.WhyNotProposed(err, t.settings.Locale); said != "" {
+		return nil, []string{said}, nil
+	}
+	return a, nil, err
+}
+
+// ownProposal returns the proposal, or why there can be none, in words for people.
+func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
+	p conversation.Proposal, why []string, err error) {
+	locale := t.settings.Locale
+	def, _ := agent.Find(agent.Named(t.settings.Agents), t.a.Conversation.AgentID)
+	if t.tree == nil {
+		switch t.open(ctx) {
+		case filesLost:
+			return p, []string{wordsIn(locale).lost}, nil
+		case filesUnread: // another try reads again
+			return p, nil, fmt.Errorf("read the files: %w", explain.ErrUnavailable)
+		}
+	}
+	on := conversation.On{Base: t.base(), Attachments: t.a.Conversation.AttachmentsVersion}
+	p, faults := of.Own.ReadBeside(def, on, t.tree)
+	for _, f := range faults {
+		why = append(why, f.Sentence(locale))
+	}
+	if why != nil {
+		return p, why, nil
+	}
+	r, err := t.rules(ctx)
+	if err != nil {
+		return p, nil, err
+	}
+	if r.Rules == nil {
+		err = t.settings.Nobody(t.a.Conversation.Origin(), of.User)
+	}
+	if nobody, is := errors.AsType[aggregate.ErrNotAllowed](err); is {
+		return p, []string{explain.EndedInTalk(locale, task.ReasonUndecidable(nobody.Rule), "")}, nil
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	text, err := t.withMakers(ctx, p)
+	if err != nil {
+		return p, nil, err
+	}
+	p.Terms = t.settings.ActionTerms(t.Now())
+	if err = t.underRules(ctx, &p, conversation.Payload{}, of.User); err != nil {
+		if said := t.whyByRules(ctx, err); said != "" {
+			return p, []string{said}, nil
+		}
+		return p, nil, err
+	}
+	p.Payload, err = t.keep(ctx, text)
+	return p, nil, err
+}
+
+// withMakers returns the payload of a person's own proposal with who changed its paths before, as an agent's says it.
+func (t *answering) withMakers(ctx context.Context, p conversation.Proposal) (string, error) {
+	kept, problems := conversation.ReadKept(p.Type, []byte(p.Payload.JSON))
+	if problems != nil {
+		return "", fmt.Errorf("read a person's own proposal: %s", problems[0])
+	}
+	conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
+	return kept.JSON(), nil
+}
+
+// Problems of a pull request that are not the agent's fault, in words for the agent.
+const (
+	noPush = "a pull request needs a source that is a branch of a repository, with its files here, and that the " +
+		"settings still list: tell the people"
+	sourceGone = "the files with which this conversation began were deleted, so nobody can say what has changed: " +
+		"tell the people"
+)
+
+// leftBehind and savePatch are for the agent, too: changes that can't be pushed may be what nobody wanted to change.
+const (
+	leftBehind = "if files are among them that a command only left behind, propose to delete them first"
+	savePatch  = "people can save a patch on the conversation's page instead"
+)
+
+// source returns the source for whose repository pull requests may be proposed here. It must be a branch, and listed as
+// it was when the conversation began.
+func (t *answering) source() (s agent.Source, ok bool) {
+	is := t.a.Conversation.Source
+	if is == nil || is.State != conversation.SourceThere || !t.a.Conversation.Lists(t.settings.Sources) {
+		return s, false
+	}
+	s, ok = agent.SourceNamed(t.settings.Sources, is.Name, t.a.Conversation.Opener, t.a.Conversation.AgentID)
+	return s, ok && strings.HasPrefix(s.Ref, "heads/")
+}
+
+// completePush adds to a proposed pull request where it goes, and all that has changed since the source's commit. The
+// problems are worded for the model.
+func (t *answering) completePush(ctx context.Context, p conversation.Payload) (conversation.Payload, []string) {
+	source, ok := t.source()
+	if !ok {
+		return p, []string{noPush}
+	}
+	var said struct{ Title, Body string }
+	if err := json.Unmarshal([]byte(p.Arguments), &said); err != nil {
+		return p, []string{"arguments are no object with title and body"}
+	}
+	if problems := conversation.CheckPull(said.Title, said.Body); problems != nil {
+		return p, problems
+	}
+	if t.tree == nil {
+		if why := t.open(ctx); why != "" {
+			return p, []string{why}
+		}
+	}
+	s, of := t.a.Conversation.Source, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
+	was, err := t.Files.Get(ctx, of, s.Version)
+	var commit conversation.Commit
+	if err == nil {
+		commit, err = t.Files.Commit(ctx, of, s.Version)
+	}
+	switch {
+	case errors.Is(err, large.ErrGone):
+		return p, []string{sourceGone}
+	case err != nil:
+		slog.WarnContext(ctx, "the files of a source are not read", "session", t.ref.ID, "err", err)
+		return p, []string{filesUnread}
+	}
+	changes := commit.Changes(was, t.tree)
+	if problems := commit.Unpushable(changes, source.Allow); problems != nil {
+		return p, append(problems, leftBehind, savePatch)
+	}
+	p.Changes = changes
+	p.Push = &conversation.Push{Source: s.Name, Repository: s.Repository, RepositoryID: s.RepositoryID, Commit: s.Commit,
+		Into: strings.TrimPrefix(source.Ref, "heads/"), CI: source.CI, Allow: source.Allow}
+	return p, nil
 }

@@ -104,8 +104,9 @@ func wrote(t *testing.T, server *storetest.Server, files ...conversation.File) (
 		row.Actions = 1
 		x := conversation.Action{Number: 1, ActionID: aggregate.NewID(), SessionID: row.ID,
 			ActionType: conversation.ShellCommand,
-			Status:     conversation.ActionSucceeded, Version: "v1", ApprovedBy: conversation.ApprovedByUser, CreatedAt: time.Now(),
-			Changed: &conversation.FilesChanged{Files: len(files), Written: 2}}
+			Status:     conversation.ActionSucceeded, Version: "v1", ApprovedBy: conversation.ApprovedByUser,
+			CreatedAt: time.Now(),
+			Changed:   &conversation.FilesChanged{Files: len(files), Written: 2}}
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row, &x}}, nil
 	})
 	w.press()

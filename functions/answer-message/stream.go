@@ -63,7 +63,8 @@ type growing struct {
 var halves = language.InEach("(ここで途切れたため、この回答は使いません。)", "(It broke off here, so this answer isn't used.)")
 
 // grow shows the text while the answer is made. end returns when nothing more will be sent; half says that the text is
-// no answer, which the message says then. A repeated turn begins no second message: its answer replaces the first turn's
+// no answer, which the message says then. A repeated turn begins no second message: its answer replaces the first
+// turn's
 // message.
 func (t *answering) grow(ctx context.Context) (onText func(string), end func(half bool)) {
 	if t.Streamer == nil || !t.clear(ctx) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -14,6 +16,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
@@ -68,7 +71,8 @@ func (g *stage) writesLong(then func()) {
 func (g *stage) taken(ts string) {
 	g.t.Helper()
 	a := g.load()
-	if a.Stream != nil || len(a.Cards) != 1 || a.Cards[0].MessageTS != ts || a.Cards[0].State != aggregate.CardPosted || a.Cards[0].Hash != "" {
+	if a.Stream != nil || len(a.Cards) != 1 || a.Cards[0].MessageTS != ts || a.Cards[0].State != aggregate.CardPosted ||
+		a.Cards[0].Hash != "" {
 		g.t.Fatalf("%+v, cards %+v", a.Stream, a.Cards)
 	}
 }
@@ -102,7 +106,8 @@ func testGrows(t *testing.T, g *stage) {
 	next := expect.Value(g.handle())(t)
 	expect.Must(t, next.State == aggregate.StateFinish, "%+v", next)
 	m := g.shows("answer")
-	if first.TS != m.TS || strings.Contains(m.Text, "<!") || strings.Contains(m.Text, "](") || m.Streaming || m.Metadata != nil {
+	if first.TS != m.TS || strings.Contains(m.Text, "<!") || strings.Contains(m.Text, "](") || m.Streaming ||
+		m.Metadata != nil {
 		t.Errorf("%+v", m)
 	}
 	g.taken(m.TS)
@@ -173,7 +178,8 @@ func testNoStreams(t *testing.T, g *stage) {
 		onText(long + "and more ")
 	}
 	expect.Value(g.handle())(t)
-	if a := g.load(); a.Stream != nil || a.Cards[0].State != aggregate.CardNone || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
+	if a := g.load(); a.Stream != nil || a.Cards[0].State != aggregate.CardNone ||
+		len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
 		t.Errorf("%+v %+v", a.Stream, a.Cards[0])
 	}
 	expect.Is(t, len(g.slack.Calls()), 0)
@@ -184,7 +190,10 @@ func testStopped(t *testing.T, g *stage) {
 		Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, policy, time.Now()) }))(t)
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change,
+			error) {
+			return a.Stop(by, policy, time.Now())
+		}))(t)
 	})
 	_, err := g.handle()
 	expect.Must(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
@@ -207,7 +216,10 @@ func testClosed(t *testing.T, g *stage) {
 	run := g.load().Head.Run
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, policy, time.Now()) }))(t)
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change,
+			error) {
+			return a.End(by, policy, time.Now())
+		}))(t)
 	})
 	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.ref.Tenant, Kind: "session", ID: g.ref.ID, Run: run})
 	expect.Must(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
@@ -226,4 +238,36 @@ func testLeft(t *testing.T, g *stage) {
 	m := g.shows("words")
 	expect.That(t, m.TS != row.TS, "the earlier one stays")
 	g.taken(m.TS)
+}
+
+// TestWhatGrowsIsTheFirstMessage compares what is streamed of an answer, piece by piece, with the message that the
+// answer's first card will show.
+func TestWhatGrowsIsTheFirstMessage(t *testing.T) {
+	bits := []string{"words ", "文です。", "`a * b`", "\n", "\n\n", "\n```go\n", "\n```\n", "**bold** ", "x",
+		strings.Repeat("long ", 40), strings.Repeat("長い", 60), strings.Repeat("code\n", 30),
+		"- item\n", "    ", "`", "# h\n", "~~~\n", "> q\n"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 1, 160).Draw(t, "bits"), "")
+		parts := conversation.Parts(text)
+		if len(parts) == 0 {
+			return
+		}
+		first := card.Streamed(parts[0] + "\n\n終わり。\n\n")
+		shown := ""
+		for at := 0; at < len(text); at += rapid.IntRange(1, 400).Draw(t, "step") {
+			whole := card.Streamed(sure(text[:at]))
+			if strings.HasPrefix(shown, whole) {
+				continue
+			}
+			if !strings.HasPrefix(whole, shown) || !strings.HasPrefix(first, whole) {
+				t.Fatalf("of %q: %q, then %q, in the end %q", text[:at], shown, whole, first)
+			}
+			shown = whole
+		}
+	})
+}
+
+// A message ends without the blanks that may follow in the stream.
+func TestBlanksAtTheEndAreHeldBack(t *testing.T) {
+	expect.Is(t, card.Streamed(sure("words \n    \n")), "words")
 }

@@ -111,7 +111,8 @@ func TestWhileSlackIsSilentAnActionWaitsForItsRoute(t *testing.T) {
 	}
 	expect.Is(t, strings.Join(asked, " "), "U2 U3", "who wrote after the proposal is no asker of it")
 	expect.That(t, len(w.vendor.requests) == 2 && w.load().Conversation.Actions == 1 &&
-		w.entries(conversation.AuditRouted) == 1 && w.entries(conversation.AuditProposed) == 1, "%d requests", len(w.vendor.requests))
+		w.entries(conversation.AuditRouted) == 1 &&
+		w.entries(conversation.AuditProposed) == 1, "%d requests", len(w.vendor.requests))
 }
 
 // It is opened before anything is answered, and what waits is answered by the same run.

@@ -51,7 +51,8 @@ func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) 
 // inRows stores payloads in their rows.
 type inRows struct{}
 
-func (inRows) KeepPayload(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
+func (inRows) KeepPayload(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob,
+	error) {
 	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
 }
 
@@ -99,7 +100,8 @@ func talking(t *testing.T, server *storetest.Server, o conversation.Opening, cha
 }
 
 // talkingOf returns a conversation whose first message is in.
-func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening, change func(*tenancy.Settings)) *world {
+func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening,
+	change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
 	w := &world{t: t, rows: store.NewConversations(server.DB, name), db: server.DB, table: name, ref: in.Ref(),
@@ -162,7 +164,8 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 		w.vendor.sends, w.full = `{"input":"hello"}`, full
 		expect.Value(w.handle())(t)
 		uses := expect.Value(w.rows.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
-		if len(uses) != 1 || (uses[0].Sent == nil) != (full != nil) || full == nil && uses[0].Sent.JSON != `{"input":"hello"}` || w.said().Content != "hi" {
+		if len(uses) != 1 || (uses[0].Sent == nil) != (full != nil) || full == nil &&
+			uses[0].Sent.JSON != `{"input":"hello"}` || w.said().Content != "hi" {
 			t.Errorf("%v: %+v, said %q", full, uses, w.said().Content)
 		}
 	}
@@ -181,11 +184,13 @@ func (w *world) said() conversation.Message {
 
 func (w *world) tell(ts, user, text string) {
 	w.t.Helper()
-	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref, expect.Value(conversation.Tell(inbound(ts, user, text), conversation.Opening{}, time.Now()))(w.t)))
+	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref,
+		expect.Value(conversation.Tell(inbound(ts, user, text), conversation.Opening{}, time.Now()))(w.t)))
 }
 
 // wake opens the next run, as the relay does.
 func (w *world) wake() {
 	w.t.Helper()
-	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(w.t)
+	expect.Value(w.rows.Decide(context.Background(), w.ref,
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(w.t)
 }

@@ -3,18 +3,28 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
+	"ringi/shared/words/language"
 )
 
 func main() {
@@ -43,4 +53,165 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
 		Now: time.Now,
 	}, nil
+}
+
+const checkAtOnce = 8
+
+// mostWrong bounds how many mistakes, and how many warnings, of one file are named, since the answer's size is limited
+// and one file must not crowd out the others.
+const mostWrong = 20
+
+type Contests interface {
+	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
+	Begin(ctx context.Context, o contest.Order) error
+}
+
+// Budgets reads the limits of a tenant's costs and what has been spent.
+type Budgets interface {
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	pipeline.SpentReader
+}
+
+// Handler reads the files of contests. No other function that the console calls may read them.
+type Handler struct {
+	Contests  Contests
+	Budgets   Budgets
+	Workspace contestfiles.Opener
+	Models    teamconfig.Models
+	Now       func() time.Time
+}
+
+// Handle begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
+// requested contest or file, Handle lists the contests that the files describe.
+func (h *Handler) Handle(ctx context.Context, in store.Asked) (store.Answered, error) {
+	tenant := in.Tenant
+	if in.Begin != nil {
+		tenant = in.Begin.Tenant
+	}
+	w, err := h.Workspace(ctx, tenant)
+	if errors.Is(err, teamconfig.ErrNotSet) {
+		return store.Answered{NotSet: true}, nil
+	}
+	if err != nil {
+		return store.Answered{}, fmt.Errorf("open the files of contests: %w", err)
+	}
+	if in.Begin != nil {
+		return h.begin(ctx, w, *in.Begin, in.Locale)
+	}
+	s, err := h.read(ctx, tenant)
+	if err != nil {
+		return store.Answered{}, err
+	}
+	s.reader = cmp.Or(in.Locale, language.English)
+	if in.Check != "" {
+		if in.Prices != nil {
+			s.Prices = in.Prices
+		}
+		d, _, err := h.described(ctx, w, in.Check, s, in.MaxRounds)
+		return store.Answered{Contests: []store.Described{d}}, err
+	}
+	files, more, err := w.Contests()
+	if err != nil {
+		return store.Answered{}, fmt.Errorf("list the files of contests: %w", err)
+	}
+	out := store.Answered{More: more, Contests: make([]store.Described, len(files))}
+	failed := make([]error, len(files))
+	var wg sync.WaitGroup
+	places := make(chan struct{}, checkAtOnce)
+	for i, file := range files {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			out.Contests[i], _, failed[i] = h.described(ctx, w, file, s, 0)
+		})
+	}
+	wg.Wait()
+	return out, errors.Join(failed...)
+}
+
+// workspace is what a workspace's administrators decided.
+type workspace struct {
+	tenancy.Settings
+	unlisted string // why members find no tool for reading; empty: they do
+	reader   string // the language of whoever reads what is wrong
+}
+
+func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err error) {
+	if x.Settings, err = h.Budgets.Settings(ctx, tenant); err != nil {
+		return x, fmt.Errorf("read the settings: %w", err)
+	}
+	tools, err := h.Budgets.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return x, fmt.Errorf("read which tools contests may call: %w", err)
+	}
+	x.unlisted = teamconfig.Unlisted(x.Settings, tools)
+	return x, nil
+}
+
+// described reads the file of a contest and opens its models; most bounds its rounds unless it is 0. It returns
+// errorclass.ErrUnavailable when the file or the model secret can't be read now.
+func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, s workspace,
+	most int) (store.Described, teamconfig.Contest, error) {
+	c, found := w.Contest(file)
+	if most > 0 {
+		c = c.Within(most)
+	}
+	c.Prices = s.OwnPrices()
+	unopened, err := h.Models.Check(ctx, c)
+	if err != nil {
+		return store.Described{}, c, err
+	}
+	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
+	d := store.Described{
+		File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds,
+	}
+	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong, s.reader)
+	if err != nil || len(d.Wrong) > 0 {
+		return d, c, err // mistakes include names that are too long
+	}
+	for _, t := range c.Teams {
+		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
+	}
+	return d, c, nil
+}
+
+// begin begins the contest that a file describes. For an invalid file it returns the mistakes.
+func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string) (store.Answered,
+	error) {
+	s, err := h.read(ctx, x.Tenant)
+	if err != nil {
+		return store.Answered{}, err
+	}
+	s.reader = cmp.Or(reader, language.English)
+	d, config, err := h.described(ctx, w, x.File, s, x.MaxRounds)
+	if err != nil || len(d.Wrong) > 0 {
+		return store.Answered{Contests: []store.Described{d}}, err
+	}
+	o := contest.Order{
+		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget,
+		By:        x.By,
+		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
+		TimeoutSeconds: x.Seconds,
+	}
+	if _, err := contest.Begin(o, h.Now()); err != nil {
+		return store.Answered{}, err
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return store.Answered{}, fmt.Errorf("write the teams of a contest: %w", err)
+	}
+	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
+		return store.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
+	}
+	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s.Settings, h.Now()); err != nil {
+		return store.Answered{}, err
+	}
+	switch err := h.Contests.Begin(ctx, o); {
+	case errors.As(err, new(aggregate.ErrFull)):
+		return store.Answered{OverBudget: true}, nil
+	case err != nil && !errors.Is(err, aggregate.ErrExists):
+		return store.Answered{}, fmt.Errorf("begin a contest: %w", err)
+	}
+	return store.Answered{Begun: true}, nil
 }

@@ -1,21 +1,121 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"sort"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/legible"
 )
+
+// refusal is why an approved call isn't made; the zero value: it can be.
+type refusal struct {
+	reason aggregate.Reason
+	detail string
+}
+
+// prepare asks everything again that was asked when the call was proposed: that it is what was approved, that the tool
+// is allowed and still the version that people saw, that its schema and the tenant's constraints hold and, of a call
+// that nobody stamped, that the settings list it.
+func (j *job) prepare(ctx context.Context) (why refusal, err error) {
+	ref, x := j.in.Ref(), j.action
+	text, err := j.Results.Open(ctx, ref, x.Payload)
+	if err != nil {
+		return why, fmt.Errorf("open the payload: %w", err)
+	}
+	if aggregate.HashOf(string(text)) != x.Payload.Hash() {
+		return refusal{reason: conversation.ReasonChanged}, nil
+	}
+	p, problems := conversation.ReadKept(x.ActionType, text)
+	switch {
+	case problems != nil:
+		j.cause = errors.New(problems[0])
+		return refusal{reason: conversation.ReasonUnread}, nil
+	case *p.Base != x.Base || p.Tool != x.Tool || p.Access != x.Access:
+		j.cause = errors.New("its row names another tool, or other files")
+		return refusal{reason: conversation.ReasonUnread}, nil
+	}
+	if j.settings, err = j.Store.Settings(ctx, ref.Tenant); err != nil {
+		return why, fmt.Errorf("read the settings: %w", err)
+	}
+	if j.permission, _, err = j.Store.ToolPermission(ctx, ref.Tenant, p.Tool); err != nil {
+		return why, fmt.Errorf("read the permission of %s: %w", p.Tool, err)
+	}
+	j.tool, err = j.Catalog.Permit(p.Tool, p.ToolVersion, p.Access, j.permission, j.settings.MCPServers)
+	unbound, isUnbound := errors.AsType[*explain.CallError](err)
+	switch {
+	case errors.Is(err, tool.ErrForbidden):
+		return refusal{reasonForbidden, p.Tool}, nil
+	case errors.Is(err, tool.ErrOther):
+		return refusal{reasonOther, p.Tool}, nil
+	case isUnbound:
+		return j.broken(unbound), nil
+	case err != nil:
+		return why, err
+	}
+	if !j.listed(p) {
+		return refusal{reasonUnlisted, p.Tool}, nil
+	}
+	if why := j.pushable(p); why != (refusal{}) {
+		return why, nil
+	}
+	return j.check(p), nil
+}
+
+// check checks the arguments as they are about to be sent.
+func (j *job) check(p conversation.Payload) refusal {
+	a, err := tool.Parse(aggregate.JSON(p.Arguments))
+	if err == nil && len(a.Refs()) > 0 {
+		err = errors.New("an argument is a reference")
+	}
+	if err == nil {
+		j.arguments, err = a.Resolve(nil)
+	}
+	if err == nil {
+		j.arguments, err = j.tool.Catalog.Check(p.Tool, j.arguments)
+	}
+	if err != nil {
+		j.cause = errors.New("the arguments don't fit the tool")
+		return refusal{reasonArguments, p.Tool}
+	}
+	if broken := j.tool.Spec.Hold(j.arguments); broken != nil {
+		return j.broken(broken)
+	}
+	return refusal{}
+}
+
+func (j *job) broken(e *explain.CallError) refusal {
+	if e.Problem == explain.ProblemTooLong {
+		return refusal{reasonArguments, explain.FailedCall(j.session.Locale, e.Problem, e.Args...)}
+	}
+	return refusal{reasonConstraint, explain.FailedCall(j.session.Locale, e.Problem, e.Args...)}
+}
+
+// listed reports whether a person stamped the call, or the settings list it for everybody who asked for it.
+func (j *job) listed(p conversation.Payload) bool {
+	if j.action.ApprovedBy == conversation.ApprovedByUser {
+		return true
+	}
+	return tool.Listable(j.tool.Spec) && len(j.action.Askers) > 0 &&
+		agent.Listed(j.settings.ListedReads, j.session.AgentID, p.Tool, p.ToolVersion, j.action.Askers) >= 0
+}
 
 // call makes the claimed call and commits its end, even if the action was cancelled meanwhile.
 func (j *job) call(ctx context.Context) (aggregate.Next, error) {
@@ -126,4 +226,86 @@ func (j *job) record(ctx context.Context, decide conversation.Decision) (aggrega
 			return next, err
 		}
 	}
+}
+
+// given returns what the agent is given of a result: with personal data masked as on cards, and at most MaxCallResult
+// bytes of it. Of a longer one the longest list is cut, or else the text.
+func given(value json.RawMessage) (r conversation.CallResult, err error) {
+	v, err := schema.Decode(value)
+	if err != nil {
+		return r, fmt.Errorf("read a result: %w", err)
+	}
+	top := legible.MaskAll(v)
+	whole, err := written(top)
+	if err != nil {
+		return r, fmt.Errorf("write a result: %w", err)
+	}
+	if len(whole) <= conversation.MaxCallResult {
+		return conversation.CallResult{Value: whole}, nil
+	}
+	if l := longest(top, func(x any) { top = x }); l.put != nil {
+		first := func(n int) (json.RawMessage, bool) {
+			l.put(l.all[:n])
+			text, err := written(top)
+			return text, err == nil && len(text) <= conversation.MaxCallResult
+		}
+		n := sort.Search(len(l.all), func(n int) bool { _, fits := first(n + 1); return !fits })
+		if text, fits := first(n); n > 0 && fits {
+			return conversation.CallResult{Value: text, Entries: len(l.all), ShownEntries: n}, nil
+		}
+	}
+	return cutText(whole)
+}
+
+// cutText returns the beginning of a text that has no list to cut, as a JSON text.
+func cutText(whole json.RawMessage) (conversation.CallResult, error) {
+	end := conversation.MaxCallResult * 3 / 4 // JSON spells quotation marks with two bytes
+	for ; ; end = end * 3 / 4 {
+		part := whole[:end]
+		for len(part) > 0 && !utf8.Valid(part) {
+			part = part[:len(part)-1]
+		}
+		text, err := written(string(part))
+		if err != nil || len(text) <= conversation.MaxCallResult {
+			return conversation.CallResult{Value: text, Bytes: len(whole), ShownBytes: len(part)}, err
+		}
+	}
+}
+
+// written returns JSON without escapes for < > and &.
+func written(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// list is a list in a value.
+type list struct {
+	all  []any
+	size int       // of its text; 0: there is no list
+	put  func(any) // puts another in its place
+}
+
+// longest returns the list with the longest text among those that are in no other list. put puts something in the place
+// of v.
+func longest(v any, put func(any)) (most list) {
+	switch v := v.(type) {
+	case []any:
+		text, err := written(v)
+		if err != nil {
+			return most
+		}
+		return list{v, len(text), put}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if l := longest(v[name], func(x any) { v[name] = x }); l.size > most.size {
+				most = l
+			}
+		}
+	}
+	return most
 }

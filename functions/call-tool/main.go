@@ -2,10 +2,257 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
 	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/secret"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
+	"ringi/shared/tool/github"
 )
 
 func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
+}
+
+type environment struct {
+	boot.Table
+	boot.Slack
+	boot.Results
+	boot.Credentials
+	boot.Vendors
+	GitHubURL     string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
+	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
+}
+
+func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	read := sync.OnceValues(tool.Builtin)
+	go read() // parallel to reading the secret
+	slack := secret.OpenSlack(cfg, env.Slack)
+	slack.Preload(ctx)
+	catalog, err := read()
+	if err != nil {
+		return nil, err
+	}
+	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
+	results.Living = rows.Living
+	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
+		Allow: env.OutboundAllow}, catalog, store.TasksOf(rows.Of.Store), slack)
+	if err != nil {
+		return nil, err
+	}
+	held := vault.New(store.TasksOf(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
+		KeyID: env.CredentialsKeyID})
+	return &Handler{
+		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL),
+		Now: time.Now, NewID: aggregate.NewID,
+		PollEvery: pollEvery,
+	}, nil
+}
+
+const (
+	// claimSpare is how much longer a claim's lease lasts than the call's timeout, so that the result can be stored and
+	// committed.
+	claimSpare = 20 * time.Second
+	// commitWithin before the lease's end, storing a result stops, so that the call's end can still be committed.
+	commitWithin = 8 * time.Second
+	// pollEvery is how often the head is read during a read, which ends when its action is cancelled.
+	pollEvery = 3 * time.Second
+	// noteWithin bounds the commit that switches off a tool which its server has changed.
+	noteWithin = 3 * time.Second
+	// mostTries is how often a claim is tried anew because an administrator changed something meanwhile.
+	mostTries = 3
+)
+
+// Reasons for a failed call that the domain doesn't have.
+const (
+	reasonForbidden  aggregate.Reason = "tool_forbidden"
+	reasonOther      aggregate.Reason = "tool_changed"
+	reasonConstraint aggregate.Reason = "tool_constraint"
+	reasonArguments  aggregate.Reason = "tool_arguments"
+	reasonUnlisted   aggregate.Reason = "read_unlisted"
+	reasonFailed     aggregate.Reason = "tool_failed"
+	reasonNotKept    aggregate.Reason = "result_not_kept"
+)
+
+type Store interface {
+	pipeline.Claims
+	pipeline.Heads
+	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
+}
+
+// Results opens payloads, and stores what tools returned.
+type Results interface {
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+	KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
+}
+
+// Tools makes calls. *runner.Runner implements it.
+type Tools interface {
+	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
+}
+
+type Handler struct {
+	Store     Store
+	Results   Results
+	Tools     Tools
+	Catalog   *tool.Catalog
+	App       func(ctx context.Context, tenant string) (github.App, error)
+	GitHub    github.Config
+	Now       func() time.Time
+	NewID     func() string
+	PollEvery time.Duration
+}
+
+// job is the call of one action under one claim.
+type job struct {
+	*Handler
+	in         pipeline.Input
+	session    *conversation.Conversation
+	action     *conversation.Action
+	invocation string
+
+	// Set by prepare.
+	settings   tenancy.Settings
+	permission tenancy.ToolPermission
+	tool       tool.Permitted
+	arguments  tool.Resolved
+	payload    conversation.Payload // of a pull request
+	cause      error                // why it can't be called, for the log only
+}
+
+// Handle makes the conversation's approved call, if there is one, at most once, and returns the run's next state.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	ref := in.Ref()
+	a, err := h.Store.Load(ctx, ref)
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	if next := a.Next(h.Now()); next.State != conversation.StateCall {
+		return pipeline.Rest(ctx, h.Store, in, h.Now, next)
+	}
+	x := a.Current()
+	if x == nil || x.Status == conversation.ActionPending {
+		return h.look(ctx, in, a)
+	}
+	j := &job{Handler: h, in: in, session: a.Conversation, action: x, invocation: h.NewID()}
+	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
+		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown},
+			errors.New("its invocation ended without a result"))
+		return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
+	}
+	return j.begin(ctx)
+}
+
+// begin claims the call and makes it. What keeps it from being called fails the action.
+func (j *job) begin(ctx context.Context) (aggregate.Next, error) {
+	var err error
+	for range mostTries {
+		why, failed := j.prepare(ctx)
+		if failed != nil {
+			return aggregate.Next{}, failed
+		}
+		if why != (refusal{}) {
+			return j.refuse(ctx, why)
+		}
+		if err = j.claim(ctx); !errors.Is(err, aggregate.ErrSettings) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, conversation.ErrBase):
+		j.cause = err
+		return j.refuse(ctx, refusal{reason: conversation.ReasonBase})
+	case errors.Is(err, conversation.ErrFilesLost):
+		j.cause = err
+		return j.refuse(ctx, refusal{reason: conversation.ReasonFilesLost})
+	case errors.Is(err, conversation.ErrAged):
+		return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.ExpireAged(j.in.Run, j.Now())
+		})
+	case err != nil:
+		return aggregate.Next{}, err
+	}
+	if j.action.Pushed != nil {
+		return j.push(ctx)
+	}
+	return j.call(ctx)
+}
+
+// refuse fails the action before its claim.
+func (j *job) refuse(ctx context.Context, why refusal) (aggregate.Next, error) {
+	r := conversation.Result{Status: conversation.ActionFailed, Error: why.reason, ErrorDetail: why.detail}
+	j.log(ctx, r, j.cause)
+	return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.FailApproved(j.in.Run, j.action.ActionID, r, j.Now())
+	})
+}
+
+func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggregate.Next, error) {
+	return pipeline.Conclude(ctx, j.Store, j.in, j.Now, decide)
+}
+
+// claim commits that this invocation makes the call. The commit fails with aggregate.ErrSettings if an administrator
+// changed what prepare read.
+func (j *job) claim(ctx context.Context) error {
+	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev}}
+	// they list the reads and the sources
+	if j.action.ApprovedBy == conversation.ApprovedByAuto || j.action.Pushed != nil {
+		on = append(on, aggregate.Owned{Key: tenancy.SettingsKey, Rev: j.settings.Rev})
+	}
+	for i := range on {
+		on[i].Err = aggregate.ErrSettings
+	}
+	until := j.Now().Add(j.within(ctx) + claimSpare)
+	x, err := pipeline.Claimed(ctx, j.Store, j.in.Ref(), j.action.ActionID, j.invocation,
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.ClaimCall(j.in.Run, j.invocation, until, j.Now(), on...)
+		})
+	if err != nil {
+		return err
+	}
+	j.action = x
+	return nil
+}
+
+// within is how long the call may take: its tool's timeout, or what this invocation leaves.
+func (j *job) within(ctx context.Context) time.Duration {
+	most := j.tool.Spec.Timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(deadline)-claimSpare)
+	}
+	return max(most, 0)
+}
+
+// log logs the action's end in one line. cause is for operators; it names no argument and no result.
+func (j *job) log(ctx context.Context, r conversation.Result, cause error) {
+	id, agent, action := j.in.Ref().ID, j.session.AgentID, j.action.ActionID
+	if r.Error == "" {
+		conversation.Log(ctx, conversation.EventCompleted, id, agent, action, "status", r.Status, "tool", j.action.Tool)
+		return
+	}
+	text := "the call failed"
+	if cause != nil {
+		text = cause.Error()
+	}
+	conversation.LogError(ctx, conversation.EventCompleted, id, agent, action, string(r.Error), text, "tool",
+		j.action.Tool)
 }

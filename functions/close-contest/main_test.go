@@ -43,9 +43,12 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 		store *settling
 		want  string
 	}{
-		"with a result":                 {settled(contest.Closed, contest.SummaryPartialFailure, failed, failed), `"ContestFailed":0,"TeamFailed":2,"TeamPlayed":3`},
-		"without any":                   {settled(contest.Closed, contest.SummaryFailed, failed, failed, failed), `"ContestFailed":1,"TeamFailed":3`},
-		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, stopped, failed, stopped), `"ContestFailed":0,"TeamFailed":1,"TeamPlayed":1`},
+		"with a result": {settled(contest.Closed, contest.SummaryPartialFailure, failed, failed),
+			`"ContestFailed":0,"TeamFailed":2,"TeamPlayed":3`},
+		"without any": {settled(contest.Closed, contest.SummaryFailed, failed, failed, failed),
+			`"ContestFailed":1,"TeamFailed":3`},
+		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, stopped, failed, stopped),
+			`"ContestFailed":0,"TeamFailed":1,"TeamPlayed":1`},
 	} {
 		h := &Handler{Store: tt.store}
 		out := expect.Metrics(t, func() {

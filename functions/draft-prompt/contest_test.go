@@ -43,7 +43,8 @@ func ordered(t *testing.T, p *task.Prompt) (o contest.Order) {
 
 func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 	w, h := overspent(t, 1, 0.01)
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval || w.Load().Prompt().CostLimit != 0 {
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval ||
+		w.Load().Prompt().CostLimit != 0 {
 		t.Errorf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
 	}
 }
@@ -64,7 +65,8 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 		return decide.Reject("短くしてください")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
-	if e := w.Load().Head.Ended; next.State != task.StateFinish || e == nil || e.Reason != task.ReasonCostLimit || calls.Calls > 0 {
+	if e := w.Load().Head.Ended; next.State != task.StateFinish || e == nil || e.Reason != task.ReasonCostLimit ||
+		calls.Calls > 0 {
 		t.Errorf("%+v, ended %+v, %d calls", next, e, calls.Calls)
 	}
 }
@@ -102,7 +104,8 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 	w.Settings(func(s *tenancy.Settings) {
 		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 5, 1
 	})
-	w.Decide(task.Charge(aggregate.Usage{ID: "earlier", Calls: 1, Cost: aggregate.USD(0.9)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+	w.Decide(task.Charge(aggregate.Usage{ID: "earlier", Calls: 1, Cost: aggregate.USD(0.9)}, w.Now(),
+		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	h, _ := contested(w)
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	o := ordered(t, w.Load().Prompt())
@@ -133,7 +136,8 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{
-		User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1713450000.000100", ThreadTS: "1713450000.000100", TeamID: w.By.Team,
+		User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1713450000.000100",
+		ThreadTS: "1713450000.000100", TeamID: w.By.Team,
 		Text: strings.Repeat("勤怠", 15_000), Source: task.SourceChannel, EventID: "Ev2",
 	}, w.Now())
 	expect.NoError(t, err)
@@ -186,7 +190,8 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 			h, all := contested(w)
 			for range 2 { // the contest is requested only once
-				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest || next.Gate != task.PromptKey(1) {
+				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest ||
+					next.Gate != task.PromptKey(1) {
 					t.Fatalf("%+v", next)
 				}
 			}
@@ -230,7 +235,10 @@ func TestTheBestSoFarIsThePolicyThatPeopleAreAsked(t *testing.T) {
 		return a.TakeBest(a.Prompt().ID, true, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	for _, tell := range w.Load().Effects(w.Now()).Tell {
-		expect.Value(all.Of.Decide(t.Context(), tell.Ref, func(a *contest.Aggregate) (aggregate.Change, error) { return tell.Decide(a) }))(t)
+		expect.Value(all.Of.Decide(t.Context(), tell.Ref, func(a *contest.Aggregate) (aggregate.Change,
+			error) {
+			return tell.Decide(a)
+		}))(t)
 	}
 	settled := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
 	expect.Is(t, settled.Contest.Status, contest.Cancelled)
@@ -256,7 +264,8 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 		"that is no TOML": {of(fstest.MapFS{models.SampleFile: {Data: []byte("[[")}}),
 			models.SampleFile + ": TOML として読み取れません (1 行目"},
 		"with a field beyond bound": {of(wrong), "timeout_per_team_seconds"},
-		"of no workspace":           {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }, "MIXSEEK_WORKSPACE"},
+		"of no workspace": {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) },
+			"MIXSEEK_WORKSPACE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
@@ -302,7 +311,8 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 		return aggregate.Gate{Status: aggregate.Rejected, Verdict: aggregate.Verdict{RejectionReason: reason}}
 	}
 	a := &task.Aggregate{Task: &task.Task{}, Request: &task.Request{}, Prompts: []*task.Prompt{
-		{Content: "初めの案", Gate: gate("9月にして")}, {Content: "最良の案", Gate: gate("別の案 (経理) を選んだため")}, {Content: "経理の案", Author: "U0SUZUKI", Gate: gate("DM も送って")}, {},
+		{Content: "初めの案", Gate: gate("9月にして")}, {Content: "最良の案", Gate: gate("別の案 (経理) を選んだため")}, {Content: "経理の案",
+			Author: "U0SUZUKI", Gate: gate("DM も送って")}, {},
 	}}
 	var reasons []string
 	for _, v := range inputOf(tenancy.DefaultSettings(), a, model.Bounds{}).Earlier {

@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -54,7 +56,8 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		t.Helper()
 		expect.Must(t, u.Sent != nil, "the usage names no prompt")
 		body, err := w.Results().Open(t.Context(), w.Ref, *u.Sent)
-		if err != nil || !strings.Contains(string(body), pipelinetest.Text) || len(body) != u.Sent.Bytes || !strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))) {
+		if err != nil || !strings.Contains(string(body), pipelinetest.Text) || len(body) != u.Sent.Bytes ||
+			!strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))) {
 			t.Errorf("%+v, %v: %s", u.Sent, err, body)
 		}
 	}
@@ -86,11 +89,13 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 	const bedrock = "bedrock:amazon.nova-pro-v1:0"
 	prices := []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
 	for about, models := range map[string][4]string{
-		"a leader": {bedrock, "demo", "demo", "demo"}, "a member": {"demo", bedrock, "demo", "demo"}, "an evaluator": {"demo", "demo", bedrock, ""}, "a metric": {"demo", "demo", "demo", bedrock},
+		"a leader": {bedrock, "demo", "demo", "demo"}, "a member": {"demo", bedrock, "demo",
+			"demo"}, "an evaluator": {"demo", "demo", bedrock, ""}, "a metric": {"demo", "demo", "demo", bedrock},
 	} {
 		files := fstest.MapFS{
-			"contest.toml":   {Data: []byte("[orchestrator]\nevaluator_config = \"evaluator.toml\"\n[[orchestrator.teams]]\nconfig = \"team.toml\"\n")},
-			"team.toml":      {Data: fmt.Appendf(nil, "[team]\nteam_id = \"a\"\nteam_name = \"A\"\n[team.leader]\nmodel = %q\n[[team.members]]\nagent_name = \"m\"\nagent_type = \"plain\"\ntool_description = \"d\"\nmodel = %q\n", models[0], models[1])},
+			"contest.toml": {Data: []byte("[orchestrator]\nevaluator_config = \"evaluator.toml\"\n[[orchestrator.teams]]\nconfig = \"team.toml\"\n")},
+			"team.toml": {Data: fmt.Appendf(nil,
+				"[team]\nteam_id = \"a\"\nteam_name = \"A\"\n[team.leader]\nmodel = %q\n[[team.members]]\nagent_name = \"m\"\nagent_type = \"plain\"\ntool_description = \"d\"\nmodel = %q\n", models[0], models[1])},
 			"evaluator.toml": {Data: fmt.Appendf(nil, "default_model = %q\n[[metrics]]\nname = \"Coverage\"\n", models[2])},
 		}
 		if models[3] != "" {
@@ -100,10 +105,12 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 			Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 				return teamconfig.Workspace{FS: files}, nil
 			}}
-		c, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}, Prices: prices})
+		c, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
+			MaxRounds: 3}, Prices: prices})
 		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
 		expect.Same(t, prices, c.Prices)
-		_, err = h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}})
+		_, err = h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
+			MaxRounds: 3}})
 		expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%s: %v", about, err)
 	}
 }
@@ -135,7 +142,8 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
 		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 			return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
@@ -146,7 +154,9 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	}
 	forbidden = true
 	_, err := h.config(t.Context(), "", of)
-	if err == nil || !strings.Contains(err.Error(), "configs/evaluator.toml: evaluator_config: can't be opened: the bucket says AccessDenied") || strings.Contains(err.Error(), "arn:") {
+	if err == nil || !strings.Contains(err.Error(),
+		"configs/evaluator.toml: evaluator_config: can't be opened: the bucket says AccessDenied") ||
+		strings.Contains(err.Error(), "arn:") {
 		t.Errorf("people read on a card: %v", err)
 	}
 }
@@ -160,7 +170,8 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>User: arn:aws:sts::1:role</Message></Error>", code)
 	}))
 	defer server.Close()
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
 		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 			return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
@@ -178,7 +189,8 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		{500, "InternalError", true, ""},
 	} {
 		status, code = tt.status, tt.code
-		_, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}})
+		_, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
+			MaxRounds: 3}})
 		if err == nil || errors.Is(err, explain.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) ||
 			!tt.later && strings.Contains(err.Error(), "arn:") {
 			t.Errorf("%s: %v", code, err)
@@ -190,4 +202,109 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 			MaxRounds: 3}}); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("nobody answers: %v", err)
 	}
+}
+
+// The team whose draft was rejected makes it anew, with the reason and its own text, as it was in the contest.
+func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
+	server := pipelinetest.Start(t)
+	broken := func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{FS: fstest.MapFS{}}, nil
+	}
+	reject := func(w *pipelinetest.World) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return decide.Reject("9月を対象に")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		})
+	}
+	for name, tt := range map[string]struct {
+		rejected string
+		pick     bool
+		texts    []string // of the first contest's teams
+		want     []string // the teams that draft the second version
+	}{
+		"by the winner": {tenancy.RejectedToTeam, false, []string{"慎重な案", "早い案", "一人の案"}, []string{"careful"}},
+		"by the team whose draft somebody picked": {tenancy.RejectedToTeam, true, []string{"慎重な案", "早い案", "一人の案"},
+			[]string{"swift"}},
+		"by all, if the settings say so": {tenancy.RejectedToAll, false, []string{"慎重な案", "早い案", "一人の案"},
+			[]string{"careful", "swift", "solo"}},
+		"by all, if no team had a draft to reject": {tenancy.RejectedToTeam, false, []string{"", "", ""},
+			[]string{"careful", "swift", "solo"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			w.Extracted()
+			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.Rejected = true, tt.rejected })
+			h, all := contested(w)
+			expect.Value(h.Handle(t.Context(), w.In()))(t)
+			first := ordered(t, w.Load().Prompt())
+			played(t, w, all, tt.texts...)
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+			if tt.pick {
+				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+					return a.PickDraft(a.Prompt().ID, "swift", "早い案", "別の案", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				})
+			}
+			shown, _, _ := strings.Cut(w.Load().Prompt().Content, "\n")
+			reject(w)
+			if len(tt.want) == 1 { // its own teams' files are those of the contest
+				h.Workspace = broken
+			}
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
+			o := ordered(t, w.Load().Prompt())
+			var teams []string
+			for _, e := range o.Teams {
+				teams = append(teams, e.TeamID)
+			}
+			expect.Same(t, tt.want, teams)
+			expect.Has(t, o.Prompt, "9月を対象に")
+			expect.Has(t, o.Prompt, shown)
+			expect.Is(t, o.Budget, first.Budget*aggregate.MicroUSD(len(teams))/3, "its part of the budget")
+			expect.That(t, (len(teams) == 1) == (w.Load().Prompt().Contest.Team != ""), "%+v", w.Load().Prompt().Contest)
+			played(t, w, all, "9月の案")
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+			p := w.Load().Prompt()
+			expect.That(t, p.Content == "9月の案" && p.Entry.TeamID == teams[0], "%+v", p)
+		})
+	}
+}
+
+// scored begins a version whose contest has ended with the drafts of three teams, of which the best is on the card.
+func scored(t *testing.T) (*pipelinetest.World, *Handler) {
+	t.Helper()
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	h, all := contested(w)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	played(t, w, all, "慎重な案", "早い案", "一人の案")
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	return w, h
+}
+
+// A further workspace from which a contest's file was taken back gets nothing more from that file's teams.
+func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
+	w, h := scored(t)
+	reject(w)
+	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{}, explain.ErrUnavailable
+	}
+	_, err := h.Handle(t.Context(), w.In())
+	expect.Fails(t, err, explain.ErrUnavailable, "nobody knows whether it is shared")
+	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{FS: models.Sample()}.SharedWith("T2") // the sample shares nothing
+	}
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+	x := w.Load().Prompt().Contest
+	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
+	expect.Has(t, x.Detail, "このファイルはありません")
+}
+
+// Before a team makes its draft anew, its models are opened, as before any contest: a key or a price may be gone.
+func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
+	w, h := scored(t)
+	reject(w)
+	h.Models = teamconfig.Models{Instead: "bedrock:nobody.knows-its-price"}
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+	x := w.Load().Prompt().Contest
+	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
+	expect.Has(t, x.Detail, "nobody.knows-its-price")
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/model"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/store/large"
@@ -161,4 +162,94 @@ func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelF
 			return
 		}
 	}
+}
+
+// maxRemembered limits the results that an invocation remembers, in bytes.
+const maxRemembered = 16 << 20
+
+// remembering are Results of which an invocation reads none from the bucket twice, nor any that it kept there, as far
+// as maxRemembered allows. An object's name is the hash of its content.
+type remembering struct {
+	Results
+	of    map[string]json.RawMessage // by key
+	bytes int
+}
+
+func (r *remembering) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	b, err := r.Results.Keep(ctx, ref, v)
+	if err == nil {
+		r.remember(b.S3Key, v)
+	}
+	return b, err
+}
+
+func (r *remembering) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	if v, ok := r.of[b.S3Key]; ok {
+		return v, nil
+	}
+	v, err := r.Results.Open(ctx, ref, b)
+	if err == nil {
+		r.remember(b.S3Key, v)
+	}
+	return v, err
+}
+
+func (r *remembering) remember(key string, v json.RawMessage) {
+	if key == "" || r.bytes+len(v) > maxRemembered {
+		return
+	}
+	if _, ok := r.of[key]; !ok {
+		r.bytes += len(v)
+		r.of[key] = v
+	}
+}
+
+// summary asks the model to describe briefly what the steps did. A failed summary never fails an execution whose steps
+// all completed: if the model fails or takes longer than summaryWithin, or a cost limit is reached, model.Plain lists
+// the steps instead.
+func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
+	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
+	defer cancel()
+	input := j.summaryInput(ctx, a)
+	if _, over := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now()); over != nil ||
+		a.CostReached(j.settings.MaxCost()) {
+		return model.Plain(input), model.Usage{}
+	}
+	text, usage, err := j.words(ctx, input)
+	if err != nil {
+		slog.WarnContext(ctx, "plain summary", "task_id", j.in.Task, "err", err)
+		return model.Plain(input), usage
+	}
+	return text, usage
+}
+
+func (j *job) words(ctx context.Context, input model.SummaryInput) (text string, usage model.Usage, err error) {
+	defer boot.Recover(ctx, &err, "task_id", j.in.Task)
+	g, err := model.Within(j.settings, j.Open, pipeline.ModelName(j.Model, j.settings), j.Results.Prompts(j.in.Ref()))
+	if err != nil {
+		return "", model.Usage{}, err
+	}
+	return model.Summarize(ctx, g, input)
+}
+
+// summaryInput reads all results of the newest attempt, and leaves out those that can't be read.
+func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
+	e := a.Execution()
+	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale,
+		Now: a.Request.Written(),
+		Try: e.Attempt}
+	for _, step := range a.ProcessOf(e).Steps {
+		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}
+		row := a.StepOf(e, step.Order)
+		if row != nil && row.Result != nil && (row.Result.JSON != "" || row.Result.S3Key != "") {
+			v, err := j.results.Open(ctx, a.Ref(), *row.Result)
+			if err != nil {
+				slog.WarnContext(ctx, "a result is not in the summary", "task_id", j.in.Task, "step", step.StepID, "err", err)
+			}
+			// All that the summary needs: the results together may not fit into the memory.
+			r.Result, _ = json.Marshal(model.Facts(v)) // texts, numbers and flags can always be encoded
+		}
+		input.Steps = append(input.Steps, r)
+	}
+	return input
 }

@@ -297,7 +297,8 @@ func (s stops) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	v, err := s.tools.Run(ctx, c)
 	s.w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		row := a.Steps[0]
-		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
+		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted,
+			Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
 	})
 	s.w.Later(s.w.h.Now().Sub(s.w.Now()))
 	s.w.Claim("dead too")

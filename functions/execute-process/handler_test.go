@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -83,7 +87,8 @@ func testGateOfNobody(t *testing.T, w *world) {
 	step.RequiresHumanCheck = true
 	w.approved(w.read(1), step)
 	w.Settings(func(s *tenancy.Settings) {
-		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList,
+			Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
 	})
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
@@ -121,7 +126,8 @@ func testGateOfRetry(t *testing.T, w *world) {
 func testNotAllowed(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.tools.before = func(tool.Call) { t.Error("it was called") }
-	expect.Value(w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, aggregate.System(), w.Now()))(t)
+	expect.Value(w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing,
+		Constraints: "{}"}, aggregate.System(), w.Now()))(t)
 	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
 }
@@ -191,7 +197,8 @@ type slowResults struct {
 	ctx *shrinking
 }
 
-func (s slowResults) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
+func (s slowResults) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	members map[string]any) (aggregate.Blob, error) {
 	s.ctx.short.Store(true)
 	return s.Results.KeepArguments(ctx, ref, v, members)
 }
@@ -223,4 +230,103 @@ func testNoWords(t *testing.T, w *world) {
 		w.run()
 		expect.Has(t, w.ends(task.ExecutionCompleted, "", task.StepCompleted).Summary, listing, "%s: summary", name)
 	}
+}
+
+// After a gate the run comes here whatever was decided. Only approved steps are called; everything else changes nothing
+// and goes where the rows lead, by ResumeTask where a version is drafted anew.
+func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
+	server := pipelinetest.Start(t)
+	reject := func(w *world) {
+		w.Planned(tenancy.DefaultSettings(), w.read(1), w.write(2))
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return decide.Reject("一件ずつ")(a, a.Process().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		})
+	}
+	for name, tt := range map[string]struct {
+		bring   func(w *world)
+		next    string
+		written int
+	}{
+		"the steps are approved": {func(w *world) { w.approved(w.read(1), w.write(2)) }, task.StateFinish, 1},
+		"the steps are rejected": {reject, task.StateResumeTask, 0},
+		"the gate still waits": {func(w *world) { w.Planned(tenancy.DefaultSettings(), w.read(1), w.write(2)) },
+			task.StateAwaitProcessApproval, 0},
+		"the task is cancelled": {func(w *world) { w.approved(w.write(1)); w.Cancel() }, task.StateFinish, 0},
+		"the task has failed": {func(w *world) {
+			w.approved(w.write(1))
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", w.Now())
+			})
+		}, task.StateFail, 0},
+		"there is no room": {func(w *world) {
+			w.approved(w.write(1))
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.PauseRun(a.Head.Run, w.Now().Add(time.Minute), w.Now())
+			})
+		}, task.StatePause, 0},
+		"another run has taken over": {func(w *world) { w.approved(w.write(1)); w.Restart() }, task.StateFinish, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, server)
+			tt.bring(w)
+			before := w.Load()
+			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: before.Head.Run}
+			if name == "another run has taken over" {
+				in.RunAtOnce--
+			}
+			for range 2 {
+				out := expect.Value(pipeline.Edge(w.h.Handle)(t.Context(), in))(t)
+				expect.Is(t, out.Next, tt.next)
+			}
+			w.written(tt.written)
+			after := w.Load()
+			expect.That(t, tt.written > 0 || after.Head.Rev == before.Head.Rev,
+				"revision %d, and nothing was to be done after %d", after.Head.Rev, before.Head.Rev)
+		})
+	}
+}
+
+// If steps need no approval, nobody sees their card before they run. A message's text must then be in the approved
+// policy, or is shown first; it makes no difference that the tool needs no approval.
+func TestAMessageThatNobodyHasSeenWaits(t *testing.T) {
+	server := pipelinetest.Start(t)
+	const said = `{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":{"$ref":"step-1.result.count"}}]}`
+	for name, tt := range map[string]struct {
+		policy, steps bool // whether their approval is required
+		args          string
+		waits         bool
+	}{
+		"its text is in no policy": {true, false, `{"recipient":"U0SANDSATO","text":"全員解雇です。","details":[]}`, true},
+		"a detail is in no policy": {true, false,
+			`{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":"振込先は 1234567"}]}`, true},
+		"a number is in no policy": {true, false,
+			`{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":25000000}]}`, true},
+		"the policy has it":            {true, false, said, false},
+		"the steps' card was stamped":  {true, true, `{"recipient":"U0SANDSATO","text":"全員解雇です。","details":[]}`, false},
+		"nobody is asked for anything": {false, false, `{"recipient":"U0SANDSATO","text":"完了","details":[]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, server)
+			s := tenancy.DefaultSettings()
+			s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = tt.policy, tt.steps, true
+			w.Approved(s, w.read(1), w.step(2, "send_slack_dm", aggregate.Write, tt.args))
+			expect.Is(t, w.run().State == task.StateAwaitStepApproval, tt.waits, "waits")
+		})
+	}
+}
+
+// testExpiredResult: between the read and the write, the read's result expires and is deleted.
+func testExpiredResult(t *testing.T, w *world) {
+	step := w.write(2)
+	step.RequiresHumanCheck = true
+	w.approved(w.read(1), step)
+	w.run()
+	e := w.Load().Execution()
+	result := w.Load().StepOf(e, 1).Result
+	expect.Value(w.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.Bucket, Key: &result.S3Key}))(t)
+	w.Approve()
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonResultExpired, task.StepCompleted)
+	w.written(0)
 }

@@ -77,9 +77,11 @@ func testJoined(t *testing.T, w *world) {
 	w.written(2)
 	a := w.Load()
 	expect.That(t, n == 5 && a.Head.Rev == began+5, "%d commits, revision %d, want 5 after %d", n, a.Head.Rev, began)
-	expect.That(t, a.Steps[0].StartedAt.Equal(*e.StartedAt), "it started %s, the first step %s", e.StartedAt, a.Steps[0].StartedAt)
+	expect.That(t, a.Steps[0].StartedAt.Equal(*e.StartedAt), "it started %s, the first step %s", e.StartedAt,
+		a.Steps[0].StartedAt)
 	for i, s := range a.Steps[1:] {
-		expect.That(t, s.StartedAt.Equal(*a.Steps[i].CompletedAt), "step %d ended %s, the next began %s", i+1, a.Steps[i].CompletedAt, s.StartedAt)
+		expect.That(t, s.StartedAt.Equal(*a.Steps[i].CompletedAt), "step %d ended %s, the next began %s", i+1,
+			a.Steps[i].CompletedAt, s.StartedAt)
 	}
 }
 
@@ -204,7 +206,8 @@ func testJoinLostForLong(t *testing.T, w *world) {
 	})
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	crashes := w.Load().StepOf(e, 2).Crashes
-	expect.That(t, crashes == 1 && w.vendors.Calls(listing) == 2, "%d crashes, %d calls", crashes, w.vendors.Calls(listing))
+	expect.That(t, crashes == 1 && w.vendors.Calls(listing) == 2, "%d crashes, %d calls", crashes,
+		w.vendors.Calls(listing))
 }
 
 func testJoinDropped(t *testing.T, w *world) {
@@ -252,7 +255,8 @@ type slowArguments struct {
 	asked *int
 }
 
-func (s slowArguments) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
+func (s slowArguments) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	members map[string]any) (aggregate.Blob, error) {
 	if *s.asked++; *s.asked == 2 {
 		<-ctx.Done()
 		return aggregate.Blob{}, ctx.Err()
@@ -268,7 +272,8 @@ func testJoinBucketHangs(t *testing.T, w *world) {
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	first := w.Load().Steps[0]
-	expect.That(t, asked == 3 && first.CompletedAt.Sub(began) < claimWithin, "asked %d times, the result was saved after %s", asked, first.CompletedAt.Sub(began))
+	expect.That(t, asked == 3 && first.CompletedAt.Sub(began) < claimWithin,
+		"asked %d times, the result was saved after %s", asked, first.CompletedAt.Sub(began))
 	w.written(1)
 }
 

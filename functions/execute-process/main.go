@@ -20,11 +20,92 @@
 package main
 
 import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/managed"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/secret"
+	"ringi/shared/secret/bots"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
 )
 
 func main() {
 	boot.BoundMemory()
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
+}
+
+// slackWithin bounds the calls that ask Slack who may approve a step.
+const slackWithin = 6 * time.Second
+
+type environment struct {
+	boot.Table
+	boot.Slack
+	boot.Models
+	boot.Results
+	boot.Spending
+	boot.Credentials
+	boot.Vendors
+}
+
+func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	read := sync.OnceValues(tool.Builtin)
+	go read() // parallel to reading the secret
+	slack := secret.OpenSlack(cfg, env.Slack)
+	slack.Preload(ctx)
+	catalog, err := read()
+	if err != nil {
+		return nil, err
+	}
+	s := store.OpenTasks(cfg, env.Table)
+	if err := s.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
+	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
+		Allow: env.OutboundAllow}, catalog, s, slack)
+	if err != nil {
+		return nil, err
+	}
+	models := provider.New(cfg, env.Models)
+	return &Handler{
+		Approvable: approvable(bots.Open(cfg, slack, env.Credentials, s, slackWithin)),
+		Store:      s, Results: large.Open(cfg, env.Results),
+		Tools: tools, Catalog: catalog,
+		Open:  models.Open,
+		Model: env.Model,
+		Now:   time.Now, NewID: aggregate.NewID,
+		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
+	}, nil
+}
+
+// approvable asks Slack, within slackWithin, whether somebody may approve what a person asked for.
+func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings,
+	string) error {
+	var asking people.Requesters
+	return func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
+		ctx, cancel := context.WithTimeout(slackapi.For(ctx, ref.Tenant), slackWithin)
+		defer cancel()
+		return asking.Somebody(ctx, slack, o, s, time.Now(), asker)
+	}
+}
+
+func newSessions(c provider.Config) *managed.Client {
+	return managed.New(managed.Config{
+		BaseURL: c.At[aggregate.Anthropic], HTTP: c.Vendor, Refused: c.Secret.Forget,
+		Key: func(ctx context.Context) (string, error) {
+			s, err := c.Secret.Get(ctx)
+			return s.Anthropic, err
+		},
+	})
 }

@@ -90,7 +90,8 @@ func testLeavesSteps(t *testing.T, m *sessionWorld) {
 
 func testEndsOtherwise(t *testing.T, m *sessionWorld) {
 	for stop, want := range map[string]aggregate.Reason{
-		"retries_exhausted": task.ReasonSessionEnded, "terminated": task.ReasonSessionEnded, "a_new_reason": task.ReasonSessionEnded,
+		"retries_exhausted": task.ReasonSessionEnded, "terminated": task.ReasonSessionEnded,
+		"a_new_reason":   task.ReasonSessionEnded,
 		"budget_reached": task.ReasonCostLimit, "refusal": task.ReasonModelRefused,
 	} {
 		m.does(models.Act{Stop: stop})
@@ -219,7 +220,8 @@ func testOtherVendor(t *testing.T, m *sessionWorld) {
 
 func testNoKey(t *testing.T, m *sessionWorld) {
 	m.agents.Key = "another"
-	m.h.Sessions = managed.New(managed.Config{HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return "", nil }})
+	m.h.Sessions = managed.New(managed.Config{HTTP: http.DefaultClient,
+		Key: func(context.Context) (string, error) { return "", nil }})
 	m.approved(m.lone(1))
 	m.run()
 	expect.Is(t, m.ends(task.ExecutionFailed, task.ReasonModelKey).ErrorDetail, "anthropic", "it says")

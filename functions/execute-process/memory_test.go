@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,14 +14,22 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/infra/local/template"
+	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/runner"
 )
 
@@ -66,7 +76,8 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 			rows = append(rows, fmt.Sprintf(`{"n":{"$ref":"step-%d.result.employees.0.display_name"}}`, i+1))
 		}
 		last := w.lone(reads + 1)
-		last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`, strings.Join(rows, ",")))
+		last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`,
+			strings.Join(rows, ",")))
 		w.approved(append(steps, last)...)
 		template.Settle(t)
 		w.run()
@@ -131,7 +142,8 @@ func refersTo(t *testing.T, results []int) {
 		rows = append(rows, fmt.Sprintf(`{"n":{"$ref":"step-%d.result.employees"}}`, n))
 	}
 	last := w.lone(len(steps) + 1)
-	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`, strings.Join(rows, ",")))
+	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`,
+		strings.Join(rows, ",")))
 	w.approved(append(steps, last)...)
 	template.Settle(t)
 	w.run()
@@ -188,4 +200,150 @@ func executeLargest(t *testing.T) {
 	template.Settle(t)
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted, task.StepCompleted)
+}
+
+// talkative is the rooms server, whose answers to bookings are changed.
+type talkative struct {
+	change func(answer string) string
+	stream bool // they are events
+}
+
+func (s talkative) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	rec := httptest.NewRecorder()
+	vendors.NewRooms().ServeHTTP(rec, r) // each try books anew
+	answer, kind := rec.Body.String(), rec.Header().Get("Content-Type")
+	if strings.Contains(answer, `"structuredContent":{"`) {
+		if answer = s.change(strings.TrimSpace(answer)); s.stream {
+			answer, kind = "data: "+answer+"\n\n", "text/event-stream"
+		}
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(rec.Code)
+	_, _ = io.WriteString(w, answer)
+}
+
+// beside adds members to the structured content.
+func beside(members string) func(string) string {
+	return func(answer string) string {
+		return strings.Replace(answer, `"structuredContent":{"`, `"structuredContent":{`+members+`,"`, 1)
+	}
+}
+
+// A server that answers with as many small values as an answer can hold, or as are decoded at all, does not end the
+// function after its write was made.
+func TestADenseAnswerFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t) // TestTheLargestResultsFitIntoTheMemory is a sample
+	const most = 7900 << 10
+	of := func(value string, bytes int) string {
+		return strings.TrimSuffix(strings.Repeat(value+",", bytes/(len(value)+1)), ",")
+	}
+	more := func(value string, bytes int) func(string) string { return beside(`"more":[` + of(value, bytes) + `]`) }
+	var few, named []string
+	for n := range 1000 {
+		few = append(few, fmt.Sprintf(`"m%d":{"":1}`, n))
+	}
+	for n := range most / len(strings.Join(few, ",")) {
+		named = append(named, fmt.Sprintf(`"n%d":{%s}`, n, strings.Join(few, ",")))
+	}
+	for name, tt := range map[string]struct {
+		server talkative
+		kept   bool
+	}{
+		"small objects":                  {talkative{change: more(`{"id":123456}`, most)}, true},
+		"empty objects":                  {talkative{change: more(`{}`, most)}, true},
+		"numbers":                        {talkative{change: more(`1`, most)}, true},
+		"as many objects as are decoded": {talkative{change: more(`{"id":123456}`, 3580<<10)}, true},
+		"objects in objects":             {talkative{change: beside(strings.Join(named, ","))}, true},
+		"a message in several lines": {talkative{stream: true,
+			change: more("\ndata: "+of(`{"id":123456}`, 8<<10), most)}, true},
+		"metadata": {talkative{change: func(answer string) string {
+			return strings.Replace(answer, `"structuredContent":`,
+				`"_meta":{"more":[`+of(`{"id":123456}`, most)+`]},"structuredContent":`, 1)
+		}}, true},
+		"many icons": {talkative{change: func(answer string) string {
+			return strings.Replace(answer, `"content":[`, `"content":[{"type":"text","text":"","icons":[`+of(`{}`, most)+`]},`,
+				1)
+		}}, false},
+		"what something follows": {talkative{change: func(answer string) string {
+			return more(`{"id":123456}`, most)(answer) + "}"
+		}}, false},
+	} {
+		t.Run(name, func(t *testing.T) { bookAtTalkative(t, tt.server, tt.kept) })
+	}
+}
+
+func bookAtTalkative(t *testing.T, server talkative, kept bool) {
+	s := httptest.NewServer(server)
+	defer s.Close()
+	template.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
+		url := os.Getenv(vendorOf)
+		m := &meeting{world: newWorld(t, pipelinetest.Start(t))}
+		reach := outbound.Dialer{Allow: []string{strings.TrimPrefix(url, "http://")}}.Client()
+		m.tools.Tools = expect.Value(runner.New(m.h.Catalog, runner.Config{
+			Credentials: tokens{m.vendors}, Outbound: reach, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		}))(t)
+		settings := tenancy.DefaultSettings()
+		settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
+		expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+		m.admin = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
+		m.allow(booking, aggregate.Write)
+		m.approved(m.book(1))
+		template.Settle(t)
+		m.run()
+		if kept {
+			m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+		} else {
+			m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+		}
+	})
+}
+
+// taken is a bucket that accepts everything.
+type taken struct{}
+
+func (taken) Do(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+}
+
+// BenchmarkCall measures the function's own work for one call of a tool that calls nobody: it inserts an earlier result
+// into the arguments, checks them, previews them, and lets the runner call.
+func BenchmarkCall(b *testing.B) {
+	for _, people := range []int{1, 200, 1000} {
+		b.Run(fmt.Sprint(people), func(b *testing.B) { benchmarkCall(b, people) })
+	}
+}
+
+func benchmarkCall(b *testing.B, people int) {
+	catalog := expect.Value(tool.Builtin())(b)
+	tools := expect.Value(runner.New(catalog, runner.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}))(b)
+	const name = "calculate_overtime"
+	spec, _ := catalog.Lookup(name)
+	record := `{"employee_id":%d,"num":"%[1]d","display_name":"山田 %[1]d","start_date":"2026-04-01","end_date":"2026-04-30","work_days":20,"total_work_mins":9600,` +
+		`"total_normal_work_mins":9000,"total_excess_statutory_work_mins":60,"total_overtime_except_normal_work_mins":600,"total_latenight_work_mins":0,"num_absences":0,"num_paid_holidays":1}`
+	var records []string
+	for i := range people {
+		records = append(records, fmt.Sprintf(record, i+1))
+	}
+	attendance := aggregate.Blob{JSON: aggregate.JSON(`{"year":2026,"month":4,"records":[` + strings.Join(records, ",") +
+		`]}`)}
+	step := task.Step{StepID: "step-2", Order: 2, Tool: name, Access: aggregate.Read,
+		ToolInput: `{"mode":"calculate","records":{"$ref":"step-1.result.records"}}`}
+	e := &task.Execution{ProcessVersion: 1, Attempt: 1}
+	a := &task.Aggregate{
+		Prompts: []*task.Prompt{{}}, Processes: []*task.Process{{Version: 1,
+			Steps: []task.Step{{StepID: "step-1", Order: 1}, step}}}, Executions: []*task.Execution{e},
+		Steps: []*task.StepResult{{ProcessVersion: 1, Attempt: 1, Order: 1, StepID: "step-1", Status: task.StepCompleted,
+			Result: &attendance}},
+	}
+	cfg := aws.Config{Region: "us-east-1", HTTPClient: taken{}, Credentials: aws.AnonymousCredentials{}}
+	h := &Handler{Results: large.Open(cfg, boot.Results{ResultsBucket: "bucket"}), Tools: tools, Catalog: catalog,
+		Now: time.Now}
+	j := &job{Handler: h, results: &remembering{Results: h.Results}}
+	for b.Loop() {
+		_, arguments, err := j.prepare(b.Context(), a, j.fill(b.Context(), a, step), found{spec: spec, catalog: catalog})
+		expect.NoError(b, err)
+		expect.Value(j.run(b.Context(), tool.Call{Tool: name, Arguments: arguments, Locale: "ja"}))(b)
+	}
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -18,6 +20,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
+	"ringi/shared/model/managed"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -89,7 +92,10 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	real := expect.Value(runner.New(catalog, runner.Config{
 		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", Credentials: tokens{w.vendors},
-		Slack: func(context.Context, string) (string, string, error) { return "xoxb-token", s.URL + "/", nil }, Now: time.Now, Log: quiet,
+		Slack: func(context.Context, string) (string, string, error) {
+			return "xoxb-token", s.URL + "/",
+				nil
+		}, Now: time.Now, Log: quiet,
 	}))(t)
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
@@ -110,12 +116,14 @@ func (w *world) read(order int) task.Step {
 
 // write writes the first step's result.
 func (w *world) write(order int) task.Step {
-	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
+	return w.step(order, writing, aggregate.Write,
+		`{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
 }
 
 // lone writes two rows of its own.
 func (w *world) lone(order int) task.Step {
-	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
+	return w.step(order, writing, aggregate.Write,
+		`{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
 }
 
 func (w *world) step(order int, name string, access aggregate.Access, input string) task.Step {
@@ -187,4 +195,80 @@ func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ..
 func (w *world) written(calls int) {
 	w.T.Helper()
 	expect.Is(w.T, w.vendors.Calls(writing), calls, "calls wrote")
+}
+
+// sessionWorld is a world whose steps a managed session runs.
+type sessionWorld struct {
+	*world
+	agents *models.Server
+}
+
+func newSessionWorld(t *testing.T, server *pipelinetest.Server) *sessionWorld {
+	t.Helper()
+	return sessionWorldIn(t, newWorld(t, server))
+}
+
+func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
+	t.Helper()
+	m := &sessionWorld{world: w, agents: models.NewAgents()}
+	s := httptest.NewServer(m.agents)
+	t.Cleanup(s.Close)
+	m.h.Sessions = managed.New(managed.Config{
+		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
+	})
+	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
+	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", Slug: "ringi", TeamID: pipelinetest.Team, Admins: []string{}}
+	expect.Value(m.Store.Bootstrap(t.Context(), tenant, m.Now()))(t)
+	return m
+}
+
+// approved brings the task to the execution of the given steps by a session.
+func (m *sessionWorld) approved(steps ...task.Step) {
+	m.T.Helper()
+	s := tenancy.DefaultSettings()
+	s.Executor, s.L4TimeoutSeconds = tenancy.ExecutorManaged, 86400
+	m.Approved(s, steps...)
+}
+
+// session returns the only session.
+func (m *sessionWorld) session() *models.Session {
+	m.T.Helper()
+	all := m.agents.Sessions()
+	expect.Must(m.T, len(all) == 1, "%d sessions were made", len(all))
+	return all[0]
+}
+
+// does scripts the agent.
+func (m *sessionWorld) does(acts ...models.Act) {
+	m.agents.Script = func([]models.Step) []models.Act { return acts }
+}
+
+func asks(tool, input string) models.Act {
+	return models.Act{Asks: []models.Ask{{Tool: tool, Input: input}}}
+}
+
+var ends = models.Act{Says: "終わりました。", Stop: "end_turn"}
+
+// leaseUntil returns when the lease of the newest attempt's session ends.
+func (m *sessionWorld) leaseUntil() time.Time {
+	a := m.Load()
+	return a.SessionLease(a.Execution()).LeaseUntil
+}
+
+// through runs and pauses until the run ends.
+func (m *sessionWorld) through() aggregate.Next {
+	m.T.Helper()
+	for {
+		next := m.run()
+		if next.State != task.StatePause {
+			return next
+		}
+		m.later(time.Duration(next.WaitSeconds) * time.Second)
+	}
+}
+
+// another returns a further task of the same tenant.
+func (m *sessionWorld) another() *sessionWorld {
+	w := &world{World: m.Another(), h: m.h, vendors: m.vendors, tools: m.tools}
+	return &sessionWorld{world: w, agents: m.agents}
 }

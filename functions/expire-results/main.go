@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,6 +26,28 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	all := store.OpenAll(cfg, env.Table)
 	return &Handler{Results: removal.Retention{
-		Bucket: removal.Open(cfg, env.Results), Rows: store.TasksOf(all), Conversations: store.ConversationsOf(all), Now: time.Now,
+		Bucket: removal.Open(cfg, env.Results), Rows: store.TasksOf(all), Conversations: store.ConversationsOf(all),
+		Now: time.Now,
 	}}, nil
+}
+
+// Results deletes results that are older than their tenant's retention time.
+type Results interface {
+	Expire(ctx context.Context) (removal.Expired, error)
+}
+
+type Handler struct{ Results Results }
+
+// Handle deletes as much as it has time for, and the next run continues. It records how overdue the oldest object was.
+// It returns an error for objects that could not be deleted or examined.
+func (h *Handler) Handle(ctx context.Context) error {
+	x, err := h.Results.Expire(ctx)
+	slog.InfoContext(ctx, "expired", "results", x.Deleted, "lag_seconds", int(x.Lag.Seconds()), "left", x.Left, "err", err)
+	if err == nil || x.Lag > 0 {
+		boot.PutMetrics(boot.MetricValue{Name: boot.ExpireLag, N: x.Lag.Seconds()})
+	}
+	if err != nil {
+		return fmt.Errorf("delete old results: %w", err)
+	}
+	return nil
 }

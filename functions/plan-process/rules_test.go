@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -66,7 +68,8 @@ func testStepsUnderARule(t *testing.T, w *ruledWorld) {
 	}}})
 	next := w.plan()
 	p := w.Load().Process()
-	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval, "%+v, %s", next, p.Status)
+	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval, "%+v, %s", next,
+		p.Status)
 	expect.That(t, p.Terms.Rule.Name == "すべて" && p.Terms.Rule.Revision == 1 && len(p.Route.Stages) == 2 && p.Asked != "",
 		"%+v", p.Gate)
 	expect.That(t, len(p.Route.Stages[1].People) == 1, "an asker is asked: %+v", p.Route.Stages[1])
@@ -93,7 +96,8 @@ func testStepsLookedUp(t *testing.T, w *ruledWorld) {
 	next := w.plan()
 	a := w.Load()
 	expect.That(t, next.State == task.StatePause && a.Process().Status == aggregate.Generating &&
-		a.Unrouted() == task.Gated(a.Process()) && a.Generating() == task.Generation{} && a.Stuck(w.Now().Add(time.Hour)), "%+v", next)
+		a.Unrouted() == task.Gated(a.Process()) && a.Generating() == task.Generation{} &&
+		a.Stuck(w.Now().Add(time.Hour)), "%+v", next)
 	calls := w.g.Calls
 	expect.That(t, w.plan().State == task.StatePause && w.g.Calls == calls, "planned anew")
 }
@@ -116,7 +120,8 @@ func testRulesThatChange(t *testing.T, w *ruledWorld) {
 	}
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	p := w.Load().Process()
-	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Revision == 2, "%+v, ended %+v", p.Gate, w.Load().Head.Ended)
+	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Revision == 2, "%+v, ended %+v", p.Gate,
+		w.Load().Head.Ended)
 }
 
 // asksByAmount asks Tanaka as well about what moves no less than 1 yen, as any of the steps may.
@@ -180,4 +185,124 @@ func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	expect.Is(t, w.Load().Process().Status, aggregate.PendingApproval)
 	expect.Is(t, w.g.Calls, 1, "calls of the model")
+}
+
+// atOnce is an invocation that skipped ResumeTask.
+func atOnce(t *testing.T, w *pipelinetest.World, g *modeltest.Demo, run int) pipeline.Output {
+	t.Helper()
+	in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: run}
+	return expect.Value(pipeline.Edge(handler(w, g).Handle)(t.Context(), in))(t)
+}
+
+// After a gate the run comes here whatever was decided. A model is asked only for steps that ResumeTask would have let
+// pass; everything else changes nothing and goes where the rows lead.
+func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
+	server := pipelinetest.Start(t)
+	stamped := func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()); w.Approve() }
+	change := func(f func(*tenancy.Settings)) func(*pipelinetest.World) {
+		return func(w *pipelinetest.World) { stamped(w); w.Settings(f) }
+	}
+	alone := func(s *tenancy.Settings) {
+		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{pipelinetest.Requester}
+	}
+	unasked := func(steps bool) func(*pipelinetest.World) {
+		return func(w *pipelinetest.World) {
+			w.Prompted(w.Settings(func(s *tenancy.Settings) {
+				s.PromptApprovalRequired, s.ProcessApprovalRequired = false, steps
+			}))
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.ApproveUnasked(a.Prompt().ID, w.Now())
+			})
+		}
+	}
+	for name, tt := range map[string]struct {
+		bring func(w *pipelinetest.World)
+		next  string
+		calls int
+	}{
+		"a person has just stamped": {stamped, task.StateAwaitProcessApproval, 1},
+		"the stamp is a minute old": {func(w *pipelinetest.World) {
+			stamped(w)
+			w.Later(time.Minute +
+				time.Second)
+		}, task.StateResumeTask, 0},
+		"the approvers changed since": {change(alone), task.StateResumeTask, 0},
+		"other settings changed since": {change(func(s *tenancy.Settings) { s.MaxVersions = 7 }),
+			task.StateResumeTask, 0},
+		"steps need no approval any more": {change(func(s *tenancy.Settings) { s.ProcessApprovalRequired = false }),
+			task.StateAwaitProcessApproval, 1},
+		"the system approved, people are next": {unasked(true), task.StateResumeTask, 0},
+		"nobody is asked":                      {unasked(false), task.StateAwaitProcessApproval, 1},
+		"the policy was rejected": {func(w *pipelinetest.World) {
+			w.Prompted(tenancy.DefaultSettings())
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return decide.Reject("もっと短く")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			})
+		}, task.StateResumeTask, 0},
+		"the gate still waits": {func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) },
+			task.StateAwaitPromptApproval, 0},
+		"the task is cancelled": {func(w *pipelinetest.World) { stamped(w); w.Cancel() }, task.StateFinish, 0},
+		"the task is parked": {func(w *pipelinetest.World) {
+			stamped(w)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", w.Now())
+			})
+		}, task.StateFail, 0},
+		"the run is paused": {func(w *pipelinetest.World) {
+			stamped(w)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.WaitUntil(a.Head.Run, a.Generating(), w.Now().Add(time.Minute), w.Now())
+			})
+		}, task.StatePause, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, g := server.World(t), &modeltest.Demo{}
+			tt.bring(w)
+			before := w.Load()
+			for range 2 { // Lambda may invoke twice, and Step Functions tries again
+				out := atOnce(t, w, g, before.Head.Run)
+				expect.Must(t, out.Next == tt.next && out.Run == before.Head.Run && g.Calls == tt.calls,
+					"%+v after %d calls, want %s after %d", out, g.Calls, tt.next, tt.calls)
+			}
+			if after := w.Load(); tt.calls == 0 && after.Head.Rev != before.Head.Rev {
+				t.Errorf("revision %d, and nothing was to be done after %d", after.Head.Rev, before.Head.Rev)
+			}
+			if tt.next != task.StateResumeTask || before.Prompt().Status != aggregate.Approved {
+				return
+			}
+			expect.Is(t, handle(t, w, g).State, task.StateAwaitProcessApproval, "once ResumeTask has looked")
+		})
+	}
+}
+
+// A run that was replaced while it waited ends, and begins no version.
+func TestAReplacedRunPlansNothingAtOnce(t *testing.T) {
+	w, g := approved(t, pipelinetest.Start(t)), &modeltest.Demo{}
+	run := w.Load().Head.Run
+	w.Restart()
+	out := atOnce(t, w, g, run)
+	expect.That(t, out.Next == task.StateFinish && out.Outcome == "superseded" && g.Calls == 0,
+		"%+v after %d calls", out, g.Calls)
+}
+
+// The process may die at each call of the table. The next try asks the model once more at most, and one gate opens.
+func TestPlanningAtOnceSurvivesALostCall(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, action := range []string{"Query", "GetItem", "TransactWriteItems"} {
+		for name, lose := range map[string]func(*pipelinetest.World){
+			"call":   func(w *pipelinetest.World) { w.Transport.DropCalls(action, 99) },
+			"answer": func(w *pipelinetest.World) { w.Transport.DropAnswers(action, 99) },
+		} {
+			w, g := approved(t, server), &modeltest.Demo{}
+			run := w.Load().Head.Run
+			lose(w)
+			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: run}
+			_, err := pipeline.Edge(handler(w, g).Handle)(t.Context(), in)
+			w.Transport.ClearFaults()
+			out := atOnce(t, w, g, run)
+			a := w.Load()
+			expect.That(t, out.Next == task.StateAwaitProcessApproval && len(a.Processes) == 1 && g.Calls <= 2,
+				"%s's %s lost: %v, then %+v, %d versions after %d calls", action, name, err, out, len(a.Processes), g.Calls)
+		}
+	}
 }

@@ -13,7 +13,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Kinds of relations of what stands beside a sheet's cells. A comment with answers is there twice: as such, and for older
+// Kinds of relations of what stands beside a sheet's cells. A comment with answers is there twice: as such, and for
+// older
 // programs with a sentence about them before it, in the language of whoever wrote it. That one's author is a number.
 const (
 	ofComments = "/comments"

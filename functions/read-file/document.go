@@ -68,7 +68,8 @@ var unseen = map[string]bool{"del": true, "moveFrom": true, "delText": true, "ta
 // said are elements that are not in the text as people see it, or not at all.
 var said = map[string]isolated.FileRemark{"del": isolated.HasChanges, "ins": isolated.HasChanges,
 	"moveFrom": isolated.HasChanges,
-	"moveTo":   isolated.HasChanges, "blip": isolated.HasPictures, "chart": isolated.HasPictures, "relIds": isolated.HasPictures,
+	"moveTo":   isolated.HasChanges, "blip": isolated.HasPictures, "chart": isolated.HasPictures,
+	"relIds":    isolated.HasPictures,
 	"imagedata": isolated.HasPictures, "OLEObject": isolated.HasPictures, "oleObj": isolated.HasPictures,
 	"altChunk": isolated.HasPictures, "subDoc": isolated.HasPictures, "cxnSp": isolated.HasPictures,
 	"contentPart": isolated.HasPictures}

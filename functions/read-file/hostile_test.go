@@ -97,21 +97,25 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		{`<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>`, "shown\n", nil},
 		{p("a") + `<w:p><w:r><w:drawing><w:graphic><w:blip/></w:graphic></w:drawing></w:r></w:p>`, "a\n\n",
 			[]isolated.FileRemark{isolated.HasPictures}},
-		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`, "振\n", nil},
+		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`,
+			"振\n", nil},
 		{`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t>済</w:t><w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>`,
 			"✓済-[Symbol F0B7]\n", nil},
-		{`<w:p><w:pPr><w:rPr><w:strike/></w:rPr></w:pPr>` + r("", "営業 ") + r("<w:strike/>", "と人") + r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") + `</w:p>`,
+		{`<w:p><w:pPr><w:rPr><w:strike/></w:rPr></w:pPr>` + r("", "営業 ") + r("<w:strike/>", "と人") +
+			r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") + `</w:p>`,
 			"営業 ~~と人事∼∼ ~~の残業\n", []isolated.FileRemark{isolated.HasStruck}},
 		{`<w:p>` + r(`<w:rPrChange><w:rPr><w:strike/></w:rPr></w:rPrChange>`, "kept") + `</w:p><w:p><a:r xmlns:a="` +
 			standard + `drawingml/2006/main"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
 			"kept\n~~gone~~\n", []isolated.FileRemark{isolated.HasStruck}},
-		{`<w:p>` + r("", "10") + r(up, "6") + r("", " 円、H") + r(down, "2") + r("", "O") + r(up, "n-1") + `</w:p>`, "10^6 円、H_(2)O^(n-1)\n", nil},
+		{`<w:p>` + r("", "10") + r(up, "6") + r("", " 円、H") + r(down, "2") + r("", "O") + r(up, "n-1") + `</w:p>`,
+			"10^6 円、H_(2)O^(n-1)\n", nil},
 		{`<w:p><m:oMath xmlns:m="` + standard + `officeDocument/2006/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num>` +
 			`<m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/>` +
 			`<m:endChr m:val="]"/></m:dPr><m:e><m:r><m:t>x</m:t></m:r></m:e></m:d></m:e><m:sup>` +
 			`<m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`,
 			"(a+1)/2[x]^2√(y)\n", nil},
-		{p("--- notes ---") + p("[rows 2 to 9 are empty]") + p("[x] a"), "\\--- notes ---\n\\[rows 2 to 9 are empty]\n[x] a\n", nil},
+		{p("--- notes ---") + p("[rows 2 to 9 are empty]") + p("[x] a"),
+			"\\--- notes ---\n\\[rows 2 to 9 are empty]\n[x] a\n", nil},
 		{`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n",
 			[]isolated.FileRemark{isolated.HasNumbers}},
 		{`<w:p><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", nil},
@@ -121,11 +125,14 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		{`<w:p>` + r(`<w:sz w:val="2"/>`, "全員へ") + r(`<w:sz w:val="5"/>`, "細") + `</w:p>`, "[invisible: 全員へ]細\n",
 			[]isolated.FileRemark{isolated.HasHidden}},
 		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
-			`</w:ffData></w:fldChar></w:r>` + r("", "否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
+			`</w:ffData></w:fldChar></w:r>` + r("",
+			"否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
 		{`<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textpath string="無効"/></v:shape></w:pict>` +
 			`</w:r></w:p>`, "無効\n", nil},
-		{`<w:tbl><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr><w:tc>` + p("300000") + `</w:tc></w:tr></w:tbl>`, "\t\t300000\n", nil},
-		{`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>` + p("広") + `</w:tc><w:tc>` + p("c") + `</w:tc></w:tr></w:tbl>`,
+		{`<w:tbl><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr><w:tc>` + p("300000") + `</w:tc></w:tr></w:tbl>`,
+			"\t\t300000\n", nil},
+		{`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>` + p("広") + `</w:tc><w:tc>` + p("c") +
+			`</w:tc></w:tr></w:tbl>`,
 			"広\t\tc\n", nil},
 	} {
 		got := read(paper(t, fmt.Sprintf(w, c.body)), "a.docx", soon())
@@ -133,13 +140,15 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 	}
 	top := fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml"))
 	got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", fmt.Sprintf(w, p("本文")),
-		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "header", "h1.xml")+fmt.Sprintf(ref, "r2", "header", "h2.xml")+
+		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "header", "h1.xml")+fmt.Sprintf(ref, "r2",
+			"header", "h2.xml")+
 			fmt.Sprintf(ref, "r3", "footer", "f.xml")+fmt.Sprintf(ref, "r4", "footnotes", "n.xml")),
 		"d/h1.xml", `<w:hdr xmlns:w="w">` + p("社外秘") + `</w:hdr>`, "d/h2.xml", `<w:hdr xmlns:w="w">` + p("") + `</w:hdr>`,
 		"d/f.xml", `<w:ftr xmlns:w="w">` + p("1 頁") + `</w:ftr>`,
 		"d/n.xml", `<w:footnotes xmlns:w="w">` + p("") + `</w:footnotes>`}), "a.docx", soon())
 	expect.Is(t, got.Text, "本文\n\n--- header ---\n社外秘\n\n--- footer ---\n1 頁\n", "%+v", got)
-	got = read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", `<presentation xmlns:r="` + kind + `"><sldId r:id="r1"/></presentation>`,
+	got = read(zipped(t, []string{"_rels/.rels", top, "d/main.xml",
+		`<presentation xmlns:r="` + kind + `"><sldId r:id="r1"/></presentation>`,
 		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slide", "s.xml")), "d/s.xml",
 		`<w:sld xmlns:w="w" show="0">` + p("題") + `</w:sld>`,
 		"d/_rels/s.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "c.xml")),
@@ -265,11 +274,13 @@ func FuzzParts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, main, part string) {
 		var relations strings.Builder
-		for i, of := range []string{"worksheet", "sharedStrings", "styles", "comments", "drawing", "header", "footnotes", "notesSlide"} {
+		for i, of := range []string{"worksheet", "sharedStrings", "styles", "comments", "drawing", "header", "footnotes",
+			"notesSlide"} {
 			fmt.Fprintf(&relations, ref, fmt.Sprintf("r%d", i), of, "part.xml")
 		}
 		all := fmt.Sprintf(refs, relations.String())
-		whole(t, textOf(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "main.xml")),
+		whole(t, textOf(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs,
+			fmt.Sprintf(ref, "r1", "officeDocument", "main.xml")),
 			"main.xml", main, "_rels/main.xml.rels", all, "part.xml", part, "_rels/part.xml.rels", all}), "a.xlsx", soon()))
 	})
 }

@@ -13,7 +13,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// formats shows numbers as a spreadsheet does. excelize knows the formats; it is given one cell after the other, so that
+// formats shows numbers as a spreadsheet does. excelize knows the formats; it is given one cell after the other, so
+// that
 // no file makes it hold a whole sheet.
 type formats struct {
 	from04 bool // days count from 1904
@@ -291,8 +292,10 @@ var eras = []struct {
 	from                time.Time
 	name, short, letter string
 }{
-	{time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC), "令和", "令", "R"}, {time.Date(1989, 1, 8, 0, 0, 0, 0, time.UTC), "平成", "平", "H"},
-	{time.Date(1926, 12, 25, 0, 0, 0, 0, time.UTC), "昭和", "昭", "S"}, {time.Date(1912, 7, 30, 0, 0, 0, 0, time.UTC), "大正", "大", "T"},
+	{time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC), "令和", "令", "R"}, {time.Date(1989, 1, 8, 0, 0, 0, 0, time.UTC), "平成",
+		"平", "H"},
+	{time.Date(1926, 12, 25, 0, 0, 0, 0, time.UTC), "昭和", "昭", "S"}, {time.Date(1912, 7, 30, 0, 0, 0, 0, time.UTC), "大正",
+		"大", "T"},
 	{time.Date(1868, 1, 25, 0, 0, 0, 0, time.UTC), "明治", "明", "M"},
 }
 
@@ -312,7 +315,8 @@ func withWords(shown string, at time.Time, first bool, number string) string {
 	}
 	day := string([]rune("日月火水木金土")[at.Weekday()])
 	thai := strconv.Itoa(at.Year() + 543)
-	return strings.NewReplacer(markEra, era.name, markShort, era.short, markLetter, era.letter, markYear, year, markTwoDigits,
+	return strings.NewReplacer(markEra, era.name, markShort, era.short, markLetter, era.letter, markYear, year,
+		markTwoDigits,
 		two, markDay, day+"曜日", markDayShort, day, markThai, thai, markThaiTwo, thai[len(thai)-2:], markNumber,
 		number).Replace(shown)
 }

@@ -69,7 +69,8 @@ func (h *Handler) correct(ctx context.Context, r task.Request, edited string, de
 	if err != nil {
 		return false, inbound.Bad("event.ts: %s", err)
 	}
-	ref, by := task.RefOf(aggregate.TenantID(r.TeamID), id), aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.TeamID}
+	ref, by := task.RefOf(aggregate.TenantID(r.TeamID), id), aggregate.Actor{Type: aggregate.ActorUser, ID: r.User,
+		Team: r.TeamID}
 	_, err = h.Tasks.Decide(ctx, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Correct(r, edited, deleted, by, h.Now())
 	})

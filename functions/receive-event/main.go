@@ -3,10 +3,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"iter"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/decide/intake"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
@@ -45,4 +51,266 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Now:           time.Now,
 		known:         clock.Answers[string, tenancy.Settings]{Most: mostKnown},
 	}, nil
+}
+
+// maxChallenge bounds the text that url_verification asks to return, in bytes.
+const maxChallenge = 4096
+
+// Store saves a new task in one transaction, and ends an integration with one conditional write.
+type Store interface {
+	Create(ctx context.Context, c aggregate.Change) error
+	HomeOpened(ctx context.Context, tenant string, h records.OpenHome) error
+	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
+	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
+	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
+}
+
+// Tasks decides on requests.
+type Tasks interface {
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+}
+
+type Handler struct {
+	Store         Store
+	Tasks         Tasks
+	Conversations Conversations
+	Edge          inbound.Edge
+	Now           func() time.Time
+
+	known clock.Answers[string, tenancy.Settings] // by tenant
+	bots  clock.Answers[string, string]           // the bots' own ids, by tenant
+	calls clock.Answers[channel, called]          // what channels were called
+}
+
+// Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
+// answers 503 and Slack sends the event again.
+func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
+	return h.Edge.Serve(ctx, r, h.receive), nil
+}
+
+func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
+	var e envelope
+	if err := inbound.Decode(body, &e, "body"); err != nil {
+		return inbound.Response{}, err
+	}
+	if err := h.Edge.FromOurs(e.AppID); err != nil {
+		return inbound.Response{}, err
+	}
+	switch e.Type {
+	case "url_verification":
+		if e.Challenge == "" || len(e.Challenge) > maxChallenge {
+			return inbound.Response{}, inbound.Bad("challenge must have 1 to %d bytes", maxChallenge)
+		}
+		return inbound.JSON(200, map[string]string{"challenge": e.Challenge}), nil
+	case "event_callback":
+		return h.event(ctx, e)
+	case "app_rate_limited":
+		return limited(ctx, e)
+	case "":
+		return inbound.Response{}, inbound.Bad("type is required")
+	}
+	return ignore(ctx, e, ignoredType)
+}
+
+func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, error) {
+	var k kind
+	if len(e.Event) == 0 {
+		return inbound.Response{}, inbound.Bad("event is required")
+	}
+	if err := inbound.Decode(e.Event, &k, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	if k.Type == "" {
+		return inbound.Response{}, inbound.Bad("event.type is required")
+	}
+	switch {
+	case k.Type == "app_uninstalled" || k.Type == "tokens_revoked":
+		return h.end(ctx, e, k.Type)
+	case e.organization():
+		return foreign(ctx, e)
+	case k.Type == "app_home_opened":
+		return h.opened(ctx, e)
+	case k.Type == "channel_id_changed":
+		return h.moved(ctx, e)
+	case k.Type == "agent_session_stopped":
+		return h.stopped(ctx, e)
+	}
+	switch why := k.ignored(); {
+	case why == ignoredSubtype && (k.Subtype == "message_changed" || k.Subtype == "message_deleted"):
+		return h.change(ctx, e, why)
+	case why != "":
+		return ignore(ctx, e, why)
+	}
+	var m message
+	if err := inbound.Decode(e.Event, &m, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	return h.message(ctx, e, m)
+}
+
+// message handles what a person wrote, again if the channel is called otherwise than was remembered.
+func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.Response, error) {
+	out, err := h.wrote(ctx, e, m)
+	if errors.Is(err, errRenamed) {
+		return h.wrote(ctx, e, m)
+	}
+	return out, err
+}
+
+// wrote handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
+func (h *Handler) wrote(ctx context.Context, e envelope, m message) (inbound.Response, error) {
+	at := m.Channel
+	us, err := h.us(ctx, e, m)
+	if err != nil {
+		return inbound.Response{}, unkept(ctx, e.EventID, err)
+	}
+	if why := m.ignored(e, us); why != "" {
+		return ignore(ctx, e, why)
+	}
+	if m.Channel, err = h.place(ctx, e, m.Channel, m.ThreadTS); err != nil {
+		return inbound.Response{}, err
+	}
+	request, err := m.request(e, us)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	if m.Edited != nil && inbound.CheckTS("event.edited.ts", m.Edited.TS) == nil {
+		if done, err := h.correct(ctx, m.said(request, us), m.Edited.TS, false); done || err != nil {
+			return inbound.OK(), err
+		}
+	}
+	direct, given := m.channelType() == "im", m.given(us, len(request.Forwarded)+len(request.Files) == 0)
+	switch {
+	case !direct && !given.mentioned:
+		return ignore(ctx, e, ignoredShown)
+	case given.shown && !request.Threaded():
+		return h.shown(ctx, request)
+	case direct || request.Threaded() || calls.MatchString(request.Text):
+		if out, taken, err := h.toAgent(ctx, e, m, request, at); taken {
+			return out, err
+		}
+	}
+	switch {
+	case direct && request.Threaded() && !given.mentioned:
+		return h.hint(ctx, request)
+	case given.shown:
+		return h.shown(ctx, request)
+	}
+	if again, err := h.kept(ctx, e, request, at, true); again || err != nil {
+		return inbound.OK(), err
+	}
+	return h.keep(ctx, request)
+}
+
+func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
+	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
+	var bad intake.ErrTimestamp
+	if errors.As(err, &bad) {
+		return inbound.Response{}, inbound.Bad("event.ts: %s", bad)
+	}
+	return answered(ctx, ref, r, repeated, err)
+}
+
+// create saves a message of Ringi's to a person who has requested nothing.
+func (h *Handler) create(
+	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
+) (inbound.Response, error) {
+	repeated, err := intake.Create(ctx, h.Store, change)
+	return answered(ctx, ref, r, repeated, err)
+}
+
+// answered returns the answer after the write. If the rows existed, Slack had repeated the event: the answer is 200.
+func answered(
+	ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error,
+) (inbound.Response, error) {
+	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
+	switch {
+	case repeated:
+		boot.Count(boot.EventRepeated, 1)
+		log.InfoContext(ctx, "repeated")
+	case err != nil:
+		log.ErrorContext(ctx, "not kept", "err", err)
+		return inbound.Response{}, errAgain
+	default:
+		log.InfoContext(ctx, "received", "source", r.Source, "characters", len([]rune(r.Text)))
+	}
+	return inbound.OK(), nil
+}
+
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: those of one workspace, or of
+// all workspaces of an organization that Ringi serves. An event that is repeated, or older than the present connection,
+// changes nothing.
+func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
+	x, err := e.ended(what)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	if x.why == "" {
+		return ignore(ctx, e, ignoredType)
+	}
+	tenants, failed := []string{aggregate.TenantID(e.team())}, error(nil)
+	if e.organization() {
+		if tenants, failed = h.ofOrganization(ctx, e, x); len(tenants) == 0 && failed == nil {
+			return foreign(ctx, e)
+		}
+	}
+	all := 0
+	for _, tenant := range tenants { // one failure doesn't stop the others
+		n, err := h.Store.EndIntegrations(ctx, tenant, x.why, e.at(h.Now()), h.Now())
+		all, failed = all+n, errors.Join(failed, err)
+	}
+	if failed != nil {
+		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", x.why, "integrations", all, "err", failed)
+		return inbound.Response{}, errAgain
+	}
+	if all == 0 {
+		boot.Count(boot.EventRepeated, 1)
+	}
+	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", x.why, "workspaces", len(tenants),
+		"integrations", all)
+	return inbound.OK(), nil
+}
+
+// ofOrganization lists the tenants whose integrations an organization's event ends.
+func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenants []string, err error) {
+	for t, err := range h.Store.OfOrganization(ctx, e.enterprise()) {
+		if err != nil {
+			return tenants, err
+		}
+		if x.ends(t) {
+			tenants = append(tenants, t.ID)
+		}
+	}
+	return tenants, nil
+}
+
+// foreign ignores an event for an organization-wide installation, which is not supported.
+func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
+	boot.Count(boot.EventForeign, 1)
+	return ignore(ctx, e, ignoredOrg)
+}
+
+// ignore accepts an event that makes no task, and counts it.
+func ignore(ctx context.Context, e envelope, why string) (inbound.Response, error) {
+	boot.Count(boot.EventIgnored, 1)
+	if len(e.EventID) > 64 {
+		e.EventID = ""
+	}
+	slog.InfoContext(ctx, "ignored", "why", why, "event_id", e.EventID)
+	return inbound.OK(), nil
+}
+
+// limited logs and counts app_rate_limited: Slack delivers no more of a workspace's events in that minute, so requests
+// were lost.
+func limited(ctx context.Context, e envelope) (inbound.Response, error) {
+	boot.Count(boot.EventsLimited, 1)
+	team := e.TeamID
+	if inbound.CheckID("team_id", team) != nil {
+		team = ""
+	}
+	slog.WarnContext(ctx, "Slack withholds events: too many in an hour, or too few were answered", "team", team, "minute",
+		time.Unix(e.RateLimited, 0).UTC())
+	return inbound.OK(), nil
 }

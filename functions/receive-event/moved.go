@@ -25,7 +25,8 @@ func (h *Handler) moved(ctx context.Context, e envelope) (inbound.Response, erro
 	if err := inbound.Decode(e.Event, &x, "event"); err != nil {
 		return inbound.Response{}, err
 	}
-	if err := inbound.CheckIDs("team_id", e.team(), "event.old_channel_id", x.Old, "event.new_channel_id", x.New); err != nil {
+	if err := inbound.CheckIDs("team_id", e.team(), "event.old_channel_id", x.Old, "event.new_channel_id",
+		x.New); err != nil {
 		return inbound.Response{}, err
 	}
 	if err := inbound.CheckTS("event.event_ts", x.At); err != nil {

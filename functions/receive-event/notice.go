@@ -58,7 +58,8 @@ func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, e
 	return h.create(ctx, change, ref, r)
 }
 
-// shown tells a person, once for each message, that what stands in code, in a quote or struck through is no request. The
+// shown tells a person, once for each message, that what stands in code, in a quote or struck through is no request.
+// The
 // text is not saved, and no model is asked.
 func (h *Handler) shown(ctx context.Context, r task.Request) (inbound.Response, error) {
 	r = r.Unsaid()

@@ -197,7 +197,8 @@ func (r requests) Decide(_ context.Context, ref aggregate.Ref, decide task.Decis
 func signed(body string) inbound.Request {
 	stamp := "1776675600" // now
 	return inbound.Request{Body: body, Headers: map[string]string{
-		"x-slack-request-timestamp": stamp, "x-slack-signature": inbound.Sign(stamp, []byte(body), signingSecret), "content-type": "application/json",
+		"x-slack-request-timestamp": stamp, "x-slack-signature": inbound.Sign(stamp, []byte(body),
+			signingSecret), "content-type": "application/json",
 	}}
 }
 

@@ -81,7 +81,8 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	at, note, err := h.say(said, w, locale)
 	if err == nil {
 		r := w.like
-		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.team, w.text, w.user, at.Channel, intake.ChannelType(at.Channel)
+		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.team, w.text, w.user, at.Channel,
+			intake.ChannelType(at.Channel)
 		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, intake.Source(r.ChannelType)
 		r.Asked()
 		var ref aggregate.Ref
@@ -146,7 +147,8 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 // say posts the request's first message. note is for the person, even if nothing was posted.
 func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, note card.AskNote, err error) {
 	post := func(channel string) error {
-		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(language.Of(w.text, locale), w.user, w.text), slackapi.Metadata{})
+		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(language.Of(w.text, locale), w.user, w.text),
+			slackapi.Metadata{})
 		at = place{channel, ts}
 		return err
 	}
@@ -245,7 +247,8 @@ func (h *Handler) loaded(ctx context.Context, ref aggregate.Ref) error {
 }
 
 // askAgain withdraws a request for its requester, and makes a new one of its text alone, without the words of others.
-// What waits is withdrawn first, so that not both are carried out. If no new request is made, another click tries again.
+// What waits is withdrawn first, so that not both are carried out. If no new request is made, another click tries
+// again.
 func (h *Handler) askAgain(ctx context.Context, c click) {
 	c.Withdraws = true
 	v := h.decide(ctx, c, decide.AskAgain())

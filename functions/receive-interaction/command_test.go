@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -21,9 +24,11 @@ import (
 // typed returns the form that Slack posts for /ringi with a text.
 func (w *world) typed(user, channel, text string) url.Values {
 	return url.Values{
-		"token": {"x"}, "team_id": {slacktest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"}, "user_id": {user}, "user_name": {"x"},
-		"command": {"/ringi"}, "text": {text}, "api_app_id": {"A1"}, "is_enterprise_install": {"false"}, "response_url": {"https://hooks.slack.com/commands/x"},
-		"trigger_id": {w.slack.NewTrigger(webapi.Hand{User: user})},
+		"token": {"x"}, "team_id": {slacktest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"},
+		"user_id": {user}, "user_name": {"x"},
+		"command": {"/ringi"}, "text": {text}, "api_app_id": {"A1"}, "is_enterprise_install": {"false"},
+		"response_url": {"https://hooks.slack.com/commands/x"},
+		"trigger_id":   {w.slack.NewTrigger(webapi.Hand{User: user})},
 	}
 }
 
@@ -115,7 +120,8 @@ func TestCommandMakesARequest(t *testing.T) {
 		},
 		"again, after nothing came of it": func(t *testing.T, w *world) {
 			form := w.typed(webapi.Sato, webapi.HR, "もう一度頼む")
-			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
+			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied",
+				Times: 1})
 			expect.Same(t, card.NoteFailed.Told("ja", ""), w.said(form))
 			w.said(form)
 			w.asks(webapi.HR, "もう一度頼む")
@@ -140,7 +146,8 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 			for text, want := range map[string]string{
 				"help": card.NoteHelp.Told("ja", ""), "": card.NoteHelp.Told("ja", ""), "HELP": card.NoteHelp.Told("ja", ""),
 				"ヘルプ": card.NoteHelp.Told("ja", ""), "使い方": card.NoteHelp.Told("ja", ""),
-				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteHelp.Told("ja", ""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
+				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteHelp.Told("ja",
+					""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
 			} {
 				if said := w.said(w.typed(webapi.Sato, webapi.HR, text)); !strings.HasPrefix(said, want) {
 					t.Errorf("%q: %s", text, said)
@@ -252,7 +259,8 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 		},
 		"a second click while the first is under way is told what became of it": func(t *testing.T, w *world) {
 			form := w.global(webapi.Sato, "一度だけ頼む", webapi.HR)
-			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
+			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied",
+				Times: 1})
 			var all sync.WaitGroup
 			for range 2 {
 				all.Go(func() { w.post(form) })
@@ -262,4 +270,67 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 			expect.That(t, n == 1, "%d messages: the second click stands for the first, which failed", n)
 		},
 	})
+}
+
+func TestADecisionIsFoundByItsNumber(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"by who may read it": func(t *testing.T, w *world) {
+			o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("課長", 1, webapi.Suzuki))
+			o.Rule.Numbered = true
+			w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write,
+				`{"text":"x"}`))
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				hand := circulation.Person{User: webapi.Suzuki}
+				act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
+				by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
+				return a.Act(a.Process().ID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
+			})
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.StartNumbered(a.Head.Run, task.Series{Year: 2026, Last: 122}, w.Now())
+			})
+			for user, reads := range map[string]bool{webapi.Sato: true, webapi.Suzuki: true, webapi.Guest: false} {
+				said := w.said(w.typed(user, webapi.HR, "2026-000123"))
+				expect.That(t, strings.Contains(said, w.Load().Task.Title) == reads && strings.Contains(said, "https://") == reads,
+					"%s: %s", user, said)
+			}
+			expect.Is(t, w.said(w.typed(webapi.Sato, webapi.HR, "2026-000124")), card.NoteNoNumber.Told("ja", ""))
+		},
+		"a request by its own, beside a decision that has the same": func(t *testing.T, w *world) {
+			year := tenancy.DefaultSettings().FiscalYear(w.Now())
+			into := &task.Register{Settings: tenancy.DefaultSettings(), Of: task.Series{Year: year, Last: 86}}
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Registering(into).RefuseUndecidable(a.Head.Run, aggregate.RuleSelf, w.Now())
+			})
+			number := w.Load().Head.RequestNumber
+			for user, reads := range map[string]bool{webapi.Sato: true, webapi.Suzuki: true, webapi.Guest: false} {
+				said := w.said(w.typed(user, webapi.HR, number))
+				expect.That(t, strings.Contains(said, "起案番号 "+number+": "+w.Load().Request.Text) == reads &&
+					strings.Contains(said, "https://") == reads && !strings.Contains(said, "決裁番号"), "%s: %s", user, said)
+			}
+			x := &task.Numbered{Year: year, N: 87, TaskID: w.Ref.ID, ProcessID: w.Ref.ID}
+			of := task.Series{Year: year}.Of()
+			expect.Value(w.Store.AddListed(t.Context(), w.Ref.Tenant, task.NumbersList, of, x))(t)
+			said := w.said(w.typed(webapi.Sato, webapi.HR, number))
+			expect.That(t, strings.Contains(said, "決裁番号 "+number) && strings.Contains(said, "起案番号 "+number), "%s", said)
+		},
+	})
+}
+
+// The list says what a person owes along a route, though they aren't in the channel where it was asked for.
+func TestTheListHasWhatAPersonOwes(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	p := w.onRoute(webapi.Alex, webapi.Tanaka)
+	list := func(user string) string { return w.said(w.typed(user, webapi.General, "list")) }
+	expect.Is(t, strings.Count(list(webapi.Alex), "Steps v1"), 1, "before an entry says so")
+	owes := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Alex, Stage: 1,
+		OwedSince: p.AskedAt}
+	late := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Tanaka, Stage: 1,
+		OwedSince: p.AskedAt}
+	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, []*aggregate.Card{owes, late}))
+	expect.Has(t, list(webapi.Alex), "Waiting for your approval (1)", "of Alex")
+	expect.Is(t, strings.Count(list(webapi.Alex), "Steps v1"), 1, "with an entry")
+	expect.Has(t, list(webapi.Alex), "👥 "+webapi.Alex+" (1 more) <@"+webapi.Alex+">", "stage")
+	for _, user := range []string{webapi.Tanaka, webapi.Suzuki, webapi.Sato} {
+		expect.That(t, !strings.Contains(list(user), "👥"), "%s: %s", user, list(user))
+	}
 }

@@ -46,7 +46,8 @@ func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,
 		TS: w.root, User: webapi.Sato, Text: "hi"}
 	k := &inConversation{world: w, rows: rows, of: in.Ref()}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
 	payload := aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}
 	if len(p) > large.MaxInline {
@@ -99,12 +100,15 @@ func (k *inConversation) value() string { return k.x.ActionID + "/" + k.x.Payloa
 
 func TestPeopleDecideOnActions(t *testing.T) {
 	db := storetest.Start(t)
-	t.Run("approved by one click, and whoever comes too late learns by whom", func(t *testing.T) { testActionApproved(t, db) })
+	t.Run("approved by one click, and whoever comes too late learns by whom",
+		func(t *testing.T) { testActionApproved(t, db) })
 	t.Run("another content than was seen isn't approved", func(t *testing.T) { testActionChanged(t, db) })
 	t.Run("rejected with a reason", func(t *testing.T) { testActionRejected(t, db) })
-	t.Run("the conversation is ended from the menu of any of its messages", func(t *testing.T) { testEndedFromTheMenu(t, db) })
+	t.Run("the conversation is ended from the menu of any of its messages",
+		func(t *testing.T) { testEndedFromTheMenu(t, db) })
 	t.Run("cancelled by whoever asked", func(t *testing.T) { testActionCancelled(t, db) })
-	t.Run("approved and cancelled at the same instant: one of them learns of the other", func(t *testing.T) { testActionAtOnce(t, db) })
+	t.Run("approved and cancelled at the same instant: one of them learns of the other",
+		func(t *testing.T) { testActionAtOnce(t, db) })
 	t.Run("a long one is read page by page and approved at the end", func(t *testing.T) { testActionReadToItsEnd(t, db) })
 	t.Run("a page is turned for those alone who could open it", func(t *testing.T) { testPagesForReaders(t, db) })
 	t.Run("a conversation that was closed begins anew", func(t *testing.T) { testConversationReopened(t, db) })
@@ -194,7 +198,8 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	expect.That(t, out.Body != "", "a form without a reason closes")
 	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
 	k.quiet(k.send(webapi.Suzuki, reason("本番はだめ")), webapi.Suzuki)
-	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected || x.ErrorDetail != "本番はだめ" {
+	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected ||
+		x.ErrorDetail != "本番はだめ" {
 		t.Errorf("%+v", x)
 	}
 	k = newConversation(t, db, "make")
@@ -219,7 +224,8 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: root, TS: root,
 		User: webapi.Sato, Text: "hi"}
 	k.of = in.Ref()
-	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
+	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
 	message := map[string]any{"ts": k.slack.Say(t, webapi.Sato, webapi.HR, "x"), "thread_ts": root}
 	if k.post(k.shortcut(webapi.Alex, message)); len(k.slack.Views(webapi.Alex)) != 0 ||
 		len(k.slack.Ephemerals(webapi.Alex)) > 1 {

@@ -107,7 +107,8 @@ func testRejectStep(t *testing.T, w *world) {
 	g := w.gated()
 	w.quiet(w.post(w.click(webapi.Suzuki, "reject_step", g.ID)), webapi.Suzuki)
 	w.quiet(w.post(w.form(webapi.Suzuki, "step", g.ID, "宛先が違う")), webapi.Suzuki)
-	if a := w.Load(); a.Gates[0].RejectionReason != "宛先が違う" || a.Head.Ended == nil || a.Head.Ended.As != task.TaskCancelled {
+	if a := w.Load(); a.Gates[0].RejectionReason != "宛先が違う" || a.Head.Ended == nil ||
+		a.Head.Ended.As != task.TaskCancelled {
 		t.Errorf("%+v", a.Gates[0])
 	}
 }

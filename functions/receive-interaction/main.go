@@ -44,8 +44,9 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := large.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Rows: all, Store: storedIn(rows), Results: results, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
-		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
+		Rows: all, Store: storedIn(rows), Results: results, Conversations: store.ConversationsOf(all),
+		Contests: store.ContestsOf(all, results),
+		Slack:    slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now, Organised: store.OrganisationsOf(all).Member,
 	}, nil
 }

@@ -67,7 +67,8 @@ func (w *world) contested() *task.Prompt {
 	w.h.Contests = drafts
 	s := &contest.Summary{Status: contest.SummaryCompleted}
 	for i, team := range []string{"a", "b", "c"} {
-		s.Places = append(s.Places, contest.Place{TeamID: team, TeamName: "チーム " + team, RoundNumber: 1, Score: 0.9 - float64(i)/10, Hash: aggregate.HashOf(drafts[team])})
+		s.Places = append(s.Places, contest.Place{TeamID: team, TeamName: "チーム " + team, RoundNumber: 1,
+			Score: 0.9 - float64(i)/10, Hash: aggregate.HashOf(drafts[team])})
 	}
 	steps := []func(a *task.Aggregate) (aggregate.Change, error){
 		func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) },
@@ -215,7 +216,8 @@ func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
 	if seen := w.view(webapi.Suzuki); v.Submit == nil || seen.Submit != nil ||
 		!strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "ほかに承認できる人がいない") {
-		t.Errorf("offered while another could approve it: %v, where nobody could: %v; %s", v.Submit != nil, seen.Submit != nil, text(seen))
+		t.Errorf("offered while another could approve it: %v, where nobody could: %v; %s", v.Submit != nil,
+			seen.Submit != nil, text(seen))
 	}
 	w.told(w.post(w.submission(webapi.Suzuki, v)), webapi.Suzuki,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone}))

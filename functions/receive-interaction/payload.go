@@ -2,11 +2,15 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"log/slog"
 	"net/url"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -185,4 +189,24 @@ func (p payload) tasks(names []string) []string {
 		}
 	}
 	return ids
+}
+
+// call is a channel of a tenant that rows call otherwise than Slack does.
+type call struct{ tenant, was, is string }
+
+// learn records what a click says: that Slack calls a card's channel otherwise by now. Slack also sends an event of it,
+// which may have been lost (https://docs.slack.dev/reference/events/channel_id_changed). Whatever else the channel is
+// called later, it is called so after the click. What a process knows to be recorded it doesn't read again.
+func (h *Handler) learn(ctx context.Context, tenant, was, is string) {
+	_, err := h.calls.Ask(call{tenant, was, is}, h.Now(), time.Hour, func() (struct{}, error) {
+		moved, err := h.Store.Channels(ctx, tenant)
+		if former := moved.Now(was); err == nil && former != is {
+			err = h.Store.MoveChannel(ctx, tenant, former, tenancy.MovedNow(is, h.Now()))
+			slog.InfoContext(ctx, "a channel has another id", "was", former, "is", is)
+		}
+		return struct{}{}, err
+	})
+	if err != nil { // the decision counts; the next click tells again
+		slog.WarnContext(ctx, "not known what a channel is called", "was", was, "is", is, "err", err)
+	}
 }

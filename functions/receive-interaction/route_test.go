@@ -199,3 +199,175 @@ func testStageOrganised(t *testing.T, w *world) {
 	acts := w.Load().Process().Acts
 	expect.That(t, len(acts) == 1 && acts[0].Found.Org == "v1" && acts[0].Hand.Person == "E1", "%+v", acts)
 }
+
+// then returns the values of a rejection's form with a choice of what comes after.
+func then(text any, kind circulation.Kind) map[string]any {
+	values := reason(text)
+	values[card.ThenBlock] = map[string]any{card.ThenInput: map[string]any{"type": "radio_buttons",
+		"selected_option": map[string]any{"value": kind}}}
+	return values
+}
+
+// asksWhy opens a person's form for a rejection, at a stage.
+func (w *world) asksWhy(user, action, id, stage string) webapi.View {
+	w.T.Helper()
+	w.quiet(w.post(at(w.click(user, action, id), w.Ref.ID+stage)), user)
+	v := w.view(user)
+	w.slack.CloseView(user, v.ID, false)
+	return v
+}
+
+func TestRejectionsOnARoute(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"sent back, and another version is made":   testSentBack,
+		"denied, and the task is over":             testDenied,
+		"denied twice, with other reasons":         testDeniedTwice,
+		"a step is denied":                         testStepDenied,
+		"a form without a choice stays open":       testNoChoice,
+		"a reason that won't do stays in the form": testReasonOnRoute,
+		"of something else than was seen":          testRejectedSomethingElse,
+		"of a form that names no stage":            testFormWithoutStage,
+		"told in direct messages outside":          testRejectedLateOutside,
+		"of a message that would be the reason":    testNoReasonOnRoute,
+	})
+}
+
+func testSentBack(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
+	w.told(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka, "番です")
+	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	for range 2 { // Slack repeats it
+		w.quiet(w.sendView(webapi.Suzuki, form, then("宛先を直して", circulation.SendBack)), webapi.Suzuki)
+	}
+	a := w.Load()
+	got := a.Processes[0]
+	expect.That(t, got.Status == aggregate.Rejected && got.RejectionReason == "宛先を直して" && len(got.Acts) == 1 &&
+		a.Head.Ended == nil, "%+v, ended %+v", got.Gate, a.Head.Ended)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.told(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki, "に却下しました")
+	w.told(w.sendView(webapi.Suzuki, form, then("やめて", circulation.Deny)), webapi.Suzuki, "反映されていません")
+	expect.That(t, w.Load().Head.Ended == nil, "a version that was sent back is denied")
+}
+
+func testDenied(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	w.quiet(w.sendView(webapi.Suzuki, form, then("予算がない", circulation.Deny)), webapi.Suzuki)
+	a := w.Load()
+	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDenied, "%+v", a.Head.Ended)
+	expect.That(t, a.Process().RejectionReason == "予算がない" && len(a.Processes) == 1, "%+v", a.Process().Gate)
+}
+
+func testDeniedTwice(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	for range 2 {
+		w.quiet(w.sendView(webapi.Suzuki, form, then("予算がない", circulation.Deny)), webapi.Suzuki)
+	}
+	w.told(w.sendView(webapi.Suzuki, form, then("急がない", circulation.Deny)), webapi.Suzuki, "反映されていません")
+	w.told(w.sendView(webapi.Suzuki, form, then("予算がない", circulation.SendBack)), webapi.Suzuki, "反映されていません")
+	expect.Same(t, "予算がない", w.Load().Process().RejectionReason)
+}
+
+// stepOnRoute has the first step wait along a route that asks these people.
+func (w *world) stepOnRoute(users ...string) *task.StepGate {
+	w.T.Helper()
+	g := *w.gated()
+	g.Status, g.AskedAt = aggregate.Generating, nil
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		h := a.Head
+		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
+	})
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("課長", 1, users...))
+		return a.OpenOnRoute(a.Head.Run, g.Key(), o, tenancy.DefaultSettings(), w.Now())
+	}).Gates[0]
+}
+
+func testStepDenied(t *testing.T, w *world) {
+	g := w.stepOnRoute(webapi.Tanaka)
+	w.told(w.post(at(w.click(webapi.Suzuki, "approve_step", g.ID), w.Ref.ID+"/1")), webapi.Suzuki, "課長")
+	form := w.asksWhy(webapi.Tanaka, "reject_step", g.ID, "/1")
+	w.quiet(w.sendView(webapi.Tanaka, form, reason("宛先が違う")), webapi.Tanaka)
+	a := w.Load()
+	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonStepRejected, "%+v", a.Head.Ended)
+	expect.That(t, a.Gates[0].Acts[0].Kind == circulation.Deny && a.Gates[0].RejectionReason == "宛先が違う",
+		"%+v", a.Gates[0].Gate)
+}
+
+func testNoChoice(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	for _, values := range []map[string]any{reason("x"), then("x", "stamp"), then("x", "")} {
+		inForm(t, w.sendView(webapi.Suzuki, form, values), "このフォームは古くなっています")
+	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+func testReasonOnRoute(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	for _, kind := range []circulation.Kind{circulation.SendBack, circulation.Deny} {
+		for _, text := range []any{nil, " \n", "\u200b\u3164", strings.Repeat("あ", circulation.MaxText+1)} {
+			inForm(t, w.sendView(webapi.Suzuki, form, then(text, kind)), "1〜1000 文字")
+		}
+	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+	w.quiet(w.sendView(webapi.Suzuki, form, then(strings.Repeat("あ", circulation.MaxText), circulation.SendBack)),
+		webapi.Suzuki)
+	expect.Same(t, aggregate.Rejected, w.Load().Processes[0].Status)
+}
+
+func testRejectedSomethingElse(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	form.PrivateMetadata = strings.Replace(form.PrivateMetadata, p.Asked, strings.Repeat("0", len(p.Asked)), 1)
+	inForm(t, w.sendView(webapi.Suzuki, form, then("x", circulation.Deny)), "最新のカードを確認して")
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+func testFormWithoutStage(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	w.told(w.post(w.form(webapi.Suzuki, "process", p.ID, "x")), webapi.Suzuki, webapi.Suzuki)
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+// A dialog belongs to no channel, and Alex can't see the one where the request was made.
+func testRejectedLateOutside(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Alex, webapi.Suzuki)
+	own := webapi.DirectMessage(webapi.Alex)
+	click := at(w.click(webapi.Alex, "reject_process", p.ID), w.Ref.ID+"/1")
+	click["container"].(map[string]any)["channel_id"] = own
+	w.quiet(w.post(click), webapi.Alex)
+	form := w.view(webapi.Alex)
+	click = at(w.click(webapi.Alex, "approve_process", p.ID), w.Ref.ID+"/1")
+	click["container"].(map[string]any)["channel_id"] = own
+	w.quiet(w.post(click), webapi.Alex)
+	expect.Same(t, 1, len(w.Load().Process().Acts))
+	w.sendView(webapi.Alex, form, then("やはりやめる", circulation.Deny))
+	said := expect.Value(w.slack.History(own, webapi.Range{}))(t)
+	expect.Must(t, len(said) == 1, "%d messages; %+v", len(said), w.slack.Ephemerals(webapi.Alex))
+	expect.Has(t, said[0].Text, "turn", "told outside of the channel")
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+// A message in the thread says nothing of what comes after, whoever takes it as the reason.
+func testNoReasonOnRoute(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Alex)
+	b, _ := w.Load().OpenGateBeside()
+	reply := w.reply(webapi.Sato, "宛先が違う", b)
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} { // who may by the settings
+		before := len(w.slack.Ephemerals(user))
+		w.chooses(user, card.TakeAsReason, reply)
+		told := w.slack.Ephemerals(user)
+		expect.Must(t, len(told) == before+1, "%s is told %d notes", user, len(told)-before)
+		expect.Has(t, told[before].Text, "差し戻しか却下を選んでください", user)
+	}
+	w.chooses(webapi.Guest, card.TakeAsReason, reply)
+	told := w.slack.Ephemerals(webapi.Guest)
+	expect.Has(t, told[len(told)-1].Text, "ゲスト", "a guest")
+	expect.That(t, w.of(reply).Choosing() != nil && w.Load().Process().Status == aggregate.PendingApproval, "it is taken")
+	w.stamps(webapi.Alex, p.ID, "/1")
+	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
+	expect.That(t, w.of(reply).Choice.GateOver, "it goes on asking about what is settled")
+}

@@ -55,7 +55,8 @@ func (w *world) organise(accounts map[string]string) {
 	}
 	kept := m.Kept()
 	w.h.Organised = func(_ context.Context, _, account string) (tenancy.Employed, error) {
-		in := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}, Organisation: o, Accounts: kept}
+		in := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}, Organisation: o,
+			Accounts: kept}
 		in.Person, _ = kept.Number(account)
 		return in, nil
 	}

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
@@ -175,4 +181,144 @@ func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Res
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK()
+}
+
+// asWhom returns for whom somebody may act, if an act was refused because they stand in for several, else nil.
+func asWhom(err error) []circulation.Person {
+	if refused, is := errors.AsType[*circulation.Refusal](err); is && refused.Why == circulation.WhyWhom {
+		return refused.People
+	}
+	return nil
+}
+
+// askWhom opens the form in which somebody who stands in for several people says for whom they stamp.
+func (h *Handler) askWhom(ctx context.Context, c click, v verdict, r card.Review, of []circulation.Person) {
+	v.Err, v.Empty = nil, false
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		return card.AsWhom(r, of, v.Settings.Locale), nil
+	})
+}
+
+// approveAs approves for whom the person chose in that form.
+func (h *Handler) approveAs(ctx context.Context, p payload) (inbound.Response, error) {
+	r, ok := card.ReadAsWhom(p.View.PrivateMetadata)
+	if !ok {
+		return h.malformed(ctx, p)
+	}
+	c := p.click(r.TaskID, r.ID)
+	c.Stage, c.As = r.Stage, p.View.State.Values[card.AsWhomBlock][card.AsWhomInput].Selected.Value
+	if r.Hash == "" {
+		c.Card = r.Type
+	}
+	return h.submitted(ctx, c, h.decide(ctx, c, decide.Pressed(r.Type, r.Hash, decide.Approve))), nil
+}
+
+// takesBack is the verb of the buttons by which people take their stamps back.
+var takesBack = strings.TrimSuffix(card.TakeBack, "_")
+
+// takeBack takes the person's stamp back, at the stage that the button names.
+func (h *Handler) takeBack(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+	h.tell(ctx, c, h.decide(ctx, c, decide.Pressed(kind, hash, decide.TakeBack)))
+}
+
+// takeBackInDialog is takeBack for a button of an open dialog, which then shows what stands. If the stamp can't be
+// taken back, the dialog says why.
+func (h *Handler) takeBackInDialog(ctx context.Context, p payload, a action) error {
+	r, err := aboutOf[card.Review](p, "review")
+	if err != nil {
+		return err
+	}
+	c, hash, err := p.pressed(a)
+	if err != nil {
+		return err
+	}
+	c.dialog = &p.View
+	kind := aggregate.CardType(strings.TrimPrefix(a.ActionID, card.TakeBack))
+	v := h.decide(ctx, c, decide.Pressed(kind, hash, decide.TakeBack))
+	h.tell(ctx, c, v)
+	if v.Err != nil {
+		return nil
+	}
+	v = h.check(ctx, c, decide.Gate(kind, decide.Approve)) // the stage that asks again
+	if err = v.Err; err == nil || mayRead(err) {
+		view, drawn := h.opened(ctx, c, v, kind, r.Page)
+		if err = drawn; err == nil {
+			err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
+		}
+	}
+	if err != nil { // the dialog stays as it is, with the same button, by which nothing changes
+		slog.WarnContext(ctx, "the dialog is behind", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
+	}
+	return nil
+}
+
+// askCancel handles 「取り消す・終える」 in the menu of a message: a card, or the request itself. It opens a dialog that asks for
+// confirmation, if the person may cancel now. In a conversation's thread, the dialog ends the conversation.
+func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+		return inbound.Response{}, err
+	}
+	thread := cmp.Or(p.thread(), p.Message.TS)
+	var c click
+	var v verdict
+	names, err := intake.Names(ctx, h.Store, p.Team.ID, p.channel())
+	v.Err = err
+	ids := p.tasks(names)
+	for _, name := range names {
+		ids = append(ids, conversation.ID(p.Team.ID, name, thread))
+	}
+	for _, id := range ids {
+		c = p.click(id, id)
+		c.Withdraws = true
+		if err != nil {
+			break
+		}
+		if v = h.check(ctx, c, decide.End().Act); explain.ClassOf(v.Err) != explain.NotFound {
+			break
+		}
+	}
+	if _, is := v.Of.(*conversation.Aggregate); is {
+		c.thread = thread
+	}
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
+		return card.DialogsOf(v.Of).Ending(at, "", v.Settings), nil
+	})
+	return inbound.OK(), nil
+}
+
+// cancel handles that dialog's submission. If nothing was saved, the dialog stays open and says so; otherwise it
+// closes.
+func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
+	m, err := aboutOf[card.Cancellation](p, "cancellation")
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	c := p.click(m.TaskID, m.TaskID)
+	c.Withdraws = true
+	if inbound.CheckID("channel", m.Channel) == nil {
+		c.Channel, c.thread = m.Channel, m.Thread
+	}
+	v := h.decide(ctx, c, decide.End().Act)
+	if v.Unsaved() {
+		boot.Count(boot.InteractionNoted, 1)
+		view := card.DialogsOf(v.Of).Ending(m, v.text(), v.Settings)
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
+	}
+	h.tell(ctx, c, v)
+	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change
+		h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelAccepted())
+	}
+	return inbound.OK(), nil
+}
+
+// closeConversation handles the submission of the dialog that ends a conversation.
+func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Response, error) {
+	var m card.ConversationForm
+	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {
+		return h.malformed(ctx, p)
+	}
+	c := p.click(m.Session, m.Session)
+	c.Withdraws = true
+	return h.submitted(ctx, c, h.decide(ctx, c, decide.End().Act)), nil
 }

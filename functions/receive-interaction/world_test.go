@@ -59,7 +59,8 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]inbound.Message{}}
 	w.StartClock()
 	w.h = &Handler{
-		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
+		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Slack: w.slack.Client,
+		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
 	w.h.Slack = holding{w.slack.Client, w.holds}
@@ -116,7 +117,8 @@ func (w *world) gated() *task.StepGate {
 func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.T.Helper()
 	ctx := w.T.Context()
-	expect.Value(w.Store.Bootstrap(ctx, tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
+	expect.Value(w.Store.Bootstrap(ctx, tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
+		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
 	w.Settings(change)
 }
 
@@ -146,7 +148,8 @@ func signed(body string, now time.Time) inbound.Request {
 
 func person(kind, user, team string) map[string]any {
 	return map[string]any{
-		"type": kind, "team": map[string]any{"id": slacktest.Team, "domain": "x"}, "enterprise": nil, "is_enterprise_install": false,
+		"type": kind, "team": map[string]any{"id": slacktest.Team,
+			"domain": "x"}, "enterprise": nil, "is_enterprise_install": false,
 		"user": map[string]any{"id": user, "username": "x", "team_id": team}, "trigger_id": "1.2.3", "api_app_id": "A1",
 	}
 }
@@ -172,8 +175,9 @@ func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
 	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID}))(w.T)
 	p["view"] = map[string]any{
-		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata), "previous_view_id": nil,
-		"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": reason}}}},
+		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata),
+		"previous_view_id": nil,
+		"state":            map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": reason}}}},
 	}
 	return p
 }

@@ -18,15 +18,24 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 
@@ -54,4 +63,266 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Admin: env.TenantAdmin, Secret: keys,
 		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Store)),
 	}, nil
+}
+
+type Store interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
+	NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, user, bot string, now time.Time) error
+	NoteDeployment(ctx context.Context, own string, now time.Time) error
+	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
+	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
+	Create(ctx context.Context, c aggregate.Change) error
+	RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error)
+}
+
+// Naming reads the Slack secret, which may name the deployment's first administrator.
+type Naming interface {
+	TenantAdmin(ctx context.Context) (string, error)
+}
+
+type Handler struct {
+	Store  Store
+	Slack  Slack
+	Now    func() time.Time
+	Secret Naming
+	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
+	// Organisation reads which organisation stands for a tenant with rules. It may be nil: none does.
+	Organisation func(ctx context.Context, tenant string) (decide.Standing, error)
+
+	people  people.Requesters
+	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
+	// warned has, for each tenant, the last occasion on which its administrators were warned; see occasion.
+	warned map[string]string
+}
+
+// Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the
+// request; no model has been called by then. Once steps are known for which the tenant's rules have a route, it looks
+// up whom that asks, and opens their gate. While Slack can't be asked, the run waits. Before each version of a policy
+// or of steps it checks that somebody may approve it, and otherwise parks the task.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	ctx = slackapi.For(ctx, in.Ref().Tenant)
+	a, err := h.Store.Load(ctx, in.Ref())
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	if a.Request == nil {
+		return aggregate.Next{}, fmt.Errorf("the request is not there yet: %w", aggregate.ErrConflict) // a torn read
+	}
+	if until := a.Head.PausedUntil; until == nil || !h.Now().Before(*until) {
+		if a, err = h.goOn(ctx, a); err != nil {
+			return aggregate.Next{}, err
+		}
+	}
+	if a, err = h.parkUndecidable(ctx, a); err != nil {
+		return aggregate.Next{}, err
+	}
+	return a.Next(h.Now()), nil
+}
+
+// goOn takes a request on, or opens the gate that waits for its route. The run waits while Slack must be asked for that
+// and doesn't answer.
+func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	ref, run, row := a.Ref(), a.Head.Run, a.Unrouted()
+	switch {
+	case a.Waiting():
+		after, err := h.take(ctx, a)
+		if errors.Is(err, errSilent) {
+			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(run, task.Generation{Layer: task.L1}, until, now)
+			})
+		}
+		return after, err
+	case a.AsksRules():
+		after, err := h.askAnew(ctx, a)
+		if errors.Is(err, errSilent) {
+			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(run, task.Generation{Layer: task.L1}, until, now)
+			})
+		}
+		return after, err
+	case row != nil && a.Head.Parked == nil:
+		after, err := h.openOnRoute(ctx, a, row)
+		if errors.Is(err, errSilent) {
+			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
+				return a.WaitForRoute(run, row.Key(), until, now)
+			})
+		}
+		return after, err
+	}
+	return a, nil
+}
+
+// take decides about a request by these questions in order: does Ringi serve the workspace, may the person ask, may the
+// message be a reason instead (then people are asked), could somebody approve it, may the tenant's rules let it pass,
+// and do the limits on tasks allow it?
+func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	a, err := h.ensureTenant(ctx, a)
+	if err != nil || !a.Waiting() {
+		return a, err
+	}
+	by, err := h.requester(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.Store.Settings(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if a, err = h.registering(ctx, a, s); err != nil {
+		return nil, err
+	}
+	if a, err = h.refuseRequester(ctx, a, by); err != nil || !a.Waiting() {
+		return a, err
+	}
+	if a, err = h.ask(ctx, a, s); err != nil || !a.Waiting() {
+		return a, err
+	}
+	if a, err = h.refuseUndecidable(ctx, a, s); err != nil || !a.Waiting() {
+		return a, err
+	}
+	if a, err = h.leaveOut(ctx, a, s); err != nil {
+		return nil, err
+	}
+	a, shownTo, err := h.refuseByRules(ctx, a, s)
+	if err != nil || !a.Waiting() {
+		return a, err
+	}
+	return h.accept(ctx, a, by, shownTo)
+}
+
+// errSilent means that Slack could not be asked something that must be known before a request is accepted, or a gate
+// opens along a route.
+var errSilent = errors.New("slack doesn't say")
+
+// wait commits when to ask Slack again, as pipeline.RetryDelay or Slack says. It never gives up: the task continues
+// once Slack answers.
+func (h *Handler) wait(ctx context.Context, of aggregate.Ref, why error,
+	put func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error)) (*task.Aggregate, error) {
+	slog.WarnContext(ctx, "waits for Slack", "task_id", of.ID, "err", why)
+	var limited slackapi.RateLimited
+	errors.As(why, &limited)
+	after, err := h.Store.Decide(ctx, of, func(a *task.Aggregate) (aggregate.Change, error) {
+		now := h.Now()
+		rest := pipeline.RetryDelay(limited.RetryAfter, now.Sub(a.TryingSince()), pipeline.MinRetryDelay)
+		return put(a, now.Add(rest), now)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("put the task off: %w", err)
+	}
+	return after, nil
+}
+
+// The limits of reading a thread's tasks, the newest first: the heads of maxReplies tasks, and all rows of maxBeside
+// open tasks.
+const (
+	maxReplies = 100
+	maxBeside  = 10
+)
+
+// ask opens a choice between a request and a reason, if the message is in a thread with a waiting gate. It returns the
+// task unchanged for any other message. If people are being asked about another message of its author in the thread,
+// only the newer of both is asked about. Messages that come together may not know of each other, so the second looks
+// again.
+func (h *Handler) ask(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
+	if !a.Request.Threaded() || a.Choice != nil || a.Head.Ended != nil {
+		return a, nil
+	}
+	after, err := h.askNewest(ctx, a, s, h.commit)
+	if _, full := errors.AsType[aggregate.ErrFull](err); full {
+		return h.askNewest(ctx, a, s, h.within)
+	}
+	return after, err
+}
+
+// askNewest is ask with the way to commit.
+func (h *Handler) askNewest(ctx context.Context, a *task.Aggregate, s tenancy.Settings, commit committing) (
+	*task.Aggregate, error) {
+	beside, asked, err := h.beside(ctx, a)
+	if err != nil || beside.ID == "" {
+		return a, err
+	}
+	for _, other := range asked {
+		switch {
+		case a.Request.Courtesy(): // it asks nothing
+		case other.Request.MessageTS > a.Request.MessageTS:
+			return h.commit(ctx, a, "give way to a newer message",
+				func(a *task.Aggregate, _ int, now time.Time) (aggregate.Change, error) { return a.GiveWay(now) })
+		default:
+			_, err := h.Store.Decide(ctx, other.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.GiveWay(h.Now())
+			})
+			if err != nil {
+				return nil, fmt.Errorf("end an older message: %w", err)
+			}
+		}
+	}
+	return commit(ctx, a, "ask what the message is meant to be",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.Ask(run, beside, s, now)
+		})
+}
+
+// beside finds the waiting gate in the message's thread: of a task that was requested in the thread, or of the task
+// whose request began it. Its ID is empty if there is none. asked are the messages since then about which the same
+// person is asked. The index, which may lag, only lists the tasks; their rows are read from the table.
+func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (b task.Beside, asked []*task.Aggregate, err error) {
+	r := a.Request
+	refs, err := h.Store.Thread(ctx, a.Head.TenantID, r.Channel, r.ThreadTS, maxReplies)
+	if err != nil {
+		return b, nil, fmt.Errorf("list the thread's tasks: %w", err)
+	}
+	if root, err := task.ID(r.TeamID, r.Channel, r.ThreadTS); err == nil { // else it is no valid Slack timestamp
+		refs = append(refs, task.RefOf(a.Head.TenantID, root))
+	}
+	looked := 0
+	for i, ref := range refs {
+		if ref == a.Ref() || looked == maxBeside && i < len(refs)-1 {
+			continue
+		}
+		other, err := h.stillOpen(ctx, ref)
+		if err != nil {
+			return b, nil, err
+		}
+		if other == nil {
+			continue
+		}
+		looked++
+		if b, waits := other.OpenGateBeside(); waits {
+			return b, asked, nil
+		}
+		if other.Choosing() != nil && other.Request != nil && other.Head.Requester == a.Head.Requester {
+			asked = append(asked, other)
+		}
+	}
+	return b, nil, nil
+}
+
+// stillOpen loads a task, or returns nil if it has ended. A task without rows counts as ended.
+func (h *Handler) stillOpen(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+	head, err := h.Store.Head(ctx, ref)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look at a task of the thread: %w", err)
+	case head.Ended != nil:
+		return nil, nil
+	}
+	other, err := h.Store.Load(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("load a task of the thread: %w", err)
+	}
+	return other, nil
 }

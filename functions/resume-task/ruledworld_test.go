@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -159,4 +163,152 @@ func (w *ruledWorld) waits() *task.Aggregate {
 		a.Unrouted() != nil && a.Head.Parked == nil && a.Head.Restarts == 0 && a.Head.Ended == nil && len(a.Copies) == 0,
 		"%+v, %+v", p.Gate, a.Head)
 	return a
+}
+
+const staff = `employee_number,name,email,department_code,parent_department,position,rank,employment
+1,President,a@example.com,HQ,,社長,1,employee
+2,Head,b@example.com,HR,HQ,部長,2,employee
+3,Requester,r@example.com,HR,HQ,,,employee
+`
+
+// accounts are those of people by number.
+type accounts map[string]string
+
+func (x accounts) Of(number string) []organisation.Matched {
+	return []organisation.Matched{{ID: x[number]}}
+}
+
+func (x accounts) Number(account string) (string, bool) {
+	for number, is := range x {
+		if is == account {
+			return number, true
+		}
+	}
+	return "", false
+}
+
+// organised lets an organisation stand, in the version that the row with this revision names.
+func (w *ruledWorld) organised(rev int) {
+	w.T.Helper()
+	o := expect.Value(organisation.Read([]byte(staff)))(w.T)
+	w.org = func(context.Context, string) (decide.Standing, error) {
+		return decide.Standing{
+			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
+				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
+			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
+		}, nil
+	}
+}
+
+func testOrganisation(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.unrouted()
+	p := w.opened(w.resume())
+	today := organisation.DateOf(w.Now().In(tenancy.Zone())).String()
+	expect.Same(t, p.Route.Stages[0].People, []circulation.Person{
+		{User: "U0BUCHO", Person: "2", Via: "manager 1 of " + pipelinetest.Requester + " as of " + today}})
+	expect.That(t, p.Route.Org == "v0" && p.Askers[0].Person == "3", "%+v", p.Gate)
+}
+
+// Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
+func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
+	boss := desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})
+	boss.Empty = rules.EmptySkip
+	o := asks(desk("経理", ofPeople("U0BUCHO")), boss)
+	o.Route.Hands = 1
+	w.rules(o)
+	w.unrouted()
+	w.resume()
+	e := w.Load().Head.Ended
+	expect.Must(t, e != nil, "the steps are asked without the manager")
+	expect.That(t, e.Reason == task.ReasonUnknownPost && e.Detail == "上長", "%+v", e)
+}
+
+// The row that says which version stands is a condition of the commit; here it has another revision than was read.
+func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
+	w.organised(4)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.unrouted()
+	w.store = func(s Store) Store { return &moving{s, func() { w.organised(0) }} }
+	h := w.process()
+	h.Organisation = func(ctx context.Context, tenant string) (decide.Standing, error) { return w.org(ctx, tenant) }
+	p := w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
+	expect.Is(t, p.Route.Org, "v0", "version")
+}
+
+// moving is a table in which something moves once a decision was refused.
+type moving struct {
+	Store
+	then func()
+}
+
+func (m *moving) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decision) (*task.Aggregate, error) {
+	after, err := m.Store.DecideOn(ctx, a, d)
+	if errors.Is(err, aggregate.ErrSettings) {
+		m.then()
+	}
+	return after, err
+}
+
+// Slack's bots have ids like people's: one whose message is forwarded, or whose file it is, is no asker without a row.
+// Whom Slack doesn't know stays a person, and is refused.
+func testApps(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	for n, user := range []string{"U0APP", "U0NOBODY", "U0TANAKA"} {
+		ts, refused := fmt.Sprintf("177667560%d.000900", n), n > 0
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts,
+			ThreadTS: ts, Text: "これ", RouteAskers: []string{user}})
+		w.resume()
+		a := w.Load()
+		expect.Is(t, a.Head.Ended != nil, refused, user)
+		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), refused, user)
+		again := *a.Request
+		again.Asked(user)
+		expect.Is(t, slices.Contains(again.RouteAskers, user), refused, user)
+	}
+}
+
+// Words that the thread before has, and those of an edited message, are asked about once it is known whose they are,
+// before the first layer is paid. A thread that was read before there were rules is asked about as its gate opens.
+func testAppsAndStrangersOfAThread(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	for n, user := range []string{"U0APP", "U0BUCHO", "U0TANAKA"} {
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
+			MessageTS: fmt.Sprintf("177667560%d.000900", n), ThreadTS: "1776675600.000100", Text: "上の件を進めて"})
+		expect.Is(t, w.resume().State, task.StateExtractTask, user)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Hears(a.Head.Run, []string{pipelinetest.Requester, user, "B0APP"}, w.Now())
+		})
+		expect.Is(t, w.Load().Next(w.Now()).State, task.StatePause, user)
+		w.slack.silent = errors.New("away")
+		expect.Is(t, w.resume().State, task.StatePause, user)
+		w.slack.silent = nil
+		w.Later(time.Hour)
+		next, a := w.resume(), w.Load()
+		if user == "U0TANAKA" {
+			e := a.Head.Ended
+			expect.That(t, next.Outcome == "refused" && e.As == task.TaskRefused && e.Reason == task.ReasonNoRowWords &&
+				e.Detail == user && a.AsksAgain(), "%+v %+v", next, e)
+			continue
+		}
+		expect.Must(t, next.State == task.StateExtractTask, "%s: %+v %+v", user, next, a.Head.Ended)
+		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), user == "U0BUCHO", user)
+		expect.That(t, a.Request.Knows([]string{user, "B0APP"}) && !a.AsksRules(), "%+v", a.Request)
+	}
+	w.rules(asks(desk("社長", ofPeople("U0SHACHO"))))
+	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
+		MessageTS: "1776675604.000900", ThreadTS: "1776675600.000100", Text: "上の件を進めて"})
+	w.resume()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "x", Priority: task.Medium, TaskType: task.TypeStandard,
+			Shown: []string{pipelinetest.Requester, "U0APP"}}, w.Now())
+	})
+	w.Draft(tenancy.DefaultSettings())
+	w.stepsUnrouted()
+	w.resume()
+	expect.That(t, w.Load().Head.Ended == nil, "%+v", w.Load().Head.Ended)
+	expect.Is(t, len(w.Load().Process().Askers), 1, "askers")
 }

@@ -235,7 +235,8 @@ func (t *team) next(ctx context.Context) (round.Play, error) {
 // fits says why a policy can't be approved: its card can't show all of it, or it mentions too many people.
 func fits(policy string) (problems []string) {
 	if !card.PromptFits(policy) {
-		problems = append(problems, "it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words")
+		problems = append(problems,
+			"it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words")
 	}
 	if n := len(task.Mentioned(policy)); n > task.MaxMentioned {
 		problems = append(problems,
@@ -321,4 +322,27 @@ func why(e *round.Error) aggregate.Reason {
 		return contest.ReasonWrite
 	}
 	return contest.ReasonOf(e.Exit)
+}
+
+// search lets the team's members search the web while the tenant's settings do.
+func (t *team) search() round.Search {
+	if t.Search == nil {
+		return round.Search{}
+	}
+	return round.Search{Instead: t.Instead, Allowed: func(ctx context.Context) (bool, error) {
+		return t.Search(ctx, t.contest.Head.TenantID)
+	}}
+}
+
+// reads returns the tools of the team's reading members, or nil if no member reads.
+func (t *team) reads(ctx context.Context) (round.Reads, error) {
+	reading := func(m teamconfig.Member) bool { return m.AgentType == string(contest.WebSearch) }
+	if t.Reads == nil || !slices.ContainsFunc(t.own.Members, reading) {
+		return nil, nil
+	}
+	r, err := t.Reads(ctx, t.contest.Head.TenantID, t.contest.Contest.Locale)
+	if err != nil {
+		return nil, fmt.Errorf("open the tools of members that read: %w", err)
+	}
+	return r, nil
 }

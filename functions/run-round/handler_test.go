@@ -84,7 +84,8 @@ func (w *world) team(a *contest.Aggregate, id string) *contest.Team {
 
 func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 	w := newWorld(t)
-	a := w.begin("経費精算の手順 demo: hang b demo: refuse c demo: unscored d demo: unscored e round 2", aggregate.USD(5), "a", "b", "c", "d", "e")
+	a := w.begin("経費精算の手順 demo: hang b demo: refuse c demo: unscored d demo: unscored e round 2", aggregate.USD(5), "a",
+		"b", "c", "d", "e")
 	var all sync.WaitGroup
 	for i := range 5 {
 		late := time.Duration(0)
@@ -100,7 +101,8 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 		exit   contest.ExitReason
 		rounds int
 	}{
-		"a": {contest.TeamEnded, contest.NoImprovementExpected, 4}, "b": {contest.TeamFailed, contest.TeamTimeout, 0}, "c": {contest.TeamFailed, contest.PartialFailure, 0},
+		"a": {contest.TeamEnded, contest.NoImprovementExpected, 4}, "b": {contest.TeamFailed, contest.TeamTimeout,
+			0}, "c": {contest.TeamFailed, contest.PartialFailure, 0},
 		"d": {contest.TeamFailed, contest.PartialFailure, 0}, "e": {contest.TeamEnded, contest.PartialFailure, 1},
 	} {
 		got := w.team(a, id)
@@ -145,7 +147,8 @@ func TestAPolicyThatPeopleCouldNotApproveIsRefused(t *testing.T) {
 	for i := range task.MaxMentioned + 1 {
 		crowd += fmt.Sprintf("<@U%08d> ", i)
 	}
-	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1, "目的" + strings.Repeat("\n", 400_000) + "。": 1} {
+	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1,
+		"目的" + strings.Repeat("\n", 400_000) + "。": 1} {
 		got := fits(policy)
 		expect.That(t, len(got) == want, "%.40s: %v", policy, got)
 	}
@@ -229,7 +232,8 @@ func (s searcher) Say(ctx context.Context, r model.Request, onText func(string))
 	switch last := r.Messages[len(r.Messages)-1].Parts[0]; {
 	case r.Searches > 0:
 		*s.searches++
-		return model.Response{Text: "45 hours", Stop: model.StopEnd, Usage: model.Usage{Provider: "anthropic", Model: "x", Calls: 1, Searches: 3}}, nil
+		return model.Response{Text: "45 hours", Stop: model.StopEnd,
+			Usage: model.Usage{Provider: "anthropic", Model: "x", Calls: 1, Searches: 3}}, nil
 	case last.Result != nil:
 		return model.Response{Text: "案 " + last.Result.Text, Stop: model.StopEnd}, nil
 	case len(r.Tools) == 1 && r.Tools[0].Name == contest.WebSearchTool:
@@ -261,8 +265,10 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 			o.Budget, o.TeamTimeoutSeconds = 20_000, 60
 			member := teamconfig.Member{AgentName: "searcher", AgentType: string(contest.WebSearch), ToolDescription: "探します",
 				Model: "anthropic:claude-sonnet-4-6"}
-			c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 1}}},
-				Judgment: teamconfig.Judgment{Model: "demo"}, Teams: []teamconfig.Team{{TeamID: o.Teams[0].TeamID, TeamName: o.Teams[0].TeamName,
+			c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage",
+				Model: "demo", Weight: 1}}},
+				Judgment: teamconfig.Judgment{Model: "demo"}, Teams: []teamconfig.Team{{TeamID: o.Teams[0].TeamID,
+					TeamName:             o.Teams[0].TeamName,
 					MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{member}}}}
 			text := expect.Value(json.Marshal(c))(t)
 			o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
@@ -275,16 +281,19 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 					return tt.allowed, nil
 				}}
 			ref := a.Ref()
-			expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
+			expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run,
+				Team: 1}))(t)
 			team := contest.TeamRef(ref.Tenant, ref.ID, "a")
 			spent := expect.Value(w.store.Spent(t.Context(), team))(t)
 			got := w.team(a, "a")
-			expect.That(t, searches == tt.searches && spent == tt.spent && got.ExitReason == tt.exit, "%d searches, %s, %+v", searches, spent, got)
+			expect.That(t, searches == tt.searches && spent == tt.spent && got.ExitReason == tt.exit, "%d searches, %s, %+v",
+				searches, spent, got)
 			record, _, err := w.store.LoadRoundHistory(t.Context(), ref.Tenant, ref.ID, "a", 1)
 			if tt.tells == "" {
 				return
 			}
-			expect.That(t, err == nil && record != nil && strings.Contains(*record.Submissions[0].ErrorMessage, tt.tells), "%v: %+v", err, record)
+			expect.That(t, err == nil && record != nil && strings.Contains(*record.Submissions[0].ErrorMessage, tt.tells),
+				"%v: %+v", err, record)
 		})
 	}
 }
@@ -295,7 +304,8 @@ type limited struct{}
 func (l limited) Open(string) (model.Wire, error) { return l, nil }
 
 func (limited) Say(context.Context, model.Request, func(string)) (model.Response, error) {
-	return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash", Kind: model.RateLimited, Status: 429,
+	return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash",
+		Kind: model.RateLimited, Status: 429,
 		Retryable: true, RetryAfter: 10 * time.Minute}
 }
 
@@ -303,10 +313,12 @@ func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {
 	w := newWorld(t)
 	a := w.begin("経費精算の手順", aggregate.USD(5), "a") // each team has a minute
 	h, ref := &Handler{Store: w.store, Models: opens(limited{}), Now: time.Now}, a.Ref()
-	expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
+	expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run,
+		Team: 1}))(t)
 	got := w.team(a, "a")
 	said := card.TeamEnd{Failed: true, Exit: got.ExitReason, Reason: got.Reason, Detail: got.Detail}.In("ja")
-	expect.That(t, got.Status == contest.TeamFailed && strings.Contains(said, "gemini-3.5-flash") && strings.Contains(said, "レート制限") &&
+	expect.That(t, got.Status == contest.TeamFailed && strings.Contains(said, "gemini-3.5-flash") &&
+		strings.Contains(said, "レート制限") &&
 		strings.Contains(said, "10 分かかり、待つ"), "%+v: %s", got, said)
 }
 
@@ -330,7 +342,8 @@ func TestATeamThatHangsHoldsUpNoEnd(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		var err error
-		next, err = h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1})
+		next, err = h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run,
+			Team: 1})
 		ended <- err
 	}()
 	<-m.called

@@ -188,14 +188,17 @@ func TestAScoredRoundIsThereBeforeItsJudgeAnswers(t *testing.T) {
 	}
 	expect.Is(t, w.once(a, m).State, StateRound) // round 1, which has no judge
 	h := &Handler{Store: w.store, Models: opens(m), Now: time.Now}
-	_, err := h.Handle(ctx, pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run, Team: 1})
+	_, err := h.Handle(ctx, pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID,
+		Run: a.Head.Run, Team: 1})
 	expect.Fails(t, err, context.Canceled, "the invocation that dies")
 	before, others := load(), m.others.Load()
 	expect.That(t, before.ToJudge() != nil && before.Rounds[1].Judgment == nil, "%+v", before.Rounds[1])
 	expect.Is(t, w.once(a, m).State, StateRound)
 	after := load()
-	expect.That(t, asked == 2 && m.others.Load() == others, "the judge was asked %d times, %d other calls", asked, m.others.Load()-others)
-	expect.That(t, after.ToJudge() == nil && after.Team.Rounds == 2 && after.Rounds[1].Judgment != nil, "%+v", after.Rounds[1])
+	expect.That(t, asked == 2 && m.others.Load() == others, "the judge was asked %d times, %d other calls", asked,
+		m.others.Load()-others)
+	expect.That(t, after.ToJudge() == nil && after.Team.Rounds == 2 && after.Rounds[1].Judgment != nil, "%+v",
+		after.Rounds[1])
 	expect.Is(t, after.Rounds[1].CompletedAt, before.Rounds[1].CompletedAt)
 	expect.Is(t, w.once(a, m).State, StateRound)
 	expect.Is(t, load().Team.Rounds, 3)

@@ -27,12 +27,14 @@ func armed(t *testing.T, s *store, args ...string) isolated.Order {
 	binary := expect.Value(os.ReadFile(expect.Value(os.Executable())(t)))(t)
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "attacker", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(binary))}))
+	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "attacker", Typeflag: tar.TypeReg, Mode: 0o755,
+		Size: int64(len(binary))}))
 	expect.Value(w.Write(binary))(t)
 	expect.NoError(t, w.Close())
 	s.archive = out.Bytes()
 	o := s.order("")
-	o.Type, o.Script, o.Argv, o.Workspace, o.Upload = isolated.TestRun, "", append([]string{"./attacker", "attack"}, args...), s.URL+"/workspace", isolated.Form{}
+	o.Type, o.Script, o.Argv, o.Workspace, o.Upload = isolated.TestRun, "", append([]string{"./attacker", "attack"},
+		args...), s.URL+"/workspace", isolated.Form{}
 	return o
 }
 
@@ -57,7 +59,8 @@ func listen(t *testing.T) *listener {
 	dir := expect.Value(os.MkdirTemp("", "listener"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	expect.NoError(t, os.Chmod(dir, 0o755))
-	l := &listener{unix: filepath.Join(dir, "socket"), abstract: fmt.Sprintf("@ringi-test-%d", os.Getpid()), seen: filepath.Join(dir, "seen")}
+	l := &listener{unix: filepath.Join(dir, "socket"), abstract: fmt.Sprintf("@ringi-test-%d", os.Getpid()),
+		seen: filepath.Join(dir, "seen")}
 	note := func(what string) { os.WriteFile(l.seen, []byte(what), 0o600) }
 	accept := func(network, address string) net.Listener {
 		n := expect.Value(net.Listen(network, address))(t)
@@ -93,7 +96,8 @@ func listen(t *testing.T) *listener {
 func TestNobodyIsReachedFromABox(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		host := listen(t)
-		targets := []string{"tcp 169.254.169.254:80", "tcp 169.254.170.2:80", "tcp [fd00:ec2::254]:80", "udp 169.254.169.253:53", "udp 1.1.1.1:53", "unix " + host.unix, "unix " + host.abstract}
+		targets := []string{"tcp 169.254.169.254:80", "tcp 169.254.170.2:80", "tcp [fd00:ec2::254]:80",
+			"udp 169.254.169.253:53", "udp 1.1.1.1:53", "unix " + host.unix, "unix " + host.abstract}
 		for _, a := range addresses() {
 			targets = append(targets, "tcp "+a+":"+host.tcp, "udp "+a+":"+host.udp)
 		}
@@ -193,14 +197,16 @@ func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 		if got.end.ExitCode != 3 || got.took > 45*time.Second || got.lines[len(got.lines)-1].Text != "last" {
 			t.Errorf("%+v after %s, at the end %q", got.end, got.took, got.lines[len(got.lines)-1].Text)
 		}
-		if all := got.end.Dropped + len(got.lines); all < want || all > want+2 || len(got.lines) > maxWaiting+int(got.took/sendEach+1)*maxAtOnce {
+		if all := got.end.Dropped + len(got.lines); all < want || all > want+2 ||
+			len(got.lines) > maxWaiting+int(got.took/sendEach+1)*maxAtOnce {
 			t.Errorf("%d lines, %d of them sent", all, len(got.lines))
 		}
 		expect.Is(t, got.lines[len(got.lines)-1].Number, got.end.Dropped+len(got.lines), "number of the last line")
 		t.Logf("%d lines sent, %d dropped, %s", len(got.lines), got.end.Dropped, got.took)
 		one := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x`, mb)))
 		expect.NoError(t, one.err)
-		if len(one.lines) != 1 || !one.lines[0].Unfinished || len(one.text()) > isolated.MaxLine || !strings.Contains(one.text(), " bytes)") {
+		if len(one.lines) != 1 || !one.lines[0].Unfinished || len(one.text()) > isolated.MaxLine ||
+			!strings.Contains(one.text(), " bytes)") {
 			t.Errorf("%d lines of %d bytes", len(one.lines), len(one.text()))
 		}
 	})
@@ -241,7 +247,8 @@ func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 		}
 		got := run(t, l, newStore(t).order(script))
 		expect.NoError(t, got.err)
-		if strings.Contains(got.text(), "access key") || strings.Contains(got.text(), "AWS_") || !strings.Contains(got.text(), "USER=sandbox") || !strings.Contains(got.text(), "tried") {
+		if strings.Contains(got.text(), "access key") || strings.Contains(got.text(), "AWS_") ||
+			!strings.Contains(got.text(), "USER=sandbox") || !strings.Contains(got.text(), "tried") {
 			t.Errorf("%s", got.text())
 		}
 	})

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -75,7 +76,10 @@ func newStore(t *testing.T) *store {
 	s := &store{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /workspace", func(w http.ResponseWriter, _ *http.Request) { w.Write(s.archive) })
-	mux.HandleFunc("GET /down", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	mux.HandleFunc("GET /down", func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
 	mux.HandleFunc("GET /cancel", func(w http.ResponseWriter, _ *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -126,8 +130,9 @@ func (o outcome) text() string {
 
 func (s *store) order(script string) isolated.Order {
 	return isolated.Order{
-		Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(3 * time.Minute),
-		Cancel: s.URL + "/cancel", Upload: isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
+		Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60,
+		Deadline: time.Now().Add(3 * time.Minute),
+		Cancel:   s.URL + "/cancel", Upload: isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
 	}
 }
 
@@ -136,7 +141,8 @@ func run(t *testing.T, l level, o isolated.Order) outcome {
 	t.Helper()
 	r, w := io.Pipe()
 	begun := time.Now()
-	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), levels: []level{l}, memory: memory, log: slog.New(slog.DiscardHandler)}
+	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), levels: []level{l}, memory: memory,
+		log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
@@ -199,6 +205,110 @@ func inBox(t *testing.T, test func(t *testing.T, l level)) {
 		if !tried || expect.Long() {
 			tried = true
 			test(t, l)
+		}
+	})
+}
+
+func tree(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var all []conversation.File
+	for i := 0; i+1 < len(files); i += 2 {
+		all = append(all, conversation.File{Path: files[i], Content: files[i+1]})
+	}
+	return expect.Value(expect.Value((&conversation.Tree{}).Apply(all))(t).Archive())(t)
+}
+
+// attached returns an order whose command finds attachments beside its files.
+func attached(t *testing.T, script string, files []string, attachments ...string) (*store, isolated.Order) {
+	t.Helper()
+	s := newStore(t)
+	s.archive = tree(t, files...)
+	archive := tree(t, attachments...)
+	s.Config.Handler.(*http.ServeMux).HandleFunc("GET /attachments",
+		func(w http.ResponseWriter, _ *http.Request) { w.Write(archive) })
+	o := s.order(script)
+	o.Workspace, o.Attachments = s.URL+"/workspace", s.URL+"/attachments"
+	return s, o
+}
+
+func TestACommandReadsAttachmentsBesideItsFiles(t *testing.T) {
+	t.Parallel()
+	inBox(t, func(t *testing.T, l level) {
+		s, o := attached(t, `cat .ringi/in/a.csv && cp .ringi/in/a.csv report.csv && ls .ringi/in`,
+			[]string{"attachments/own.txt", "the source's own"}, "a.csv", "n\n1\n", "b (2).xlsx", "PK")
+		got := run(t, l, o)
+		expect.NoError(t, got.err)
+		expect.That(t, got.end.ExitCode == 0 && len(got.end.Left) == 0, "%+v", got.end)
+		expect.Is(t, got.text(), "n\n1\na.csv\nb (2).xlsx", "what it printed")
+		expect.Same(t, []string{"attachments/own.txt", "report.csv"}, s.after(t).Paths())
+	})
+}
+
+// What a command writes to attachments fails, or is dropped; nothing of it is ever in a version.
+func TestAttachmentsNeverBecomeFiles(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"it writes a file":        `echo x > .ringi/in/new`,
+		"it changes one":          `echo x >> .ringi/in/a.csv`,
+		"it deletes one":          `rm -f .ringi/in/a.csv`,
+		"it changes the modes":    `chmod -R u+w .ringi/in/; echo x > .ringi/in/new`,
+		"it replaces the place":   `rm .ringi/in; mkdir .ringi/in; echo x > .ringi/in/a.csv`,
+		"it replaces the folder":  `rm -r .ringi; echo x > .ringi`,
+		"it makes a link of it":   `rm -r .ringi; ln -s . .ringi`,
+		"it moves the folder":     `mv .ringi other`,
+		"it makes it by a folder": `rm .ringi/in; mkdir -p sub; mv sub .ringi/in; echo x > .ringi/in/a`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBox(t, func(t *testing.T, l level) {
+				s, o := attached(t, script+"; echo kept > kept", []string{".ringi/settings", "the source's"}, "a.csv", "n\n1\n")
+				got := run(t, l, o)
+				expect.NoError(t, got.err)
+				expect.That(t, got.end.ExitCode == 0 && got.end.Version != "", "%+v: %s", got.end, got.text())
+				for _, p := range s.after(t).Paths() {
+					expect.That(t, p == "kept" || p == ".ringi/settings" || p == "other/settings", "the version has %s", p)
+				}
+				if l != machine && !strings.Contains(script, "rm") && !strings.Contains(script, "mv") {
+					expect.That(t, got.text() != "", "writing did not fail")
+				}
+			})
+		})
+	}
+}
+
+func TestAnActionWhoseAttachmentsAreGoneDoesNotBegin(t *testing.T) {
+	s := newStore(t)
+	o := s.order("echo x")
+	o.Attachments = s.URL + "/nothing"
+	got := run(t, namespaces, o)
+	expect.Fails(t, got.err, isolated.ErrCannot, "the attachments are gone")
+}
+
+// boxOf runs each order in a box of one level.
+type boxOf struct {
+	t *testing.T
+	l level
+}
+
+func (b boxOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
+	got := run(b.t, b.l, o)
+	for _, l := range got.lines {
+		if err := onLine(l); err != nil {
+			return got.end, err
+		}
+	}
+	return got.end, got.err
+}
+
+// A contest member's script can only return text: it gets no files and leaves none.
+func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
+		members := round.Isolated(boxOf{t, l}, "")
+		const script = "echo $((6*7)); ls; echo secret > kept.txt"
+		for range 2 {
+			got := expect.Value(members.Run(t.Context(), script))(t)
+			if !strings.HasPrefix(got, "42\n") || strings.Contains(got, "kept.txt") || !strings.HasSuffix(got, "exit code: 0") {
+				t.Errorf("%q", got)
+			}
 		}
 	})
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // objects reaches the objects of an action, by addresses that are valid for this action only: the archives of its files
-// and of the attachments, the cancel object, and the place for the changed archive. Only the supervisor calls it, never the command.
+// and of the attachments, the cancel object, and the place for the changed archive. Only the supervisor calls it, never
+// the command.
 type objects struct{ client *http.Client }
 
 func newObjects() *objects {

@@ -49,17 +49,25 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 	}{
 		{"its code", func(o *isolated.Order) { o.Script = "exit 3" }, isolated.End{ExitCode: 3}},
 		{"a signal", func(o *isolated.Order) { o.Script = "kill -SEGV $$" }, isolated.End{ExitCode: -1, Signal: "SIGSEGV"}},
-		{"a signal that its parent may ignore", func(o *isolated.Order) { o.Script = "kill -HUP $$" }, isolated.End{ExitCode: -1, Signal: "SIGHUP"}},
-		{"a tool that is not installed", func(o *isolated.Order) { o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"pytestt", "-q"} }, isolated.End{ExitCode: 127, Missing: "pytestt"}},
-		{"a tool that a script does not find", func(o *isolated.Order) { o.Script = "pytestt -q" }, isolated.End{ExitCode: 127, Missing: "pytestt"}},
+		{"a signal that its parent may ignore", func(o *isolated.Order) { o.Script = "kill -HUP $$" },
+			isolated.End{ExitCode: -1, Signal: "SIGHUP"}},
+		{"a tool that is not installed", func(o *isolated.Order) {
+			o.Type, o.Script, o.Argv = isolated.TestRun, "",
+				[]string{"pytestt", "-q"}
+		}, isolated.End{ExitCode: 127, Missing: "pytestt"}},
+		{"a tool that a script does not find", func(o *isolated.Order) { o.Script = "pytestt -q" },
+			isolated.End{ExitCode: 127, Missing: "pytestt"}},
 		{"an interpreter that is not installed", func(o *isolated.Order) {
-			o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"sh", "-c", "printf '#!/no/such\n' > x; chmod +x x; exec ./x"}
+			o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"sh", "-c",
+				"printf '#!/no/such\n' > x; chmod +x x; exec ./x"}
 		}, isolated.End{ExitCode: 127}},
 		{"arguments as they are", func(o *isolated.Order) {
 			o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"test", "$HOME", "=", "$HOME"}
 		}, isolated.End{}},
-		{"a script that begins with a dash", func(o *isolated.Order) { o.Script = "-x" }, isolated.End{ExitCode: 127, Missing: "-x"}},
-		{"its time", func(o *isolated.Order) { o.Script, o.TimeoutSeconds = "sleep 30", 1 }, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
+		{"a script that begins with a dash", func(o *isolated.Order) { o.Script = "-x" },
+			isolated.End{ExitCode: 127, Missing: "-x"}},
+		{"its time", func(o *isolated.Order) { o.Script, o.TimeoutSeconds = "sleep 30", 1 },
+			isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
 		{"the claim's time, which is shorter", func(o *isolated.Order) {
 			o.Script, o.Deadline = "sleep 30", time.Now().Add(reserve+1500*time.Millisecond)
 		}, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
@@ -108,11 +116,13 @@ func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 		s.refuse = 1 // the second try succeeds
 		got := run(t, l, s.order(`ln -s /etc/passwd l; mkfifo p; echo x > f`))
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 0 || len(got.end.Left) != 2 || !strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`) {
+		if got.end.ExitCode != 0 || len(got.end.Left) != 2 ||
+			!strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`) {
 			t.Errorf("%+v", got.end)
 		}
 		expect.Same(t, []string{"f"}, s.after(t).Paths())
-		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`, conversation.MaxEntries)))
+		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`,
+			conversation.MaxEntries)))
 		expect.NoError(t, got.err)
 		if got.end.ExitCode != 0 || got.end.Version != "" || !strings.Contains(got.end.Limit, "more than 5000 files") {
 			t.Errorf("%+v", got.end)
@@ -136,7 +146,8 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 			o := s.order("echo begun")
 			tt.change(&o)
 			got := run(t, namespaces, o)
-			if !errors.Is(got.err, isolated.ErrNotBegun) || errors.Is(got.err, isolated.ErrCannot) != tt.cannot || strings.Contains(fmt.Sprint(got.err), s.URL) {
+			if !errors.Is(got.err, isolated.ErrNotBegun) || errors.Is(got.err, isolated.ErrCannot) != tt.cannot ||
+				strings.Contains(fmt.Sprint(got.err), s.URL) {
 				t.Errorf("got %v", got.err)
 			}
 		})
@@ -146,7 +157,8 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder") // so that no box is made
 	got := run(t, landlock, newStore(t).order("echo begun"))
-	if !errors.Is(got.err, isolated.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") || len(got.lines) > 0 {
+	if !errors.Is(got.err, isolated.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") ||
+		len(got.lines) > 0 {
 		t.Errorf("%+v, %v", got.lines, got.err)
 	}
 }

@@ -74,7 +74,8 @@ func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
 		})
 		t.Run("after its command", func(t *testing.T) {
 			a := armed(t, newStore(t))
-			a.Type, a.Argv, a.Script = isolated.ShellCommand, nil, "setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
+			a.Type, a.Argv, a.Script = isolated.ShellCommand, nil,
+				"setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
 			none(t, run(t, l, a))
 			nothingRuns(t)
 		})

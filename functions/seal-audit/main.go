@@ -19,13 +19,28 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"golang.org/x/sync/errgroup"
 
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
 	"ringi/shared/store/seal"
 )
@@ -57,4 +72,277 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store: rowsOf(store.OpenAll(cfg, env.Table)), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
 		Heads: seal.Open(cfg, env.Bucket), Locked: time.Duration(days) * 24 * time.Hour, Now: time.Now,
 	}, err
+}
+
+const (
+	// margin of the invocation's time is for returning records that were not sealed.
+	margin = 5 * time.Second
+	// maxEntries is how many rows a link seals. Each takes about 200 bytes, and a row of the table may have 400 KB.
+	maxEntries = 500
+)
+
+type Store interface {
+	Chain(ctx context.Context, tenant string) (seal.Chain, error)
+	Chains(ctx context.Context) iter.Seq2[seal.Chain, error]
+	AppendLink(ctx context.Context, l chain.Link) error
+	HeadKept(ctx context.Context, tenant string, seq int, at time.Time) error
+	ChainChecked(ctx context.Context, tenant string, through time.Time) error
+	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
+	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
+	FactOf(row map[string]types.AttributeValue) (f tenancy.DailyFact, ok bool, err error)
+	PutFacts(ctx context.Context, facts []tenancy.DailyFact) error
+	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
+	Count(ctx context.Context, c store.Counted) error
+	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
+}
+
+type Signer interface {
+	Sign(ctx context.Context, text []byte) ([]byte, error)
+}
+
+// Heads stores the heads of chains where nobody can delete them.
+type Heads interface {
+	Keep(ctx context.Context, head chain.Head) error
+}
+
+type Handler struct {
+	Store  Store
+	Signer Signer
+	Heads  Heads
+	Locked time.Duration // for how long the bucket locks a head
+	Now    func() time.Time
+
+	readings readings
+}
+
+// Handle seals and counts a batch of the table's stream. When a schedule calls it, it stores the chains' heads and
+// seals rows that were missed. It returns the records from the first that could not be sealed; sealing a row twice is
+// harmless.
+func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
+	ctx, cancel := clock.Sparing(ctx, margin)
+	defer cancel()
+	var batch events.DynamoDBEvent
+	if err := json.Unmarshal(event, &batch); err != nil {
+		return events.DynamoDBEventResponse{}, fmt.Errorf("read the event: %w", err)
+	}
+	if len(batch.Records) == 0 {
+		return events.DynamoDBEventResponse{}, h.minute(ctx)
+	}
+	out := h.records(ctx, batch.Records)
+	for _, first := range []string{h.facts(ctx, batch.Records), h.count(ctx, batch.Records)} {
+		if first != "" {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: first})
+		}
+	}
+	return out, nil
+}
+
+func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, late bool) error {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		is, err := h.Store.Chain(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		l, err := chain.Next(is.Head, salt(), rows, h.Now())
+		if err != nil {
+			return err
+		}
+		l.Late = late
+		if l.Signature, err = h.Signer.Sign(ctx, l.Text()); err != nil {
+			return fmt.Errorf("link %d of %s: %w", l.Seq, tenant, err)
+		}
+		if err = h.Store.AppendLink(ctx, l); !errors.Is(err, aggregate.ErrConflict) || clock.Sleep(ctx, wait) != nil {
+			return err
+		}
+	}
+}
+
+func salt() string {
+	b := make([]byte, 32)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+func failed(ctx context.Context, what, tenant string, err error) {
+	slog.ErrorContext(ctx, what, "tenant_id", tenant, "err", err)
+	boot.Count(boot.SealFailed, 1)
+}
+
+const (
+	// keepsAtOnce is how many heads are stored concurrently, lateAtOnce how many tenants' rows are checked
+	// concurrently.
+	keepsAtOnce, lateAtOnce = 16, 4
+	// leastShare is the least time for checking one tenant's rows.
+	leastShare = 2 * time.Second
+	// longBehind is how long a tenant's rows may stay unchecked before an alarm is raised.
+	longBehind = 48 * time.Hour
+)
+
+// minute stores the head of each chain that grew, then seals rows that were missed. A failure for one tenant is logged,
+// counted and retried the next minute; it delays no other tenant.
+func (h *Handler) minute(ctx context.Context) error {
+	var behind []seal.Chain
+	var keeps errgroup.Group
+	keeps.SetLimit(keepsAtOnce)
+	through := h.through()
+	for is, err := range h.Store.Chains(ctx) {
+		if err != nil {
+			_ = keeps.Wait()
+			return err
+		}
+		if is.Checked.Before(through) {
+			behind = append(behind, is)
+		}
+		keeps.Go(func() error {
+			if err := h.keep(ctx, is); err != nil {
+				failed(ctx, "keeps no head", is.Tenant, err)
+			}
+			return nil
+		})
+	}
+	_ = keeps.Wait()
+	h.lateOnes(ctx, behind, through)
+	return nil
+}
+
+// lateOnes seals missed rows of these tenants, beginning with the one whose last check is oldest. Each tenant has a
+// share of the time; the next minute continues.
+func (h *Handler) lateOnes(ctx context.Context, behind []seal.Chain, through time.Time) {
+	h.readings.trim()
+	slices.SortStableFunc(behind, func(a, b seal.Chain) int { return a.Checked.Compare(b.Checked) })
+	var all errgroup.Group
+	all.SetLimit(lateAtOnce)
+	for i, is := range behind {
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() error {
+			within, cancel := share(ctx, len(behind)-i)
+			defer cancel()
+			err := h.late(within, is, through)
+			switch inTime := within.Err() == nil; {
+			case err == nil:
+			case inTime || ctx.Err() == nil && through.Sub(is.Checked) > longBehind && !is.Checked.IsZero():
+				failed(ctx, "seals nothing late", is.Tenant, err)
+			default:
+				slog.InfoContext(ctx, "looks on in a minute", "tenant_id", is.Tenant)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+}
+
+// share bounds ctx to one tenant's part of the remaining time, given how many tenants are still to be checked,
+// lateAtOnce at a time.
+func share(ctx context.Context, tenants int) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx,
+		max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
+}
+
+// keep signs and stores a chain's head, unless that is stored already. The head of a chain that rests is stored again
+// while its lock still holds: the bucket deletes heads whose lock is over, and the newest must always be there.
+func (h *Handler) keep(ctx context.Context, is seal.Chain) error {
+	if is.Kept >= is.Seq && h.Now().Sub(is.KeptAt) < h.Locked/2 {
+		return nil
+	}
+	head := chain.Head{Tenant: is.Tenant, Seq: is.Seq, Link: is.Link, At: h.Now().UTC().Truncate(time.Millisecond)}
+	var err error
+	if head.Signature, err = h.Signer.Sign(ctx, head.Text()); err != nil {
+		return err
+	}
+	if err := h.Heads.Keep(ctx, head); err != nil {
+		return err
+	}
+	return h.Store.HeadKept(ctx, is.Tenant, is.Seq, head.At)
+}
+
+// facts adds new rows to the figures of their days. It returns the sequence number of the first record that the stream
+// must repeat, or "". Repeating is safe: the same row makes the same fact. What models cost is counted again, too,
+// which
+// rings early at worst.
+func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
+	var all []tenancy.DailyFact
+	var cost aggregate.MicroUSD
+	first := ""
+	for _, r := range records {
+		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
+			continue
+		}
+		f, ok, err := readAs(r, h.Store.FactOf)
+		switch {
+		case err != nil: // it can never become a fact
+			failed(ctx, "makes no fact", f.Tenant, err)
+		case ok:
+			if first == "" {
+				first = r.Change.SequenceNumber
+			}
+			all = append(all, f)
+			if f.Spent != nil {
+				cost += f.Spent.Cost
+			}
+		}
+	}
+	if err := h.Store.PutFacts(ctx, all); err != nil {
+		failed(ctx, "keeps no facts", all[0].Tenant, err)
+		return first
+	}
+	if cost > 0 {
+		boot.PutMetrics(boot.MetricValue{Name: boot.ModelCost, N: float64(cost) / 1e6})
+	}
+	return ""
+}
+
+// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that the stream
+// must repeat, or "". Each row counts once, however often it is delivered, with its newest revision in the batch.
+func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
+	type told struct {
+		store.Counted
+		first string // sequence number of the row's first record
+	}
+	var rows []told // in the order of their first records
+	at := map[[2]string]int{}
+	for _, r := range records {
+		if r.EventName == string(events.DynamoDBOperationTypeRemove) {
+			continue
+		}
+		c, ok, err := readAs(r, h.Store.CountedOf)
+		if err != nil { // it can never be counted
+			failed(ctx, "can't be counted", c.Tenant, err)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		row := [2]string{c.Tenant, c.Row}
+		if i, twice := at[row]; !twice {
+			at[row] = len(rows)
+			rows = append(rows, told{c, r.Change.SequenceNumber})
+		} else if c.Rev > rows[i].Rev {
+			rows[i].Counted = c
+		}
+	}
+	for _, row := range rows {
+		if err := h.Store.Count(ctx, row.Counted); err != nil {
+			failed(ctx, "counts nothing", row.Tenant, err)
+			if first == "" {
+				first = row.first
+			}
+		}
+	}
+	return first
+}
+
+// readAs reads the row of a record by read.
+func readAs[T any](r events.DynamoDBEventRecord, read func(map[string]types.AttributeValue) (T, bool, error)) (x T,
+	ok bool, err error) {
+	it, err := item(r.Change.NewImage)
+	if err != nil {
+		return x, false, err
+	}
+	return read(it)
 }

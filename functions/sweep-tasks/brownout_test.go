@@ -202,7 +202,8 @@ func newMinute(t *testing.T) *minute {
 func (m *minute) sweep(t *testing.T) time.Duration {
 	t.Helper()
 	now := func() time.Time { return m.now }
-	h := &Handler{Store: m, Delegations: noDelegations{}, Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now}, Now: now}
+	h := &Handler{Store: m, Delegations: noDelegations{}, Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now},
+		Now: now}
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 	defer cancel()
 	began := time.Now()
@@ -251,7 +252,8 @@ func TestABrownOutDelaysNoExpiry(t *testing.T) {
 				}
 				took := m.sweep(t)
 				done := len(m.later) - m.off
-				t.Logf("%v: %d of %d gates expired, %d tasks handled, %d put off, %d calls of what is down", took, m.expired(), heads/2, done, m.off, m.calls[tt.down])
+				t.Logf("%v: %d of %d gates expired, %d tasks handled, %d put off, %d calls of what is down", took, m.expired(),
+					heads/2, done, m.off, m.calls[tt.down])
 				if m.expired() != tt.expired || done != tt.done || m.calls[tt.down] > tt.asked || took > tt.within {
 					t.Errorf("%d expired, %d handled, %d calls, %s", m.expired(), done, m.calls[tt.down], took)
 				}

@@ -21,11 +21,20 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/decide/effect"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 	"ringi/shared/store/large/removal"
@@ -49,4 +58,274 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Erase:   store.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,
 	}, nil
+}
+
+const (
+	// spare is the least remaining time for beginning another task.
+	spare = 10 * time.Second
+	// atOnce is how many tasks of a shard are handled concurrently. mostKept is how many of them stay in memory until
+	// their effects are carried out; others are read again, since the function has 512 MB.
+	atOnce, mostKept = 16, 32
+	// besideWithin is the part of perTask for reading the other aggregate that a decision depends on. failedWait is the
+	// longest delay of an aggregate for a failure that another aggregate or a service caused.
+	besideWithin = 2 * time.Second
+	failedWait   = 5 * time.Minute
+	// perTask bounds the time for one task, so that it delays no other for long.
+	perTask = 8 * time.Second
+)
+
+type Store interface {
+	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error]
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
+	Decide(
+		ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+	) (aggregate.Aggregate, error)
+	Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error
+	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
+}
+
+type Handler struct {
+	Store       Store
+	Delegations Delegations
+	Effects     effect.Runner
+	Erase       store.Eraser
+	Now         func() time.Time
+}
+
+// count counts the tasks of one sweep: handled, repaired, failed, and left because a service failed.
+type count struct{ swept, repairs, failed, left atomic.Int64 }
+
+// Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
+// minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
+// people wait for them. Then it carries out effects, and tells people what was done by who stood in for them. Last it
+// deletes what is forgotten. It postpones a task that can't be
+// handled. A failing task, shard or service doesn't delay other tasks; tasks that need the service stay due.
+func (h *Handler) Handle(ctx context.Context) error {
+	one := h.ofOneSweep()
+	var n count
+	errs := make([]error, store.Shards)
+	found := make([][]*found, store.Shards)
+	first, cancel := half(ctx)
+	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
+	cancel()
+	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
+	errs = append(errs, h.listOver(ctx, &n))
+	one.eraseAll(ctx, slices.Concat(found...), &n)
+	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
+	boot.Count(boot.SweepFailed, int(n.failed.Load()))
+	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(),
+		"left", n.left.Load())
+	return errors.Join(errs...)
+}
+
+func shards(do func(shard int)) {
+	var all sync.WaitGroup
+	for shard := range store.Shards {
+		all.Go(func() { do(shard) })
+	}
+	all.Wait()
+}
+
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	return context.WithCancel(ctx)
+}
+
+// decideDue makes a shard's decisions that depend on time. It returns the aggregates whose effects are still to be
+// carried out.
+func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*found, err error) {
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	defer func() { _ = all.Wait() }()
+	for ref, err := range h.Store.Due(ctx, shard, h.Now()) {
+		if err != nil {
+			return list, fmt.Errorf("ask what is due in shard %d: %w", shard, err)
+		}
+		if !enough(ctx) {
+			return list, nil
+		}
+		f := &found{ref: ref, keep: len(list) < mostKept}
+		list = append(list, f)
+		n.swept.Add(1)
+		all.Go(func() error {
+			h.count(ctx, f, h.decide, n)
+			return nil
+		})
+	}
+	return list, nil
+}
+
+// carryOut carries out the effects of a shard's aggregates.
+func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	for _, f := range list {
+		if f.over || !enough(ctx) {
+			continue
+		}
+		all.Go(func() error {
+			h.count(ctx, f, h.effects, n)
+			return nil
+		})
+	}
+	_ = all.Wait()
+}
+
+// count counts one part of handling an aggregate, and postpones the aggregate if that part fails. An aggregate that
+// failed only because of a service stays due.
+func (h *Handler) count(
+	ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count,
+) {
+	repairs, err := part(ctx, f)
+	n.repairs.Add(int64(repairs))
+	if err == nil {
+		return
+	}
+	f.over = true
+	n.failed.Add(1)
+	if errors.Is(err, errLeftAlone) {
+		n.left.Add(1)
+		return
+	}
+	h.putOff(ctx, f.ref, err)
+}
+
+func enough(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > spare)
+}
+
+// putOff postpones a task after its n-th failure by 2^n minutes, at most an hour, and much less if the failure is not
+// the task's own.
+func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
+	failures := 1
+	if head, err := h.Store.Head(ctx, ref); err == nil {
+		failures = head.Common().SweepFailures + 1
+	}
+	wait := min(time.Hour, time.Minute<<min(failures, 6))
+	if errors.Is(why, errUnread) || unavailable(why) { // its own decide_by may come sooner
+		wait = min(wait, failedWait)
+	}
+	now := h.Now()
+	err := h.Store.SweepFailed(ctx, ref, failures, now.Add(wait), now)
+	slog.ErrorContext(ctx, "put off", ref.Log(), "failures", failures, "err", errors.Join(why, err))
+}
+
+type found struct {
+	ref  aggregate.Ref
+	keep bool
+	a    aggregate.Aggregate // after its decisions; nil: effects loads it again
+	// why the other aggregate, which a decision depends on, could not be read
+	unread error
+	over   bool                                    // nothing more is done for it in this sweep
+	erased aggregate.Decision[aggregate.Aggregate] // not nil: it must be deleted, and then this be committed
+}
+
+// decide makes the decisions that depend only on time. It returns how many of them another function should have made.
+// If the other aggregate that a decision depends on can't be read, that decision waits, and decide returns the error
+// after everything else is done.
+func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, perTask)
+	defer cancel()
+	defer boot.Recover(ctx, &err, f.ref.Log())
+	a, err := h.Store.Load(ctx, f.ref)
+	if err != nil {
+		return 0, fmt.Errorf("load it: %w", err)
+	}
+	if l, ends := a.(ending); ends && l.Late(h.Now()) {
+		slog.WarnContext(ctx, "should have ended long ago", f.ref.Log())
+		boot.Count(boot.ContestLate, 1)
+	}
+	beside, unread := h.beside(ctx, a)
+	for _, d := range a.Overdue(h.Now(), beside) {
+		if d.Beside && unread != nil {
+			continue
+		}
+		if _, err := d.Decide(a); notDue(err) {
+			continue
+		}
+		n, err := h.Store.Decide(ctx, f.ref, d.Decide)
+		switch {
+		case err == nil:
+			a = n
+			if d.Repair {
+				repairs++
+			}
+		case !notDue(err):
+			return repairs, fmt.Errorf("settle: %w", err)
+		}
+	}
+	if _, wants := a.Beside(); wants { // otherwise nothing depends on the other aggregate any more
+		f.unread = unread
+	}
+	if f.keep {
+		f.a = a
+	}
+	return repairs, nil
+}
+
+// effects carries out every effect, and only then sets the aggregate's next due time. It returns how many repairs it
+// made.
+func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, perTask)
+	defer cancel()
+	defer boot.Recover(ctx, &err, f.ref.Log())
+	a := f.a
+	if a == nil {
+		if a, err = h.Store.Load(ctx, f.ref); err != nil {
+			return 0, fmt.Errorf("load it again: %w", err)
+		}
+	}
+	e := a.Effects(h.Now())
+	repairs, err = h.Effects.Run(ctx, a, e, true)
+	err = errors.Join(err, f.unread)
+	f.erased = e.Erased
+	// The cards are drawn even if the task's run could not be woken.
+	if e.Cards && !a.Root().Common().InLine(h.Now()) {
+		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, *a.Root().Common(), aggregate.NewID()))
+	}
+	if err != nil {
+		return repairs, err
+	}
+	due := a.DueAt(h.Now())
+	if soon := h.Now().Add(time.Second); due != nil && due.Before(soon) {
+		due = &soon
+	}
+	if err := h.Store.Postpone(ctx, f.ref, *a.Root().Common(), due); err != nil && !errors.Is(err, aggregate.ErrConflict) {
+		return repairs, fmt.Errorf("put off: %w", err)
+	}
+	return repairs, nil // after a conflict the task has changed, which makes it due again
+}
+
+// ending is an aggregate that must end by a certain time.
+type ending interface{ Late(now time.Time) bool }
+
+// errUnread means that the other aggregate could not be read.
+var errUnread = errors.New("load what is beside")
+
+func notDue(err error) bool {
+	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) ||
+		errors.Is(err, aggregate.ErrSuperseded)
+}
+
+// beside loads the other aggregate that a's overdue decisions depend on. It returns nil if they depend on none or it is
+// gone.
+func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
+	ref, wants := a.Beside()
+	if !wants {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, besideWithin)
+	defer cancel()
+	other, err := h.Store.Load(ctx, ref)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnread, err)
+	}
+	return other, nil
 }

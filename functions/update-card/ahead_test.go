@@ -135,7 +135,8 @@ func TestNoMinuteHasMoreCallsThanSlackAllows(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			r := &minutes{T: t, random: rand.New(rand.NewPCG(seed, 0)), now: time.Unix(1776675600, 0), made: map[string][]time.Time{}}
+			r := &minutes{T: t, random: rand.New(rand.NewPCG(seed, 0)), now: time.Unix(1776675600, 0),
+				made: map[string][]time.Time{}}
 			s, _ := server.Store(t)
 			for range 3 {
 				h := &Handler{Pace: records.NotesOf(s.Table()), PaceScale: 1, Now: func() time.Time { return r.now }}

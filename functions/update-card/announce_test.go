@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -211,4 +213,152 @@ func TestAnEndBesideCopiesIsAskedFor(t *testing.T) {
 	w.told(0)
 	expect.Must(t, w.send(w.asked()), "it was given back")
 	w.told(1)
+}
+
+// listing makes these people the approvers.
+func (k *inConversation) listing(change func(*tenancy.Settings), users ...string) {
+	k.T.Helper()
+	ctx, s := k.T.Context(), k.rows.Of.Store
+	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team,
+		Admins: []string{}}, k.Now()))(k.T)
+	settings := expect.Value(s.Settings(ctx, k.ref.Tenant))(k.T)
+	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
+	if change != nil {
+		change(&settings)
+	}
+	expect.Value(s.SaveSettings(ctx, k.ref.Tenant, settings, k.By, k.Now()))(k.T)
+	k.policy.Mode, k.policy.Approvers = aggregate.ApproversList, users
+}
+
+// proposes brings the conversation to a waiting action.
+func (k *inConversation) proposes(script string) *conversation.Action {
+	k.T.Helper()
+	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	}
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
+	settings := expect.Value(k.rows.Of.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T)
+	return k.says("試します。", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+		Seconds: 60,
+		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: settings.Rev},
+	}).Current()
+}
+
+// shown draws the cards and, if they were requested, the copies. It reports whether they were.
+func (k *inConversation) shown() (asked bool) {
+	k.T.Helper()
+	k.queue.sent = nil
+	expect.Must(k.T, k.send(k.asking()), "given back for %v s", k.queue.hidden)
+	for _, m := range k.queue.sent {
+		if strings.Contains(*m.MessageBody, `"copies":true`) {
+			asked = true
+			expect.That(k.T, *m.MessageGroupId != k.ref.ID && k.send(*m.MessageBody),
+				"copies hold the cards up, or are given back for %v s", k.queue.hidden)
+		}
+	}
+	return asked
+}
+
+// sees checks that the bot's only direct message to a person contains all texts in want and none in not.
+func (k *inConversation) sees(user string, want, not []string) {
+	k.T.Helper()
+	got := k.direct(user)
+	expect.Must(k.T, len(got) == 1, "%s has %d messages: %v", user, len(got), got)
+	for _, text := range want {
+		if !strings.Contains(got[0], text) {
+			k.T.Errorf("%s doesn't see %q: %s", user, text, got[0])
+		}
+	}
+	for _, text := range not {
+		if strings.Contains(got[0], text) {
+			k.T.Errorf("%s sees %q: %s", user, text, got[0])
+		}
+	}
+}
+
+func TestCopiesOfActions(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *inConversation){
+		"go to listed approvers and follow the decision and the run":      testActionCopiesFollow,
+		"follow what ends an action before anybody decides":               testActionCopiesEnd,
+		"aren't for whoever may not approve, and none go out when so set": testActionCopiesOfEligible,
+		"leave with the old actions of a long conversation":               testActionCopiesLeave,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newConversation(t, db)) })
+	}
+}
+
+func testActionCopiesFollow(t *testing.T, k *inConversation) {
+	k.listing(nil, webapi.Sato, webapi.Suzuki, webapi.Tanaka)
+	x := k.proposes("make test")
+	if k.shown(); k.shown() {
+		t.Error("copies are asked for, and nothing changed")
+	}
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
+		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, x.ActionID, "make test",
+			"と claude"}, []string{"/archives/"}) // whose direct messages they can't open
+	}
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
+	})
+	k.shown()
+	k.sees(webapi.Tanaka, []string{"承認: ", webapi.Suzuki}, []string{"approve_action"})
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
+	})
+	k.shown()
+	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(),
+		DeleteAfter: time.Now().Add(time.Hour).Unix()}
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, []conversation.LogEntry{line}, nil))
+	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
+	expect.That(t, !k.shown(), "copies follow each line that an action prints")
+	k.sees(webapi.Tanaka, []string{"実行中"}, []string{"it prints"})
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 1}, k.Now())
+	})
+	k.shown()
+	k.sees(webapi.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
+	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
+}
+
+func testActionCopiesEnd(t *testing.T, k *inConversation) {
+	k.listing(nil, webapi.Suzuki)
+	k.proposes("make test")
+	k.shown()
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+	k.shown()
+	k.sees(webapi.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
+}
+
+func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, webapi.Guest, webapi.Stranger,
+		webapi.Suzuki)
+	x := k.proposes("make test")
+	expect.That(t, !k.shown() && len(k.direct(webapi.Suzuki)) == 0, "copies go out, and none are wanted")
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
+	})
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, webapi.Guest, webapi.Stranger,
+		webapi.Suzuki)
+	k.proposes("make")
+	k.shown()
+	n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies)
+	expect.That(t, n == 1 && len(k.direct(webapi.Suzuki)) == 1, "%d copies", n)
+}
+
+func testActionCopiesLeave(t *testing.T, k *inConversation) {
+	k.listing(nil, webapi.Suzuki)
+	for range 23 {
+		x := k.proposes("make test")
+		k.shown()
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
+		})
+	}
+	k.shown()
+	a := expect.Value(k.rows.Load(t.Context(), k.ref))(t)
+	expect.That(t, len(a.Copies) == len(a.Actions) && len(a.Copies) < 23,
+		"%d copies of %d actions stay", len(a.Copies), len(a.Actions))
 }

@@ -25,7 +25,8 @@ import (
 // listing makes these people the approvers.
 func (w *world) listing(users, groups []string) tenancy.Settings {
 	w.T.Helper()
-	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
+	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
+		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
 	return w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
 	})
@@ -91,7 +92,8 @@ func testCopiesFollow(t *testing.T, w *world) {
 	w.Approve()
 	w.drawn()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
-		if got := w.direct(user); len(got) != 1 || strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], "承認") {
+		if got := w.direct(user); len(got) != 1 || strings.Contains(got[0], "approve_prompt") ||
+			!strings.Contains(got[0], "承認") {
 			t.Errorf("%s sees %v", user, got)
 		}
 	}
@@ -227,7 +229,8 @@ func testOwnLanguage(t *testing.T, w *world) {
 	w.Ref = ref
 	w.done()
 	said := w.direct(webapi.Sato)[before:]
-	expect.That(t, len(said) == 1 && strings.Contains(said[0], card.Sentence("en", task.ReasonGreeting, "")[:40]), "%v", said)
+	expect.That(t, len(said) == 1 && strings.Contains(said[0], card.Sentence("en", task.ReasonGreeting, "")[:40]), "%v",
+		said)
 	offered := w.slack.Prompts(webapi.DirectMessage(webapi.Sato))
 	expect.Is(t, offered[0].Title, card.Suggestions("en")[0].Title, "suggested")
 }
@@ -254,7 +257,8 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	s := w.listing([]string{webapi.Suzuki}, []string{"S0GONE"})
 	w.Prompted(s)
-	w.slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Refused, Code: "no_such_subteam", Times: 1000})
+	w.slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Refused, Code: "no_such_subteam",
+		Times: 1000})
 	w.drawn()
 	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
@@ -299,10 +303,12 @@ func TestCopiesThatWait(t *testing.T) {
 			for received := 1; received <= 600; received++ {
 				w.queue.hidden, w.queue.sent = nil, nil
 				out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-					MessageId: "m1", ReceiptHandle: "r1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(received), "MessageGroupId": "group"},
+					MessageId: "m1", ReceiptHandle: "r1", Body: body,
+					Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(received), "MessageGroupId": "group"},
 				}}}))(t)
 				if received > 100 {
-					t.Fatalf("received %d times: the queue sets it aside after %v, for a wait that is an hour", received, w.Now().Sub(began).Round(time.Second))
+					t.Fatalf("received %d times: the queue sets it aside after %v, for a wait that is an hour", received,
+						w.Now().Sub(began).Round(time.Second))
 				}
 				if len(out.BatchItemFailures) == 0 {
 					if len(w.queue.sent) == 0 {

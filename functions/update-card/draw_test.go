@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -334,7 +335,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.Approve()
 	w.done()
 	thread = w.slack.Thread(t, webapi.HR, w.root)
-	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") || strings.Contains(string(last), "approve_step") {
+	if last, err = json.Marshal(thread[len(thread)-1].Attachments); err != nil || !strings.Contains(string(last), "末尾") ||
+		strings.Contains(string(last), "approve_step") {
 		t.Errorf("%v: after the stamp the card is %s", err, last)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(1, w.Now()) })
@@ -344,4 +346,32 @@ func testLargeArguments(t *testing.T, w *world) {
 	}
 	kept := w.Load().Gates[0].Arguments
 	expect.That(t, kept.JSON == "", "the row holds %d bytes of them", len(kept.JSON))
+}
+
+// settingsReads counts how often the settings are read.
+type settingsReads struct {
+	Store
+	n int
+}
+
+func (s *settingsReads) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
+	s.n++
+	return s.Store.Settings(ctx, tenant)
+}
+
+// Settings are read for each drawing that asks for a decision, and otherwise once a minute.
+func TestSettingsOfAMinute(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	s := &settingsReads{Store: w.h.Store}
+	w.h.Store = s
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.done() // its cards were never drawn
+	for _, tt := range []struct {
+		passes time.Duration
+		reads  int
+	}{{time.Second, 1}, {settingsLast, 2}, {time.Second, 2}} {
+		w.Later(tt.passes)
+		w.done()
+		expect.Is(t, s.n, tt.reads, "reads after", tt.passes)
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/records"
@@ -121,7 +124,8 @@ func TestWhatWaitsOftenIsNotSentAround(t *testing.T) {
 	}
 	for name, m := range map[string]*sqs.SendMessageInput{"in its lane": in, "alone": w.alone(t)} {
 		w.useUp()
-		expect.Must(t, w.post(m, 1) && len(w.queue.sent) == 0, "%s: %d sent, given back for %v s", name, len(w.queue.sent), w.queue.hidden)
+		expect.Must(t, w.post(m, 1) && len(w.queue.sent) == 0, "%s: %d sent, given back for %v s", name, len(w.queue.sent),
+			w.queue.hidden)
 		h := w.Load().Head
 		expect.Must(t, h.DrawAt != nil && h.DrawAt.After(w.Now()) && h.DueAt != nil && !h.DueAt.After(*h.DrawAt),
 			"%s: the sweeper draws it at %v, comes at %v", name, h.DrawAt, h.DueAt)
@@ -152,7 +156,8 @@ func TestCopiesThatWaitOftenWaitAlone(t *testing.T) {
 	}
 	in := w.moved(w.post(effect.Copies("q", w.Ref, head.Rev, head.Redraws, effect.MostHops+1), 1), w.Ref.ID+"-copies")
 	for nth, least := range map[int]int32{1: 1, 9: 60} {
-		expect.That(t, !w.post(in, nth) && len(w.queue.sent) == 0 && w.queue.hidden[0] >= least, "receipt %d: %d sent, given back for %v s",
+		expect.That(t, !w.post(in, nth) && len(w.queue.sent) == 0 && w.queue.hidden[0] >= least,
+			"receipt %d: %d sent, given back for %v s",
 			nth, len(w.queue.sent), w.queue.hidden)
 	}
 }
@@ -171,7 +176,8 @@ func TestWhatTheQueueDoesNotTakeWaitsInItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.queue.err = errors.New("no answer")
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second})
-	expect.That(t, !w.post(w.inLane(), 1) && len(w.queue.hidden) == 1 && w.queue.hidden[0] >= 20, "hidden for %v s", w.queue.hidden)
+	expect.That(t, !w.post(w.inLane(), 1) && len(w.queue.hidden) == 1 && w.queue.hidden[0] >= 20, "hidden for %v s",
+		w.queue.hidden)
 }
 
 // Those behind it are due no earlier.
@@ -215,7 +221,8 @@ func TestATabWaitsInItsLane(t *testing.T) {
 	expect.That(t, saying(*in.MessageBody).After.IsZero(), "it is no longer one that was just opened: %s", *in.MessageBody)
 }
 
-// A message whose invocation died after an update, before saving it, is moved: the new message's first receipt draws the
+// A message whose invocation died after an update, before saving it, is moved: the new message's first receipt draws
+// the
 // card anew, even if others of the task have taken a place in line since.
 func TestAMovedMessageStillDoubts(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
@@ -231,4 +238,58 @@ func TestAMovedMessageStillDoubts(t *testing.T) {
 		}
 	}
 	expect.That(t, drawn == 1, "the card was updated %d times", drawn)
+}
+
+// receivedOf makes the task belong to another workspace, whose message claims to be from this workspace's channel.
+func (w *world) receivedOf(team string) {
+	w.T.Helper()
+	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
+		TeamID: team, Text: "従業員一覧", User: webapi.Alex, Channel: webapi.HR, MessageTS: w.root, ThreadTS: w.root,
+		Source: task.SourceChannel,
+	}, w.Now())
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
+}
+
+func testForeign(t *testing.T, w *world) {
+	w.receivedOf("T0FOREIGN")
+	w.slack.Faults.Add(webapi.Fault{Method: "auth.test", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second, Times: 1})
+	w.slack.Calls()
+	w.back(20, 25) // while Slack doesn't say which workspace the app belongs to
+	w.done()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.Now()) })
+	w.done()
+	for _, c := range w.slack.Calls() {
+		expect.That(t, c == "auth.test", "called %s", c)
+	}
+	w.shows()
+	head := w.Load().Head
+	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
+
+	w.receivedOf("T0CONNECTED")
+	own := tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected,
+		Credentials: "sealed"}
+	expect.Value(w.Store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
+		w.Now()))(t)
+	w.done()
+	w.shows("受け付けました")
+}
+
+// A card is sent by the bot of its own workspace.
+func TestCardsAreSentByTheirWorkspacesBot(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	client, calls := w.slack.ByTenant(t)
+	w.h.Slack = client
+	expect.Must(t, w.deliver(), "it was given back")
+	ours(t, calls(), w.Ref.Tenant, "chat.postMessage")
+}
+
+// ours fails for every call that was not made for this tenant, except for auth.test with the deployment's own token.
+func ours(t *testing.T, calls []string, tenant, want string) {
+	t.Helper()
+	expect.That(t, slices.Contains(calls, want+" "+tenant), "%s was not called for %s: %q", want, tenant, calls)
+	for _, c := range calls {
+		expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
+	}
 }

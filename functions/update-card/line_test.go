@@ -23,7 +23,8 @@ import (
 
 // A backlog: 2,000 cards of one workspace are due within a minute or at once, of which Slack allows 46 a minute. No
 // message waits so often that it is given up, and all cards are drawn as fast as Slack allows. They never
-// occupy all invocations: another workspace's card is drawn at once, even while each call to the first one's Slack takes
+// occupy all invocations: another workspace's card is drawn at once, even while each call to the first one's Slack
+// takes
 // 10 s.
 func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
 	expect.Patience(t)
@@ -57,7 +58,8 @@ func testBacklog(t *testing.T, over, hangs, within time.Duration) {
 	began := time.Now()
 	b := &backlogged{t: t, tasks: map[string]*waiting{}, paces: map[string]*paper{}, hangs: began.Add(hangs)}
 	h := &Handler{
-		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{results: b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b,
+		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{results: b}}, Slack: b, Pace: b, PaceScale: 1,
+		Queue: b,
 		NewID: aggregate.NewID,
 		Now:   time.Now, Wait: clock.Sleep,
 	}
@@ -158,10 +160,13 @@ func (b *backlogged) locked() func() {
 func (b *backlogged) asks(team string) {
 	id := aggregate.NewID()
 	a := &task.Aggregate{
-		Head:    task.Head{Head: aggregate.Head{TenantID: aggregate.TenantID(team), Rev: 2, ShownRev: 1, Run: 1, Requester: "U1", ChangedAt: time.Now()}, TaskID: id, Parked: &task.Parked{Layer: task.L1, Sentence: task.ReasonRunFailed}},
+		Head: task.Head{Head: aggregate.Head{TenantID: aggregate.TenantID(team), Rev: 2, ShownRev: 1, Run: 1,
+			Requester: "U1", ChangedAt: time.Now()}, TaskID: id,
+			Parked: &task.Parked{Layer: task.L1, Sentence: task.ReasonRunFailed}},
 		Request: &task.Request{TeamID: team, Text: "x", User: "U1", Channel: team, MessageTS: "1.1", ThreadTS: "1.1"},
 	}
-	a.Add(&aggregate.Card{ID: aggregate.NewID(), AggregateID: id, CardType: task.CardTask, Channel: team, State: aggregate.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: time.Now()})
+	a.Add(&aggregate.Card{ID: aggregate.NewID(), AggregateID: id, CardType: task.CardTask, Channel: team,
+		State: aggregate.CardPosted, MessageTS: "1.2", Hash: "as received", CreatedAt: time.Now()})
 	func() {
 		defer b.locked()()
 		b.tasks[id], b.left = &waiting{a: a, began: time.Now(), due: time.Now().Add(time.Minute)}, b.left+1

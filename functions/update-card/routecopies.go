@@ -38,7 +38,8 @@ func (d *drawing) onRoute(key string) (r route, ok bool) {
 	return r, true
 }
 
-// unlisted returns the rows of those who owe the present stage a stamp and have no row there yet, one for each. They are
+// unlisted returns the rows of those who owe the present stage a stamp and have no row there yet, one for each. They
+// are
 // the people of the route, whether they are in the channel or not, and whatever the settings say of approvers. The home
 // of a gate, whose members its stage asks, has one row, of a card like the first.
 func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Card) {

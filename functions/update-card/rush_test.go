@@ -165,7 +165,8 @@ func (r *rush) ask(channel string) {
 	}, r.Now())
 	expect.NoError(r.T, err)
 	expect.NoError(r.T, r.Store.Create(r.T.Context(), c))
-	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second), queued: []time.Time{r.Now()}})
+	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second),
+		queued: []time.Time{r.Now()}})
 }
 
 // move makes a request's next move when it is time.
@@ -182,7 +183,8 @@ func (r *rush) move(x *asked) {
 	_, err := r.Store.Decide(r.T.Context(), x.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		switch x.next {
 		case 0:
-			return a.Extracted(a.Head.Run, task.Extract{Title: "依頼", Description: "今月", Priority: task.High, TaskType: task.TypeStandard}, now)
+			return a.Extracted(a.Head.Run, task.Extract{Title: "依頼", Description: "今月", Priority: task.High,
+				TaskType: task.TypeStandard}, now)
 		case 1:
 			return a.BeginPrompt(a.Head.Run, now)
 		case 2:
@@ -193,7 +195,8 @@ func (r *rush) move(x *asked) {
 			return a.BeginProcess(a.Head.Run, now)
 		case 5:
 			return a.FinishProcess(a.Head.Run, []task.Step{{
-				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Access: aggregate.Read, ToolVersion: "1",
+				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees",
+				ToolInput: aggregate.JSON("{}"), Access: aggregate.Read, ToolVersion: "1",
 			}}, "", s, now)
 		case 6:
 			return decide.Approve(a, a.Process().ID, r.requester(), r.policy(), now)

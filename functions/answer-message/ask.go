@@ -1,0 +1,303 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/store/large"
+)
+
+// ask asks the agent's model. What it would not take at once is folded away before. If the vendor refuses the request
+// for its length all the same, because it counts otherwise or the model takes less than the settings say, ask folds
+// once
+// more, to half, and tries once more. The answer has the usage of all calls, also with an error.
+func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (conversation.Answer, turn.Reply, error) {
+	room, err := of.Room()
+	if err != nil {
+		return conversation.Answer{}, turn.Reply{}, err
+	}
+	history, whole := of.History, turn.Weigh(of.History)
+	var x conversation.Answer
+	for again := false; ; again = true {
+		paid := x.Usage
+		x, of.History = t.fold(ctx, wire, history, of.Share(room))
+		bySummary := x.Usage
+		x.Usage = together(paid, x.Usage)
+		of.Paid = t.paidFor(&x)
+		of.Fit(room)
+		onText, end := t.grow(ctx)
+		reply, err := turn.Answer(ctx, wire, of, onText)
+		end(err != nil)
+		x.Usage = together(x.Usage, reply.Usage)
+		if err != nil && bySummary.Free() { // the model made no summary; another try will
+			x.Summary, x.Through, x.Folded = "", "", nil
+		}
+		if e, is := errors.AsType[*model.Error](err); !is || e.Kind != model.TooLong || again {
+			return x, reply, err
+		}
+		slog.WarnContext(ctx, "too long for the model", "session", t.ref.ID, "estimated_tokens", whole, "room", room)
+		room, of.MaxTokens = min(room, turn.Weigh(of.History))/2, turn.MaxTokens/2
+		of.Earlier = reply.Rounds
+	}
+}
+
+// together adds the usage of later calls, which names the sum.
+func together(earlier, later model.Usage) model.Usage {
+	sum := earlier.Plus(later)
+	sum.ID = cmp.Or(later.ID, earlier.ID)
+	return sum
+}
+
+// fold replaces what is too long by a summary, and leaves out files and arguments that are too large by themselves.
+func (t *answering) fold(ctx context.Context, wire model.Wire, history []turn.Message, room int,
+) (x conversation.Answer, shown []turn.Message) {
+	if last := len(history) - 1; last >= 0 { // a file that is too large by itself doesn't fold all the rest away
+		history = slices.Concat(history[:last], turn.Fit(history[last:], room-turn.FoldedTokens))
+	}
+	older, shown := turn.Fold(history, room)
+	if len(older) > 0 {
+		var summary string
+		summary, x.Usage = turn.Summarize(ctx, wire, older, room, t.settings.Locale)
+		if x.Through = t.standsThrough(older, shown); x.Through != "" {
+			x.Summary, x.Folded, x.Spoke = summary, t.waitingOf(older), t.speakersThrough(x.Through)
+		}
+		shown = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
+			At: older[len(older)-1].At}}, shown...)
+	}
+	shown = turn.Fit(shown, room)
+	x.Read = t.readings(shown)
+	return x, shown
+}
+
+// agentsDay refuses messages if the agents' budget of the day is used up.
+func (t *answering) agentsDay(ctx context.Context) (*conversation.Refusal, error) {
+	left, err := t.leftOfDay(ctx)
+	if err != nil || left {
+		return nil, err
+	}
+	return t.overDay(), nil
+}
+
+func (t *answering) overDay() *conversation.Refusal {
+	most := t.settings.MaxAgentsDay()
+	return &conversation.Refusal{Reason: reasonAgentsDay, Detail: most.String(),
+		Text: fmt.Sprintf(wordsIn(t.settings.Locale).day, most)}
+}
+
+// leftOfDay reports whether the agents' budget of the day has something left, besides what this turn has cost.
+func (t *answering) leftOfDay(ctx context.Context) (bool, error) {
+	most := t.settings.MaxAgentsDay()
+	if most <= 0 {
+		return true, nil
+	}
+	spent, err := t.Store.Quota(ctx, t.in.Tenant, tenancy.AgentsDay(t.Now()))
+	if err != nil {
+		return false, fmt.Errorf("what agents have cost today: %w: %w", explain.ErrUnavailable, err)
+	}
+	return aggregate.MicroUSD(spent)+t.cost < most, nil
+}
+
+// metered looks before each call whether the agents' budget of the day has something left.
+type metered struct {
+	model.Wire
+	of *answering
+}
+
+// Say returns a *model.Error of kind OverBudget, and makes no call, if nothing is left.
+func (m *metered) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	left, err := m.of.leftOfDay(ctx)
+	if err != nil {
+		return model.Response{}, &model.Error{Provider: "none", Kind: model.Overloaded, Retryable: true, Err: err}
+	}
+	if !left {
+		return model.Response{}, &model.Error{Provider: "none", Kind: model.OverBudget}
+	}
+	got, err := m.Wire.Say(ctx, r, onText)
+	u := got.Usage.Counted()
+	if cost, known := tenancy.Cost(u, got.Prices); known {
+		u.Cost += cost
+	} else {
+		u.Unpriced = max(1, u.Calls)
+	}
+	m.of.cost += tenancy.AgentsCost(u)
+	return got, err
+}
+
+// record commits the answer and its proposal, anew if what it depends on has changed meanwhile.
+func (t *answering) record(ctx context.Context, x conversation.Answer,
+	p *turn.Proposal) (*conversation.Aggregate, error) {
+	for again := false; ; again = true {
+		a, err := t.recordOnce(ctx, x, p)
+		moved := errors.Is(err, aggregate.ErrOnRoute) // whose request it is has changed
+		if again || !moved && !errors.Is(err, aggregate.ErrSettings) {
+			return a, err
+		}
+		if moved {
+			if t.a, err = t.Store.Load(ctx, t.ref); err != nil {
+				return nil, fmt.Errorf("load the session: %w", err)
+			}
+		}
+		t.ruling = nil
+		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
+			return nil, fmt.Errorf("read the settings: %w", err)
+		}
+		if p == nil {
+			continue
+		}
+		why, err := t.undecidable(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if why != nil { // the settings leave nobody who could approve it
+			p, x.Refused = nil, why.Text
+		}
+	}
+}
+
+// recordOnce commits the answer and its proposal. In place of what the rules refuse, the agent is told so; in place of
+// an answer that is too long for a row, people are.
+func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
+	p *turn.Proposal) (_ *conversation.Aggregate, err error) {
+	x.Proposal, err = t.proposal(ctx, p)
+	var on []aggregate.Owned // on which a refusal depends
+	if why := t.whyByRules(ctx, err); why != "" {
+		x.Proposal, x.Refused, err = nil, why, nil
+		on = append(slices.Clone(t.ruling.standing.On), aggregate.Owned{Key: tenancy.SettingsKey, Rev: t.ruling.settings,
+			Err: aggregate.ErrSettings})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if x.ShownTo, err = t.shownTo(ctx); err != nil {
+		return nil, err
+	}
+	decide := func(a *conversation.Aggregate) (aggregate.Change, error) {
+		c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
+		why := t.overtaken(err)
+		if why == "" {
+			c.Owned = append(c.Owned, on...)
+			return t.counted(c, err)
+		}
+		y := x
+		y.Proposal, y.Refused = nil, why
+		return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+	}
+	a, err := t.Store.Decide(ctx, t.ref, large.Copying(ctx, t.Payloads, decide))
+	if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
+		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(reasonTooLong),
+			long.Error())
+		return t.say(ctx, conversation.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
+	}
+	return a, err
+}
+
+// overtaken says why a proposal was too late: a person's own came first, or the files are others by now, or lost.
+func (t *answering) overtaken(err error) string {
+	switch w := wordsIn(t.settings.Locale); {
+	case errors.Is(err, conversation.ErrPending):
+		return w.busy
+	case errors.Is(err, conversation.ErrFilesLost):
+		return w.lost
+	case errors.Is(err, conversation.ErrBase):
+		return w.moved
+	}
+	return ""
+}
+
+// alone records the cost of an answer that was discarded.
+func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
+	return func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Overtaken(u, t.Now())
+		})
+	}
+}
+
+// say commits a sentence in place of an answer.
+func (t *answering) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
+	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
+	})
+}
+
+// failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
+// other error with a sentence. x has the cost so far.
+func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
+	if e, is := errors.AsType[*model.Error](err); is && e.Kind == model.OverBudget {
+		why := t.overDay()
+		why.Usage = x.Usage
+		return t.refused(ctx, why, nil)
+	}
+	f := model.Failure(err)
+	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason),
+		err.Error())
+	if f.Transient {
+		return t.tried(ctx, f.Reason, x, err)
+	}
+	if task.ForOperator(f.Reason) {
+		boot.Count(boot.RunFailed, 1)
+	}
+	return t.refused(ctx, &conversation.Refusal{
+		Reason: f.Reason, Detail: f.Detail, Text: explain.EndedInTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true,
+		Usage: x.Usage,
+	}, nil)
+}
+
+// tried leaves the answer to the state machine's next try. It first records this try's cost and reason, in case there
+// is no next try.
+func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer,
+	err error) (aggregate.Next, error) {
+	if x.Usage.Free() {
+		x.Usage = aggregate.Usage{}
+	}
+	a, failed := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Tried(t.in.Run, why, x, t.Now())
+		})
+	}, t.alone(x.Usage))
+	switch {
+	case failed != nil:
+		return aggregate.Next{}, fmt.Errorf("record what was tried: %w", failed)
+	case a.Next(t.Now()).State != conversation.StateAnswer: // nothing waits for an answer any more
+		return t.again(ctx)
+	}
+	return aggregate.Next{}, fmt.Errorf("%w: %w", explain.ErrModelUnavailable, err)
+}
+
+// unfetched has the messages that are left looked at, too, before anything is fetched.
+func (t *answering) unfetched(next aggregate.Next, err error) (aggregate.Next, error) {
+	if next.State == conversation.StateFetch {
+		next.State = conversation.StateAnswer
+	}
+	return next, err
+}
+
+// refused answers with a sentence.
+func (t *answering) refused(ctx context.Context, why *conversation.Refusal, err error) (aggregate.Next, error) {
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	a, err := pipeline.Paid(ctx, why.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.say(ctx, *why)
+	}, t.alone(why.Usage))
+	if errors.Is(err, aggregate.ErrMoved) {
+		return t.again(ctx)
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("answer by a sentence: %w", err)
+	}
+	return a.Next(t.Now()), nil
+}

@@ -1,0 +1,323 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/storetest"
+)
+
+var errTooLong = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
+
+// small is an agent whose model takes little at once.
+func small(s *tenancy.Settings) {
+	s.Agents = []agent.Definition{{ID: "small", Provider: agent.OpenAI, Model: "small",
+		Capabilities: agent.Capabilities, ContextTokens: 20_000}}
+}
+
+// A model that takes less at once gets less, whatever has the length: files count as words do.
+func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "small", Locale: "en"}, small)
+	w.File = func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
+		return slackapi.File{Body: []byte(strings.Repeat("lines of a file ", 3_000))}, nil // 16,000 tokens
+	}
+	w.tellFile("1775034001.000100", "F1")
+	expect.Value(w.handle())(t)
+	w.tell("1775034002.000100", "U1", "and what is in it?")
+	w.wake()
+	expect.Value(w.handle())(t)
+	for i, r := range w.vendor.requests {
+		n := 0
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				n += turn.Tokens(p.Text)
+			}
+		}
+		expect.That(t, n+r.MaxTokens+turn.Tokens(r.System) < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000),
+			"request %d has %d tokens and asks for %d", i, n, r.MaxTokens)
+	}
+	said := string(expect.Value(json.Marshal(w.vendor.requests[0].Messages))(t))
+	expect.Has(t, said, "too large for what the agent's model takes at once")
+	expect.Has(t, said, "hello")
+}
+
+func (w *world) tellFile(ts, file string) {
+	w.t.Helper()
+	in := inbound(ts, "U1", "look")
+	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: file,
+		Bytes: 48_000}}
+	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref,
+		expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.t)))
+}
+
+// A vendor that refuses the length gets the conversation once more, folded to half and with room for a shorter answer.
+// What both tries cost is charged.
+func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
+	server := storetest.Start(t)
+	for about, tt := range map[string]struct {
+		refusals int
+		text     string
+		calls    int // answers and summaries
+		reason   aggregate.Reason
+	}{
+		"it fits folded":                   {1, strings.Repeat("w", 30_000), 3, ""},
+		"it fits neither way":              {9, strings.Repeat("w", 30_000), 3, task.ReasonModelTooLong},
+		"there is nothing to fold":         {9, "", 2, task.ReasonModelTooLong},
+		"a shorter answer alone is enough": {1, "", 2, ""},
+	} {
+		t.Run(about, func(t *testing.T) {
+			w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+			if tt.text != "" {
+				for i := range 3 {
+					w.tell("177503400"+string(rune('1'+i))+".000100", "U1", tt.text)
+				}
+			}
+			w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
+			left := tt.refusals
+			w.vendor.asked = func() {
+				w.vendor.err = nil
+				answer := len(w.vendor.requests[len(w.vendor.requests)-1].Tools) > 0
+				if answer && left > 0 {
+					left--
+					w.vendor.err = errTooLong
+				}
+			}
+			expect.Value(w.handle())(t)
+			expect.That(t, len(w.vendor.requests) == tt.calls, "%d calls", len(w.vendor.requests))
+			first, last := w.vendor.requests[0], w.vendor.requests[len(w.vendor.requests)-1]
+			expect.That(t, first.MaxTokens == turn.MaxTokens && last.MaxTokens == turn.MaxTokens/2,
+				"answers of %d and %d", first.MaxTokens, last.MaxTokens)
+			if tt.text != "" {
+				a, b := length(t, first), length(t, last)
+				expect.That(t, b < a*2/3, "%d bytes, then %d", a, b)
+			}
+			m, a := w.said(), w.load()
+			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls,
+				"%+v, %+v", m, a.Conversation.Usage)
+			if tt.reason != "" {
+				expect.Has(t, m.Content, "too long for the AI model (small)")
+			}
+		})
+	}
+}
+
+func length(t *testing.T, r model.Request) int { return len(expect.Value(json.Marshal(r.Messages))(t)) }
+
+// Between the two tries a vendor that is down is as down as ever: the run tries again, and the cost is not lost.
+func TestAVendorThatIsDownAfterARefusalIsAskedAgain(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
+	w.vendor.err = errTooLong
+	w.vendor.asked = func() {
+		if len(w.vendor.requests) > 1 {
+			w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
+		}
+	}
+	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	expect.That(t, w.load().Conversation.Usage.Calls == 2 && len(w.load().Inbox) == 1, "%+v", w.load().Conversation.Usage)
+}
+
+// What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.
+func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
+	w, shelf := withFiles(t, storetest.Start(t), func(s *tenancy.Settings) {
+		small(s)
+		s.Agents[0].ID = "codex"
+	})
+	// 4,000 tokens
+	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 600)}}
+	long := reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`))
+	w.answers(long, long, long, long, model.Response{Text: "read"})
+	expect.Value(w.handle())(t)
+	for i, r := range w.vendor.requests {
+		n := turn.Tokens(r.System)
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				if n += turn.Tokens(p.Text); p.Result != nil {
+					n += turn.Tokens(p.Result.Text)
+				}
+			}
+		}
+		expect.That(t, n+r.MaxTokens < 20_000, "request %d has %d tokens", i, n)
+	}
+	expect.Has(t, w.results(), "too large for what the agent's model takes at once")
+	expect.Has(t, w.results(), "a line of the notes")
+	expect.Is(t, w.said().Content, "read")
+}
+
+// A model that refuses the length after it has read gets its rounds again without the oldest results.
+func TestARefusalForLengthAfterReading(t *testing.T) {
+	w, shelf := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
+	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
+	w.answers(reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`)), model.Response{Text: "read"})
+	step := w.vendor.asked
+	w.vendor.asked = func() {
+		step()
+		if w.vendor.err = nil; len(w.vendor.requests) == 2 {
+			w.vendor.err = errTooLong
+		}
+	}
+	expect.Value(w.handle())(t)
+	expect.Is(t, len(w.vendor.requests), 3, "calls")
+	expect.Has(t, w.results(), "Not shown any more")
+	a, m := w.load(), w.said()
+	expect.That(t, m.Content == "read" && len(m.Read) == 1 && len(shelf.opened) == 1, "%+v, opened %v", m, shelf.opened)
+	expect.That(t, a.Conversation.Usage.Calls == 3 && a.Conversation.Usage.Cost == 3000, "%+v", a.Conversation.Usage)
+}
+
+// By default agents have a budget of the day. Used up by one conversation, no other asks a model until the next day.
+func TestAgentsHaveABudgetOfTheDay(t *testing.T) {
+	server := storetest.Start(t)
+	w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	now := time.Now()
+	w.Now = func() time.Time { return now }
+	expect.That(t, tenancy.DefaultSettings().MaxAgentsDay() > 0, "there is none")
+	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 7_000_000, Calls: 1} // $35
+	expect.Value(w.handle())(t)
+	expect.That(t, w.said().Content == "hi" && w.load().Conversation.Usage.Cost >= 20_000_000,
+		"%+v", w.load().Conversation.Usage)
+	w.tell("1775034001.000100", "U1", "more")
+	w.wake()
+	expect.Value(w.handle())(t)
+	m := w.said()
+	expect.That(t, m.Reason == reasonAgentsDay && len(w.vendor.requests) == 1, "%d calls, %+v", len(w.vendor.requests), m)
+	expect.Has(t, m.Content, "budget for agents ($20.00)")
+	expect.That(t, w.load().Conversation.Status == conversation.Open,
+		"the conversation is %s", w.load().Conversation.Status)
+	now = now.AddDate(0, 0, 1)
+	w.tell("1775034002.000100", "U1", "and today?")
+	w.wake()
+	expect.Value(w.handle())(t)
+	expect.That(t, w.said().Content == "hi" && len(w.vendor.requests) == 2, "the next day: %+v", w.said())
+}
+
+// The budget is looked at before each call, not only before the first one of a turn. What was paid is charged.
+func TestTheBudgetIsLookedAtBeforeEachCall(t *testing.T) {
+	server := storetest.Start(t)
+	for about, provider := range map[string]model.Usage{
+		"of known price":   {Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1},
+		"of unknown price": {Provider: "x", Model: "y", Input: 1_000_000, Calls: 1},
+	} {
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"},
+			func(s *tenancy.Settings) { s.MaxAgentsCostDayUSD = 1 })
+		// it would be asked again
+		w.vendor.says = model.Response{Stop: model.StopEnd, Usage: provider,
+			Calls: []model.Call{{ID: "c", Name: "test_run", Input: []byte(`{}`)}}}
+		expect.Value(w.handle())(t)
+		a := w.load()
+		expect.That(t, len(w.vendor.requests) == 1 && w.said().Reason == reasonAgentsDay &&
+			a.Conversation.Usage.Calls >= 1 && len(a.Inbox) == 0,
+			"%s: %d calls, %+v, %+v", about, len(w.vendor.requests), w.said(), a.Conversation.Usage)
+		spent := expect.Value(w.rows.Quota(t.Context(), w.ref.Tenant, tenancy.AgentsDay(time.Now())))(t)
+		expect.That(t, spent >= 2_500_000, "%s: %d counted", about, spent)
+	}
+}
+
+// Without a limit nothing is asked for, and the count goes on.
+func TestAgentsWithoutABudget(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "ja"},
+		func(s *tenancy.Settings) { s.MaxAgentsCostDayUSD = 0 })
+	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 90_000_000, Calls: 1}
+	for i := range 2 {
+		expect.Value(w.handle())(t)
+		expect.Is(t, w.said().Content, "hi")
+		w.tell("177503400"+string(rune('1'+i))+".000100", "U1", strings.Repeat("x", i+1))
+		w.wake()
+	}
+}
+
+// A model's call is charged even if the answer comes after the stop button or after the end of the conversation.
+func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
+	server := storetest.Start(t)
+	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1",
+		Mode: aggregate.ApproversList}
+	for name, end := range map[string]conversation.Decision{
+		"stopped": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) },
+		"closed":  func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
+	} {
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+		w.vendor.says.Usage = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}
+		w.vendor.asked = func() { expect.Value(w.rows.Decide(t.Context(), w.ref, end))(t) }
+		w.handle()
+		w.costs(name, 50)
+	}
+}
+
+// refusing is a store that permanently refuses the next commit and accepts later ones.
+type refusing struct {
+	Store
+	next bool
+}
+
+func (s *refusing) Decide(ctx context.Context, ref aggregate.Ref,
+	decide conversation.Decision) (*conversation.Aggregate, error) {
+	if s.next {
+		s.next = false
+		return nil, errors.New("the table never takes that")
+	}
+	return s.Store.Decide(ctx, ref, decide)
+}
+
+func TestAnAnswerThatCantBeSavedIsPaidFor(t *testing.T) {
+	server := storetest.Start(t)
+	for name, fails := range map[string]error{
+		"an answer": nil, "a failure that another try may mend": &model.Error{Kind: model.Overloaded,
+			Retryable: true}, "one that none does": &model.Error{Kind: model.Refused},
+	} {
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+		store := &refusing{Store: w.Store}
+		w.Store = store
+		w.vendor.says.Usage, w.vendor.err = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}, fails
+		w.vendor.asked = func() { store.next = true }
+		if _, err := w.handle(); pipeline.Name(err) != pipeline.Internal {
+			t.Errorf("%s: the state machine is told %s: %v", name, pipeline.Name(err), err)
+		}
+		w.costs(name, 50)
+	}
+}
+
+// costs checks the recorded cost of one call.
+func (w *world) costs(name string, output int64) {
+	w.t.Helper()
+	uses := expect.Value(w.rows.Uses(w.t.Context(), w.ref.Tenant, w.ref.ID))(w.t)
+	day := expect.Value(w.Store.Spent(w.t.Context(), w.ref.Tenant, time.Now()))(w.t)
+	if got := w.load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost || day.Day == 0 {
+		w.t.Errorf("%s: the session cost %+v, with %d calls, and the day %+v", name, got, len(uses), day)
+	}
+}
+
+// An answer that is too long for a row is replaced by a sentence, once, and is charged.
+func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w.vendor.says.Text = strings.Repeat("a", 500_000)
+	w.vendor.says.Usage = model.Usage{ID: "call", Input: 1000, Output: 150_000, Cost: 1000}
+	expect.Value(w.handle())(t)
+	if got := w.said(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.load().Inbox) != 0 ||
+		len(w.vendor.requests) != 1 {
+		t.Errorf("said %.100q because of %q after %d calls; %d messages wait", got.Content, got.Reason,
+			len(w.vendor.requests), len(w.load().Inbox))
+	}
+	expect.Is(t, w.load().Conversation.Status, conversation.Open, "the agent counts")
+	w.costs("too long", 150_000)
+	w.vendor.says.Text = "short"
+	w.tell("1775034001.000100", "U1", "shorter, please")
+	w.wake()
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.said().Content, "short", "then it said")
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
+)
+
+// openCalls finds the tools whose calls the agent may propose: those that the tenant allows and has connected.
+func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
+	if t.Catalog == nil || !d.May(agent.ToolCall) {
+		return nil
+	}
+	catalog, err := t.Catalog()
+	if err != nil {
+		return err
+	}
+	permissions, err := t.Store.ToolPermissions(ctx, t.in.Tenant)
+	if err != nil {
+		return fmt.Errorf("read the tool permissions: %w", err)
+	}
+	rows, err := t.Store.Integrations(ctx, t.in.Tenant)
+	if err != nil {
+		return fmt.Errorf("read what is connected: %w", err)
+	}
+	allowed, err := catalog.Allowed(permissions, t.settings.MCPServers)
+	if err != nil {
+		slog.WarnContext(ctx, "tools are not offered", "err", err)
+	}
+	t.calls = allowed.Only(func(s tool.Spec) bool {
+		_, sourced := t.source()
+		return connected(rows, s.Provider) && (sourced || !s.Sourced)
+	})
+	return nil
+}
+
+// connected reports whether a tenant's tools of a provider can be called. Slack always can, and a server that was never
+// connected may need no credentials.
+func connected(rows []tenancy.Integration, provider string) bool {
+	i := slices.IndexFunc(rows, func(x tenancy.Integration) bool { return x.Provider == provider })
+	if i < 0 {
+		return provider == "" || provider == tenancy.SlackProvider || strings.HasPrefix(provider, "mcp:")
+	}
+	return rows[i].Status == tenancy.Connected
+}
+
+// completeCall adds to a proposed call what people are shown of it: the version of the tool, whether it writes, a
+// server's defaults, and whether it names something that nobody wrote. The problems are worded for the model.
+func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (conversation.Payload, []string) {
+	if t.calls == nil {
+		return p, []string{"no tool can be called here"}
+	}
+	s, known := t.calls.Lookup(p.Tool)
+	if !known {
+		return p, []string{fmt.Sprintf("tool: there is no tool %.100q here", p.Tool)}
+	}
+	a, r, err := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
+	if err != nil {
+		return p, []string{"arguments: " + err.Error()}
+	}
+	p.Arguments = string(r.JSON())
+	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, LeftOut: string(tool.LeftOut(s, a)),
+		Unseen: tool.Unnamed(s, a, append(t.wordsOf(nil), t.askers()...)...)}
+	if s.Sourced {
+		return t.completePush(ctx, p)
+	}
+	return p, nil
+}
+
+// askers are the people whose own request a proposal of this turn is.
+func (t *answering) askers() (askers []string) {
+	for _, i := range t.seen {
+		if i.User != "" && !slices.Contains(askers, i.User) {
+			askers = append(askers, i.User)
+		}
+	}
+	if askers == nil { // only the system's messages wait
+		askers = t.a.LastAskers()
+	}
+	return askers
+}
+
+// listed returns the entry of the settings by which a read needs no person's approval; empty: it needs one. It needs
+// one
+// if somebody whom the entry doesn't list has spoken since a person last approved an action, and for whatever a model
+// composed in its arguments, or took from words of others.
+func (t *answering) listed(p conversation.Payload) (rule string, err error) {
+	s, known := t.calls.Lookup(p.Tool)
+	if !known || !tool.Listable(s) {
+		return "", nil
+	}
+	i := agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, p.Tool, p.ToolVersion,
+		slices.Concat(t.askers(), t.speakers()))
+	_, r, unread := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
+	if i < 0 || unread != nil || !tool.Plain(s, r, t.wordsOf(t.settings.ListedReads[i].People)...) {
+		return "", nil
+	}
+	text, err := json.Marshal(t.settings.ListedReads[i])
+	if err != nil {
+		return "", fmt.Errorf("name a listed read: %w", err)
+	}
+	return string(text), nil
+}
+
+// Of how many calls that read, and as many that write, the agent is shown the results again, and how much of them
+// together, in bytes.
+const mostReturned, mostReturnedBytes = 3, 2 * conversation.MaxCallResult
+
+// returnedBefore adds to the history what calls of tools returned, the newest as far as they fit.
+func (t *answering) returnedBefore(ctx context.Context, all []conversation.Message,
+	actions map[string]*conversation.Action, out []turn.Message) {
+	shown, left := map[bool]int{}, mostReturnedBytes
+	for i, m := range slices.Backward(all) {
+		x := actions[m.ActionID]
+		if m.Sender != conversation.FromSystem || x == nil || x.CallResult == nil {
+			continue
+		}
+		pieces := x.NotShownAgain(t.a.Conversation.Locale)
+		if shown[x.Reads()] < mostReturned && x.CallResult.Bytes <= left {
+			pieces = t.returned(ctx, x)
+			shown[x.Reads()]++
+			left -= x.CallResult.Bytes
+		}
+		for _, p := range pieces {
+			out[i].Pieces = append(out[i].Pieces, turn.Piece(p))
+		}
+	}
+}
+
+// returned is what a call returned, or that it is not kept any more.
+func (t *answering) returned(ctx context.Context, x *conversation.Action) []conversation.Piece {
+	locale := t.a.Conversation.Locale
+	text, err := t.Payloads.Open(ctx, t.ref, *x.CallResult)
+	if err == nil {
+		var r conversation.CallResult
+		if r, err = conversation.ReadCallResult(text); err == nil {
+			return r.Pieces(locale)
+		}
+	}
+	if !errors.Is(err, large.ErrExpired) {
+		slog.WarnContext(ctx, "what a tool returned can't be opened", "session", t.ref.ID, "err", err)
+	}
+	return conversation.NotKeptAnyMore(locale)
+}
+
+// conversationFiles returns the files as they are when the turn begins, with the attachments in their place. They are
+// opened when the agent first reads one; a list needs their manifests alone.
+func (t *answering) conversationFiles() *turn.Files {
+	if t.Files == nil {
+		return nil
+	}
+	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Attached: t.laid.version != "", List: t.listFiles,
+		Open: func(ctx context.Context) (*conversation.Tree, error) {
+			if t.tree == nil {
+				if why := t.open(ctx); why != "" {
+					return nil, errors.New(why)
+				}
+			}
+			if t.laid.version == "" {
+				return t.tree, nil
+			}
+			if err := t.openAttachments(ctx); err != nil {
+				slog.WarnContext(ctx, "the attachments of a conversation are not read", "session", t.ref.ID, "err", err)
+				return nil, errors.New(attachmentsUnread)
+			}
+			return t.tree.Beside(t.laid.Tree), nil
+		}}
+}
+
+// listFiles lists the files and the attachments.
+func (t *answering) listFiles(ctx context.Context) (m conversation.Manifest, err error) {
+	switch m, err = t.Files.Manifest(ctx, t.of(), t.base()); {
+	case errors.Is(err, large.ErrGone):
+		return m, errors.New(t.open(ctx))
+	case err != nil:
+		slog.WarnContext(ctx, "the files of a conversation are not listed", "session", t.ref.ID, "err", err)
+		return m, errors.New(filesUnread)
+	case t.laid.version == "":
+		return m, nil
+	}
+	if t.laid.Tree != nil {
+		return m.Beside(t.laid.Tree.Manifest()), nil
+	}
+	attached, err := t.Attachments.Manifest(ctx, t.of(), t.laid.version)
+	if err != nil {
+		slog.WarnContext(ctx, "the attachments of a conversation are not listed", "session", t.ref.ID, "err", err)
+		return m, errors.New(attachmentsUnread)
+	}
+	return m.Beside(attached), nil
+}
+
+// earlier returns what an earlier try at this answer read, which is paid for.
+func (t *answering) earlier(ctx context.Context) []turn.Round {
+	if r := t.a.ReadFor(t.seen); r != nil && r.Kept.Bytes > 0 {
+		return t.keptRounds(ctx, r.Kept)
+	}
+	return nil
+}
+
+// keptRounds returns rounds that were stored, or nil if they can't be read: then the agent reads again.
+func (t *answering) keptRounds(ctx context.Context, b aggregate.Blob) []turn.Round {
+	text, err := t.Payloads.Open(ctx, t.ref, b)
+	if err == nil {
+		var rounds []turn.Round
+		if rounds, err = turn.ReadKept(text); err == nil {
+			return rounds
+		}
+	}
+	slog.WarnContext(ctx, "what an agent read can't be opened", "session", t.ref.ID, "err", err)
+	return nil
+}
+
+// whatWasRead stores rounds, and returns what the conversation says of them; nil if there are none. A bucket that is
+// down keeps nobody from an answer.
+func (t *answering) whatWasRead(ctx context.Context, rounds []turn.Round) *conversation.Reading {
+	if len(rounds) == 0 {
+		return nil
+	}
+	out := &conversation.Reading{Of: t.seen[0].Message}
+	for _, r := range rounds {
+		out.Read = append(out.Read, r.Reads...)
+	}
+	text, err := turn.Kept(rounds)
+	if err == nil {
+		out.Kept, err = t.Payloads.KeepReads(ctx, t.ref, text)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "what an agent read is not kept", "session", t.ref.ID, "err", err)
+		out.Kept = aggregate.Blob{}
+	}
+	return out
+}
+
+// turnsAgain is in how many later turns the agent is shown what it read. mostNamed is how many older reads are named.
+const turnsAgain, mostNamed = 2, 50
+
+// readBefore adds to the history what the agent read: in its newest answers with the results, as far as these fit.
+func (t *answering) readBefore(ctx context.Context, all []conversation.Message, out []turn.Message) {
+	answers, left, named := 0, turn.MaxAgain, mostNamed
+	for i, m := range slices.Backward(all) {
+		if m.Sender != conversation.FromAgent {
+			continue
+		}
+		answers++
+		out[i].Read = m.Read
+		if m.ReadKept != nil && m.ReadKept.Bytes > 0 && answers <= turnsAgain {
+			if rounds := t.keptRounds(ctx, *m.ReadKept); rounds != nil {
+				size := 0
+				out[i].Rounds, out[i].Read, size = turn.Again(rounds, left)
+				left -= size
+			}
+		}
+		out[i].Read = out[i].Read[:min(len(out[i].Read), named)]
+		named -= len(out[i].Read)
+	}
+}
+
+// paidFor returns what commits the cost of an answer that reads, with the cost and the summary in x, which x then
+// doesn't have any more. The agent may read on while the run and its messages stand and no budget is used up.
+func (t *answering) paidFor(x *conversation.Answer) turn.Paid {
+	return func(ctx context.Context, rounds []turn.Round, used model.Usage) (bool, error) {
+		read := *t.whatWasRead(ctx, rounds)
+		y := conversation.Answer{Usage: x.Usage.Plus(used), Summary: x.Summary, Through: x.Through, Folded: x.Folded,
+			Spoke: x.Spoke}
+		a, err := pipeline.Paid(ctx, y.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
+			return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.ReadOn(t.in.Run, t.seen, read, y, t.Now())
+			})
+		}, t.alone(y.Usage))
+		if err != nil {
+			return false, fmt.Errorf("record a round of reads: %w", err)
+		}
+		x.Usage, x.Summary, x.Through = model.Usage{}, "", ""
+		t.cost = 0
+		if limit := t.settings.MaxSessionCost(); limit > 0 && a.Conversation.Usage.Cost >= limit {
+			return false, nil
+		}
+		over, err := pipeline.OverBudget(ctx, t.Store, t.in.Tenant, t.settings, t.Now())
+		return err == nil && over.Reason == "", err
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+)
+
+// slowBucket takes its time to keep what a call returned.
+type slowBucket struct {
+	*bucket
+	w *world
+}
+
+func (b slowBucket) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	b.w.now = b.w.now.Add(time.Minute)
+	return b.bucket.KeepCallResult(ctx, ref, v)
+}
+
+func testLateTime(t *testing.T, w *world) {
+	id, over := w.action().ActionID, w.now.Add(time.Second)
+	w.vendor.returns, w.Results = `{"ok":true}`, slowBucket{w.bucket, w}
+	w.vendor.during = func() {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(id, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
+		})
+		w.now = over
+	}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)
+	expect.That(t, x.Late.At.Equal(over), "it ended at %v, not at %v", over, x.Late.At)
+}
+
+// A call that people settled by a numbered rule takes the next number when it is made.
+func TestACallTakesItsNumber(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	hand := circulation.Person{User: "U2"}
+	stage := circulation.Stage{Name: "U2", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{hand}}
+	x := w.proposed(write, &aggregate.Opening{
+		Rule:   circulation.Rule{ID: "r1", Name: "messages", Revision: 1, Numbered: true},
+		Askers: []circulation.Person{{User: "U1"}},
+		Route:  circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{stage}},
+	})
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: team, Member: true}
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.Asked}
+		return a.Act(x.ActionID, act, by, aggregate.Policy{Team: team}, w.now)
+	})
+	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	for range 2 { // and once
+		expect.Value(w.handle())(t)
+		given := expect.Value(store.Decisions(t.Context(), w.rows.Of.Store, w.ref.Tenant,
+			tenancy.DefaultSettings().FiscalYear(w.now), "", 0))(t)
+		expect.Must(t, len(given) == 1 && len(w.vendor.calls) == 1, "%d numbers, %d calls", len(given), len(w.vendor.calls))
+		expect.Is(t, w.action().DecisionNumber, given[0].String())
+	}
+}
+
+// stamped is how a call came to its turn, and what the settings list.
+type stamped struct {
+	by        conversation.ApprovedBy
+	rule      string
+	status    conversation.ActionStatus
+	gate      aggregate.GateStatus
+	hash      bool // the stamp is of this payload
+	listed    bool
+	askers    []string
+	unstamped bool
+	asks      bool // the gate asks people
+}
+
+// may says by the invariant's words alone whether such a call may be made: a person's standing yes to exactly this, or
+// a read that an administrator listed for everybody who asks.
+func (s stamped) may(access aggregate.Access) bool {
+	if s.status != conversation.ActionApproved {
+		return false
+	}
+	if s.by == conversation.ApprovedByUser {
+		return s.gate == aggregate.Approved && s.asks && s.hash && !s.unstamped
+	}
+	return s.by == conversation.ApprovedByAuto && s.rule != "" && access == aggregate.Read && s.listed &&
+		s.gate == aggregate.Approved && !s.asks && len(s.askers) == 1 && s.askers[0] == "U1"
+}
+
+// every walks all ways in which a row may stand when call-tool meets it.
+func every(yield func(stamped) bool) {
+	for _, by := range []conversation.ApprovedBy{"", conversation.ApprovedByUser, conversation.ApprovedByAuto,
+		"somebody"} {
+		for _, rule := range []string{"", "listed"} {
+			for _, status := range []conversation.ActionStatus{conversation.ActionPending, conversation.ActionApproved,
+				conversation.ActionCancelled} {
+				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
+					for bits := range 16 {
+						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
+							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0,
+								bits&8 > 0}) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// rows is a store with one conversation in memory.
+type rows struct {
+	Store
+	a        *conversation.Aggregate
+	settings tenancy.Settings
+}
+
+func (r *rows) Load(context.Context, aggregate.Ref) (*conversation.Aggregate, error) { return r.a, nil }
+
+func (r *rows) Decide(_ context.Context, _ aggregate.Ref,
+	decide conversation.Decision) (*conversation.Aggregate, error) {
+	c, err := decide(r.a)
+	if err != nil {
+		return nil, err
+	}
+	r.a = r.a.After(c).(*conversation.Aggregate)
+	return r.a, nil
+}
+
+func (r *rows) Settings(context.Context, string) (tenancy.Settings, error) { return r.settings, nil }
+
+func (r *rows) ToolPermission(_ context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
+	return tenancy.Unsaved(tenant, name), false, nil
+}
+
+func TestNothingIsCalledWithoutAYes(t *testing.T) {
+	server := storetest.Start(t)
+	for name, c := range map[string]call{"a read": read, "a write": write} {
+		w := opened(t, server)
+		w.proposed(c, nil)
+		loaded := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+		s, _ := w.Catalog.Lookup(c.tool)
+		ways, made := 0, 0
+		for way := range every {
+			x := *loaded.Current()
+			x.ApprovedBy, x.Rule, x.Status, x.Askers = way.by, way.rule, way.status, way.askers
+			at := w.now
+			x.Gate.Status, x.Gate.ApprovedAt, x.Gate.ApprovedBy = way.gate, &at, "U1"
+			stamp := x.Gate.Acting(circulation.Stamp, aggregate.Actor{ID: "U1"}, "")
+			stamp.Form, stamp.At, stamp.Found.Allowed = circulation.Form, at, &circulation.Allowed{As: "list", Self: true}
+			if !way.hash {
+				stamp.Hash = "another"
+			}
+			x.Gate.Acts = []circulation.Act{stamp}
+			route := circulation.BySettings(way.asks)
+			if x.Gate.Route = &route; way.unstamped || !way.asks {
+				x.Gate.Acts = nil
+			}
+			a := *loaded
+			a.Actions, a.Inbox = []*conversation.Action{&x}, nil
+			a.Head.Resting = false
+			settings := tenancy.DefaultSettings()
+			if way.listed {
+				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(),
+					People: []string{"U1"}}}
+			}
+			w.vendor.calls, w.Store, w.run = nil, &rows{Store: w.rows, a: &a, settings: settings}, a.Head.Run
+			_, _ = w.handle()
+			expect.Is(t, len(w.vendor.calls) == 1, way.may(s.Access), name, way)
+			ways, made = ways+1, made+len(w.vendor.calls)
+		}
+		expect.That(t, made > 0 && made < ways/20, "%s: %d of %d ways", name, made, ways)
+	}
+}
+
+func TestALongResultKeepsTheFirstEntriesAndSaysHowMany(t *testing.T) {
+	var rows []string
+	for i := range 3000 {
+		rows = append(rows, fmt.Sprintf(`{"id":%d,"name":"従業員 %d"}`, i, i))
+	}
+	list := "[" + strings.Join(rows, ",") + "]"
+	for name, value := range map[string]string{
+		"in an object": `{"as_of":"2026-11-01","departments":["a","b"],"deeper":{"employees":` + list + `}}`,
+		"at the top":   list,
+	} {
+		r := expect.Value(given(json.RawMessage(value)))(t)
+		expect.That(t, len(r.Value) <= conversation.MaxCallResult && len(r.Value) > conversation.MaxCallResult-100,
+			"%s: %d bytes", name, len(r.Value))
+		expect.Is(t, r.Entries, 3000)
+		expect.Is(t, strings.Count(string(r.Value), `"id"`), r.ShownEntries)
+		expect.That(t, json.Valid(r.Value), "%s: no JSON", name)
+		expect.That(t, strings.Contains(string(r.Value), "as_of") == (name == "in an object"), "%s: %.80s", name, r.Value)
+	}
+}
+
+func TestALongTextIsCutAtACharacter(t *testing.T) {
+	text := expect.Value(json.Marshal(map[string]string{"text": strings.Repeat("あ\"", 60_000)}))(t)
+	r := expect.Value(given(text))(t)
+	var said string
+	expect.NoError(t, json.Unmarshal(r.Value, &said))
+	expect.That(t, len(r.Value) <= conversation.MaxCallResult && r.ShownBytes == len(said) && r.Bytes > r.ShownBytes &&
+		r.ShownBytes > 20_000,
+		"%d of %d bytes in %d", r.ShownBytes, r.Bytes, len(r.Value))
+	expect.That(t, !strings.Contains(said, "�"), "a character is broken")
+}
+
+func TestAResultIsMaskedAndLosesNoMember(t *testing.T) {
+	r := expect.Value(given(json.RawMessage(`{"ab@example.com":1,"ac@example.com":2,"id":12345678901234567890}`)))(t)
+	expect.Is(t, string(r.Value), `{"a*@example.com":1,"a*@example.com*":2,"id":12345678901234567890}`)
+	_, err := given(json.RawMessage(`no JSON`))
+	expect.That(t, err != nil, "a result that is no JSON was taken")
+	r = expect.Value(given(json.RawMessage(`null`)))(t)
+	expect.Is(t, string(r.Value), `null`)
+}
+
+// What the agent is told of masking is what is masked, and no more.
+func TestTheAgentIsToldWhatIsMasked(t *testing.T) {
+	r := expect.Value(given(json.RawMessage(`{"name":"佐藤花子","mail":"hanako@example.com","tel":"090-1234-5678"}`)))(t)
+	for locale, words := range map[string]string{"ja": "メールアドレス、電話番号、マイナンバー",
+		"en": "Email addresses, phone numbers and My Numbers"} {
+		all := r.Pieces(locale)
+		expect.That(t, !all[0].Quoted && strings.Contains(all[0].Text, words), "%s", all[0].Text)
+		value := all[1].Text
+		expect.That(t, all[1].Quoted && strings.Contains(value, "佐藤花子") && !strings.Contains(value, "hanako@") &&
+			!strings.Contains(value, "090-1234"), "%s", value)
+	}
+}

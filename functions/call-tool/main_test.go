@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
+)
+
+const (
+	root   = "1775034000.000100"
+	team   = "T1"
+	listed = "listed"
+)
+
+// vendor answers calls as scripted.
+type vendor struct {
+	calls   []tool.Call
+	returns string
+	err     error
+	during  func() // while the call is made
+}
+
+func (v *vendor) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	v.calls = append(v.calls, c)
+	if v.during != nil {
+		v.during()
+	}
+	if v.err == nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return json.RawMessage(v.returns), v.err
+}
+
+// bucket keeps results in memory.
+type bucket struct {
+	kept map[string]json.RawMessage
+	err  error
+}
+
+func (b *bucket) Open(_ context.Context, _ aggregate.Ref, x aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(x.JSON), nil
+}
+
+func (b *bucket) KeepCallResult(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	if b.err != nil {
+		return aggregate.Blob{}, b.err
+	}
+	key := fmt.Sprintf("talks/%d", len(b.kept))
+	b.kept[key] = v
+	return aggregate.Blob{S3Key: key, Bytes: len(v)}, nil
+}
+
+// world is a conversation with one approved call.
+type world struct {
+	*Handler
+	t      *testing.T
+	rows   *store.ConversationStore
+	ref    aggregate.Ref
+	vendor *vendor
+	bucket *bucket
+	now    time.Time
+	ids    int
+	run    int
+}
+
+// call is what a test has called: a tool of the catalog, by whose approval.
+type call struct {
+	tool, arguments, approval string
+}
+
+var (
+	read  = call{"list_employees", `{"department":null,"status":"all"}`, ""}
+	write = call{"send_slack_dm", `{"recipient":"U12","text":"hello","details":[]}`, ""}
+)
+
+func catalog(t *testing.T) *tool.Catalog { return expect.Value(tool.Builtin())(t) }
+
+func opened(t *testing.T, server *storetest.Server) *world {
+	t.Helper()
+	_, name := server.Store(t)
+	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
+		Text: "do it"}
+	w := &world{t: t, rows: store.NewConversations(server.DB, name), ref: in.Ref(),
+		vendor: &vendor{returns: `{"employees":[]}`},
+		bucket: &bucket{kept: map[string]json.RawMessage{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w.Handler = &Handler{Store: w.rows, Results: w.bucket, Tools: w.vendor, Catalog: catalog(t),
+		Now: func() time.Time { return w.now }, NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) },
+		PollEvery: 5 * time.Millisecond}
+	begun := conversation.Begin
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(begun(in,
+		conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
+	return w
+}
+
+// proposed has the agent propose a call, as answer-message completes it, along the route of an opening if there is one.
+func (w *world) proposed(c call, along *aggregate.Opening) *conversation.Action {
+	w.t.Helper()
+	s, _ := w.Catalog.Lookup(c.tool)
+	p, problems := conversation.ReadPayload(conversation.ToolCall,
+		fmt.Appendf(nil, `{"tool":%q,"arguments":%q}`, c.tool, c.arguments))
+	expect.Must(w.t, problems == nil, "%v", problems)
+	p, _ = p.Complete(conversation.ToolCall, conversation.On{}, nil)
+	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access}
+	text := p.JSON()
+	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: c.tool, Access: s.Access, Rule: c.approval,
+		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Opening: along,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}
+	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
+	})
+	w.run = a.Head.Run
+	return a.Current()
+}
+
+func approved(t *testing.T, server *storetest.Server, c call) *world {
+	t.Helper()
+	w := opened(t, server)
+	x := w.proposed(c, nil)
+	if c.approval != "" {
+		return w
+	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
+	})
+	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	return w
+}
+
+func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
+	w.t.Helper()
+	return expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t)
+}
+
+func (w *world) handle() (aggregate.Next, error) {
+	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: w.run})
+}
+
+func (w *world) action() *conversation.Action {
+	w.t.Helper()
+	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]
+}
+
+// refuses handles the call and expects that it was not made.
+func (w *world) refuses(why aggregate.Reason) *conversation.Action {
+	w.t.Helper()
+	next, err := w.handle()
+	expect.NoError(w.t, err)
+	expect.Is(w.t, next.State, conversation.StateAnswer)
+	x := w.action()
+	expect.Is(w.t, x.Status, conversation.ActionFailed)
+	expect.Is(w.t, x.Error, why)
+	expect.Is(w.t, len(w.vendor.calls), 0, "calls")
+	return x
+}
+
+func (w *world) permit(p tenancy.ToolPermission) {
+	w.t.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: team, Member: true}
+	is, _, err := w.rows.ToolPermission(context.Background(), w.ref.Tenant, p.ToolName)
+	expect.NoError(w.t, err)
+	p.TenantID, p.Meta, p.ID = w.ref.Tenant, is.Meta, is.ID
+	expect.Value(w.rows.SaveToolPermission(context.Background(), p, by, w.now, w.Catalog.Knows(p.ToolName)...))(w.t)
+}
+
+func TestCalls(t *testing.T) {
+	server := storetest.Start(t)
+	run := func(name string, c call, test func(t *testing.T, w *world)) {
+		t.Run(name, func(t *testing.T) { test(t, approved(t, server, c)) })
+	}
+	run("a call is made once for one approval, and its result goes to the bucket alone", read, testOnce)
+	run("a write says whose thread it was, and has a key of its own", write, testWrite)
+	run("a crashed read did nothing, and is not made again", read, testCrashedRead)
+	run("what a crashed write did is not known, and it is not made again", write, testCrashedWrite)
+	run("a write without an answer is unknown", write, testUnsure)
+	run("a read without an answer has failed", read, testUnsureRead)
+	run("a tool that panics is a call without an answer", write, testPanics)
+	run("a tool that is forbidden meanwhile is not called", read, testForbidden)
+	run("a constraint that was set meanwhile holds", write, testConstraint)
+	run("a permission that changes under the claim is read again", read, testChangesUnderTheClaim)
+	run("a payload that is not what was approved is not called", read, testChangedPayload)
+	run("a read that can't be kept has failed", read, testNotKept)
+	run("a write counts as done even if its result can't be kept", write, testWriteNotKept)
+	run("a cancelled read is stopped", read, testCancelled)
+	run("a late result says when the call ended", write, testLateTime)
+}
+
+func testOnce(t *testing.T, w *world) {
+	w.vendor.returns = `{"employees":[{"display_name":"<佐藤>","email":"sato@example.com","entry_date":"2026-10-01"}]}`
+	for range 3 {
+		next, err := w.handle()
+		expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
+	}
+	x := w.action()
+	expect.Is(t, x.Status, conversation.ActionSucceeded)
+	expect.Is(t, len(w.vendor.calls), 1)
+	expect.Is(t, string(w.vendor.calls[0].Arguments.JSON()), read.arguments)
+	expect.Must(t, x.CallResult != nil && x.CallResult.JSON == "", "the row holds %+v", x.CallResult)
+	r := expect.Value(conversation.ReadCallResult(w.bucket.kept[x.CallResult.S3Key]))(t)
+	expect.Is(t, string(r.Value),
+		`{"employees":[{"display_name":"<佐藤>","email":"s***@example.com","entry_date":"2026-10-01"}]}`)
+	rows := expect.Value(json.Marshal(x))(t)
+	expect.That(t, !strings.Contains(string(rows), "佐藤"), "the row has the result: %s", rows)
+}
+
+func testWrite(t *testing.T, w *world) {
+	w.vendor.returns = `{"ok":true}`
+	expect.Value(w.handle())(t)
+	c := w.vendor.calls[0]
+	expect.Is(t, c.Key, w.ref.ID+"/"+w.action().ActionID)
+	expect.Is(t, c.Tenant, w.ref.Tenant)
+	x := w.action()
+	expect.That(t, c.Asked == x.Askers[0] && c.Stamped == x.Gate.ApprovedBy && c.Stamped != "",
+		"asked by %q, stamped by %q; the action has %v, %q", c.Asked, c.Stamped, x.Askers, x.Gate.ApprovedBy)
+}
+
+// crash leaves a claim whose invocation is gone.
+func (w *world) crash() {
+	w.t.Helper()
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.ClaimCall(w.run, "gone", w.now.Add(time.Minute), w.now)
+	})
+	next := expect.Value(w.handle())(w.t)
+	expect.Is(w.t, next.State, aggregate.StateFinish, "while it may still run")
+	w.now = w.now.Add(2 * time.Minute)
+	expect.Value(w.handle())(w.t)
+	expect.Is(w.t, len(w.vendor.calls), 0)
+}
+
+func testCrashedRead(t *testing.T, w *world) {
+	w.crash()
+	expect.Is(t, w.action().Error, conversation.ReasonReadCutOff)
+	expect.Is(t, w.action().Outcome, "")
+}
+
+func testCrashedWrite(t *testing.T, w *world) {
+	w.crash()
+	expect.Is(t, w.action().Outcome, conversation.OutcomeUnknown)
+}
+
+func testUnsure(t *testing.T, w *world) {
+	w.vendor.err = &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemLost, Detail: "no answer"}
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().Outcome, conversation.OutcomeUnknown)
+	expect.Value(w.handle())(t)
+	expect.Is(t, len(w.vendor.calls), 1)
+}
+
+func testUnsureRead(t *testing.T, w *world) {
+	w.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout,
+		Detail: "freee is slow"}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.Is(t, x.Error, reasonFailed)
+	expect.Is(t, x.ErrorDetail, "freee is slow")
+	expect.Is(t, x.Outcome, "")
+}
+
+func testPanics(t *testing.T, w *world) {
+	w.vendor.during = func() { panic("a fault") }
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().Outcome, conversation.OutcomeUnknown)
+}
+
+func testForbidden(t *testing.T, w *world) {
+	w.permit(tenancy.ToolPermission{ToolName: read.tool})
+	x := w.refuses(reasonForbidden)
+	expect.Is(t, x.ErrorDetail, read.tool)
+}
+
+func testConstraint(t *testing.T, w *world) {
+	w.permit(tenancy.ToolPermission{ToolName: write.tool, Allowed: true, Constraints: `{"recipients":["U21"]}`})
+	x := w.refuses(reasonConstraint)
+	expect.Has(t, x.ErrorDetail, "U21")
+}
+
+// forbidding forbids the tool after its permission was read for the first time.
+type forbidding struct {
+	Store
+	once func()
+}
+
+func (f *forbidding) ToolPermission(ctx context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
+	p, found, err := f.Store.ToolPermission(ctx, tenant, name)
+	if f.once != nil {
+		f.once()
+		f.once = nil
+	}
+	return p, found, err
+}
+
+func testChangesUnderTheClaim(t *testing.T, w *world) {
+	w.Store = &forbidding{w.rows, func() { w.permit(tenancy.ToolPermission{ToolName: read.tool}) }}
+	w.refuses(reasonForbidden)
+}
+
+func testChangedPayload(t *testing.T, w *world) {
+	w.Results = swapped{w.bucket}
+	w.refuses(conversation.ReasonChanged)
+}
+
+// swapped is a bucket with something else than was approved.
+type swapped struct{ *bucket }
+
+func (swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(`{"tool":"list_employees","arguments":"{}"}`), nil
+}
+
+func testNotKept(t *testing.T, w *world) {
+	w.bucket.err = errors.New("no bucket")
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().Error, reasonNotKept)
+}
+
+func testWriteNotKept(t *testing.T, w *world) {
+	w.bucket.err, w.vendor.returns = errors.New("no bucket"), `{"ok":true}`
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().Status, conversation.ActionSucceeded)
+}
+
+func testCancelled(t *testing.T, w *world) {
+	id := w.action().ActionID
+	w.vendor.during = func() {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(id, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
+		})
+		time.Sleep(100 * time.Millisecond) // the watch asks every 5 ms
+	}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.Is(t, x.Status, conversation.ActionCancelled)
+	expect.Must(t, x.Late != nil, "no late result")
+	expect.Is(t, x.Late.Error, reasonFailed)
+}
+
+func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
+	server := storetest.Start(t)
+	s, _ := catalog(t).Lookup(read.tool)
+	entry := agent.ListedRead{Agent: "codex", Tool: read.tool, Version: s.Version(), People: []string{"U1"}}
+	with := func(change func(*agent.ListedRead)) []agent.ListedRead {
+		e := entry
+		change(&e)
+		return []agent.ListedRead{e}
+	}
+	for name, list := range map[string][]agent.ListedRead{
+		"it is listed":           {entry},
+		"nothing is listed":      nil,
+		"for another agent":      with(func(e *agent.ListedRead) { e.Agent = "claude" }),
+		"for somebody else":      with(func(e *agent.ListedRead) { e.People = []string{"U2"} }),
+		"in another version":     with(func(e *agent.ListedRead) { e.Version = strings.Repeat("0", 64) }),
+		"another tool is listed": with(func(e *agent.ListedRead) { e.Tool = "list_departments" }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := opened(t, server)
+			w.Store = listing{w.rows, list}
+			expect.Is(t, w.proposed(call{read.tool, read.arguments, listed}, nil).ApprovedBy, conversation.ApprovedByAuto)
+			if name != "it is listed" {
+				w.refuses(reasonUnlisted)
+				return
+			}
+			expect.Value(w.handle())(t)
+			expect.Is(t, w.action().Status, conversation.ActionSucceeded)
+			expect.Is(t, len(w.vendor.calls), 1)
+		})
+	}
+}
+
+// listing has the settings of a workspace that lists reads.
+type listing struct {
+	Store
+	list []agent.ListedRead
+}
+
+func (l listing) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
+	s, err := l.Store.Settings(ctx, tenant)
+	s.ListedReads = l.list
+	return s, err
+}

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+	"ringi/shared/tool/runner"
+)
+
+const booking = "rooms.book_room"
+
+// meeting is a world with an MCP server, whose tools an administrator has allowed.
+type meeting struct {
+	*world
+	rooms *vendors.Rooms
+	admin mcp.Admin
+}
+
+func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
+	t.Helper()
+	m := &meeting{world: newWorld(t, server), rooms: vendors.NewRooms()}
+	s := httptest.NewServer(m.rooms)
+	t.Cleanup(s.Close)
+	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
+	real := expect.Value(runner.New(m.h.Catalog, runner.Config{
+		Credentials: tokens{m.vendors}, Outbound: reach, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}))(t)
+	m.tools.Tools = real
+	settings := tenancy.DefaultSettings()
+	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL}}
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+	m.admin = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
+	m.allow(booking, aggregate.Write)
+	m.allow("rooms.list_rooms", aggregate.Read)
+	return m
+}
+
+func (m *meeting) allow(name string, access aggregate.Access) {
+	m.T.Helper()
+	all := expect.Value(m.admin.Tools(m.T.Context(), m.Ref.Tenant, "rooms"))(m.T)
+	for _, x := range all {
+		if x.Name == name {
+			expect.NoError(m.T, m.admin.Allow(m.T.Context(), m.Ref.Tenant, name, x.Hash, access, aggregate.System()))
+			return
+		}
+	}
+	m.T.Fatalf("the server has no %s", name)
+}
+
+func (m *meeting) permission(name string) tenancy.ToolPermission {
+	m.T.Helper()
+	p, _, err := m.Store.ToolPermission(m.T.Context(), m.Ref.Tenant, name)
+	expect.NoError(m.T, err)
+	return p
+}
+
+// planned returns a step that the model plans with the tools that are allowed now.
+func (m *meeting) planned(order int, name, input string) task.Step {
+	m.T.Helper()
+	settings := expect.Value(m.Store.Settings(m.T.Context(), m.Ref.Tenant))(m.T)
+	spec, ok := tool.Pinned(m.permission(name), settings.MCPServers)
+	expect.Must(m.T, ok, "%s is not allowed", name)
+	s := pipelinetest.Step(order, name, spec.Access, input)
+	s.ToolVersion = spec.Version()
+	return s
+}
+
+const at = `"date":"2026-04-01","start":"10:00","end":"11:00"`
+
+func (m *meeting) book(order int) task.Step {
+	return m.planned(order, booking, `{"room_id":"fuji",`+at+`,"title":"定例"}`)
+}
+
+func TestToolsOfServers(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *meeting){
+		"what is allowed is called, once":                  testBooks,
+		"a reference in a write is shown before":           testBooksWhatWasFound,
+		"what its server changed is not called and is off": testServerChanged,
+		"what was forbidden since is not called":           testForbidden,
+		"what was allowed anew since is not called":        testAllowedAnew,
+		"what is called elsewhere since is not called":     testMoved,
+		"arguments are held against what was allowed":      testPinnedArguments,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newMeeting(t, server)) })
+	}
+}
+
+func testBooks(t *testing.T, m *meeting) {
+	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`), m.book(2))
+	m.run()
+	e := m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	expect.Is(t, len(m.rooms.Bookings()), 1, "bookings")
+	expect.Has(t, string(e.Results[1].Result.JSON), `"booking_id":1`, "the result")
+}
+
+func testBooksWhatWasFound(t *testing.T, m *meeting) {
+	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`),
+		m.planned(2, booking, `{"room_id":{"$ref":"step-1.result.rooms.0.id"},`+at+`,"title":"定例"}`))
+	expect.Is(t, m.run().State, task.StateAwaitStepApproval)
+	a := m.Load()
+	g := a.GateOf(a.Execution(), 2)
+	expect.That(t, g != nil && strings.Contains(string(g.Arguments.JSON), `"room_id":"fuji"`), "the gate shows %+v", g)
+	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
+}
+
+func testServerChanged(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	m.tools.before = func(tool.Call) { m.rooms.Describe("Books a meeting room and invites everyone.") }
+	m.run()
+	e := m.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
+	expect.That(t, strings.Contains(e.ErrorDetail, "book_room") && strings.Contains(e.ErrorDetail, "許可し直して"),
+		"the card says %q", e.ErrorDetail)
+	p := m.permission(booking)
+	expect.That(t, p.ChangedAt != nil, "the tool is still on")
+	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
+}
+
+func testForbidden(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	expect.NoError(t, m.admin.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()))
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
+}
+
+// People approved the steps before the tool changed.
+func testAllowedAnew(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	m.rooms.Describe("Books a meeting room and invites everyone.")
+	m.allow(booking, aggregate.Write)
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
+}
+
+func testMoved(t *testing.T, m *meeting) {
+	m.approved(m.book(1))
+	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
+	settings.MCPServers[0].URL = "https://example.com/mcp"
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
+}
+
+func testPinnedArguments(t *testing.T, m *meeting) {
+	m.approved(m.planned(1, booking, `{"room_id":5}`))
+	m.tools.before = func(tool.Call) { t.Error("it was called") }
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonBadArguments)
+}
+
+// If an invocation dies during a call, nobody repeats the write.
+func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
+	m := newMeeting(t, pipelinetest.Start(t))
+	m.approved(m.book(1))
+	real := m.tools.Tools
+	m.tools.Tools = toolsFunc(func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+		_, err := real.Run(ctx, c)
+		expect.That(t, err == nil, "%v", err)
+		panic("it dies")
+	})
+	m.run()
+	m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+	expect.Is(t, len(m.rooms.Bookings()), 1, "bookings")
+}
+
+type toolsFunc func(ctx context.Context, c tool.Call) (json.RawMessage, error)
+
+func (f toolsFunc) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) { return f(ctx, c) }
+
+// span is an invocation with the function's full time, by the handler's clock.
+type span struct {
+	context.Context
+	w   *world
+	end time.Time // by the handler's clock
+}
+
+func (w *world) span() span {
+	return span{w.T.Context(), w, w.h.Now().Add(functionTime)}
+}
+
+// Deadline uses the real clock, as contexts do.
+func (s span) Deadline() (time.Time, bool) { return time.Now().Add(s.end.Sub(s.w.h.Now())), true }
+
+// slow are tools whose calls take some time by the handler's clock.
+type slow struct {
+	Tools
+	w     *world
+	takes time.Duration
+	had   []time.Duration // the time that each call had
+}
+
+func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	a := s.w.Load()
+	held := a.StepOf(a.Execution(), a.NextStep(a.Execution()).Order)
+	has := held.Claim.LeaseUntil.Add(-claimSpare).Sub(s.w.h.Now())
+	s.had = append(s.had, has)
+	if has < s.takes {
+		s.w.later(has)
+		return nil, &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemTimeout,
+			Detail: "it took too long"}
+	}
+	v, err := s.Tools.Run(ctx, c)
+	s.w.later(s.takes)
+	return v, err
+}
+
+// whole checks that each of n calls had its tool's full timeout, except for the time of a claim.
+func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
+	t.Helper()
+	expect.Is(t, len(s.had), n, "calls")
+	for i, had := range s.had {
+		expect.That(t, had >= timeout-2*claimWithin, "call %d had %s of its %s", i+1, had, timeout)
+	}
+}
+
+// rounds invokes the function as the state machine does, until the next state is another.
+func (w *world) rounds() (n int, next aggregate.Next) {
+	w.T.Helper()
+	for n = 1; n < 20; n++ {
+		next = w.goesWell(func() (aggregate.Next, error) { return w.h.Handle(w.span(), w.In()) })
+		if next.State == task.StatePause {
+			w.later(time.Duration(next.WaitSeconds) * time.Second)
+		} else if next.State != task.StateExecuteProcess {
+			return n, next
+		}
+	}
+	w.T.Fatalf("it goes round and round: %+v", next)
+	return n, next
+}
+
+func TestACallHasItsToolsWholeTimeout(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("five reads of 30 s each", func(t *testing.T) {
+		w := newWorld(t, server)
+		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}
+		w.h.Tools = s
+		w.approved(w.read(1), w.read(2), w.read(3), w.read(4), w.read(5))
+		if n, next := w.rounds(); n != 2 || next.State != task.StateFinish {
+			t.Errorf("after %d invocations: %+v", n, next)
+		}
+		w.ends(task.ExecutionCompleted, "", slices.Repeat([]task.StepStatus{task.StepCompleted}, 5)...)
+		s.whole(t, 5, time.Minute)
+	})
+	t.Run("a managed session's, which rests for it", func(t *testing.T) {
+		m := newSessionWorld(t, server)
+		s := &slow{Tools: m.h.Tools, w: m.world, takes: 50 * time.Second}
+		m.h.Tools = s
+		m.approved(m.read(1), m.lone(2), m.lone(3))
+		m.agents.Before = func(op string) {
+			if op == models.ListEvents {
+				m.later(15 * time.Second) // it thinks
+			}
+		}
+		if _, next := m.rounds(); next.State != task.StateFinish {
+			t.Errorf("%+v", next)
+		}
+		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
+		s.whole(t, 3, time.Minute)
+	})
+	t.Run("a fresh invocation gives what it has", func(t *testing.T) {
+		w := newWorld(t, server)
+		s := &slow{Tools: w.h.Tools, w: w, takes: time.Second}
+		w.h.Tools = s
+		w.approved(w.lone(1), w.lone(2))
+		ctx := w.span()
+		ctx.end = w.h.Now().Add(40 * time.Second)
+		next, err := w.h.Handle(ctx, w.In())
+		expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
+		w.ends(task.ExecutionRunning, "", task.StepCompleted)
+		expect.That(t, len(s.had) == 1 && s.had[0] <= 25*time.Second && s.had[0] >= 20*time.Second, "calls had %s", s.had)
+	})
+}
+
+// counted are results in a bucket that counts its reads, or is down.
+type counted struct {
+	Results
+	in    map[string]json.RawMessage
+	reads int
+	down  error
+}
+
+func (c *counted) Keep(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	key := aggregate.HashOf(string(v))
+	if c.down == nil {
+		c.in[key] = v
+	}
+	return aggregate.Blob{S3Key: key, Bytes: len(v)}, c.down
+}
+
+func (c *counted) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	c.reads++
+	v, ok := c.in[b.S3Key]
+	if !ok {
+		return nil, errors.New("there is none")
+	}
+	return v, c.down
+}
+
+func TestAResultIsReadOnceInAnInvocation(t *testing.T) {
+	bucket := &counted{in: map[string]json.RawMessage{}}
+	invocation := func() *remembering { return &remembering{Results: bucket, of: map[string]json.RawMessage{}} }
+	r, ctx := invocation(), t.Context()
+	reads := func(want int, b aggregate.Blob, text string) {
+		t.Helper()
+		v := expect.Value(r.Open(ctx, aggregate.Ref{}, b))(t)
+		expect.That(t, bucket.reads == want && string(v) == text, "%.20s after %d reads, want %d", v, bucket.reads, want)
+	}
+	kept := expect.Value(r.Keep(ctx, aggregate.Ref{}, json.RawMessage(`"a"`)))(t)
+	reads(0, kept, `"a"`)
+	r = invocation()
+	reads(1, kept, `"a"`)
+	reads(1, kept, `"a"`)
+	large := expect.Value(r.Keep(ctx, aggregate.Ref{}, json.RawMessage(strings.Repeat("x", maxRemembered))))(t)
+	expect.Value(r.Open(ctx, aggregate.Ref{}, large))(t)
+	expect.That(t, bucket.reads == 2, "more is remembered than may be")
+	bucket.down = errors.New("slow down")
+	lost, err := r.Keep(ctx, aggregate.Ref{}, json.RawMessage(`"b"`))
+	expect.That(t, err != nil, "it is down")
+	_, err = r.Open(ctx, aggregate.Ref{}, lost)
+	expect.That(t, err != nil, "what was not kept is remembered")
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/models"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/model/managed"
+	"ringi/shared/runtime/expect"
+)
+
+// numbered brings the task to the execution of steps that a rule with numbers had somebody settle.
+func (w *world) numbered(steps ...task.Step) *world {
+	w.T.Helper()
+	settle(w.World, steps...)
+	return w
+}
+
+func settle(w *pipelinetest.World, steps ...task.Step) {
+	w.T.Helper()
+	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, "U0CHIEF"))
+	o.Rule.Numbered = true
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		g := a.Process()
+		chief := circulation.Person{User: "U0CHIEF"}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: chief.User, Team: pipelinetest.Team, Member: true}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: chief, Principal: chief, Stage: 1, Hash: g.Asked}
+		return a.Act(g.ID, act, by, pipelinetest.Policy(), w.Now())
+	})
+}
+
+// given returns the numbers of the fiscal year in which the task was settled, the lowest first.
+func (w *world) given() (numbers []int, of []task.Numbered) {
+	w.T.Helper()
+	year := tenancy.DefaultSettings().FiscalYear(*w.Load().Process().ApprovedAt)
+	of = expect.Value(w.StoreOverTransport().Numbers(w.T.Context(), w.Ref.Tenant, year, "", 0))(w.T)
+	slices.Reverse(of)
+	for _, x := range of {
+		numbers = append(numbers, x.N)
+	}
+	return numbers, of
+}
+
+func TestWhatIsSettledByANumberedRuleRunsWithItsNumber(t *testing.T) {
+	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	w.run()
+	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	numbers, of := w.given()
+	expect.Same(t, numbers, []int{1})
+	expect.That(t, e.Number == of[0].String() && of[0].TaskID == w.Ref.ID, "%s, %+v", e.Number, of[0])
+	w.written(1)
+}
+
+func (w *world) numberedLone() *world { return w.numbered(w.lone(1)) }
+
+// So does what begins with too little time for its first call.
+func TestWhatBeginsAloneHasItsNumber(t *testing.T) {
+	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	expect.Value(w.try(minTurn - time.Second))(t)
+	numbers, _ := w.given()
+	expect.That(t, slices.Equal(numbers, []int{1}) && w.Load().Execution().Number != "", "%v", numbers)
+}
+
+// The answer to the commit that takes a number may be lost: it is taken once.
+func TestANumberWhoseAnswerIsLostIsTakenOnce(t *testing.T) {
+	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	w.Transport.DropAnswers("TransactWriteItems", 1)
+	w.run()
+	numbers, _ := w.given()
+	expect.Same(t, numbers, []int{1})
+	w.written(1)
+}
+
+// Thirty-two that begin at once have the numbers from 1 to 32.
+func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
+	const many = 32
+	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	refs := []*pipelinetest.World{w.World}
+	for len(refs) < many {
+		x := w.Another()
+		settle(x, w.lone(1))
+		refs = append(refs, x)
+	}
+	var wg sync.WaitGroup
+	began := time.Now()
+	for _, x := range refs {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
+			defer cancel()
+			in := x.In()
+			_, err := pipeline.NumberingSettled(ctx, w.h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+				return w.h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+					return a.StartNumbered(in.Run, of, w.h.Now())
+				})
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d began in %s", many, time.Since(began))
+	numbers, of := w.given()
+	for i, x := range of {
+		expect.That(t, x.N == i+1, "number %d is the %dth", x.N, i+1)
+	}
+	expect.Is(t, len(numbers), many)
+	for _, x := range refs {
+		number := x.Load().Execution().Number
+		expect.That(t, slices.ContainsFunc(of, func(n task.Numbered) bool {
+			return n.String() == number &&
+				n.TaskID == x.Ref.ID
+		}),
+			"%s is another's", number)
+	}
+}
+
+// late is a vendor that answers the first call of each kind after the caller has given up.
+type late struct {
+	Sessions
+	m   *sessionWorld
+	met map[string]bool
+}
+
+// until waits until a call is given up, which must happen before its lease ends.
+func (l late) until(ctx context.Context, call string) error {
+	if l.met[call] {
+		return nil
+	}
+	l.met[call] = true
+	ends, ok := ctx.Deadline()
+	if left := time.Until(ends); !ok || left >= l.m.leaseUntil().Sub(l.m.h.Now()) {
+		l.m.T.Errorf("%s is still out when its lease is over", call)
+		return nil
+	}
+	<-ctx.Done()
+	return &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
+}
+
+func (l late) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+	gone := l.until(ctx, "start")
+	id, err := l.Sessions.Start(context.WithoutCancel(ctx), at, p)
+	if gone != nil {
+		return "", gone
+	}
+	return id, err
+}
+
+func (l late) Answer(ctx context.Context, session, request, text string, failed bool) error {
+	gone := l.until(ctx, "answer")
+	err := l.Sessions.Answer(context.WithoutCancel(ctx), session, request, text, failed)
+	if gone != nil {
+		return gone
+	}
+	return err
+}
+
+// A call to a session ends before the caller's lease: it never overlaps with the next caller, however late the vendor
+// answers, and a message that the vendor accepted is not sent again.
+func TestNoCallOutlivesItsLease(t *testing.T) {
+	expect.Patience(t)
+	m := newSessionWorld(t, pipelinetest.Start(t))
+	m.h.HoldFor = 3 * time.Second
+	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}
+	m.approved(m.read(1), m.write(2))
+	m.through()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	m.written(1)
+	if x := m.session(); len(x.Messages) != 1 || len(x.Answers) != 2 || x.Refused != 0 {
+		t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
+	}
+}
+
+// If a vendor always says five seconds, the waits grow over many invocations. If it gives a longer time, no call is
+// earlier.
+func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
+	m := newSessionWorld(t, pipelinetest.Start(t))
+	m.h.PollFor = time.Second
+	m.agents.Fail(models.ListEvents, slices.Repeat([]models.Fault{{Status: 429, RetryAfter: "5"}}, 30)...)
+	m.agents.Fail(models.ListEvents, models.Fault{Status: 429, RetryAfter: "900"})
+	m.approved(m.lone(1))
+	began := m.h.Now()
+	var asked []time.Time
+	m.agents.Before = func(op string) {
+		if op == models.ListEvents {
+			asked = append(asked, m.h.Now())
+		}
+	}
+	m.through()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	expect.Must(t, len(asked) >= 32 && asked[30].Sub(began) >= time.Hour && asked[31].Sub(asked[30]) >= 15*time.Minute,
+		"asked %d times: %v", len(asked), asked)
+	for i := 1; i <= 30; i++ {
+		wait := asked[i].Sub(asked[i-1])
+		expect.That(t, wait >= 5*time.Second && wait <= 8*time.Minute, "asked again after %s", wait)
+	}
+}
+
+// A run that is superseded just before it takes the session sends nothing. The next run only waits until that lease
+// ends.
+func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) {
+	m := newSessionWorld(t, pipelinetest.Start(t))
+	sent := 0
+	m.agents.Before = func(string) { sent++ }
+	m.approved(m.lone(1))
+	m.Transport.Before("PutItem", m.Restart)
+	if next, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) || sent != 0 {
+		t.Errorf("%+v, %v, %d requests", next, err, sent)
+	}
+	held := m.leaseUntil().Sub(m.h.Now())
+	expect.That(t, held > 0 && held <= m.h.HoldFor, "the session is held for %s", held)
+	next := m.run()
+	if wait := time.Duration(next.WaitSeconds) * time.Second; next.State != task.StatePause ||
+		wait > m.h.HoldFor+time.Second || sent != 0 {
+		t.Errorf("the next run: %+v, %d requests", next, sent)
+	}
+	m.later(m.h.HoldFor)
+	m.through()
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	m.written(1)
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/template"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+)
+
+func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
+	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now,
+		Prompts: w.Results().Prompts, Texts: w.Results(), Files: w.Results()}
+}
+
+func TestExtractTask(t *testing.T) {
+	server := pipelinetest.Start(t)
+	t.Run("a message becomes a task, once", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Demo{}
+		for range 2 {
+			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt {
+				t.Fatalf("%+v, %v", next, err)
+			}
+		}
+		if a := w.Load(); a.Task == nil || a.Task.Title == "" || a.Head.Rev != 2 || g.Calls != 1 {
+			t.Errorf("%+v at rev %d after %d calls", a.Task, a.Head.Rev, g.Calls)
+		}
+	})
+	t.Run("what is no task gets a plain reply: nobody is asked for a stamp, and it is recorded", func(t *testing.T) {
+		w := server.World(t)
+		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
+		for range 2 {
+			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish ||
+				next.Outcome != "answered" {
+				t.Fatalf("%+v, %v", next, err)
+			}
+		}
+		a := w.Load()
+		expect.Must(t, a.Task == nil && a.Prompt() == nil && a.Answer != nil && a.Answer.Sentence == "請求書は作成できません。" &&
+			a.Answer.Usage != nil && g.Calls == 1, "%+v %+v after %d calls", a.Task, a.Answer, g.Calls)
+		e := a.Head.Ended
+		expect.That(t, e != nil && e.As == task.TaskAnswered && e.Reason == task.ReasonUnsupported && a.Used().Calls == 1,
+			"%+v", a.Head)
+		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 10)
+		expect.That(t, err == nil && len(log.Items) == 1 && log.Items[0].Action == task.AuditRequestAnswered,
+			"%+v, %v", log.Items, err)
+	})
+	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Demo{}
+		g.Before = func() { w.Cancel() }
+		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
+			t.Errorf("%v, want ErrSuperseded", err)
+		}
+		if a := w.Load(); a.Task != nil || a.Head.Ended == nil {
+			t.Errorf("%+v", a.Task)
+		}
+	})
+	t.Run("a run that is not the head's asks nobody", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Demo{}
+		in := w.In()
+		w.Restart()
+		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) || g.Calls != 0 {
+			t.Errorf("%v after %d calls", err, g.Calls)
+		}
+	})
+	t.Run("a task that can't be saved is paid for", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Demo{}
+		w.RefuseCommits()
+		_, err := handler(w, g).Handle(t.Context(), w.In())
+		w.PaidAlone(err)
+	})
+	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Demo{}
+		w.Transport.DropAnswers("TransactWriteItems", 3)
+		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt ||
+			w.Load().Head.Rev != 2 {
+			t.Errorf("%+v, %v", next, err)
+		}
+	})
+}
+
+// “This month” is the month in which the message was written, however late it is delivered.
+func TestALateMessageMeansItsOwnMonth(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
+	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
+	_, err := handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In())
+	expect.NoError(t, err)
+	expect.Is(t, w.Load().Task.Title, "2026年10月の勤怠集計")
+}
+
+func TestAModelThatFails(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for _, tt := range []struct {
+		name  string
+		err   error
+		state string
+		want  error
+	}{
+		{"a model that asks for time gets it", &model.Error{Kind: model.RateLimited, Retryable: true,
+			RetryAfter: time.Minute}, task.StatePause, nil},
+		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "",
+			explain.ErrModelUnavailable},
+		{"a model that refuses parks the task", &model.Error{Kind: model.Refused}, task.StateFail, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := server.World(t)
+			next, err := handler(w, &modeltest.Demo{Err: tt.err}).Handle(t.Context(), w.In())
+			expect.That(t, next.State == tt.state && errors.Is(err, tt.want),
+				"%+v, %v, want %q, %v", next, err, tt.state, tt.want)
+		})
+	}
+}
+
+// The budget is checked before the first call. A request that waits for the budget continues when there is some again.
+func TestABudgetThatIsSpent(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for name, tt := range map[string]struct {
+		day, month float64
+		want       aggregate.Reason
+	}{
+		"of the day": {2.5, 0, task.ReasonDayBudget}, "of the month": {0, 2.5, task.ReasonMonthBudget}, "of both": {2.5, 2,
+			task.ReasonMonthBudget},
+		"more is left": {2.51, 2.51, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, g := server.World(t), &modeltest.Demo{}
+			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+			s.MaxCostDayUSD, s.MaxCostMonthUSD, s.Model = tt.day, tt.month, "claude-sonnet-4-6"
+			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
+			w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
+				func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+			h := handler(w, g)
+			h.Model = "claude-sonnet-4-6"
+			next, err := h.Handle(t.Context(), w.In())
+			expect.NoError(t, err)
+			a := w.Load()
+			if tt.want == "" {
+				expect.That(t, next.State == task.StateDraftPrompt && g.Calls == 1, "%+v after %d calls", next, g.Calls)
+				return
+			}
+			expect.Must(t, g.Calls == 0 && a.Head.Parked != nil && a.Head.Parked.Sentence == tt.want,
+				"%+v, %+v after %d calls", next, a.Head, g.Calls)
+		})
+	}
+}
+
+// threadBefore is a thread, or why it can't be read.
+type threadBefore struct {
+	Slack
+	said  []slackapi.Said
+	err   error
+	fails int // how often err is returned; 0 for always
+	asked []string
+}
+
+func (t *threadBefore) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
+	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > 6*time.Second {
+		return nil, errors.New("it may take for ever")
+	}
+	t.asked = append(t.asked, fmt.Sprint(channel, " ", thread, " ", ts, " ", n))
+	if t.fails > 0 && len(t.asked) > t.fails {
+		return t.said, nil
+	}
+	return t.said, t.err
+}
+
+func TestARequestInAThread(t *testing.T) {
+	in := func(root string) *task.Aggregate {
+		return &task.Aggregate{Request: &task.Request{Channel: "C1", ThreadTS: root, MessageTS: "1700000000.000200",
+			Text: "これをお願い"}}
+	}
+	said, many := []slackapi.Said{{User: "U1", Text: "有給の残りが合わない"}}, make([]slackapi.Said, model.ThreadMessages+1)
+	for i := range many {
+		many[i] = slackapi.Said{User: "U1", Text: strings.Repeat("長", 100+i*100)}
+	}
+	const asked = "C1 1700000000.000100 1700000000.000200 21"
+	away, refused := slackapi.Unknown{Cause: "502"}, slackapi.Refused{Code: "missing_scope", App: true}
+	for _, tt := range []struct {
+		name         string
+		root         string
+		threadBefore threadBefore
+		read         *aggregate.Thread
+		asked        []string
+	}{
+		{"it goes with what was said before", "1700000000.000100", threadBefore{said: said}, &aggregate.Thread{Read: 1},
+			[]string{asked}},
+		{"what is left out is known", "1700000000.000100", threadBefore{said: many}, &aggregate.Thread{Read: 13, Cut: 1,
+			Earlier: true}, []string{asked}},
+		{"it does without when Slack does not show it", "1700000000.000100", threadBefore{err: refused}, &aggregate.Thread{
+			Failed: true}, []string{asked}},
+		{"what Slack does not show now it is asked again", "1700000000.000100", threadBefore{err: away, said: said, fails: 2},
+			&aggregate.Thread{Read: 1}, []string{asked, asked, asked}},
+		{"but not for ever", "1700000000.000100", threadBefore{err: away, fails: 9}, &aggregate.Thread{Failed: true},
+			[]string{asked, asked, asked}},
+		{"nor for minutes", "1700000000.000100", threadBefore{err: slackapi.RateLimited{RetryAfter: time.Minute}},
+			&aggregate.Thread{Failed: true}, []string{asked}},
+		{"one that begins its thread asks for none", "1700000000.000200", threadBefore{said: said}, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &Handler{Slack: &tt.threadBefore}
+			shown, read := h.thread(t.Context(), in(tt.root))
+			expect.Same(t, tt.read, read)
+			expect.That(t, read == nil && shown == nil || len(shown) == read.Read, "%d messages", len(shown))
+			expect.Same(t, tt.asked, tt.threadBefore.asked)
+		})
+	}
+}
+
+// Only whose messages the model is shown ask: those that are too long to be shown are left out, and apps are no people.
+func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
+	w, g := pipelinetest.Start(t).World(t).Reply(), &modeltest.Demo{}
+	long := strings.Repeat("長", 2000)
+	said := []slackapi.Said{{User: "U0LEFT", Text: long}}
+	for range 9 {
+		said = append(said, slackapi.Said{User: "U0TANAKA", Text: long})
+	}
+	h := handler(w, g)
+	h.Slack = &threadBefore{said: append(said, slackapi.Said{User: "B0APP", Text: "deployed"},
+		slackapi.Said{User: "U0SUZUKI", Text: "パソコンを買いたい"}, slackapi.Said{User: pipelinetest.Requester, Text: "はい"})}
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Request.RouteAskers)
+	expect.Same(t, &aggregate.Thread{Read: 12, Earlier: true}, w.Load().Request.Thread)
+	expect.Has(t, data(g, 0), `"thread_not_shown":"the earlier messages"`)
+	expect.Has(t, w.Load().Task.Description, "読んだ発言の言葉を、デモモデルは使えません。")
+	expect.Same(t, []string{pipelinetest.Requester}, w.Load().Askers())
+}
+
+// Where rules decide, they are asked about whoever is shown before the model is paid: once, unless others come.
+func TestRulesAreAskedAboutAThreadBeforeTheModelIs(t *testing.T) {
+	w, g := pipelinetest.Start(t).World(t).Reply(), &modeltest.Demo{}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1},
+		Last: rules.Last{Writes: rules.Outcome{Refuse: "x"}, Reads: rules.Outcome{Refuse: "x"}}}
+	_, _, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	h := handler(w, g)
+	before := &threadBefore{said: []slackapi.Said{{User: "U0TANAKA", Text: "パソコン", Quoted: []string{"U0APP"}}}}
+	h.Slack = before
+	heard := func(want ...string) {
+		t.Helper()
+		next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+		a := w.Load()
+		expect.That(t, next.State == task.StatePause && g.Calls == 0 && a.Task == nil && a.AsksRules(), "%+v", next)
+		expect.Same(t, want, a.Request.RouteAskers)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.LeaveOut(a.Head.Run, []string{"U0APP"}, w.Now())
+		})
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RulesAsked(a.Head.Run, w.Now()) })
+	}
+	heard("U0TANAKA", "U0APP")
+	before.said = append(before.said, slackapi.Said{User: "U0SUZUKI", Text: "はい"})
+	heard("U0TANAKA", "U0SUZUKI")
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.That(t, next.State == task.StateDraftPrompt && g.Calls == 1, "%+v after %d calls", next, g.Calls)
+	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Request.RouteAskers)
+}
+
+// A tool that its server changed is off until an administrator allows it again.
+func TestOnlyToolsThatMayBeCalledAreDescribed(t *testing.T) {
+	changed, pin := time.Now(), &tenancy.Pin{Title: "Rooms", Description: "Lists rooms."}
+	lines := moreTools([]tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true, Pin: pin},
+		{ToolName: "rooms.book_room", Allowed: true, Pin: pin, ChangedAt: &changed}, {ToolName: "rooms.house_rules",
+			Pin: pin},
+		{ToolName: "send_slack_dm", Allowed: true}})
+	expect.Same(t, []string{"rooms.list_rooms: Rooms. Lists rooms."}, lines)
+}
+
+// longest is a thread of the longest messages, without files.
+type longest struct{ Slack }
+
+func (longest) Before(_ context.Context, _, _, _ string, n int) (out []slackapi.Said, _ error) {
+	for range n {
+		out = append(out, slackapi.Said{User: pipelinetest.Requester, Text: strings.Repeat("勤", task.MaxText)})
+	}
+	return out, nil
+}
+
+// The longest request in a thread of such messages, with an answer longer than a model may write, fits into the
+// function's memory. The answer goes back to the model.
+func TestTheLongestRequestFitsIntoTheMemory(t *testing.T) {
+	expect.AtNight(t)
+	template.Fits(t, "ExtractTaskFunction", nil, func() {
+		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 16<<10)}
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
+			Text: strings.Repeat("勤", task.MaxText), MessageTS: "1775034000.000300", ThreadTS: "1775034000.000200"})
+		h := handler(w, g)
+		h.Slack = longest{}
+		template.Settle(t)
+		expect.Value(h.Handle(t.Context(), w.In()))(t)
+		expect.Is(t, g.Calls, 2, "calls of the model")
+	})
+}

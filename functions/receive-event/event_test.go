@@ -1,0 +1,367 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// What Slack or an app writes is nobody's request, also without a bot_id.
+func TestWhatNobodyWroteIsIgnored(t *testing.T) {
+	direct := func(more map[string]any) map[string]any { return directly("You have been removed from #sales", more) }
+	for name, fields := range map[string]map[string]any{
+		"Slack's own notice": direct(map[string]any{"user": "USLACKBOT"}),
+		"as a client shows it": direct(map[string]any{"user": "USLACKBOT", "user_team": "T0TEAM",
+			"user_profile": map[string]any{"name": "slackbot"}}),
+		"in a thread":             direct(map[string]any{"user": "USLACKBOT", "thread_ts": root}),
+		"a reminder in a channel": {"user": "USLACKBOT", "text": "Reminder: <@U0BOT> 勤怠をまとめて"},
+		"to an agent":             directly("claude: hi", map[string]any{"user": "USLACKBOT"}),
+		"a bot's by its profile":  direct(map[string]any{"user": "U0APP", "bot_profile": map[string]any{"id": "B7"}}),
+		"a bot's by its app":      direct(map[string]any{"user": "U0APP", "app_id": "A7"}),
+		"a huddle":                direct(map[string]any{"subtype": "huddle_thread"}),
+		"a notice of a channel":   {"type": "message", "subtype": "channel_topic", "text": "<@U0BOT> set the topic"},
+	} {
+		for _, team := range []any{"T0TEAM", nil} {
+			fields["team"] = team
+			k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
+			out := post(t, handler(k), signed(callback(t, fields, nil)))
+			expect.That(t, out.StatusCode == 200 && len(k.changes) == 0 && len(k.told) == 0,
+				"%s of team %v: answered %d, made %d, told %d", name, team, out.StatusCode, len(k.changes), len(k.told))
+		}
+	}
+	for _, user := range []string{"USLACKBOT", "U0ALICE"} { // nor what changes of it
+		k := &kept{}
+		h := handler(k)
+		post(t, h, signed(callback(t, directly("claude: hi", nil), nil)))
+		was := map[string]any{"user": user, "team": "T0TEAM", "ts": root, "text": "a"}
+		is := map[string]any{"user": user, "team": "T0TEAM", "ts": root, "text": "b"}
+		post(t, h, signed(callback(t, edit(root, "", "b", map[string]any{"message": is, "previous_message": was}), nil)))
+		expect.Is(t, len(k.told) == 2, user == "U0ALICE", "an edit of %s's", user)
+	}
+}
+
+// directly are the fields of a direct message.
+func directly(text string, more map[string]any) map[string]any {
+	fields := direct(text, nil)
+	merge(fields, more)
+	return fields
+}
+
+// The organization's id says nothing about the workspace: users.info is asked later, as at a click.
+func TestAMemberWhomTheEventNamesByTheirOrganizationIsHeard(t *testing.T) {
+	org := func(id any) map[string]any {
+		return map[string]any{"authorizations": []any{map[string]any{"enterprise_id": id, "team_id": "T0TEAM",
+			"user_id": "U0BOT", "is_bot": true}}}
+	}
+	for _, tt := range []struct {
+		name          string
+		fields, outer map[string]any
+		kept          bool
+	}{
+		{"by user_team", map[string]any{"user_team": "E0ORG"}, org("E0ORG"), true},
+		{"by source_team", map[string]any{"source_team": "E0ORG", "user_team": "E0ORG"}, org("E0ORG"), true},
+		{"by team alone", map[string]any{"team": "E0ORG"}, org("E0ORG"), true},
+		{"without the installation's organization", map[string]any{"user_team": "E0ORG"}, org(nil), true},
+		{"by another's", map[string]any{"user_team": "E0OTHER"}, org("E0ORG"), false},
+		{"by another workspace", map[string]any{"user_team": "T0OTHER"}, org("E0ORG"), false},
+	} {
+		k := &kept{}
+		post(t, handler(k), signed(callback(t, tt.fields, tt.outer)))
+		expect.Is(t, len(k.changes) == 1, tt.kept, tt.name)
+	}
+}
+
+// Some of Slack's clients mention the bot by its own id. In channels Slack then sends the message and no app_mention.
+func TestTheBotIsMentionedByEitherId(t *testing.T) {
+	channel := func(text string) map[string]any {
+		return map[string]any{"type": "message", "channel_type": "channel", "text": text}
+	}
+	reply := func(text string) map[string]any {
+		return directly(text, map[string]any{"thread_ts": "1776675000.000200"})
+	}
+	for _, tt := range []struct {
+		name, bot string
+		fields    map[string]any
+		text      string // of the request; empty: none is made
+	}{
+		{"in a channel", "B0BOT", channel("<@B0BOT> 勤怠をまとめて"), "勤怠をまとめて"},
+		{"another bot in a channel", "B0BOT", channel("<@B0OTHER> 勤怠をまとめて"), ""},
+		{"before the first request", "", channel("<@B0BOT> 勤怠をまとめて"), ""},
+		{"both ids: app_mention comes, too", "B0BOT", channel("<@U0BOT> <@B0BOT> 勤怠"), ""},
+		{"both ids in that", "B0BOT", map[string]any{"text": "<@U0BOT> <@B0BOT|ringi> 勤怠"}, "勤怠"},
+		{"shown in a channel", "B0BOT", channel("`<@B0BOT> 勤怠をまとめて`"), ""},
+		{"in a direct message's thread", "B0BOT", reply("<@B0BOT> 9月で"), "9月で"},
+		{"in one before the first request", "", reply("<@B0BOT> 9月で"), "9月で"},
+		{"another bot in one", "B0BOT", reply("<@B0OTHER> 9月で"), ""},
+		{"directly", "B0BOT", directly("<@B0BOT> 9月で", nil), "9月で"},
+	} {
+		k := &kept{bot: tt.bot}
+		out := post(t, handler(k), signed(callback(t, tt.fields, nil)))
+		made := len(k.changes) == 1 && k.changes[0].Head.(*task.Head).Ended == nil
+		expect.That(t, out.StatusCode == 200 && made == (tt.text != ""), "%s: answered %d, made %d", tt.name, out.StatusCode,
+			len(k.changes))
+		if made {
+			expect.Is(t, k.request(t).Text, tt.text, tt.name)
+		}
+	}
+}
+
+// What a message only shows, in code, in a quote or struck through, is no request. People who write to Ringi are told.
+func TestWhatAMessageOnlyShowsIsNoRequest(t *testing.T) {
+	const nothing, hint, request, told = "", "hint", "request", "told"
+	code := []any{map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section",
+		"elements": []any{
+			map[string]any{"type": "user", "user_id": "U0BOT", "style": map[string]any{"code": true}},
+			map[string]any{"type": "text", "text": " 残業", "style": map[string]any{"code": true}}}}}}}
+	in := func(thread string, fields map[string]any) map[string]any {
+		merge(fields, map[string]any{"thread_ts": thread, "ts": "1776675602.000100"})
+		return fields
+	}
+	mention := func(text string) map[string]any { return map[string]any{"text": text} }
+	for _, tt := range []struct {
+		name   string
+		fields map[string]any
+		want   string
+	}{
+		{"code", mention("`<@U0BOT> 残業をまとめて`"), nothing},
+		{"code by its blocks", map[string]any{"text": "<@U0BOT> 残業", "blocks": code}, nothing},
+		{"an agent's in code", mention("`<@U0BOT> claude: 直して`"), nothing},
+		{"a quote and a request", mention("&gt; 残業は?\n<@U0BOT> これをまとめて"), request},
+		{"a mention, and code alone", mention("<@U0BOT> `残業をまとめて`"), hint},
+		{"a mention, and an agent in code", mention("<@U0BOT> `claude: 直して`"), hint},
+		{"a mention alone", mention("<@U0BOT>"), request},
+		{"directly in code", directly("`残業をまとめて`", nil), hint},
+		{"an agent, directly in code", directly("`claude: 直して`", nil), hint},
+		{"directly, with more", directly("`残業` をまとめて", nil), request},
+		{"a mention in code in a direct thread", in("1776675000.000200", directly("`<@U0BOT> 9月で`", nil)), hint},
+		{"code in a conversation's thread", in(root, directly("```panic: nil```", nil)), told},
+		{"a mention and code in one's thread", in(root, directly("<@U0BOT> ```panic: nil```", nil)), told},
+		{"a mention in code in a thread", in("1776675000.000200", mention("`<@U0BOT> 9月で`")), nothing},
+		{"a command in code", directly("`/ringi list`", nil), hint},
+	} {
+		k := &kept{}
+		h := handler(k)
+		post(t, h, signed(callback(t, direct("claude: hi", nil), nil))) // the conversation
+		for range 2 {
+			expect.Is(t, post(t, h, signed(callback(t, tt.fields, nil))).StatusCode, 200, tt.name)
+		}
+		is := nothing
+		switch {
+		case len(k.changes) > 0 && k.changes[0].Head.(*task.Head).Ended == nil:
+			is = request
+		case len(k.changes) > 0:
+			is = hint
+			expect.Is(t, k.changes[0].Head.(*task.Head).TaskID, k.changes[1].Head.(*task.Head).TaskID, "%s: a second hint",
+				tt.name)
+			why := k.changes[0].Head.(*task.Head).Ended.Reason
+			expect.That(t, why == task.ReasonShown || why == task.ReasonThreadHint, "%s: %s", tt.name, why)
+		case len(k.told) > 1:
+			is = told
+		}
+		expect.Is(t, is, tt.want, tt.name)
+		expect.Is(t, len(k.opened), 1, tt.name)
+	}
+}
+
+// In a channel that workspaces share, an event belongs to the workspace whose app receives it. Only that workspace's
+// own people may ask there.
+func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {
+	shared := func(team string, more map[string]any) map[string]any {
+		out := map[string]any{"team_id": team, "is_ext_shared_channel": true}
+		merge(out, more)
+		return out
+	}
+	for name, tt := range map[string]struct {
+		fields map[string]any
+		outer  map[string]any
+		kept   bool
+	}{
+		"our own":                      {nil, nil, true},
+		"ours in a channel of another": {nil, shared("T0OTHER", map[string]any{"context_team_id": "T0TEAM"}), true},
+		"ours, by the context alone": {nil, shared("T0OTHER",
+			map[string]any{"context_team_id": "T0TEAM", "authorizations": nil}), true},
+		"a stranger in a channel of ours": {map[string]any{"team": "T0OTHER", "user_team": "T0OTHER"},
+			shared("T0TEAM", nil), false},
+		"nobody's in a channel of another": {map[string]any{"team": nil}, shared("T0OTHER", nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var k kept
+			out := post(t, handler(&k), signed(callback(t, tt.fields, tt.outer)))
+			expect.That(t, out.StatusCode == 200 && len(k.changes) > 0 == tt.kept,
+				"answered %d, kept %d", out.StatusCode, len(k.changes))
+			if tt.kept && k.request(t).TeamID != "T0TEAM" {
+				t.Errorf("for %s", k.request(t).TeamID)
+			}
+		})
+	}
+}
+
+// An installation for a whole organization is refused: nothing is written, and Slack doesn't repeat the event.
+func TestOrganizationsInstallationsAreRefused(t *testing.T) {
+	for name, outer := range map[string]map[string]any{
+		"with a workspace": {"authorizations": []any{map[string]any{"enterprise_id": "E1", "team_id": "T0TEAM",
+			"user_id": "U0BOT", "is_bot": true, "is_enterprise_install": true}}},
+		"without one": {"team_id": nil, "enterprise_id": "E1",
+			"authorizations": []any{map[string]any{"enterprise_id": "E1", "team_id": nil, "user_id": "U0BOT", "is_bot": true,
+				"is_enterprise_install": true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kept{}
+			out := post(t, handler(k), signed(callback(t, nil, outer)))
+			expect.That(t, out.StatusCode == 200 && len(k.changes) == 0,
+				"answered %d, wrote %d times", out.StatusCode, len(k.changes))
+		})
+	}
+}
+
+// When an organization ends the app, the event names no workspace. Exactly those of its workspaces that Ringi serves
+// are disconnected.
+func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
+	of := map[string][]tenancy.Tenant{
+		"E0ORG":   {{ID: "01FIRST", BotUserID: "U0FIRST"}, {ID: "01SECOND", BotUserID: "U0SECOND"}},
+		"E0OTHER": {{ID: "01OTHER", BotUserID: "U0FIRST"}},
+	}
+	uninstalled := map[string]any{"type": "app_uninstalled"}
+	revoked := func(bots ...string) map[string]any {
+		return map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"bot": bots, "oauth": []string{"U0SECOND"}}}
+	}
+	org := map[string]any{"team_id": nil, "enterprise_id": "E0ORG", "authorizations": nil}
+	installation := map[string]any{"team_id": nil, "enterprise_id": nil,
+		"authorizations": []any{map[string]any{"enterprise_id": "E0ORG", "team_id": nil, "is_bot": true,
+			"is_enterprise_install": true}}}
+	for name, tt := range map[string]struct {
+		event, outer map[string]any
+		want         []string
+	}{
+		"it removes the app":                {uninstalled, org, []string{"01FIRST", "01SECOND"}},
+		"by its installation":               {uninstalled, installation, []string{"01FIRST", "01SECOND"}},
+		"it revokes one bot's token":        {revoked("U0FIRST", "U0ELSE"), org, []string{"01FIRST"}},
+		"it revokes that of none of ours":   {revoked("U0ELSE"), installation, nil},
+		"it revokes a person's token alone": {revoked(), org, nil},
+		"one in which nothing is ours": {uninstalled, map[string]any{"team_id": nil, "enterprise_id": "E0NOBODY",
+			"authorizations": nil}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kept{of: of}
+			h, body := handler(k), signed(callback(t, tt.event, tt.outer))
+			out := post(t, h, body)
+			var got []string
+			for _, e := range k.ended {
+				got = append(got, e.tenant)
+			}
+			expect.That(t, out.StatusCode == 200 && slices.Equal(got, tt.want) && len(k.changes) == 0,
+				"answered %d, disconnected %v", out.StatusCode, got)
+			k.err = errors.New("throttled")
+			if out := post(t, h, body); out.StatusCode != 200 && tt.want == nil || out.StatusCode != 503 && tt.want != nil ||
+				len(k.ended) != 2*len(tt.want) {
+				t.Errorf("what could not be kept is answered %d, %d were tried", out.StatusCode, len(k.ended)-len(tt.want))
+			}
+		})
+	}
+}
+
+func TestAMessageSaysItsSource(t *testing.T) {
+	s := custom(func(s *tenancy.Settings) {
+		shop := agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Path: "pay", RepositoryID: 7,
+			People: []string{agent.Everybody}, Agents: []string{"claude", "doc-bot"}, CI: agent.CISkip}
+		hr, codex, unasked := shop, shop, shop
+		hr.Name, hr.People = "hr", []string{"U0ELSE"}
+		codex.Name, codex.Agents = "tools", []string{"codex"}
+		unasked.Name, unasked.RepositoryID = "unasked", 0
+		s.Sources = []agent.Source{shop, hr, codex, unasked}
+	})
+	shared := map[string]any{"is_ext_shared_channel": true}
+	for _, tt := range []struct {
+		name, text string
+		envelope   map[string]any
+		agent      string // of the conversation
+		kept       string
+		source     string
+		refused    string // detail of the refusal
+	}{
+		{name: "a source", text: "claude@shop: 直して", agent: "claude", kept: "直して", source: "shop"},
+		{name: "in full width", text: "Claude＠shop：直して", agent: "claude", kept: "直して", source: "shop"},
+		{name: "in capitals, and a space", text: "claude@SHOP fix it", agent: "claude", kept: "fix it", source: "shop"},
+		{name: "an agent of the settings", text: "doc-bot@shop、書いて", agent: "doc-bot", kept: "書いて", source: "shop"},
+		{name: "no source", text: "claude: 直して", agent: "claude", kept: "直して"},
+		{name: "none of this name", text: "claude@none: fix", refused: "none/shop"},
+		{name: "no name after the @", text: "claude@: fix", refused: "/shop"},
+		{name: "other people's", text: "claude@hr: fix", refused: "hr/shop"},
+		{name: "another agent's", text: "claude@tools: fix", refused: "tools/shop"},
+		{name: "one that GitHub was not asked for", text: "claude@unasked: fix", refused: "unasked/shop"},
+		{name: "what is no name", text: "claude@<!here>: fix", refused: "/shop"},
+		{name: "where others read it", text: "claude@shop: fix", envelope: shared, refused: "shop/"},
+		{name: "nobody's name", text: "メモ@shop: fix"}, {name: "an e-mail address", text: "claude@example.com に送って"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k := &kept{settings: s}
+			out := post(t, handler(k), signed(callback(t, direct(tt.text, map[string]any{"user_team": "T0TEAM"}), tt.envelope)))
+			expect.Must(t, out.StatusCode == 200, "%d %s", out.StatusCode, out.Body)
+			opened := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
+			switch {
+			case tt.agent != "":
+				expect.Must(t, opened != nil && opened.Conversation.AgentID == tt.agent && k.said()[0].Content == tt.kept,
+					"%+v", opened)
+				if tt.source == "" {
+					expect.That(t, opened.Conversation.Source == nil, "%+v", opened.Conversation.Source)
+					return
+				}
+				expect.Same(t, &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main",
+					Path: "pay", State: conversation.SourceWanted}, opened.Conversation.Source)
+			case tt.refused != "":
+				expect.Must(t, opened == nil && len(k.changes) == 1, "opened %+v, made %d", opened, len(k.changes))
+				ended := k.ends(t)
+				expect.Same(t, task.ReasonNoSource, ended.Reason)
+				expect.Same(t, tt.refused, ended.Detail)
+				expect.Same(t, "", k.request(t).Text)
+			default:
+				expect.That(t, opened == nil && k.request(t).Text == tt.text, "%+v", k.changes)
+			}
+		})
+	}
+}
+
+// In a channel the source stands behind the mention, too. The channel's people see the files.
+func TestAMentionSaysItsSource(t *testing.T) {
+	s := custom(func(s *tenancy.Settings) {
+		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", RepositoryID: 7,
+			People: []string{agent.Everybody}, Agents: []string{"claude"}, CI: agent.CISkip}}
+	})
+	k := &kept{settings: s}
+	expect.Is(t, post(t, handler(k), signed(callback(t, mentioned("claude@shop: 直して", nil), nil))).StatusCode, 200)
+	opened := k.opened[conversation.ID("T0TEAM", "C0HR", root)]
+	expect.That(t, opened != nil && opened.Conversation.Source != nil && opened.Conversation.Source.Name == "shop" &&
+		k.said()[0].Content == "直して", "%+v", opened)
+}
+
+// An administrator lists a source while the settings are still cached.
+func TestASourceCanBeNamedAsSoonAsItIsListed(t *testing.T) {
+	k := &kept{settings: custom(func(*tenancy.Settings) {})}
+	h := handler(k)
+	say := func(text, ts string) {
+		over := map[string]any{"user_team": "T0TEAM", "ts": ts}
+		expect.Is(t, post(t, h, signed(callback(t, direct(text, over), nil))).StatusCode, 200)
+	}
+	say("claude: こんにちは", "1775034000.000200")
+	k.settings = custom(func(s *tenancy.Settings) {
+		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", RepositoryID: 7,
+			People: []string{agent.Everybody}, Agents: []string{"claude"}, CI: agent.CISkip}}
+	})
+	say("claude@shop: 直して", "1775034000.000300")
+	opened := k.opened[conversation.ID("T0TEAM", "D0DM", "1775034000.000300")]
+	expect.That(t, opened != nil && opened.Conversation.Source != nil, "the source is not known: %+v", opened)
+}
+
+// ends returns how the only task that was made ended.
+func (k *kept) ends(t *testing.T) *task.Ended {
+	t.Helper()
+	head, ok := k.changes[0].Head.(*task.Head)
+	expect.Must(t, ok && head.Ended != nil, "%+v", k.changes[0].Head)
+	return head.Ended
+}

@@ -1,0 +1,371 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+)
+
+// nobody panics at any call, since refused and ignored interactions must make none but one about the person.
+type nobody struct {
+	Store
+	Slack
+}
+
+// Settings returns the defaults: an unreadable form is answered in the tenant's language.
+func (nobody) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
+}
+
+// Channels lists none.
+func (nobody) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(func(slackapi.Channel, error) bool) {}
+}
+
+// nothing are the rows of nobody.
+type nothing struct{ nobody }
+
+// Channels says that none got another id.
+func (nothing) Channels(context.Context, string) (tenancy.Channels, error) { return nil, nil }
+
+// Team fails as in a Slack that has only one workspace.
+func (nobody) Team(context.Context) (string, error) {
+	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
+}
+
+func idle() *Handler {
+	now := time.Unix(1776675600, 0)
+	clock := func() time.Time { return now }
+	return &Handler{Store: nothing{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
+		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
+}
+
+// For any answer but 200, Slack shows a warning that doesn't help the person.
+func TestNonsenseAndStrangeKinds(t *testing.T) {
+	payload := func(s string) string { return url.Values{"payload": {s}}.Encode() }
+	const who = `"team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"}`
+	for _, tt := range []struct {
+		name, body string
+		status     int
+		want       string
+	}{
+		{"Slack checks the certificate", "ssl_check=1", 200, ""},
+		{"no form", "%zz", 200, ""},
+		{"no payload", "a=b", 200, ""},
+		{"nothing", "", 200, ""},
+		{"no JSON", payload("x"), 200, ""},
+		{"no type", payload(`{}`), 200, ""},
+		{"a number for a type", payload(`{"type":1}`), 200, ""},
+		{"another kind", payload(`{"type":"view_closed","user":7}`), 200, ""},
+		{"no team", payload(`{"type":"block_actions","user":{"id":"U1"}}`), 200, ""},
+		{"a null team", payload(`{"type":"block_actions","team":null,"user":{"id":"U1"}}`), 200, ""},
+		{"a user that forges a mention", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1><!here"}}`),
+			200, ""},
+		{"actions that are no list", payload(`{"type":"block_actions",` + who + `,"actions":"x"}`), 200, ""},
+		{"no actions", payload(`{"type":"block_actions",` + who + `}`), 200, ""},
+		{"no channel", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"actions":[{"action_id":"approve_prompt"}]}`), 200, ""},
+		{"an unknown button", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"approve_everything"}]}`),
+			200, ""},
+		{"a shortcut's name on a button", payload(`{"type":"block_actions",` + who +
+			`,"actions":[{"action_id":"cancel_task"}]}`), 200, ""},
+		{"an unknown rejection", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"reject_task"}]}`),
+			200, ""},
+		{"an unknown shortcut", payload(`{"type":"message_action","callback_id":"x",` + who + `}`), 200, ""},
+		{"an unknown form", payload(`{"type":"view_submission",` + who + `,"view":{"callback_id":"x"}}`), 200, ""},
+		{"a form without metadata", payload(`{"type":"view_submission",` + who +
+			`,"view":{"callback_id":"rejection_reason_modal"}}`), 200,
+			`{"response_action":"errors","errors":{"rejection_reason_block":"このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。"}}`},
+		{"a form of another kind", payload(`{"type":"view_submission",` + who +
+			`,"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"task\"}"}}`), 200,
+			`{"response_action":"errors","errors":{"rejection_reason_block":"このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。"}}`},
+		{"a form whose metadata is no JSON", payload(`{"type":"view_submission",` + who +
+			`,"view":{"callback_id":"rejection_reason_modal","private_metadata":"{"}}`), 200,
+			`{"response_action":"errors","errors":{"rejection_reason_block":"このフォームは古くなっています。閉じて、最新のカードのボタンからもう一度お試しください。"}}`},
+		{"another app's", payload(`{"type":"block_actions","api_app_id":"A0OTHER",` + who + `}`), 403,
+			`{"error":"api_app_id is another app's"}`},
+		{"another app's unknown kind", payload(`{"type":"view_closed","api_app_id":"A0OTHER"}`), 403,
+			`{"error":"api_app_id is another app's"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := idle()
+			out, err := h.Handle(t.Context(), signed(tt.body, h.Now()))
+			expect.That(t, err == nil && out.StatusCode == tt.status && out.Body == tt.want,
+				"%d %s %v, want %d %s", out.StatusCode, out.Body, err, tt.status, tt.want)
+		})
+	}
+	h := idle()
+	unsigned := signed("ssl_check=1", h.Now())
+	unsigned.Headers["x-slack-signature"] = "v0=00"
+	if out, err := h.Handle(t.Context(), unsigned); err != nil || out.StatusCode != 401 {
+		t.Errorf("%d %v", out.StatusCode, err)
+	}
+}
+
+// empty is a tenant without anything to decide.
+type empty struct{ Rows }
+
+func (empty) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
+}
+func (empty) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return nil, aggregate.ErrNotFound
+}
+func (empty) Decide(
+	context.Context, aggregate.Ref, aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
+	return nil, aggregate.ErrNotFound
+}
+
+// silentSlack drops ephemeral messages.
+type silentSlack struct{ nobody }
+
+func (silentSlack) Ephemeral(context.Context, string, string, string, string) error { return nil }
+
+// FuzzInteraction: any signed interaction is answered with 200, or 403 for another app.
+func FuzzInteraction(f *testing.F) {
+	const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	f.Add(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"actions":[{"action_id":"approve_prompt","block_id":"` + id + `","value":"` + id + `"}]}`)
+	f.Add(`{"type":"message_action","callback_id":"cancel_task","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"message":{"ts":"1776675600.000100","metadata":{"event_type":"ringi_card","event_payload":{"task":"` + id + `"}}}}`)
+	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}","state":{"values":{"a":{"b":{"value":null}}}}}}`)
+	f.Fuzz(func(t *testing.T, payload string) {
+		h := idle()
+		h.Rows, h.Slack = empty{}, silentSlack{}
+		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 403 || len(payload) >= 1<<18),
+			"%d %v for %q", out.StatusCode, err, payload)
+	})
+}
+
+// FuzzForm: any text in the place of a form is answered with 200 or 400.
+func FuzzForm(f *testing.F) {
+	f.Add("payload=%7B%22type%22%3A%22block_actions%22%7D")
+	f.Add("ssl_check=1&token=x")
+	f.Add("payload=&payload=%7B%7D")
+	f.Add("payload=%zz")
+	f.Add("a;b=c&payload")
+	f.Fuzz(func(t *testing.T, body string) {
+		h := idle()
+		h.Rows, h.Slack = empty{}, silentSlack{}
+		out, err := h.Handle(context.Background(), signed(body, h.Now()))
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(body) >= 1<<18),
+			"%d %v for %q", out.StatusCode, err, body)
+	})
+}
+
+// gate is a store with one task, whose policy waits. It records decisions.
+type gate struct {
+	empty
+	a      *task.Aggregate
+	change aggregate.Change
+}
+
+func (g *gate) Decide(
+	_ context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
+	if ref != g.a.Ref() {
+		return nil, aggregate.ErrNotFound
+	}
+	c, err := decide(g.a)
+	g.change = c
+	return g.a, err
+}
+
+func (g *gate) Redraw(context.Context, aggregate.Ref) error { return nil }
+
+// everybody is a directory in which nobody is a guest.
+type everybody struct{ people.Directory }
+
+func (everybody) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
+
+// waiting returns a store with a waiting task of the person's own, which they may decide on without a call to Slack.
+func waiting(t testing.TB) *gate {
+	t.Helper()
+	team, now := "T1", time.Unix(1776675600, 0)
+	c, _, err := task.Receive(aggregate.TenantID(team), task.Request{
+		TeamID: team, Text: "x", User: "U1", Channel: "D1", ChannelType: "im", MessageTS: "1776675600.000100",
+		ThreadTS: "1776675600.000100", Source: task.SourceAgentContainer,
+	}, now)
+	expect.NoError(t, err)
+	a := (&task.Aggregate{}).Apply(c)
+	for _, d := range []func() (aggregate.Change, error){
+		func() (aggregate.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
+		func() (aggregate.Change, error) { return a.BeginPrompt(1, now) },
+		func() (aggregate.Change, error) { return a.FinishPrompt(1, "x", tenancy.DefaultSettings(), now) },
+	} {
+		c := expect.Value(d())(t)
+		a = a.Apply(c)
+	}
+	return &gate{a: a}
+}
+
+// FuzzModal: for any state and private_metadata of a form, a rejection is committed only with a reason that a card can
+// show, and only for the prompt that the form names.
+func FuzzModal(f *testing.F) {
+	g := waiting(f)
+	meant := expect.Value(json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID,
+		TaskID: g.a.Head.TaskID}))(f)
+	f.Add("もっと簡潔に", string(meant))
+	f.Add(" \n\t ", string(meant))
+	f.Add(strings.Repeat("長", aggregate.MaxReason+1), string(meant))
+	f.Add("\x00\u202e<!channel>", string(meant))
+	f.Add("x", `{"type":"prompt","task_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`)
+	f.Add("x", `{"type":1}`)
+	f.Fuzz(func(t *testing.T, reason, private string) {
+		g, h := waiting(t), idle()
+		h.Rows, h.Slack = g, silentSlack{}
+		payload := expect.Value(json.Marshal(map[string]any{
+			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"},
+			"view": map[string]any{
+				"callback_id": card.RejectionCallback, "private_metadata": private,
+				"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"value": reason}}}},
+			},
+		}))(t)
+		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(payload) >= 1<<18),
+			"%d %v for %q, %q", out.StatusCode, err, reason, private)
+		clean := utf8.ValidString(reason) && strings.TrimSpace(reason) != "" &&
+			utf8.RuneCountInString(reason) <= aggregate.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
+		expect.That(t, !clean || private != string(meant) || !g.change.Empty(),
+			"not rejected, with %q: %d %s", reason, out.StatusCode, out.Body)
+		for _, r := range g.change.Rows {
+			p, ok := r.(*task.Prompt)
+			if !ok {
+				continue
+			}
+			kept := p.RejectionReason
+			expect.That(t, strings.TrimSpace(kept) != "" && utf8.RuneCountInString(kept) <= aggregate.MaxReason &&
+				utf8.ValidString(kept), "kept %q of %q", kept, reason)
+			var m card.Rejection
+			expect.That(t, json.Unmarshal([]byte(private), &m) == nil && m.ID == p.ID && m.TaskID == p.TaskID,
+				"rejected by %q", private)
+		}
+	})
+}
+
+// connected makes another workspace connect Slack itself.
+func (w *world) connected(team string) {
+	w.T.Helper()
+	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider,
+		Status: tenancy.Connected, Credentials: "sealed"}
+	expect.Value(w.Store.SaveIntegration(w.T.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
+		w.Now()))(w.T)
+}
+
+// Interactions from a workspace that Ringi doesn't serve are accepted and counted, but get no note and no dialog. In a
+// workspace that has connected Slack itself, the person is told that there is no such task.
+func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	id := w.prompted().ID
+	of := func(team string, p map[string]any) map[string]any {
+		p["team"] = map[string]any{"id": team, "domain": "x"}
+		p["user"] = map[string]any{"id": webapi.Tanaka, "username": "x", "team_id": team}
+		return p
+	}
+	before := w.Load().Head.Rev
+	w.slack.Calls()
+	for _, p := range []map[string]any{
+		w.click(webapi.Tanaka, "approve_prompt", id), w.click(webapi.Alex, "reject_prompt", id), w.form(webapi.Alex,
+			"prompt", id, "いいえ"),
+	} {
+		if out := w.post(of("T0FOREIGN", p)); out.StatusCode != 200 || out.Body != "" {
+			t.Errorf("answered %d %s", out.StatusCode, out.Body)
+		}
+	}
+	for _, c := range w.slack.Calls() {
+		expect.That(t, c == "auth.test", "called %s", c)
+	}
+	w.connected("T0CONNECTED")
+	w.post(of("T0CONNECTED", w.click(webapi.Tanaka, "approve_prompt", id)))
+	notes := w.slack.Ephemerals(webapi.Tanaka)
+	expect.That(t, len(notes) == 1 && notes[0].Text == card.Note("ja", aggregate.ErrNotFound),
+		"one of ours is told %+v", notes)
+	after := w.Load().Head.Rev
+	expect.That(t, after == before, "the task moved from %d to %d", before, after)
+	if out := w.post(w.click(webapi.Suzuki, "approve_prompt", id)); out.StatusCode != 200 ||
+		w.Load().Prompt().Status != aggregate.Approved {
+		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
+	}
+}
+
+func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	p := w.prompted()
+	click := w.click(webapi.Suzuki, "approve_prompt", p.ID)
+	click["team"], click["enterprise"], click["is_enterprise_install"] = nil, map[string]any{"id": "E1", "name": "x"}, true
+	w.quiet(w.post(click), webapi.Suzuki)
+	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "it was decided")
+}
+
+// The workspace's own bot looks up the person who clicked, and opens the dialogs.
+func TestClicksAreAnsweredByTheirWorkspacesBot(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	client, calls := w.slack.ByTenant(t)
+	w.h.Slack, w.h.People = client, &people.People{Slack: client, Now: w.Now}
+	p := w.prompted()
+	w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID))
+	tenant := w.Ref.Tenant
+	if !slices.Contains(calls(), "users.info "+tenant) {
+		t.Errorf("nobody was asked who clicks: %q", calls())
+	}
+	for _, c := range calls() {
+		expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
+	}
+}
+
+// edits has the request's author edit its message, and returns the value of the button that a card of it has.
+func (w *world) edits(text, at string) (value string) {
+	w.T.Helper()
+	r := *w.Load().Request
+	r.Text = text
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.TeamID}
+	expect.Value(w.Store.Decide(w.T.Context(), w.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Correct(r, at, false, by, w.Now())
+	}))(w.T)
+	return w.Ref.ID + "/" + w.Load().Correction.Saying()
+}
+
+// What the person didn't read is not drafted anew; a card of before says so, and is drawn again. Neither is a failure.
+func TestOnlyTheEditOnTheCardIsDraftedAnew(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	var log bytes.Buffer
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
+	defer slog.SetDefault(was)
+	p, edited := w.prompted(), card.Note("ja", task.ErrEdited)
+	first := w.edits("人事部の残業をまとめて", "1776675900.000000")
+	second := w.edits("営業部の残業をまとめて", "1776675901.000000")
+	w.told(w.post(w.click(webapi.Sato, card.Redraft, first)), webapi.Sato, edited)
+	w.healed()
+	expect.Is(t, w.Load().Prompt().Status, aggregate.PendingApproval)
+	w.quiet(w.post(w.click(webapi.Sato, card.Redraft, second)), webapi.Sato)
+	expect.Is(t, w.Load().Request.Text, "営業部の残業をまとめて")
+	for _, act := range []string{"approve_prompt", "reject_prompt", "review_prompt"} {
+		w.told(w.post(w.click(webapi.Suzuki, act, p.ID)), webapi.Suzuki, edited)
+	}
+	w.told(w.post(w.click(webapi.Sato, card.Redraft, first)), webapi.Sato, edited)
+	w.quiet(w.post(w.click(webapi.Sato, card.Redraft, second)), webapi.Sato)
+	expect.That(t, !strings.Contains(log.String(), `"level":"ERROR"`), "%s", log.String())
+}

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestRelay(t *testing.T) {
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"a new task gets its run and its card":                               testNewTask,
+		"a batch delivered again does nothing twice":                         testTwice,
+		"records of several tasks go back from the first that was not drawn": testGivesBack,
+		"runs go on while the card queue is down":                            testRunsGoOn,
+		"a run that can't be started for a moment is started":                testTriesAgain,
+		"a task that can't be read for a moment is handled":                  testReadsAgain,
+		"what its time does not suffice for goes back":                       testTimeUp,
+		"a task that can't be handled holds up no other":                     testPoisonous,
+		"what is shown already is not drawn":                                 testShown,
+		"progress is drawn once in three seconds, and all else at once":      testProgress,
+		"what a pending request for cards will show is not even loaded":      testAlike,
+		"an acceptance is drawn only if its card is not posted":              testAccepted,
+	})
+}
+
+func handle(
+	t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord,
+) []events.DynamoDBBatchItemFailure {
+	t.Helper()
+	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store,
+		Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
+	return out.BatchItemFailures
+}
+
+// moved returns the n-th record, which changes a task's head.
+func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventRecord {
+	r := record(fmt.Sprint(n), ref.ID, "HEAD", before, now)
+	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.ID)
+	return r
+}
+
+func testNewTask(t *testing.T, w *pipelinetest.World) {
+	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	expect.That(t, back == nil, "gave back %v", back)
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	expect.Same(t, 1, w.Drawn())
+}
+
+func testTwice(t *testing.T, w *pipelinetest.World) {
+	batch := []events.DynamoDBEventRecord{
+		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, w.Ref, head("1", "1", ""), head("2", "1", "")),
+	}
+	for range 3 {
+		handle(t, w, batch...)
+	}
+	expect.Same(t, 1, w.Drawn())
+	expect.Same(t, 1, w.Load().Head.Run)
+}
+
+// The second task's first record comes before the first task's last one. Records are returned from there, so that none
+// of the second task is lost.
+func testGivesBack(t *testing.T, w *pipelinetest.World) {
+	other, third := w.Another(), w.Another()
+	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
+	back := handle(t, w,
+		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")),
+		moved(3, third.Ref, nil, head("1", "1", "")),
+		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")),
+	)
+	expect.Must(t, len(back) == 1 && back[0].ItemIdentifier == "s2", "gave back %v, want from s2", back)
+	w.Transport.ClearFaults()
+	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
+		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
+	n := w.Drawn()
+	expect.That(t, n == 3, "%d messages, want one for each task", n)
+}
+
+func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
+	other := w.Another()
+	w.Transport.DropCalls("SendMessage", 99)
+	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")))
+	expect.That(t, len(back) == 1 && back[0].ItemIdentifier == "s1", "gave back %v, want all", back)
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	other.Becomes(1, sfntypes.ExecutionStatusRunning)
+	n := w.Transport.Count("SendMessage")
+	expect.That(t, n <= 3, "the queue was asked %d times though it is down", n)
+}
+
+func testTriesAgain(t *testing.T, w *pipelinetest.World) {
+	w.Transport.DropCalls("StartExecution", 3) // as often as a client tries
+	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	expect.That(t, back == nil, "gave back %v", back)
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	expect.Same(t, 1, w.Drawn())
+}
+
+func testReadsAgain(t *testing.T, w *pipelinetest.World) {
+	w.Transport.DropCalls("Query", 3)
+	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	expect.Same(t, 1, w.Drawn())
+}
+
+// A slow first task uses all of the time: it is left to the sweeper, and the other tasks' records are returned.
+func testTimeUp(t *testing.T, w *pipelinetest.World) {
+	other := w.Another()
+	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
+	defer cancel()
+	hangs := slow{w.StoreOverTransport().Of.Store, w.Ref}
+	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")),
+		moved(2, other.Ref, nil, head("1", "1", ""))}
+	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx,
+		events.DynamoDBEvent{Records: batch})
+	expect.Must(t, err == nil && len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "s2",
+		"gave back %v, %v; want from s2", out.BatchItemFailures, err)
+	expect.That(t, ctx.Err() == nil, "the invocation would have timed out")
+	handle(t, w, batch[1])
+	other.Becomes(1, sfntypes.ExecutionStatusRunning)
+}
+
+// slow answers for one task only after the time is over.
+type slow struct {
+	Store
+	of aggregate.Ref
+}
+
+func (s slow) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	if ref == s.of {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Store.Load(ctx, ref)
+}
+
+func testPoisonous(t *testing.T, w *pipelinetest.World) {
+	nobody := task.RefOf(w.Ref.Tenant, aggregate.NewID())
+	back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", "")))
+	expect.That(t, back == nil, "gave back %v", back)
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+
+	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}
+	panics.Effects.Runs = nil
+	out, err := panics.Handle(t.Context(),
+		events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
+	expect.That(t, err == nil && out.BatchItemFailures == nil, "a panic gave back %v, %v", out.BatchItemFailures, err)
+}
+
+func testShown(t *testing.T, w *pipelinetest.World) {
+	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
+	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	n := w.Drawn()
+	expect.That(t, n == 0, "%d messages for what is shown", n)
+}
+
+// Steps' claims and results come faster than people read.
+func testProgress(t *testing.T, w *pipelinetest.World) {
+	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.Store.Of.Store, Effects: w.Effects()}
+	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
+	h.Effects.Now = func() time.Time { return now }
+	messages := func(want int, after string) {
+		t.Helper()
+		rev := w.Load().Head.Rev
+		record := moved(rev, w.Ref, head(fmt.Sprint(rev-1), "1", ""), head(fmt.Sprint(rev), "1", ""))
+		expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{record}}))(t)
+		expect.Is(t, w.Drawn(), want, "messages after", after)
+	}
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"),
+		pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"))
+	messages(1, "the stamp")
+	w.Begin()
+	messages(1, "the beginning, for the end of the interval")
+	a := w.Claim("i")
+	messages(0, "a claim")
+	w.Decide(func(*task.Aggregate) (aggregate.Change, error) {
+		return a.FinishStep(a.Steps[0].Key(), "i", task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{}},
+			w.Now())
+	})
+	messages(0, "a result")
+	now = now.Add(effect.ProgressEvery)
+	w.Claim("j")
+	messages(1, "a claim in the next interval")
+	w.Cancel()
+	messages(1, "a cancel")
+}
+
+// counted counts loads.
+type counted struct {
+	Store
+	loads int
+}
+
+func (c *counted) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	c.loads++
+	return c.Store.Load(ctx, ref)
+}
+
+func testAlike(t *testing.T, w *pipelinetest.World) {
+	store := &counted{Store: w.Store.Of.Store}
+	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: store, Effects: w.Effects()}
+	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
+	h.Effects.Now = func() time.Time { return now }
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Begin()
+	rev := w.Load().Head.Rev
+	loaded := func(want int, before, now image) {
+		t.Helper()
+		records := []events.DynamoDBEventRecord{moved(1, w.Ref, before, now)}
+		expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
+		expect.Same(t, want, store.loads)
+	}
+	was, is, next, last := fmt.Sprint(rev-2), fmt.Sprint(rev-1), fmt.Sprint(rev), fmt.Sprint(rev+1)
+	loaded(1, running(was), running(is)) // nothing is requested yet
+	loaded(2, running(is), running(next))
+	h.asked.Keep(w.Ref, requested{now.Add(time.Second), rev - 1}, now, time.Minute)
+	loaded(2, running(next), running(last))
+	loaded(3, running(next), head(last, "1", "3"))
+	now = now.Add(time.Second)
+	loaded(4, running(next), running(last))
+}
+
+func testAccepted(t *testing.T, w *pipelinetest.World) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Accept(1, w.By, tenancy.DefaultSettings(), w.Now())
+	})
+	accepted := moved(2, w.Ref, head("1", "1", ""), head("2", "1", ""))
+	handle(t, w, accepted)
+	expect.Is(t, w.Drawn(), 1, "messages while the card is not posted")
+	c, now := w.Load().Cards[0], w.Now()
+	expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, c.Key(), "x", now, now))(t)
+	first := aggregate.Head{Rev: 1}
+	expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, c.Key(), "x", "1.1", "C", "hash", &first))
+	accepted.EventID = "again"
+	handle(t, w, accepted)
+	expect.Is(t, w.Drawn(), 0, "messages once it is")
+}
+
+type image = map[string]events.DynamoDBAttributeValue
+
+func head(rev, run, shown string) image {
+	m := image{"type": events.NewStringAttribute("head"), "rev": events.NewNumberAttribute(rev),
+		"run": events.NewNumberAttribute(run)}
+	if shown != "" {
+		m["shown_rev"] = events.NewNumberAttribute(shown)
+	}
+	return m
+}
+
+// running is the head of an execution that runs.
+func running(rev string) image {
+	m := head(rev, "1", "3")
+	m["status"] = events.NewStringAttribute("running")
+	return m
+}
+
+func redrawn(times string) image {
+	m := head("3", "1", "")
+	m["redraws"] = events.NewNumberAttribute(times)
+	return m
+}
+
+func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord {
+	return events.DynamoDBEventRecord{EventID: id, Change: events.DynamoDBStreamRecord{
+		Keys:     image{"PK": events.NewStringAttribute("TASK#T#" + taskID), "SK": events.NewStringAttribute(sk)},
+		OldImage: before, NewImage: now, SequenceNumber: "s" + id,
+	}}
+}
+
+func TestMoves(t *testing.T) {
+	ref := func(id string) aggregate.Ref { return task.RefOf("T", id) }
+	tests := []struct {
+		name    string
+		records []events.DynamoDBEventRecord
+		want    []move
+	}{
+		{"a new task starts a run and shows its card",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", nil, head("1", "1", ""))},
+			[]move{{ref: ref("A"), run: true, cards: true, event: "1", first: "s1"}}},
+		{"a commit redraws, but starts nothing",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("4", "1", "3"))},
+			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+		{"a new run is started",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("4", "2", "3"))},
+			[]move{{ref: ref("A"), run: true, cards: true, event: "1", first: "s1"}}},
+		{"what was shown, and when it is due, moves nothing",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "2"), head("3", "1", "3"))}, nil},
+		{"a card's first showing moves nothing",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", ""), head("3", "1", "3"))}, nil},
+		{"a forced redraw",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("3", "1", ""))},
+			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
+		{"a redraw that is asked for while the one before is being drawn",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", redrawn("1"), redrawn("2"))},
+			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
+		{"a running execution goes on",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3"), running("4"))},
+			[]move{{ref: ref("A"), cards: true, alike: true, event: "1", first: "s1"}}},
+		{"a stamp before a step is more than going on",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), running("4"))},
+			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+		{"one task is looked at once, in the order of first records",
+			[]events.DynamoDBEventRecord{
+				record("1", "A", "HEAD", head("1", "1", ""), head("2", "1", "")),
+				record("2", "B", "HEAD", nil, head("1", "1", "")),
+				record("3", "A", "HEAD", head("2", "1", ""), head("3", "2", "")),
+			},
+			[]move{
+				{ref: ref("A"), run: true, cards: true, event: "3", first: "s1"},
+				{ref: ref("B"), run: true, cards: true, event: "2", first: "s2"},
+			}},
+		{"a row of another kind is no task",
+			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
+				Keys:     image{"PK": events.NewStringAttribute("TENANT#T"), "SK": events.NewStringAttribute("HEAD")},
+				NewImage: head("1", "1", ""),
+			}}}, nil},
+		{"nothing follows from a kind that is still",
+			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
+				Keys:     image{"PK": events.NewStringAttribute("TEAM#T#a"), "SK": events.NewStringAttribute("HEAD")},
+				NewImage: head("1", "1", ""),
+			}}}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			expect.Same(t, tt.want, moves(aggregate.Kinds{task.Kind, contest.TeamKind}, tt.records), cmp.AllowUnexported(move{}))
+		})
+	}
+}
+
+func TestAnOpenHomeTabIsAskedFor(t *testing.T) {
+	key := map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute("HOME#T1"),
+		"SK": events.NewStringAttribute("U1")}
+	opened := events.DynamoDBEventRecord{EventID: "e",
+		Change: events.DynamoDBStreamRecord{Keys: key, NewImage: key, SequenceNumber: "1"}}
+	gone := events.DynamoDBEventRecord{EventID: "f",
+		Change: events.DynamoDBStreamRecord{Keys: key, OldImage: key, SequenceNumber: "2"}}
+	found := moves(aggregate.Kinds{task.Kind}, []events.DynamoDBEventRecord{opened, gone})
+	expect.That(t, len(found) == 1 && found[0].ref == (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) &&
+		found[0].event == "e", "%+v", found)
+}

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/large"
+	"ringi/shared/store/storetest"
+)
+
+var hello = conversation.Payload{Files: []conversation.File{{Path: "a.txt", Content: "1\n2\n"}}}
+
+// An edit works on the very files for which it was approved, and leaves exactly what was shown.
+func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.CodeGenerate, hello)
+	expect.Value(w.handle())(t)
+	a := w.propose(conversation.CodeGenerate, conversation.Payload{
+		Edits: []conversation.Edit{{Path: "a.txt", Old: "2", New: "two"}}, Files: []conversation.File{{Path: "b.txt"}}})
+	x := a.Actions[1]
+	expect.Must(t, x.Status == conversation.ActionSucceeded && x.Base == a.Actions[0].Version, "%+v", x)
+	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
+	expect.Is(t, string(content), "1\ntwo\n", "the file")
+	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
+		Written: 1, Makers: [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
+	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a.txt"}})
+	paths := w.archives.trees[a.Conversation.WorkspaceVersion].Paths()
+	expect.That(t, len(paths) == 1 && paths[0] == "b.txt", "%v", paths)
+}
+
+// forged changes the rows of the current action and its conversation in a way that no decision does.
+func (w *world) forged(change func(x *conversation.Action, s *conversation.Conversation)) {
+	w.t.Helper()
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		x, s := *a.Current(), *a.Conversation
+		change(&x, &s)
+		head := a.Head
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&x, &s}}, nil
+	})
+}
+
+func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
+	server := storetest.Start(t)
+	elsewhere := strings.Repeat("a", 64)
+	for name, tt := range map[string]struct {
+		change func(x *conversation.Action, s *conversation.Conversation)
+		reason aggregate.Reason
+	}{
+		"the conversation has other files": {func(_ *conversation.Action,
+			s *conversation.Conversation) {
+			s.WorkspaceVersion = elsewhere
+		}, conversation.ReasonBase},
+		"the row names other files": {func(x *conversation.Action, s *conversation.Conversation) {
+			x.Base, s.WorkspaceVersion = elsewhere, elsewhere
+		}, conversation.ReasonUnread},
+	} {
+		w := approved(t, server, conversation.CodeGenerate, hello)
+		w.forged(tt.change)
+		_, err := w.handle()
+		expect.NoError(t, err)
+		x := w.action()
+		if x.Status != conversation.ActionFailed || x.Error != tt.reason || x.StartedAt != nil || len(w.archives.trees) != 0 {
+			t.Errorf("%s: %s %s, started %v, %d versions", name, x.Status, x.Error, x.StartedAt, len(w.archives.trees))
+		}
+	}
+}
+
+// What can't be made as it was shown is not made, even if the row says that it was approved.
+func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.CodeGenerate, hello)
+	w.forged(func(x *conversation.Action, _ *conversation.Conversation) {
+		text := strings.Replace(string(x.Payload.JSON), `+2\n`, `+3\n`, 1)
+		x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+		x.Gate.Asked, x.Gate.Acts[0].Hash = x.Payload.Hash(),
+			x.Payload.Hash() // whoever could forge a row could forge the stamp
+	})
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonRefused && len(w.archives.trees) == 0, "%+v",
+		x)
+}
+
+// A command finds the attachments for which it was proposed, whatever was posted since; a row that names others is not
+// believed.
+func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
+	server := storetest.Start(t)
+	on := strings.Repeat("b", 64)
+	for about, tt := range map[string]struct {
+		now, row string
+		ran      int
+	}{"as proposed": {on, on, 1}, "more was posted": {strings.Repeat("c", 64), on, 1},
+		"the row names others": {on, strings.Repeat("d", 64), 0}} {
+		w := approved(t, server, conversation.ShellCommand, command)
+		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
+			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
+			x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+			x.Gate.Asked, x.Gate.Acts[0].Hash = x.Payload.Hash(), x.Payload.Hash()
+			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
+		})
+		expect.Value(w.handle())(t)
+		x := w.action()
+		expect.That(t, w.box.ran == tt.ran && (tt.ran == 1) == (x.Status == conversation.ActionSucceeded),
+			"%s: %+v", about, x)
+		for _, o := range w.box.orders {
+			expect.Is(t, o.Attachments, on, about)
+		}
+	}
+}
+
+// A result doesn't need its difference.
+func TestAResultWhoseDifferenceFailsIsAResult(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
+	w.archives.uncompared = errors.New("no answer")
+	w.box.end = isolated.End{Version: "x"}
+	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply(hello.Files))(t)
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionSucceeded && x.Changed == nil && x.Version != "" && !x.NotTaken, "%+v",
+		x)
+}
+
+// propose has another action approved and executed.
+func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *conversation.Aggregate {
+	w.t.Helper()
+	base := expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Conversation.WorkspaceVersion
+	proposal := w.proposal(typ, p, base)
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
+	})
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		x := a.Current()
+		return decide.Approve(a, x.ActionID, person(), policy, w.now)
+	})
+	run := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	expect.Value(w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID,
+		Run: run}))(w.t)
+	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
+}
+
+// An action whose files are lost does not work in an empty folder, and neither does the next one until a person
+// chooses.
+func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
+	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
+	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command,
+		conversation.CodeGenerate: files} {
+		w := approved(t, server, conversation.CodeGenerate, files)
+		expect.Value(w.handle())(t)
+		clear(w.archives.trees)
+		w.box.err = isolated.ErrCannot
+		a := w.propose(typ, p)
+		if x := a.Actions[1]; x.Error != conversation.ReasonFilesLost || x.ErrorDetail != inEach.In("en").gone ||
+			!a.FilesLost() || a.Conversation.WorkspaceVersion == "" {
+			t.Errorf("%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
+		}
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.BeginEmpty(person(), policy, w.now)
+		})
+		if a := w.propose(conversation.CodeGenerate, files); a.Actions[2].Status != conversation.ActionSucceeded ||
+			a.Conversation.WorkspaceVersion == "" {
+			t.Errorf("%s: after it %+v", typ, a.Actions[2])
+		}
+	}
+}
+
+// A late result may find out that the files are lost, while the next action is approved already.
+func TestAnApprovedActionDoesNotRunWhileFilesAreLost(t *testing.T) {
+	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
+	w := approved(t, server, conversation.CodeGenerate, files)
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.FilesLostAt, head.ChangedAt = &w.now, w.now
+		c := aggregate.Change{Head: &head, Now: w.now}
+		c.Put(&s)
+		return c, nil
+	})
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonFilesLost && x.Claim == nil,
+		"%+v", x)
+}
+
+// The checks before a claim are repeated before a second claim, so that no action begins half prepared.
+func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
+	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
+	if _, err := w.handle(); err == nil {
+		t.Fatal("it has begun")
+	}
+	w.Sandbox = nil // switched off meanwhile
+	expect.Value(w.handle())(t)
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonSandboxOff || x.Outcome != "" ||
+		w.box.ran != 0 {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+}
+
+// swapped returns another payload for each, as if the bucket had been changed.
+type swapped struct{ text string }
+
+func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(s.text), nil
+}
+
+func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
+	server := storetest.Start(t)
+	other := conversation.Payload{Script: "rm -rf /", TimeoutSeconds: 60}.JSON()
+	files := conversation.Payload{Files: []conversation.File{{Path: "other", Content: "x"}}}.JSON()
+	for name, w := range map[string]*world{
+		string(conversation.ShellCommand): approved(t, server, conversation.ShellCommand, command),
+		string(conversation.CodeGenerate): approved(t, server, conversation.CodeGenerate,
+			conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}),
+	} {
+		w.Payloads = swapped{string(other)}
+		if name == string(conversation.CodeGenerate) {
+			w.Payloads = swapped{string(files)}
+		}
+		expect.Value(w.handle())(t)
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonChanged ||
+			x.StartedAt != nil || w.box.ran != 0 || len(w.archives.trees) != 0 {
+			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.archives.trees))
+		}
+	}
+}
+
+// An error's text about this machine goes to the log, not to people.
+func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
+	server, w := storetest.Start(t), inEach.In("en")
+	for name, tt := range map[string]struct {
+		end  isolated.End
+		want string
+	}{
+		"the changes were not kept": {isolated.End{Limit: isolated.NotKept + ": open /tmp/room/x: permission denied"},
+			w.notKept},
+		"memory": {isolated.End{ExitCode: -1, Signal: "SIGKILL", Limit: isolated.EndedByMemory},
+			"SIGKILL\n" + w.memory},
+		"ended early":            {isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}, w.early},
+		"an upload that is gone": {isolated.End{Version: "x"}, w.notKept},
+		"what can't be kept":     {isolated.End{Left: []string{"a", "b"}}, "Couldn't be saved in the folder: a, b"},
+		"too long":               {isolated.End{TimedOut: true}, "Time limit: 60 s"},
+	} {
+		k := approved(t, server, conversation.ShellCommand, command)
+		tt.end.Held = []string{"namespaces", "seccomp", strings.Repeat("x", 1000)}
+		k.box.end = tt.end
+		expect.Value(k.handle())(t)
+		if x := k.action(); x.ErrorDetail != tt.want || len(x.Held) != 3 || x.Held[0] != "namespaces" ||
+			len(x.Held[2]) > 100 {
+			t.Errorf("%s: %q, held by %q", name, x.ErrorDetail, x.Held)
+		}
+		all := expect.Value(k.rows.Messages(t.Context(), k.ref.Tenant, k.ref.ID, ""))(t)
+		for _, p := range all[len(all)-1].Pieces() { // to the agent only the sandbox's words are quoted
+			sandbox := p.Text == "SIGKILL" || p.Text == "a, b"
+			expect.That(t, p.Quoted == sandbox, "%s: %+v", name, p)
+		}
+	}
+}
+
+// folders lacks the version with which an action begins, or has a folder in place of a file.
+type folders struct {
+	*archives
+	err error
+}
+
+func (f folders) Get(context.Context, large.VersionsOf, string) (*conversation.Tree, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	return (&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b", Content: "x"}})
+}
+
+func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
+	server, words := storetest.Start(t), inEach.In("en")
+	for _, tt := range []struct {
+		err    error
+		reason aggregate.Reason
+		want   string
+	}{{large.ErrGone, conversation.ReasonFilesLost, words.gone}, {nil, reasonRefused, words.refused}} {
+		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a",
+			Content: "x"}}})
+		w.Files = folders{w.archives, tt.err}
+		log := logged(t, func() { expect.Value(w.handle())(t) })
+		if n := strings.Count(log, `"event":"action_completed"`); n != 1 ||
+			!strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) {
+			t.Errorf("its end stands %d times in the log: %s", n, log)
+		}
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != tt.reason || x.ErrorDetail != tt.want {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+// An action's end is one line of the log with the four fields, even if the action could not begin.
+func TestAnEndIsLoggedOnce(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
+	w.Sandbox = nil
+	log := logged(t, func() { expect.Value(w.handle())(t) })
+	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.ref.ID, `"agentId":"codex"`,
+		`"actionId":"` + w.action().ActionID, `"errorCode":"sandbox_off"`, `"errorMessage":"`} {
+		expect.Is(t, strings.Count(log, part), 1, "%s stands times in %s", part, log)
+	}
+}
+
+// logged returns the log lines that do writes.
+func logged(t *testing.T, do func()) string {
+	t.Helper()
+	var out strings.Builder
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&out, nil)))
+	defer slog.SetDefault(before)
+	do()
+	return out.String()
+}
+
+// Of each path it is known which actions changed it since the first files, and whether people saw the text before.
+func TestWhoMadeEachChangeIsKnown(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{
+		{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}})
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Changed.Makers == nil, "before the first action: %+v", x.Changed)
+
+	w.box.end = isolated.End{Version: "x"}
+	w.archives.uploaded = expect.Value(w.archives.trees[x.Version].Apply([]conversation.File{{Path: "a",
+		Content: "2\n"}, {Path: "c", Content: "1\n"}}))(t)
+	a := w.propose(conversation.ShellCommand, command)
+	expect.Same(t, [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}, a.Actions[1].Changed.Makers)
+
+	w.archives.uploaded = w.archives.trees[a.Conversation.WorkspaceVersion] // nothing changes
+	a = w.propose(conversation.ShellCommand, command)
+	expect.Is(t, a.Conversation.FilesBy, 2, "the action that left the files")
+
+	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a"},
+		Files: []conversation.File{{Path: "b", Content: "1\n2\n"}}})
+	made := expect.Value(w.archives.Made(t.Context(), large.VersionsOf{}, a.Conversation.WorkspaceVersion,
+		a.Conversation.FilesBy))(t)
+	expect.Same(t, conversation.Made{Paths: map[string][]conversation.Maker{
+		"a": {{Action: 1, Seen: true}, {Action: 2}, {Action: 4, Seen: true}},
+		"b": {{Action: 1, Seen: true}, {Action: 4, Seen: true}}, "c": {{Action: 2}}}}, made)
+
+	clear(w.archives.made) // they could not be stored
+	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"c"}})
+	expect.Same(t, [][]conversation.Maker{{{}}}, a.Actions[4].Changed.Makers)
+}

@@ -1,0 +1,420 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
+	"ringi/shared/store/storetest"
+)
+
+const (
+	root = "1775034000.000100"
+	team = "T1"
+)
+
+// box is a scripted sandbox.
+type box struct {
+	ran     int
+	orders  []isolated.Order
+	lines   []string
+	dropped int         // how many lines before the last of these were dropped
+	begins  map[int]int // the command that begins before the line with this index
+	end     isolated.End
+	err     error
+	running func() // while the command runs
+}
+
+func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
+	b.orders = append(b.orders, o)
+	if errors.Is(b.err, isolated.ErrNotBegun) {
+		return isolated.End{}, b.err
+	}
+	b.ran++
+	for i, text := range b.lines {
+		if i == len(b.lines)-1 {
+			i += b.dropped
+		}
+		if n, begins := b.begins[i]; begins {
+			if err := onLine(isolated.Line{Begins: n}); err != nil {
+				return isolated.End{}, err
+			}
+		}
+		if err := onLine(isolated.Line{Number: i + 1, Text: text}); err != nil {
+			return isolated.End{}, err
+		}
+	}
+	if b.running != nil {
+		b.running()
+	}
+	return b.end, b.err
+}
+
+// archives stores workspaces in memory.
+type archives struct {
+	mu        sync.Mutex // of cancelled
+	trees     map[string]*conversation.Tree
+	uploaded  *conversation.Tree
+	cancelled []string
+	told      chan struct{} // gets a value for each cancellation
+	// uncompared is why differences can't be made.
+	uncompared error
+	made       map[string]conversation.Made
+}
+
+func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*conversation.Tree, error) {
+	if version == "" {
+		return &conversation.Tree{}, nil
+	}
+	if s.trees[version] == nil {
+		return nil, large.ErrGone
+	}
+	return s.trees[version], nil
+}
+
+func (s *archives) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
+	archive, err := t.Archive()
+	if err != nil {
+		return "", err
+	}
+	version := conversation.Version(archive)
+	s.trees[version] = t
+	return version, nil
+}
+
+func (s *archives) Take(ctx context.Context, of large.VersionsOf, _ string) (string, error) {
+	if s.uploaded == nil {
+		return "", large.ErrGone
+	}
+	return s.Put(ctx, of, s.uploaded)
+}
+
+func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
+	if s.uncompared != nil {
+		return nil, nil, s.uncompared
+	}
+	was, err := s.Get(ctx, of, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err := s.Get(ctx, of, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conversation.Difference(was, is), is, ctx.Err()
+}
+
+func (s *archives) Made(_ context.Context, _ large.VersionsOf, version string, action int) (conversation.Made, error) {
+	if m, known := s.made[fmt.Sprint(version, action)]; known {
+		return m, nil
+	}
+	return conversation.Made{Unknown: true}, nil
+}
+
+func (s *archives) KeepMade(_ context.Context, _ large.VersionsOf, version string, action int,
+	m conversation.Made) error {
+	if s.made == nil {
+		s.made = map[string]conversation.Made{}
+	}
+	s.made[fmt.Sprint(version, action)] = m
+	return nil
+}
+
+func (s *archives) Cancel(_ context.Context, _ large.VersionsOf, action string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancelled = append(s.cancelled, action)
+	select {
+	case s.told <- struct{}{}:
+	default: // the channel is full
+	}
+	return nil
+}
+
+// stopped returns the cancelled actions.
+func (s *archives) stopped() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.cancelled)
+}
+
+func (s *archives) Lend(_ context.Context, _ large.VersionsOf, on conversation.On, _ time.Time,
+	o *isolated.Order) error {
+	o.Attachments = on.Attachments
+	return nil
+}
+
+// opened reads payloads from their rows.
+type opened struct{}
+
+func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+// world is a conversation with one approved action.
+type world struct {
+	*Handler
+	t        *testing.T
+	rows     *store.ConversationStore
+	ref      aggregate.Ref
+	box      *box
+	archives *archives
+	now      time.Time
+	ids      int
+}
+
+func person() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+}
+
+var policy = aggregate.Policy{Team: team, AllowSelf: true}
+
+func approved(t *testing.T, server *storetest.Server, typ conversation.ActionType, p conversation.Payload) *world {
+	t.Helper()
+	_, name := server.Store(t)
+	return approvedIn(t, store.NewConversations(server.DB, name), root, typ, p)
+}
+
+// approvedIn is approved in a thread of a table that may have other conversations.
+func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ conversation.ActionType,
+	p conversation.Payload) *world {
+	t.Helper()
+	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1",
+		Text: "do it"}
+	w := &world{t: t, rows: rows, ref: in.Ref(), box: &box{},
+		archives: &archives{trees: map[string]*conversation.Tree{},
+			told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w.Handler = &Handler{
+		Store: w.rows, Payloads: opened{}, Files: w.archives, Sandbox: w.box, Now: func() time.Time { return w.now },
+		NewID: func() string {
+			w.ids++
+			return fmt.Sprint("i",
+				w.ids)
+		}, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
+	}
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
+	proposal := w.proposal(typ, p, "")
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
+	})
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		x := a.Current()
+		return decide.Approve(a, x.ActionID, person(), policy, w.now)
+	})
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
+	return w
+}
+
+// proposal is what answer-message makes of an agent's proposal for these files.
+func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, base string) *conversation.Proposal {
+	w.t.Helper()
+	files := w.archives.trees[base]
+	if files == nil {
+		files = &conversation.Tree{}
+	}
+	kept, problems := p.Complete(typ, conversation.On{Base: base}, files)
+	expect.Must(w.t, problems == nil, "%v", problems)
+	text := kept.JSON()
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+		On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(),
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
+}
+
+func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
+	w.t.Helper()
+	return expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t)
+}
+
+func (w *world) handle() (aggregate.Next, error) {
+	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: 2})
+}
+
+// action returns the conversation's only action.
+func (w *world) action() *conversation.Action {
+	w.t.Helper()
+	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]
+}
+
+func (w *world) told() string {
+	w.t.Helper()
+	newest := expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)
+	return newest[0].Content
+}
+
+var command = conversation.Payload{Script: "make", TimeoutSeconds: 60}
+
+func TestActions(t *testing.T) {
+	server := storetest.Start(t)
+	run := func(name string, typ conversation.ActionType, p conversation.Payload, test func(t *testing.T, w *world)) {
+		t.Run(name, func(t *testing.T) { test(t, approved(t, server, typ, p)) })
+	}
+	run("a command runs once for one approval", conversation.ShellCommand, command, testRuns)
+	run("a flood of output keeps its numbers", conversation.ShellCommand, command, testFlood)
+	run("the newest lines are kept", conversation.ShellCommand, command, testManyLines)
+	run("output that can't be saved is missing", conversation.ShellCommand, command, testUnsaved)
+	run("a command that fails says how", conversation.TestRun,
+		conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
+	run("a tool that is not there is named", conversation.ShellCommand, command, testMissing)
+	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)
+	run("a crash during the call is unknown and it is not made again", conversation.ShellCommand, command, testCrash)
+	run("a sandbox that can't be had is asked for again", conversation.ShellCommand, command, testNotBegun)
+	run("a late result says when the command ended", conversation.ShellCommand, command, testLateTime)
+	run("what is cancelled is told to stop, and its late result is kept beside", conversation.ShellCommand, command,
+		testCancelled)
+	run("files are written without a sandbox", conversation.CodeGenerate,
+		conversation.Payload{Files: []conversation.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
+	run("without a sandbox no command is run", conversation.ShellCommand, command, testNoSandbox)
+}
+
+func testRuns(t *testing.T, w *world) {
+	w.box.lines, w.box.end = []string{"one", "two"}, isolated.End{Version: "whatever it says"}
+	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
+	for range 3 {
+		next, err := w.handle()
+		expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
+	}
+	x, a := w.action(), expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	if x.Status != conversation.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 ||
+		x.StartedAt == nil || x.CompletedAt == nil {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+	if a.Conversation.WorkspaceVersion != x.Version || w.archives.trees[x.Version] == nil ||
+		a.Conversation.Status != conversation.Open || a.Head.Acting != "" {
+		t.Errorf("version %q of %q, %s", a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
+	}
+	expect.Is(t, x.ResultSummary, "Files: out · Exit code: 0", "result_summary")
+	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
+	told := w.told()
+	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
+	o := w.box.orders[0]
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}, Written: 1}, x.Changed)
+	expect.That(t, strings.Contains(told, "Files changed: 1, +1 −0 lines"), "the agent is told %q", told)
+	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
+}
+
+func testFails(t *testing.T, w *world) {
+	w.box.lines, w.box.end = []string{"Tests:       1 failed, 8 passed, 9 total"}, isolated.End{ExitCode: 3}
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
+	expect.Has(t, w.told(), "Tests: 8 passed, 1 failed")
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonExit || *x.ExitCode != 3 ||
+		x.Outcome != "" || x.Version != "" {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testMissing(t *testing.T, w *world) {
+	w.box.end = isolated.End{ExitCode: 127, Missing: "make"}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonMissing && x.ErrorDetail == "make", "%+v", x)
+}
+
+func testLost(t *testing.T, w *world) {
+	w.box.lines, w.box.err = []string{"deleting"}, errors.New("the stream broke off")
+	for range 3 {
+		expect.Value(w.handle())(t)
+	}
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown ||
+		w.box.ran != 1 {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+}
+
+func testCrash(t *testing.T, w *world) {
+	func() {
+		defer func() { _ = recover() }()
+		w.box.running = func() { panic("the environment is gone") }
+		_, _ = w.handle()
+	}()
+	next, err := w.handle()
+	expect.Must(t, err == nil && next.State == aggregate.StateFinish, "while the claim holds: %+v %v", next, err)
+	w.now = w.now.Add(10 * time.Minute)
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown ||
+		w.box.ran != 1 {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(a.Actions[0].ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded,
+			Version: "v1"}, w.now)
+	})
+	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || !x.NotTaken ||
+		a.Conversation.WorkspaceVersion != "" {
+		t.Errorf("the truth came late, and it is %+v; the files are %q", x, a.Conversation.WorkspaceVersion)
+	}
+}
+
+func testNotBegun(t *testing.T, w *world) {
+	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
+	for try := range 9 {
+		_, err := w.handle()
+		expect.Must(t, err != nil, "try %d is no error", try)
+		if x := w.action(); try < 8 && (x.Status != conversation.ActionExecuting || x.Claim != nil) {
+			t.Fatalf("after try %d: %+v", try, x)
+		}
+	}
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonNotBegun || w.box.ran != 0 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testCancelled(t *testing.T, w *world) {
+	w.box.running = func() {
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
+		})
+		select { // the command ends because it was cancelled
+		case <-w.archives.told:
+		case <-time.After(time.Minute):
+			w.t.Error("the command is not told to stop")
+		}
+	}
+	w.box.end = isolated.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
+	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "half", Content: "x"}}))(t)
+	expect.Value(w.handle())(t)
+	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	x := a.Actions[0]
+	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil ||
+		x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
+		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
+	}
+	expect.Is(t, x.Late.ErrorDetail, "", "nothing of it stays in the folder")
+	expect.Has(t, w.told(), "has stopped. The folder is unchanged.")
+	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,
+		"the workspace is %q, the session %s", a.Conversation.WorkspaceVersion, a.Conversation.Status)
+}
+
+func testWrites(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0, "%+v", x)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}, Written: 1}, x.Changed)
+	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
+	expect.That(t, ok && string(content) == "hi", "%q", content)
+}
+
+func testNoSandbox(t *testing.T, w *world) {
+	w.Sandbox = nil
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonSandboxOff && x.StartedAt == nil, "%+v", x)
+}

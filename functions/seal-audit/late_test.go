@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/seal"
+	"ringi/shared/store/storetest"
+)
+
+// long is a store in which one tenant's links take so long to read that an invocation has time for only a few.
+type long struct {
+	Store
+	tenant string
+	links  int // the number of links that there is time for
+}
+
+func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
+	if tenant != s.tenant {
+		return s.Store.LinksFrom(ctx, tenant, seq)
+	}
+	return func(yield func(chain.Link, error) bool) {
+		n := 0
+		for l, err := range s.Store.LinksFrom(ctx, tenant, seq) {
+			if n++; n > s.links {
+				<-ctx.Done()
+				yield(chain.Link{}, ctx.Err())
+				return
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
+// left creates yesterday's rows of tenants: each in a link of its own, and one that no link seals.
+func (w *world) left(rows int, tenants ...string) {
+	w.t.Helper()
+	w.now = began.AddDate(0, 0, -1)
+	for _, of := range tenants {
+		for range rows {
+			expect.NoError(w.t, w.seal(w.t.Context(), of, []chain.Row{expect.Value(seal.SealedRow(w.row(of, w.now)))(w.t)},
+				false))
+		}
+		w.row(of, w.now.Add(time.Second))
+	}
+	w.now = began.Add(time.Hour)
+}
+
+func (w *world) shortMinute() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), margin+leastShare+3*time.Second)
+	defer cancel()
+	_, err := w.Handle(ctx, []byte(`{}`))
+	expect.That(w.t, err == nil, "%v", err)
+}
+
+func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	others := []string{"02A", "02B", "02C", "02D", "02E"}
+	w.left(1, append([]string{tenant}, others...)...)
+	w.Store = &long{Store: rowsOf(w.store), tenant: tenant}
+	w.shortMinute()
+	for _, of := range others {
+		if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), of))(t); is.Seq != 2 ||
+			is.Checked.Before(w.through()) {
+			t.Errorf("%s has %d links, and is looked at through %v", of, is.Seq, is.Checked)
+		}
+	}
+}
+
+// A process doesn't read a tenant's links again: several short minutes finish together.
+func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
+	expect.Patience(t)
+	w := newWorld(t, storetest.Start(t))
+	w.left(7, tenant)
+	w.Store = &long{Store: rowsOf(w.store), tenant: tenant, links: 3}
+	for range 2 {
+		w.shortMinute()
+		if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 7 {
+			t.Fatalf("%d links: something is sealed before all is read", is.Seq)
+		}
+	}
+	w.shortMinute()
+	if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 8 ||
+		is.Checked.Before(w.through()) {
+		t.Errorf("after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
+	}
+	w.tick()
+	got := w.verified(tenant)
+	expect.That(t, len(got.Late) == 1 && got.Sealed == 8, "%+v", got)
+}
+
+// together answers calls only when this many are in progress at once.
+type together struct {
+	Heads
+	Signer
+	all  sync.WaitGroup
+	lost context.Context
+}
+
+func (x *together) meet() error {
+	x.all.Done()
+	met := make(chan struct{})
+	go func() { x.all.Wait(); close(met) }()
+	select {
+	case <-met:
+		return nil
+	case <-x.lost.Done():
+		return errors.New("the others did not come meanwhile")
+	}
+}
+
+func (x *together) Keep(ctx context.Context, head chain.Head) error {
+	if err := x.meet(); err != nil {
+		return err
+	}
+	return x.Heads.Keep(ctx, head)
+}
+
+func (x *together) Sign(ctx context.Context, text []byte) ([]byte, error) {
+	if err := x.meet(); err != nil {
+		return nil, err
+	}
+	return x.Signer.Sign(ctx, text)
+}
+
+// A shard's batches come one after another, and each may have entries of a hundred tenants.
+func TestTheTenantsOfABatchAreSealedSideBySide(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	var records []events.DynamoDBEventRecord
+	for n := range tenantsAtOnce {
+		records = append(records, w.written(fmt.Sprintf("03T%02d", n), 1)...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	x := &together{Signer: w.Signer, lost: ctx}
+	x.all.Add(tenantsAtOnce)
+	w.Signer = x
+	w.seals(records...)
+}
+
+func TestHeadsArePutAwaySideBySide(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	for n := range keepsAtOnce {
+		w.seals(w.written(fmt.Sprintf("03T%02d", n), 1)...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	x := &together{Heads: w.Heads, lost: ctx}
+	x.all.Add(keepsAtOnce)
+	w.Heads = x
+	w.tick()
+	for n := range keepsAtOnce {
+		is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
+		expect.That(t, is.Kept == is.Seq, "head %d of %s is not put away", is.Seq, is.Tenant)
+	}
+}
+
+// The bucket deletes a head whose lock is over. That of a chain that rests is put away again before.
+func TestTheHeadOfAChainThatRestsIsPutAwayAgain(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.seals(w.written(tenant, 1)...)
+	began := w.now
+	for _, on := range []struct{ day, last time.Duration }{{0, 0}, {100, 0}, {199, 0}, {201, 201}, {399, 201},
+		{402, 402}} {
+		w.now = began.Add(on.day * 24 * time.Hour)
+		w.tick()
+		is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t)
+		expect.That(t, is.KeptAt.Sub(began).Round(time.Hour) == on.last*24*time.Hour, "on day %d its head is of %s", on.day,
+			is.KeptAt)
+	}
+}
+
+// short is a store whose invocations end after this many rows of the log.
+type short struct {
+	Store
+	rows int
+}
+
+func (s *short) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
+	return func(yield func(chain.Row, error) bool) {
+		n := 0
+		for r, err := range s.Store.RowsOfLog(ctx, tenant, from, until) {
+			if n++; n > s.rows {
+				yield(chain.Row{}, errors.New("the invocation's time is over"))
+				return
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// A day with more rows than one invocation can read is checked in several.
+func TestALongDayIsLookedAtBitByBit(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	yesterday := began.AddDate(0, 0, -1)
+	w.now = yesterday
+	var rows []chain.Row
+	for n := range 700 {
+		rows = append(rows, expect.Value(seal.SealedRow(w.row(tenant, yesterday.Add(time.Duration(n)*time.Second))))(t))
+	}
+	for part := range slices.Chunk(rows, 350) {
+		expect.NoError(t, w.seal(t.Context(), tenant, part, false))
+	}
+	w.now = began.Add(time.Hour)
+	w.Store = &short{rowsOf(w.store), 600}
+	for range 3 {
+		w.tick()
+	}
+	if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(),
+		tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
+		t.Errorf("three invocations, and looked at no further than %v", is.Checked)
+	}
+	w.finds(tenant, 700)
+}
+
+// The function has little memory, and a busy workspace's day many rows.
+func TestTheKeysOfALongDayAreSmall(t *testing.T) {
+	const n, most = 200_000, 48 // bytes for each key
+	used := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	key := func(i int) string {
+		return fmt.Sprintf("AUDIT#00000000006KYFXYRCTT23PT5E#2026-04/2026-04-18T09:00:00.000Z#%026d", i)
+	}
+	before, k := used(), newKeys()
+	for i := range n {
+		k.add(key(i))
+	}
+	per := (used() - before) / n
+	for i := range 2 * n {
+		expect.Must(t, k.has(key(i)) == (i < n), "key %d of %d is taken for the contrary", i, n)
+	}
+	t.Logf("%d bytes for each of %d keys", per, n)
+	expect.That(t, per <= most, "a key takes %d bytes", per)
+}
+
+// texts returns an item of strings.
+func texts(pairs ...string) map[string]types.AttributeValue {
+	it := map[string]types.AttributeValue{}
+	for i := 0; i < len(pairs); i += 2 {
+		it[pairs[i]] = &types.AttributeValueMemberS{Value: pairs[i+1]}
+	}
+	return it
+}
+
+// told returns the records of a task's approval and of its model calls' costs.
+func told(w *world) []events.DynamoDBEventRecord {
+	approval := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "2026-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E",
+		"tenant_id", tenant, "timestamp", "2026-04-18T09:00:00.000Z",
+		"actor_type", "user", "actor_id", "U1", "action", "prompt.approved", "resource_type", "prompt", "resource_id", "01P",
+		"task_id", "01TASK", "details", `{"asked_at":"2026-04-18T08:59:00.000Z"}`)
+	usage := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "USAGE#01U", "type", "usage", "id", "01U", "created_at",
+		"2026-04-18T09:00:00.000Z")
+	usage["cost_micro_usd"] = &types.AttributeValueMemberN{Value: "1200"}
+	step := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "HEAD", "type", "head")
+	return []events.DynamoDBEventRecord{w.record(1, nil, approval), w.record(2, nil, usage), w.record(3, nil, step),
+		w.record(4, usage, usage)}
+}
+
+func sum(t *testing.T, w *world) tenancy.DailySum {
+	t.Helper()
+	all := expect.Value(store.CounterOf(w.store.Table(), w.store.Kinds()).Sums(t.Context(), tenant,
+		[]string{tenancy.DayOf(w.now)}))(t)
+	return all[len(all)-1]
+}
+
+func testCounted(t *testing.T, w *world) {
+	out := expect.Metrics(t, func() { w.seals(told(w)...) })
+	expect.That(t, strings.Contains(out, `"ModelCost":0.0012`), "printed %s", out)
+	w.seals(told(w)...)
+	s := sum(t, w)
+	expect.That(t, s.Facts == 2 && s.Decided(tenancy.Approved) == 1 && s.Spent.Cost == 1200, "%+v", s)
+	w.tick()
+	if got := w.verified(tenant); got.Sealed != 0 || len(got.Findings) != 1 || got.Findings[0].Flaw != chain.Removed {
+		t.Errorf("only the audit entry is sealed: %+v", got) // its row was never put
+	}
+}
+
+// full fails to save facts.
+type full struct{ Store }
+
+func (full) PutFacts(context.Context, []tenancy.DailyFact) error {
+	return errors.New("the table is full")
+}
+
+func testNotCounted(t *testing.T, w *world) {
+	w.Store = full{rowsOf(w.store)}
+	out := w.handle(events.DynamoDBEvent{Records: append(w.written(tenant, 1), told(w)...)})
+	expect.That(t, len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "1",
+		"gave back %v", out.BatchItemFailures)
+	w.Store = rowsOf(w.store)
+	odd := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "x", "id", "01E", "tenant_id", tenant, "timestamp", "no time",
+		"task_id", "01TASK")
+	if out := w.handle(events.DynamoDBEvent{Records: append([]events.DynamoDBEventRecord{w.record(9, nil, odd)},
+		told(w)...)}); out.BatchItemFailures != nil {
+		t.Errorf("an odd row holds up others: %v", out.BatchItemFailures)
+	}
+	expect.Same(t, 2, sum(t, w).Facts)
+}
+
+// scored returns the row of a scored round at a revision.
+func scored(rev, score string) map[string]types.AttributeValue {
+	it := texts("PK", "TEAM#"+tenant+"#550e8400-e29b-41d4-a716-446655440000.0011223344556677", "SK", "BOARD#01", "type",
+		"leader_board", "team_id", "team-001")
+	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
+	it["rev"], it["evaluation_score"] = number(rev), number(score)
+	it["usage_info"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"input_tokens": &types.AttributeValueMemberNULL{Value: true}, "output_tokens": number("900")}}
+	return it
+}
+
+// unable fails to count rounds, and counts the attempts.
+type unable struct {
+	Store
+	asked int
+}
+
+func (u *unable) Count(context.Context, store.Counted) error {
+	u.asked++
+	return errors.New("the table is away")
+}
+
+func testTeamCounted(t *testing.T, w *world) {
+	w.store = store.New(w.db, w.table, contest.Kind, contest.TeamKind)
+	first, again := scored("2", "0.9"), scored("5", "0.4")
+	records := []events.DynamoDBEventRecord{w.record(1, nil, first), w.record(2, first, again), w.record(3, again, nil)}
+	away := &unable{Store: rowsOf(w.store)}
+	w.Store = away
+	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 ||
+		out.BatchItemFailures[0].ItemIdentifier != "1" {
+		t.Errorf("gave back %v", out.BatchItemFailures)
+	}
+	expect.That(t, away.asked == 1, "one row of a batch is counted %d times", away.asked)
+	w.Store = rowsOf(w.store)
+	for _, batch := range [][]events.DynamoDBEventRecord{records, records[1:], records[:1], records} {
+		if out := w.handle(events.DynamoDBEvent{Records: batch}); out.BatchItemFailures != nil {
+			t.Errorf("gave back %v", out.BatchItemFailures)
+		}
+	}
+	sums := expect.Value(store.CounterOf(w.store.Table(), w.store.Kinds()).CountedSums(t.Context(), tenant,
+		contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
+	expect.That(t, sums[contest.SumRounds] == 1 && sums[contest.SumScore] == 400_000 && sums[contest.SumInput] == 0 &&
+		sums[contest.SumOutput] == 900, "%v", sums)
+}

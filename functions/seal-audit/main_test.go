@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/domain/chain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/seal"
+	"ringi/shared/store/storetest"
+)
+
+const tenant = "01TENANT"
+
+var began = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+
+func TestSeal(t *testing.T) {
+	server := storetest.Start(t)
+	for name, test := range map[string]func(*testing.T, *world){
+		"what the stream tells is sealed, twice alike":                          testSealed,
+		"many invocations make one chain":                                       testManyAtOnce,
+		"what is changed, removed or misdated is sealed as such":                testTouched,
+		"what can't be sealed goes back, and what can is":                       testGivesBack,
+		"a head is put away each minute that it moved, and can't be taken back": testHeads,
+		"rows of past days that nobody sealed are sealed late, once":            testLate,
+		"an odd key holds nothing up":                                           testOddKey,
+		"what a task's rows say is counted, once":                               testCounted,
+		"what can't be counted goes back, and an odd row holds nothing up":      testNotCounted,
+		"a scored round is in its team's sums once, as it was scored last":      testTeamCounted,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server)) })
+	}
+}
+
+// world is a table, a key and a bucket, with a sealer.
+type world struct {
+	*Handler
+	t      *testing.T
+	db     *dynamodb.Client
+	table  string
+	store  *store.Store
+	heads  seal.Heads
+	signed chain.Signed
+	now    time.Time
+	n      int
+}
+
+func newWorld(t *testing.T, server *storetest.Server) *world {
+	t.Helper()
+	st, table := server.Store(t)
+	w := &world{t: t, db: server.DB, table: table, store: st.Of.Store, now: began}
+	k := kms.NewFromConfig(server.Config)
+	made := expect.Value(k.CreateKey(t.Context(),
+		&kms.CreateKeyInput{KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(t)
+	signer := seal.Signer{KMS: k, Key: aws.ToString(made.KeyMetadata.KeyId)}
+	w.signed = expect.Value(seal.Check(expect.Value(signer.Public(t.Context()))(t)))(t)
+	w.heads = seal.Open(server.Config, "heads-"+table)
+	expect.Value(w.heads.S3.CreateBucket(t.Context(),
+		&s3.CreateBucketInput{Bucket: &w.heads.Bucket, ObjectLockEnabledForBucket: aws.Bool(true)}))(t)
+	expect.Value(w.heads.S3.PutObjectLockConfiguration(t.Context(),
+		&s3.PutObjectLockConfigurationInput{Bucket: &w.heads.Bucket,
+			ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
+				ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
+				Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1)}},
+			}}))(t)
+	w.Handler = &Handler{Store: rowsOf(w.store), Signer: signer, Heads: w.heads, Locked: 400 * 24 * time.Hour,
+		Now: func() time.Time { return w.now }}
+	return w
+}
+
+// row returns an audit row that somebody put into the table.
+func (w *world) row(of string, at time.Time) map[string]types.AttributeValue {
+	w.t.Helper()
+	w.n++
+	it := map[string]types.AttributeValue{}
+	for name, v := range map[string]string{"PK": "AUDIT#" + of + "#" + at.Format("2006-01"),
+		"SK": at.Format("2006-01-02T15:04:05.000Z") + fmt.Sprintf("#%06d", w.n), "type": "audit"} {
+		it[name] = &types.AttributeValueMemberS{Value: v}
+	}
+	it["details"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"n": &types.AttributeValueMemberN{Value: fmt.Sprint(w.n)}}}
+	expect.Value(w.db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: it}))(w.t)
+	return it
+}
+
+// image returns a row as in the stream; the JSON is the same.
+func image(it map[string]types.AttributeValue) (out map[string]events.DynamoDBAttributeValue) {
+	text, err := attributevalue.MarshalMapJSON(it)
+	if err = errors.Join(err, json.Unmarshal(text, &out)); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// A row is sealed as it is in the table, whatever its values.
+func TestAnImageOfAnyValueIsItsRow(t *testing.T) {
+	row := map[string]types.AttributeValue{
+		"S": &types.AttributeValueMemberS{Value: "<é\u0000\">"}, "N": &types.AttributeValueMemberN{Value: "1200.50"},
+		"BOOL": &types.AttributeValueMemberBOOL{Value: true}, "NULL": &types.AttributeValueMemberNULL{Value: true},
+		"B":  &types.AttributeValueMemberB{Value: []byte{0, 255}},
+		"SS": &types.AttributeValueMemberSS{Value: []string{"b", "a"}},
+		"NS": &types.AttributeValueMemberNS{Value: []string{"2", "1"}},
+		"BS": &types.AttributeValueMemberBS{Value: [][]byte{{7}}},
+	}
+	empty := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{row["S"], row["N"], empty}}
+	row["L"], row["M"] = list, &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"in": list}}
+	expect.Same(t, row, expect.Value(item(image(row)))(t), cmp.Exporter(func(reflect.Type) bool { return true }))
+}
+
+// record returns the stream's record of a change of a row at w.now.
+func (w *world) record(n int, before, after map[string]types.AttributeValue) events.DynamoDBEventRecord {
+	r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{
+		ApproximateCreationDateTime: events.SecondsEpochTime{Time: w.now.Truncate(time.Second)},
+		SequenceNumber:              fmt.Sprint(n), Keys: image(before),
+	}}
+	if before == nil {
+		r.EventName, r.Change.Keys = "INSERT", image(after)
+	} else {
+		r.Change.OldImage = image(before)
+	}
+	if after == nil {
+		r.EventName = "REMOVE"
+	} else {
+		r.Change.NewImage = image(after)
+	}
+	return r
+}
+
+// written returns the records of new rows.
+func (w *world) written(of string, n int) (out []events.DynamoDBEventRecord) {
+	for range n {
+		it := w.row(of, w.now)
+		out = append(out, w.record(w.n, nil, it))
+	}
+	return out
+}
+
+func (w *world) handle(event any) events.DynamoDBEventResponse {
+	w.t.Helper()
+	text := expect.Value(json.Marshal(event))(w.t)
+	return expect.Value(w.Handle(w.t.Context(), text))(w.t)
+}
+
+func (w *world) seals(records ...events.DynamoDBEventRecord) {
+	w.t.Helper()
+	out := w.handle(events.DynamoDBEvent{Records: records})
+	expect.That(w.t, out.BatchItemFailures == nil, "gave back %v", out.BatchItemFailures)
+}
+
+// tick runs a minute's schedule.
+func (w *world) tick() {
+	w.t.Helper()
+	w.now = w.now.Add(time.Minute)
+	w.handle(map[string]any{"source": "aws.events"})
+}
+
+// verified checks the tenant's log against its chain, and the chain against all stored heads.
+func (w *world) verified(of string) chain.Report {
+	w.t.Helper()
+	heads, strange, err := w.heads.All(w.t.Context(), of, w.signed)
+	expect.NoError(w.t, err)
+	expect.That(w.t, len(strange) == 0, "strange heads: %v", strange)
+	var links []chain.Link
+	for l, err := range seal.Of(w.store.Table()).Links(w.t.Context(), of, false) {
+		expect.NoError(w.t, err)
+		links = append(links, l)
+	}
+	var rows []chain.Row
+	for r, err := range seal.Of(w.store.Table()).RowsOfLog(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
+		expect.NoError(w.t, err)
+		rows = append(rows, r)
+	}
+	if len(heads) == 0 {
+		return chain.Verify(of, nil, links, rows, chain.Keys{w.signed}, w.now)
+	}
+	before, head := heads[:len(heads)-1], heads[len(heads)-1]
+	report := chain.Verify(of, &head, links, rows, chain.Keys{w.signed}, w.now)
+	report.Findings = append(report.Findings, chain.Forgotten(before, links)...)
+	return report
+}
+
+func (w *world) finds(of string, sealed int, want ...chain.Finding) {
+	w.t.Helper()
+	if got := w.verified(of); !slices.Equal(got.Findings, want) || got.Sealed != sealed {
+		w.t.Errorf("%d sealed, found %v; want %d, %v", got.Sealed, got.Findings, sealed, want)
+	}
+}
+
+func testSealed(_ *testing.T, w *world) {
+	records := append(w.written(tenant, 3), w.written("01OTHER", 2)...)
+	w.seals(records...)
+	w.seals(records...)
+	w.tick()
+	w.finds(tenant, 3)
+	w.finds("01OTHER", 2)
+}
+
+func testManyAtOnce(_ *testing.T, w *world) {
+	var all sync.WaitGroup
+	for range 8 {
+		records := w.written(tenant, 5)
+		all.Go(func() { w.seals(records...) })
+	}
+	all.Wait()
+	w.tick()
+	w.finds(tenant, 40)
+}
+
+func testTouched(_ *testing.T, w *world) {
+	a, b, c := w.row(tenant, w.now), w.row(tenant, w.now), w.row(tenant, w.now.Add(-3*time.Minute))
+	changed := map[string]types.AttributeValue{"PK": a["PK"], "SK": a["SK"]}
+	w.seals(w.record(1, nil, a), w.record(2, nil, b), w.record(3, nil, c))
+	// When somebody checks, both rows are as before: only the sealer saw the change.
+	w.seals(w.record(4, a, changed), w.record(5, changed, a), w.record(6, b, nil))
+	w.tick()
+	key := func(it map[string]types.AttributeValue) string { return expect.Value(seal.SealedRow(it))(w.t).Key }
+	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: key(c)}, chain.Finding{Flaw: chain.Touched, Where: key(a)},
+		chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(b)})
+}
+
+// faulty fails to sign for one tenant.
+type faulty struct {
+	Signer
+	tenant string
+}
+
+func (f faulty) Sign(ctx context.Context, text []byte) ([]byte, error) {
+	if bytes.Contains(text, []byte(f.tenant)) {
+		return nil, errors.New("the key is not there")
+	}
+	return f.Signer.Sign(ctx, text)
+}
+
+func testGivesBack(t *testing.T, w *world) {
+	records := slices.Concat(w.written(tenant, 1), w.written("01OTHER", 1), w.written("01THIRD", 1))
+	signer := w.Signer
+	w.Signer = faulty{signer, "01OTHER"}
+	out := w.handle(events.DynamoDBEvent{Records: records})
+	expect.That(t, len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "2",
+		"gave back %v", out.BatchItemFailures)
+	w.Signer = signer
+	w.seals(records[1:]...)
+	w.tick()
+	for _, of := range []string{tenant, "01OTHER", "01THIRD"} {
+		w.finds(of, 1)
+	}
+}
+
+func testHeads(t *testing.T, w *world) {
+	w.seals(w.written(tenant, 2)...)
+	expect.Same(t, 2, len(w.verified(tenant).Behind))
+	w.tick()
+	w.tick()
+	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(),
+		&s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
+	expect.Must(t, len(out.Versions) == 1, "%d heads of a chain that moved once", len(out.Versions))
+	_, err := w.heads.S3.DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId})
+	expect.That(t, err != nil, "the head is deleted in its time")
+	// Somebody hides the head and deletes the whole chain.
+	expect.Value(w.heads.S3.DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
+	for _, it := range w.rows() {
+		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
+			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
+	}
+	w.finds(tenant, 0, chain.Finding{Flaw: chain.Cut, Where: "head"})
+}
+
+func testLate(t *testing.T, w *world) {
+	for day := range 3 {
+		w.row(tenant, began.AddDate(0, -1, day))
+	}
+	w.seals(w.written(tenant, 1)...)
+	w.tick()
+	w.tick()
+	got := w.verified(tenant)
+	expect.That(t, len(got.Findings) == 0 && len(got.Late) == 3 && got.Sealed == 4, "%+v", got)
+	forged := w.row(tenant, began.AddDate(0, -1, 1))
+	w.now = w.now.AddDate(0, 0, 1)
+	w.tick()
+	w.tick()
+	w.finds(tenant, 4, chain.Finding{Flaw: chain.Inserted, Where: expect.Value(seal.SealedRow(forged))(t).Key})
+}
+
+func testOddKey(_ *testing.T, w *world) {
+	odd := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "AUDIT#" + tenant + "#2026-04 x\n"},
+		"SK": &types.AttributeValueMemberS{Value: "あ"}}
+	w.seals(append(w.written(tenant, 1), w.record(9, nil, odd))...)
+	w.tick()
+	key := expect.Value(seal.SealedRow(odd))(w.t).Key
+	// No list of the log shows the row: its link exists, but the row doesn't.
+	w.finds(tenant, 1, chain.Finding{Flaw: chain.Dated, Where: key}, chain.Finding{Flaw: chain.Removed, Where: key})
+}

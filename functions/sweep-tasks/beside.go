@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/store"
+	"ringi/shared/words/legible"
+)
+
+const (
+	// mostItems is how much of what was done a message names, with at most maxTitle characters of a title.
+	mostItems, maxTitle = 20, 80
+	// stillSaved is how long what was decided within a delegation's days may take to be saved.
+	stillSaved = 30 * time.Second
+)
+
+// Delegations are rows by which people stand in for others.
+type Delegations interface {
+	OverDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error]
+	Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stood, error)
+	ListDelegation(ctx context.Context, d tenancy.Delegation, now time.Time, told *store.Notice) error
+}
+
+// listOver tells principals of delegations that are over what was done for them, in one direct message each; nobody is
+// told that nothing was done. What has no time or fails is done by the next sweep, and delays no other.
+func (h *Handler) listOver(ctx context.Context, n *count) (failed error) {
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	defer func() { _ = all.Wait() }()
+	for d, err := range h.Delegations.OverDelegations(ctx, h.Now().Add(-stillSaved)) {
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, err)
+			continue
+		case !enough(ctx):
+			return failed
+		}
+		all.Go(func() error {
+			err := h.listOne(ctx, d)
+			if err != nil && !errors.Is(err, aggregate.ErrConflict) { // another sweep was faster, or it was set anew
+				n.failed.Add(1)
+				slog.ErrorContext(ctx, "a principal is not told what was done", "tenant", d.TenantID, "err", err)
+			}
+			return nil
+		})
+	}
+	return failed
+}
+
+func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, perTask)
+	defer cancel()
+	defer boot.Recover(ctx, &err, "tenant", d.TenantID)
+	done, err := h.Delegations.Stood(ctx, d)
+	if err != nil {
+		return err
+	}
+	if len(done) == 0 {
+		return h.Delegations.ListDelegation(ctx, d, h.Now(), nil)
+	}
+	told := task.StoodTold{Hand: d.Hand.User, From: d.From.String(), Until: d.Until.String(), N: len(done)}
+	for _, x := range done[:min(len(done), mostItems)] {
+		title, err := h.titleOf(ctx, d.TenantID, x)
+		if err != nil {
+			return err
+		}
+		told.Items = append(told.Items, task.StoodItem{Kind: x.Kind, ID: x.ID, Title: title, Did: x.Did, At: x.DoneAt})
+	}
+	change, ref := task.TellStood(d, told, h.Now())
+	return h.Delegations.ListDelegation(ctx, d, h.Now(), &store.Notice{Ref: ref, Change: change})
+}
+
+// titleOf returns the title of a request, or what an agent's action was to do; "" if that is gone or can't be read.
+func (h *Handler) titleOf(ctx context.Context, tenant string, x tenancy.Stood) (title string, err error) {
+	ref := store.RefOf(tenant, x.ID)
+	a, err := h.Store.Load(ctx, ref)
+	switch {
+	case unavailable(err):
+		return "", fmt.Errorf("load what was done for somebody: %w", err)
+	case err != nil:
+		if !errors.Is(err, aggregate.ErrNotFound) {
+			slog.ErrorContext(ctx, "what was done for somebody has no title", ref.Log(), "err", err)
+		}
+		return "", nil
+	}
+	switch of := a.(type) {
+	case *task.Aggregate:
+		if of.Task != nil {
+			title = of.Task.Title
+		}
+	case *conversation.Aggregate:
+		if action := of.Action(x.Gate); action != nil {
+			title = action.Summary
+		}
+	}
+	return legible.First(title, maxTitle), nil
+}
+
+// erasedAtOnce is how many aggregates are deleted concurrently: each of them makes many calls.
+const erasedAtOnce = 4
+
+// eraseAll deletes the aggregates that must be deleted, as far as time allows. The next sweep continues: what is not
+// wholly deleted stays due.
+func (h *Handler) eraseAll(ctx context.Context, list []*found, n *count) {
+	var all errgroup.Group
+	all.SetLimit(erasedAtOnce)
+	for _, f := range list {
+		if f.over || f.erased == nil || !enough(ctx) {
+			continue
+		}
+		all.Go(func() error {
+			h.count(ctx, f, h.erase, n)
+			return nil
+		})
+	}
+	_ = all.Wait()
+}
+
+// erase deletes one aggregate until nothing is left, and records that. It is no error if the time does not suffice, as
+// long as something was deleted.
+func (h *Handler) erase(ctx context.Context, f *found) (_ int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, perTask)
+	defer cancel()
+	defer boot.Recover(ctx, &err, f.ref.Log())
+	total := 0
+	for {
+		deleted, err := h.Erase(ctx, f.ref)
+		total += deleted
+		if err != nil {
+			if total > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				slog.InfoContext(ctx, "deleted in part", f.ref.Log(), "deleted", total)
+				return 0, nil
+			}
+			return 0, fmt.Errorf("delete it: %w", err)
+		}
+		if deleted == 0 {
+			break
+		}
+	}
+	if _, err := h.Store.Decide(ctx, f.ref, f.erased); err != nil && !notDue(err) {
+		return 0, fmt.Errorf("note that it is deleted: %w", err)
+	}
+	slog.InfoContext(ctx, "deleted", f.ref.Log(), "deleted", total)
+	return 0, nil
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestSweep(t *testing.T) {
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"what the relay missed is done within a minute":                                                 testMissed,
+		"nothing is done before it is due":                                                              testNotDue,
+		"a decision whose wake-up was lost":                                                             testLostWakeUp,
+		"a gate expires after its time, not before":                                                     testExpires,
+		"a message beside a gate learns that the gate was decided":                                      testGateOver,
+		"a message beside a gate that can't be read expires, and is not told that the gate was decided": testBesideUnread,
+		"a task that waits for its turn at Slack's pace is drawn then":                                  testTurn,
+		"an ended task is drawn until it is shown, then left alone":                                     testEndedUnshown,
+		"a call that was out at a cancel becomes a result":                                              testSettles,
+		"an execution past its limit fails":                                                             testOverLimit,
+		"a run that does nothing for 20 minutes is replaced":                                            testStuck,
+		"runs that found no room to run in are no failures, however many":                               testNoRoom,
+		"a task that fails each time is parked after three restarts":                                    testParks,
+		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks":   testParksUnstamped,
+		"a poisonous task is put off further each time, and delays no other":                            testPoisonous,
+		"a shard that can't be read delays no other":                                                    testShardDown,
+		"a task that panics is put off":                                                                 testPanic,
+		"no task is begun without time for it":                                                          testNoTime,
+	})
+}
+
+func handler(w *pipelinetest.World) *Handler {
+	return &Handler{Store: w.StoreOverTransport().Of.Store, Delegations: w.StoreOverTransport().Of.Store,
+		Effects: w.Effects(), Now: w.Now}
+}
+
+// sweep lets some time pass, runs the sweep of a minute, and returns the task.
+func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggregate {
+	t.Helper()
+	w.Later(after)
+	expect.NoError(t, handler(w).Handle(t.Context()))
+	return w.Load()
+}
+
+const soon = 65 * time.Second
+
+// show records that the cards show the present state.
+func show(t *testing.T, w *pipelinetest.World) {
+	t.Helper()
+	w.Drawn()
+	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Head))
+}
+
+func testMissed(t *testing.T, w *pipelinetest.World) {
+	a := sweep(t, w, soon)
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	expect.Same(t, 1, w.Drawn())
+	want := w.Now().Add(5 * time.Minute)
+	expect.That(t, a.Head.DueAt != nil && a.Head.DueAt.Equal(want), "due at %v, want %v", a.Head.DueAt, want)
+}
+
+func testNotDue(t *testing.T, w *pipelinetest.World) {
+	sweep(t, w, 30*time.Second)
+	s := w.Status(1)
+	expect.That(t, s == "" && w.Drawn() == 0, "the run is %s", s)
+}
+
+func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.Wait(w.Open())
+	w.Approve()
+	w.Later(soon)
+	repairs, err := handler(w).sweep(t.Context(), w.Ref)
+	expect.That(t, repairs == 1 && err == nil, "%d repairs, %v, want 1", repairs, err)
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	// The run is started again, too, if it is gone.
+	w.Later(soon)
+	if repairs, err = handler(w).sweep(t.Context(), w.Ref); repairs != 1 || err != nil || w.Load().Head.Run != 2 {
+		t.Errorf("%d repairs, %v, run %d", repairs, err, w.Load().Head.Run)
+	}
+}
+
+func testExpires(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.Wait(w.Open())
+	show(t, w)
+	a := sweep(t, w, soon)
+	by := *a.Prompt().Terms.DecideBy
+	expect.That(t, a.Head.DueAt != nil && a.Head.DueAt.Equal(by),
+		"due at %v, want when the decision is, %v", a.Head.DueAt, by)
+	if a = sweep(t, w, by.Sub(w.Now())); a.Head.Ended != nil {
+		t.Errorf("expired at %v itself", by)
+	}
+	a = sweep(t, w, 2*time.Second)
+	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonExpired || a.Prompt().Status != aggregate.Expired {
+		t.Errorf("ended %+v, prompt %s", a.Head.Ended, a.Prompt().Status)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	expect.Same(t, 1, w.Drawn())
+}
+
+func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
+	w.Cancel()
+	for range 2 {
+		expect.Must(t, sweep(t, w, 6*time.Minute).Head.DueAt != nil, "not due any more, and nobody saw it")
+		expect.Same(t, 1, w.Drawn())
+	}
+	if sweep(t, w, 6*time.Minute); w.Drawn() != 0 {
+		t.Error("messages about a task that can't be drawn don't grow apart")
+	}
+	show(t, w)
+	if a := sweep(t, w, time.Hour); a.Head.DueAt != nil || w.Drawn() != 0 {
+		t.Errorf("due at %v though everybody saw it", a.Head.DueAt)
+	}
+}
+
+func steps() []task.Step {
+	return []task.Step{
+		pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"),
+		pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
+	}
+}
+
+// called brings the task to its write's call.
+func called(w *pipelinetest.World) {
+	w.Approved(tenancy.DefaultSettings(), steps()...)
+	w.Begin()
+	w.Claim("reads")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		o := task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}
+		return a.FinishStep(task.StepKey(1, 1, 1), "reads", o, w.Now())
+	})
+	w.Claim("writes")
+}
+
+func testSettles(t *testing.T, w *pipelinetest.World) {
+	called(w)
+	w.Cancel()
+	show(t, w)
+	if a := sweep(t, w, 61*time.Second); a.StepOf(a.Execution(), 2).Status != task.StepUnknown ||
+		len(a.Execution().Results) != 2 {
+		t.Errorf("%+v", a.Execution().Results)
+	}
+	show(t, w)
+	if a := sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
+		t.Errorf("due at %v: nothing is left", a.Head.DueAt)
+	}
+}
+
+func testOverLimit(t *testing.T, w *pipelinetest.World) {
+	w.Approved(tenancy.DefaultSettings(), steps()...)
+	w.Begin()
+	w.Open()
+	if a := sweep(t, w, soon); a.Head.Ended != nil {
+		t.Fatalf("ended %+v", a.Head.Ended)
+	}
+	if a := sweep(t, w, 12*time.Minute); a.Head.Ended != nil {
+		t.Fatalf("ended %+v while nothing was called", a.Head.Ended)
+	}
+	w.Claim("reads")
+	w.Later(6*time.Minute + time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted}, w.Now())
+	})
+	a := sweep(t, w, soon)
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonTimeout &&
+		a.Execution().Status == task.ExecutionFailed, "ended %+v", a.Head.Ended)
+}
+
+func testStuck(t *testing.T, w *pipelinetest.World) {
+	w.Open()
+	expect.Same(t, 1, sweep(t, w, 19*time.Minute).Head.Run)
+	a := sweep(t, w, 5*time.Minute)
+	expect.That(t, a.Head.Run == 2 && a.Head.Restarts == 1, "run %d, %d restarts", a.Head.Run, a.Head.Restarts)
+	w.Becomes(2, sfntypes.ExecutionStatusRunning)
+}
+
+// testNoRoom: Lambda has no capacity for more runs than would otherwise be allowed to die.
+func testNoRoom(t *testing.T, w *pipelinetest.World) {
+	w.Approved(tenancy.DefaultSettings(), steps()...)
+	w.Begin()
+	for run := 1; run <= task.MaxRestarts+2; run++ {
+		w.NoRoom(run, w.Open())
+		a := sweep(t, w, 6*time.Minute)
+		h := a.Head
+		expect.Must(t, h.Run == run+1 && h.Restarts == 0 && h.Parked == nil && h.Ended == nil &&
+			h.PausedFor == task.ReasonNoRoom, "after %d runs: %+v", run, h)
+	}
+}
+
+func testParks(t *testing.T, w *pipelinetest.World) {
+	w.Extracted()
+	parks(t, w)
+}
+
+// parks lets every run die until the generation of the policy is parked.
+func parks(t *testing.T, w *pipelinetest.World) {
+	t.Helper()
+	var a *task.Aggregate
+	for range 2 * (task.MaxRestarts + 2) { // each run needs one sweep to be started and one to be found dead
+		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
+			w.Stop(a.Head.Run)
+		}
+	}
+	expect.Must(t, a.Head.Parked != nil && a.Head.Parked.Layer == task.L2 && a.Head.Run == task.MaxRestarts+1,
+		"parked %+v at run %d", a.Head.Parked, a.Head.Run)
+	show(t, w)
+	if a = sweep(t, w, time.Hour); a.Head.DueAt != nil {
+		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
+	}
+}
+
+func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
+	s := tenancy.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	parks(t, w) // request-approval fails in each run
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	if a := sweep(t, w, soon); a.Next(w.Now()).State != task.StateAwaitPromptApproval {
+		t.Errorf("next %+v", a.Next(w.Now()))
+	}
+	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
+}
+
+func testGateOver(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	b, _ := w.Load().OpenGateBeside()
+	reply := w.Reply()
+	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
+	})
+	show(t, reply)
+	sweep(t, w, soon)
+	expect.That(t, !reply.Load().Choice.GateOver, "the gate waits")
+	w.Approve()
+	sweep(t, w, 6*time.Minute)
+	if a := reply.Load(); a.Choosing() == nil || !a.Choice.GateOver || a.Head.ShownRev == a.Head.Rev {
+		t.Errorf("six minutes after the stamp: %+v, shown %d of %d", a.Choice, a.Head.ShownRev, a.Head.Rev)
+	}
+}
+
+func testBesideUnread(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	b, _ := w.Load().OpenGateBeside()
+	reply := w.Reply()
+	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
+	})
+	h := handler(w)
+	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref}
+	if _, err := h.sweep(t.Context(), reply.Ref); !errors.Is(err, errPoison) || reply.Load().Choice.GateOver {
+		t.Errorf("%v, and the gate is taken for: %+v", err, reply.Load().Choice)
+	}
+	expect.Same(t, 1, w.Drawn())
+	w.Later(reply.Load().Choice.Terms.DecideBy.Sub(w.Now()) + time.Second)
+	if _, err := h.sweep(t.Context(), reply.Ref); err != nil || reply.Load().Head.Ended == nil {
+		t.Errorf("after its time: %v, ended %+v", err, reply.Load().Head.Ended)
+	}
+}
+
+func testTurn(t *testing.T, w *pipelinetest.World) {
+	w.Extracted()
+	w.Cancel()
+	turn := w.Now().Add(10 * time.Minute)
+	expect.NoError(t, w.Store.DrawAt(t.Context(), w.Ref, turn, true))
+	w.Drawn()
+	a := sweep(t, w, soon)
+	if n := w.Drawn(); n != 0 || a.Head.DueAt == nil || !a.Head.DueAt.Equal(turn) {
+		t.Errorf("%d messages before its turn; due at %v, want %v", n, a.Head.DueAt, turn)
+	}
+	sweep(t, w, 9*time.Minute)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages when it is its turn", n)
+	}
+}
+
+// sweep handles one task that is due.
+func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, err error) {
+	f := &found{ref: ref}
+	if repairs, err = h.decide(ctx, f); err != nil {
+		return repairs, err
+	}
+	n, err := h.effects(ctx, f)
+	return repairs + n, err
+}
