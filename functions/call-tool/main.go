@@ -35,8 +35,8 @@ type environment struct {
 	boot.Results
 	boot.Credentials
 	boot.Vendors
-	GitHubURL     string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
-	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
+	GitHubURL string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
+	boot.Outbound
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -93,9 +93,12 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 			"demo"}, "an evaluator": {"demo", "demo", bedrock, ""}, "a metric": {"demo", "demo", "demo", bedrock},
 	} {
 		files := fstest.MapFS{
-			"contest.toml": {Data: []byte("[orchestrator]\nevaluator_config = \"evaluator.toml\"\n[[orchestrator.teams]]\nconfig = \"team.toml\"\n")},
+			"contest.toml": {Data: []byte("[orchestrator]\nevaluator_config = \"evaluator.toml\"\n" +
+				"[[orchestrator.teams]]\nconfig = \"team.toml\"\n")},
 			"team.toml": {Data: fmt.Appendf(nil,
-				"[team]\nteam_id = \"a\"\nteam_name = \"A\"\n[team.leader]\nmodel = %q\n[[team.members]]\nagent_name = \"m\"\nagent_type = \"plain\"\ntool_description = \"d\"\nmodel = %q\n", models[0], models[1])},
+				"[team]\nteam_id = \"a\"\nteam_name = \"A\"\n[team.leader]\nmodel = %q\n"+
+					"[[team.members]]\nagent_name = \"m\"\nagent_type = \"plain\"\ntool_description = \"d\"\n"+
+					"model = %q\n", models[0], models[1])},
 			"evaluator.toml": {Data: fmt.Appendf(nil, "default_model = %q\n[[metrics]]\nname = \"Coverage\"\n", models[2])},
 		}
 		if models[3] != "" {

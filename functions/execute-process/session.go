@@ -288,10 +288,11 @@ type reply struct {
 func deny(d task.Denial) reply { return reply{Status: "denied", Reason: d, Why: denials[d]} }
 
 var denials = map[task.Denial]string{
-	task.DeniedTool:      "Nobody approved a call of this tool. Only the steps may be carried out.",
-	task.DeniedArguments: "These are not the arguments that were approved. Pass the step's arguments on exactly as they stand, with their $ref.",
-	task.DeniedDone:      "This step has been done. It is not done again; go on with the next one.",
-	task.DeniedOrder:     "Another step is next. Call the steps in their order.",
+	task.DeniedTool: "Nobody approved a call of this tool. Only the steps may be carried out.",
+	task.DeniedArguments: "These are not the arguments that were approved. " +
+		"Pass the step's arguments on exactly as they stand, with their $ref.",
+	task.DeniedDone:  "This step has been done. It is not done again; go on with the next one.",
+	task.DeniedOrder: "Another step is next. Call the steps in their order.",
 }
 
 // answer sends a reply. The session's events tell the next turn whether it arrived.

@@ -27,7 +27,8 @@ func (m *sessionWorld) denied(n int, why task.Denial) {
 
 func testResolved(t *testing.T, m *sessionWorld) {
 	rows := func(n string) string {
-		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿","columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
+		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿",` +
+			`"columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
 	}
 	m.does(asks(listing, string(m.read(1).ToolInput)), asks(writing, rows("41")), asks(writing, rows("42")), ends)
 	m.approved(m.read(1), m.step(2, writing, aggregate.Write, rows(`{"$ref":"step-1.result.count"}`)))

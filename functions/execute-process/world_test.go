@@ -117,13 +117,15 @@ func (w *world) read(order int) task.Step {
 // write writes the first step's result.
 func (w *world) write(order int) task.Step {
 	return w.step(order, writing, aggregate.Write,
-		`{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],"rows":{"$ref":"step-1.result.employees"}}`)
+		`{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"display_name","title":"氏名"}],`+
+			`"rows":{"$ref":"step-1.result.employees"}}`)
 }
 
 // lone writes two rows of its own.
 func (w *world) lone(order int) task.Step {
 	return w.step(order, writing, aggregate.Write,
-		`{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"},{"n":"b"}]}`)
+		`{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿","columns":[{"key":"n","title":"氏名"}],`+
+			`"rows":[{"n":"a"},{"n":"b"}]}`)
 }
 
 func (w *world) step(order int, name string, access aggregate.Access, input string) task.Step {

@@ -126,7 +126,9 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 			[]isolated.FileRemark{isolated.HasHidden}},
 		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
 			`</w:ffData></w:fldChar></w:r>` + r("",
-			"否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
+			"否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/>` +
+			`<w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`,
+			"☑可☐否人事\n", nil},
 		{`<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textpath string="無効"/></v:shape></w:pict>` +
 			`</w:r></w:p>`, "無効\n", nil},
 		{`<w:tbl><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr><w:tc>` + p("300000") + `</w:tc></w:tr></w:tbl>`,

@@ -197,7 +197,9 @@ func (w *writer) write(s string) error {
 }
 
 // ours matches the beginning of a line that read-file itself writes into a text.
-var ours = language.Regexp{Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged|covered|colors|formulas|text box)\b)`}
+var ours = language.Regexp{
+	Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged|covered|colors|formulas|text box)\b)`,
+}
 
 // foreign returns a line of a file so that nobody takes it for one of ours.
 func foreign(line string) string {

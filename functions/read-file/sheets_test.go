@@ -302,11 +302,13 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 			"\t\t\t4\t\t6\n", nil},
 		"rows without a number": {`<row/><row><c><v>2</v></c></row><row r="4"><c r="B4"><v>4</v></c></row>`,
 			"\n2\n\n\t4\n", nil},
-		"an empty result":          {`<row><c t="str"><f>IF(A2="","",1)</f><v></v></c><c t="str"><f>""</f><v/></c><c><v>3</v></c></row>`, "\t\t3\n", nil},
+		"an empty result": {`<row><c t="str"><f>IF(A2="","",1)</f><v></v></c>` +
+			`<c t="str"><f>""</f><v/></c><c><v>3</v></c></row>`, "\t\t3\n", nil},
 		"a formula over two cells": {`<row><c><f si="0"/></c><c><f si="0"/><v>3</v></c></row>`, "=…\t3\n", formulas},
 		"no result": {`<row><c><f>A2+1</f><v></v></c><c t="str"><f>T(A2)</f></c></row>`, "=A2+1\t=T(A2)\n",
 			formulas},
-		"a text beside a value": {`<row><c t="inlineStr"><v>01.</v><is><t>1.</t></is></c><c t="inlineStr"><is><t>2.</t></is><v>02.</v></c></row>`, "1.\t2.\n", nil},
+		"a text beside a value": {`<row><c t="inlineStr"><v>01.</v><is><t>1.</t></is></c>` +
+			`<c t="inlineStr"><is><t>2.</t></is><v>02.</v></c></row>`, "1.\t2.\n", nil},
 		"a picture in a cell": {`<row><c t="e" vm="1"><v>#VALUE!</v></c><c t="e"><v>#VALUE!</v></c></row>`,
 			"[picture or data type]\t#VALUE!\n", pictures},
 		"a control": {`<row><c><v>1</v></c></row></sheetData><controls xmlns:xdr="x"><control><controlPr><anchor>` + anchor +
@@ -336,7 +338,9 @@ func TestWhatIsStruckOutInASheetIsMarked(t *testing.T) {
 	const in, run = `<c t="inlineStr"`, `</t></r><r><rPr><strike/><sz val="9"/></rPr><t>`
 	rich := `<r><t>営業` + run + `と人事</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r>`
 	file := book(t, `<si>`+rich+`</si>`,
-		`<row><c t="s"><v>0</v></c>`+in+`><is>`+rich+`</is></c><c s="1"><v>7</v></c>`+in+` s="1"><is><t>取消</t></is></c><c s="2"><v>8</v></c><c s="1"/>`+in+` s="3"><is><t>隠</t></is></c></row>`,
+		`<row><c t="s"><v>0</v></c>`+in+`><is>`+rich+`</is></c>`+
+			`<c s="1"><v>7</v></c>`+in+` s="1"><is><t>取消</t></is></c><c s="2"><v>8</v></c><c s="1"/>`+
+			in+` s="3"><is><t>隠</t></is></c></row>`,
 		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="165" formatCode=";;;"/></numFmts><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><dxfs><dxf><font><strike/></font></dxf></dxfs>`+
 			`<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/><xf numFmtId="165"/></cellXfs></styleSheet>`)
 	expect.Same(t, isolated.FileText{Form: isolated.Sheets,

@@ -177,7 +177,8 @@ func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p["view"] = map[string]any{
 		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata),
 		"previous_view_id": nil,
-		"state":            map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": reason}}}},
+		"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{
+			card.ReasonInput: map[string]any{"type": "plain_text_input", "value": reason}}}},
 	}
 	return p
 }

@@ -305,11 +305,15 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 		fail func(o *office)
 		then string
 	}{
-		"Slack doesn't answer":  {func(o *office) { o.slack.undirect = unanswered }, "D0ADMIN 1"},
-		"Slack refuses the app": {func(o *office) { o.slack.undirect = map[string]error{"U0ADMIN": slackapi.Refused{App: true}} }, "D0ADMIN 1"},
+		"Slack doesn't answer": {func(o *office) { o.slack.undirect = unanswered }, "D0ADMIN 1"},
+		"Slack refuses the app": {func(o *office) {
+			o.slack.undirect = map[string]error{"U0ADMIN": slackapi.Refused{App: true}}
+		}, "D0ADMIN 1"},
 		"the table is busy": {func(o *office) { o.store = func(s Store) Store { return uncreating{s} } },
 			"D0ADMIN 1"},
-		"the administrator has left": {func(o *office) { o.slack.undirect = map[string]error{"U0ADMIN": slackapi.Refused{Permanent: true}} }, ""},
+		"the administrator has left": {func(o *office) {
+			o.slack.undirect = map[string]error{"U0ADMIN": slackapi.Refused{Permanent: true}}
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newOffice(t, server, 10)

@@ -239,7 +239,8 @@ var inEach = language.InEach(
 		left: "作業フォルダーに保存できないもの: ",
 	},
 	words{
-		refused: "Files must be inside the folder, with relative paths. They can't replace folders or links, or exceed the folder's limits.",
+		refused: "Files must be inside the folder, with relative paths. " +
+			"They can't replace folders or links, or exceed the folder's limits.",
 		gone:    "The folder's files can't be found. Nothing runs until someone chooses to continue with an empty folder.",
 		seconds: "Time limit: %d s", early: "Its environment shut down before it finished.",
 		memory:  "It was stopped for using too much memory.",

@@ -132,7 +132,8 @@ func (s *store) order(script string) isolated.Order {
 	return isolated.Order{
 		Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60,
 		Deadline: time.Now().Add(3 * time.Minute),
-		Cancel:   s.URL + "/cancel", Upload: isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
+		Cancel:   s.URL + "/cancel",
+		Upload:   isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
 	}
 }
 

@@ -328,7 +328,9 @@ func scored(rev, score string) map[string]types.AttributeValue {
 		"leader_board", "team_id", "team-001")
 	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
 	it["rev"], it["evaluation_score"] = number(rev), number(score)
-	it["usage_info"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"input_tokens": &types.AttributeValueMemberNULL{Value: true}, "output_tokens": number("900")}}
+	it["usage_info"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
+		"input_tokens":  &types.AttributeValueMemberNULL{Value: true},
+		"output_tokens": number("900")}}
 	return it
 }
 

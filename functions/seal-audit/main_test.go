@@ -81,7 +81,8 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 		&s3.PutObjectLockConfigurationInput{Bucket: &w.heads.Bucket,
 			ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
 				ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
-				Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1)}},
+				Rule: &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{
+					Mode: s3types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1)}},
 			}}))(t)
 	w.Handler = &Handler{Store: rowsOf(w.store), Signer: signer, Heads: w.heads, Locked: 400 * 24 * time.Hour,
 		Now: func() time.Time { return w.now }}

@@ -307,7 +307,9 @@ func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	a := w.Load()
 	for _, c := range a.Cards {
 		if c.State == aggregate.CardNone && !a.Effects(w.Now()).Cards {
-			t.Errorf("card %s has no message, head rev %d counts as shown %d: neither relay nor sweeper asks for it; due %v, decide by %v", c.Key(), a.Head.Rev, a.Head.ShownRev, a.DueAt(w.Now()), a.Asked().DecideBy)
+			t.Errorf("card %s has no message, head rev %d counts as shown %d: "+
+				"neither relay nor sweeper asks for it; due %v, decide by %v",
+				c.Key(), a.Head.Rev, a.Head.ShownRev, a.DueAt(w.Now()), a.Asked().DecideBy)
 		}
 	}
 }
