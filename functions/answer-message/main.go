@@ -64,7 +64,7 @@ type environment struct {
 	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
 
 	Sandbox  string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
-	Programs string `env:"SANDBOX_PROGRAMS,optional" doc:"where the programs of commands are; only the local stack sets it, in place of what Lambda has"`
+	Programs string `env:"SANDBOX_PROGRAMS,optional" doc:"where commands' programs are; for the local stack only"`
 }
 
 // namesWithin bounds each call to Slack for a person's name.

@@ -19,6 +19,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
+	"ringi/shared/secret/vendors"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
@@ -35,8 +36,8 @@ type environment struct {
 	boot.Results
 	boot.Credentials
 	boot.Vendors
-	GitHubURL string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
-	boot.Outbound
+	GitHubURL     string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
+	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -34,6 +34,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vendors"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"

@@ -320,9 +320,9 @@ func benchmarkCall(b *testing.B, people int) {
 	tools := expect.Value(runner.New(catalog, runner.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}))(b)
 	const name = "calculate_overtime"
 	spec, _ := catalog.Lookup(name)
-	record := `{"employee_id":%d,"num":"%[1]d","display_name":"山田 %[1]d","start_date":"2026-04-01","end_date":"2026-04-30",` +
-		`"work_days":20,"total_work_mins":9600,` +
-		`"total_normal_work_mins":9000,"total_excess_statutory_work_mins":60,"total_overtime_except_normal_work_mins":600,` +
+	record := `{"employee_id":%d,"num":"%[1]d","display_name":"山田 %[1]d","start_date":"2026-04-01",` +
+		`"end_date":"2026-04-30","work_days":20,"total_work_mins":9600,"total_normal_work_mins":9000,` +
+		`"total_excess_statutory_work_mins":60,"total_overtime_except_normal_work_mins":600,` +
 		`"total_latenight_work_mins":0,"num_absences":0,"num_paid_holidays":1}`
 	var records []string
 	for i := range people {

@@ -33,7 +33,7 @@ type environment struct {
 	boot.Results
 	boot.Credentials
 	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
-	Programs        string `env:"SANDBOX_PROGRAMS,optional" doc:"where the programs of commands are; only the local stack sets it, in place of what Lambda has"`
+	Programs        string `env:"SANDBOX_PROGRAMS,optional" doc:"where commands' programs are; for the local stack only"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

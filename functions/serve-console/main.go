@@ -46,7 +46,7 @@ type environment struct {
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
 	GitHubURL      string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
-	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
+	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
 
 // deployment finds out the deployment's own workspace: the Slack secret's token belongs to it.

@@ -31,12 +31,8 @@ type Models struct {
 	AnthropicURL  string `env:"ANTHROPIC_BASE_URL" doc:"where Anthropic's API is, without /v1"`
 	OpenAIURL     string `env:"OPENAI_BASE_URL" doc:"where OpenAI's API is, with /v1"`
 	BedrockURL    string `env:"BEDROCK_BASE_URL,optional" doc:"where Amazon Bedrock's runtime is, in place of the region's"`
-	Outbound
-}
-
-// Outbound is for functions that call addresses that a tenant names.
-type Outbound struct {
-	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
+	// Endpoints outside of the public internet, with commas between. Only the local stack sets any.
+	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
 
 // Vendors is for functions that call tools.
