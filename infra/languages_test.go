@@ -158,7 +158,7 @@ var notForPeople = []string{
 	"../functions/receive-interaction/command.go", "../functions/receive-event/conversation.go",
 	"../functions/read-file/colors.go", "../functions/read-file/lists.go", "../functions/read-file/plain.go",
 	"../functions/read-file/show.go",
-	"../functions/serve-console/rules/amounts.go",
+	"../functions/serve-console/rules/money.go",
 	"../shared/domain/organisation/cells.go", "../shared/domain/rules/unit.go", "../shared/domain/rules/currency.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
 	"bench/", "contest/", "local/driver/", "events/", "faults/", "smoke/", "witness/", "local/vendors/",

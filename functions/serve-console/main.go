@@ -2,22 +2,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/conversation"
+	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -76,6 +81,17 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
-		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
+		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},
+			Now: time.Now},
 	}, nil
+}
+
+// connections connects the vendors whose addresses the environment has.
+func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *bots.Keys) integrations.Connections {
+	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
+		vault.FreeeOAuth("", cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth("",
+			cmp.Or(env.GoogleTokenURL, vault.GoogleTokenURL)))
+	out := outbound.Allowing(env.OutboundAllow).Client()
+	held.Outbound = out.Transport
+	return integrations.Connections{Vault: held, Outbound: out, Bot: bot.Token}
 }

@@ -58,7 +58,8 @@ func (c *InsightPages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error
 		of(w.Say("mine_waits"), about, task.StatusWaits),
 		of(w.Say("mine_open"), about, task.StatusDrafting, task.StatusRunning),
 		of(w.Say("mine_completed", "n", HomeDays), "", task.StatusDone),
-		of(w.Say("mine_failed", "n", HomeDays), w.Say("mine_failed_about"), task.StatusFailed, task.StatusToRetry, task.StatusNotDrafted),
+		of(w.Say("mine_failed", "n", HomeDays), w.Say("mine_failed_about"), task.StatusFailed, task.StatusToRetry,
+			task.StatusNotDrafted),
 	}, nil
 }
 
@@ -107,7 +108,8 @@ func (c *InsightPages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Sett
 	became := func(s task.Status) int { return all.Became[string(s)] }
 	l.All = append(d.Numbers[:2:2], d.Numbers[3], Number{ // requests, half, rate
 		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say(
-			"runs_about", "failed", became(task.StatusFailed)+became(task.StatusToRetry), "cancelled", became(task.StatusCancelled),
+			"runs_about", "failed", became(task.StatusFailed)+became(task.StatusToRetry), "cancelled",
+			became(task.StatusCancelled),
 		),
 	})
 	of := func(label string, n aggregate.MicroUSD, budget float64) Number {
@@ -117,6 +119,7 @@ func (c *InsightPages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Sett
 		}
 		return Number{Name: label, Text: web.Spent(w.Locale(), n, 0), About: about}
 	}
-	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD), of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
+	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD),
+		of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
 	return l, c.open(ctx, v, &l, s.MaxOpenTasks)
 }

@@ -58,11 +58,13 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 			expect.That(t, page.Status == http.StatusOK && strings.Contains(page.Text(), text),
 				"in %s %q is missing: %v", locale, text, page)
 		}
-		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, `<svg class="chart"`) != 2 || !regexp.MustCompile(`<rect x="\d+" y="35" width="16" height="65">`).MatchString(page.Body) {
+		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, `<svg class="chart"`) != 2 ||
+			!regexp.MustCompile(`<rect x="\d+" y="35" width="16" height="65">`).MatchString(page.Body) {
 			t.Errorf("its charts are %s", page.Body)
 		}
 		day := tenancy.DayOf(w.Now())[len("2026-"):]
-		page.Holds(t, "<span>20,000</span><span>10,000</span><span>0</span>", "<span>$2.00</span>", "<span>"+day+"</span>", `<details id="by-day">`)
+		page.Holds(t, "<span>20,000</span><span>10,000</span><span>0</span>", "<span>$2.00</span>", "<span>"+day+"</span>",
+			`<details id="by-day">`)
 	}
 }
 
@@ -85,11 +87,15 @@ func insightsSpan(t *testing.T, w *consoletest.World) {
 		happened(w.Tenant.ID, "t1", last)))
 	b := w.As(webapi.Suzuki)
 	for query, says := range map[string]string{
-		"from=" + tenancy.DayOf(last) + "&to=" + tenancy.DayOf(last): "$1.23", "from=" + tenancy.DayOf(w.Now()) + "&to=" + tenancy.DayOf(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
-		"from=2026-01-01&to=2027-01-01": "92 日以内", "from=x": "92 日以内", "to=%3Cscript%3E": "92 日以内", "from=2026-05-02&to=2026-05-01": "92 日以内",
+		"from=" + tenancy.DayOf(last) + "&to=" + tenancy.DayOf(last):       "$1.23",
+		"from=" + tenancy.DayOf(w.Now()) + "&to=" + tenancy.DayOf(w.Now()): web.TextsOf("insights", "ja").Say("empty"),
+		"":                              "$1.23",
+		"from=2026-01-01&to=2027-01-01": "92 日以内", "from=x": "92 日以内", "to=%3Cscript%3E": "92 日以内",
+		"from=2026-05-02&to=2026-05-01": "92 日以内",
 	} {
 		page := b.Get("/console/insights?" + query)
-		if bad := strings.HasPrefix(says, "92"); !strings.Contains(page.Text(), says) || (page.Status == http.StatusBadRequest) != bad || strings.Contains(page.Body, "<script>") {
+		if bad := strings.HasPrefix(says, "92"); !strings.Contains(page.Text(), says) ||
+			(page.Status == http.StatusBadRequest) != bad || strings.Contains(page.Body, "<script>") {
 			t.Errorf("%s: %d %s", query, page.Status, page.Text())
 		}
 	}
@@ -105,7 +111,8 @@ func insightsShowMarkup(t *testing.T, w *consoletest.World) {
 	page := w.As(webapi.Suzuki).Get("/console/insights")
 	_, main, _ := strings.Cut(page.Body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"", "")
-	if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil || strings.Count(main, `<th scope="row"><span class="muted mono">`) != len(consoletest.Payloads) {
+	if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil ||
+		strings.Count(main, `<th scope="row"><span class="muted mono">`) != len(consoletest.Payloads) {
 		t.Errorf("a browser would run %q", bad)
 	}
 }

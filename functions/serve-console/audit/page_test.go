@@ -1,9 +1,12 @@
 package audit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -19,6 +22,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
 	"ringi/shared/words/language"
@@ -55,7 +60,8 @@ func auditSays(t *testing.T, w *consoletest.World) {
 	save(w, 1)
 	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
+		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields",
+			"5 → 6"},
 	} {
 		b.Locale = locale
 		page := b.Get("/console/audit")
@@ -73,13 +79,16 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	save(w, 2)
 	w.Ask()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard},
+			w.Now())
 	})
 	b := w.As(webapi.Suzuki)
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
-		"": 3, "action=settings.updated": 2, "actor=" + webapi.Suzuki: 2, "actor=system": 1, "actor=" + webapi.Sato: 1, "action=task.created&actor=" + webapi.Sato: 1, "resource=" + w.Ref.ID: 1,
-		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0, "action=task.created&actor=" + webapi.Suzuki: 0,
+		"": 3, "action=settings.updated": 2, "actor=" + webapi.Suzuki: 2, "actor=system": 1, "actor=" + webapi.Sato: 1,
+		"action=task.created&actor=" + webapi.Sato: 1, "resource=" + w.Ref.ID: 1,
+		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0,
+		"action=task.created&actor=" + webapi.Suzuki: 0,
 	} {
 		page := b.Get("/console/audit?" + query)
 		if got := strings.Count(page.Body, `<td class="audit-when `); page.Status != http.StatusOK || got != want {
@@ -90,8 +99,11 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 		web.TextsOf("audit", "ja").Say("asked"), ">"+webapi.Sato+"</span>",
 		w.Load().Task.CreatedAt.In(tenancy.Zone()).Format(time.DateTime))
 	for query, says := range map[string]string{
-		"from=2026-05-01&to=2026-04-01": web.TextsOf("audit", "ja").In("problems", "from"), "to=yesterday": web.TextsOf("audit", "ja").In("problems", "to"),
-		"actor=%3Cb%3E": web.TextsOf("audit", "ja").In("problems", "actor"), "action=" + strings.Repeat("x", 65): web.TextsOf("audit", "ja").In("problems", "action"), "resource=a%23b": web.TextsOf("audit", "ja").In("problems", "resource"),
+		"from=2026-05-01&to=2026-04-01": web.TextsOf("audit", "ja").In("problems",
+			"from"), "to=yesterday": web.TextsOf("audit", "ja").In("problems", "to"),
+		"actor=%3Cb%3E": web.TextsOf("audit", "ja").In("problems", "actor"), "action=" + strings.Repeat("x",
+			65): web.TextsOf("audit", "ja").In("problems", "action"), "resource=a%23b": web.TextsOf("audit",
+			"ja").In("problems", "resource"),
 	} {
 		b.Get("/console/audit?"+query).Says(t, http.StatusBadRequest, says)
 	}
@@ -104,8 +116,10 @@ func auditPages(t *testing.T, w *consoletest.World) {
 	var items []aggregate.AuditEntry
 	for i := range n {
 		items = append(items, aggregate.AuditEntry{
-			TenantID: w.Tenant.ID, Timestamp: w.Now().Add(-time.Duration(i) * time.Minute), ActorType: aggregate.ActorSystem, Action: task.AuditTaskExpired,
-			ResourceType: "task", ResourceID: fmt.Sprintf("01TASK%04d", i), AggregateID: fmt.Sprintf("01TASK%04d", i), Details: `{"hours":72}`,
+			TenantID: w.Tenant.ID, Timestamp: w.Now().Add(-time.Duration(i) * time.Minute), ActorType: aggregate.ActorSystem,
+			Action:       task.AuditTaskExpired,
+			ResourceType: "task", ResourceID: fmt.Sprintf("01TASK%04d", i), AggregateID: fmt.Sprintf("01TASK%04d",
+				i), Details: `{"hours":72}`,
 		})
 	}
 	w.Record(items...)
@@ -147,7 +161,8 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 		Lacks(t, "settings.updated</span>")
 	expect.That(t, !strings.Contains(theirs.Get("/console/audit").Body, `<td class="audit-when `),
 		"another tenant's entries are shown")
-	for _, path := range []string{"/console/audit/exports/" + x, "/console/audit/exports/" + x + "/file", "/console/audit/exports/a%23b"} {
+	for _, path := range []string{"/console/audit/exports/" + x, "/console/audit/exports/" + x + "/file",
+		"/console/audit/exports/a%23b"} {
 		theirs.Get(path).Says(t, http.StatusNotFound) // another tenant's export
 	}
 	expect.That(t, strings.Contains(log.String(), "refused"), "nothing of it is logged: %s", log)
@@ -157,17 +172,22 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 
 // hostile are texts that a person or model may write to run code in a browser.
 var hostile = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</td></table><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`,
-	`<iframe srcdoc="<script>alert(1)</script>">`, `{{.Viewer.Form}}`, `</title><script>alert(1)</script>`, `<style>*{display:none}</style>`, `<base href="https://evil.example">`,
-	`<meta http-equiv="refresh" content="0;url=https://evil.example">`, `<form action="https://evil.example">`, "<scr\x00ipt>alert(1)</script>", `＜script＞alert(1)＜/script＞<math><mtext></mtext><script>`,
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`,
+	`</td></table><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`,
+	`<iframe srcdoc="<script>alert(1)</script>">`, `{{.Viewer.Form}}`, `</title><script>alert(1)</script>`,
+	`<style>*{display:none}</style>`, `<base href="https://evil.example">`,
+	`<meta http-equiv="refresh" content="0;url=https://evil.example">`, `<form action="https://evil.example">`,
+	"<scr\x00ipt>alert(1)</script>", `＜script＞alert(1)＜/script＞<math><mtext></mtext><script>`,
 }
 
 func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 	var entries []aggregate.AuditEntry
 	for i, p := range hostile {
 		entries = append(entries, aggregate.AuditEntry{
-			TenantID: w.Tenant.ID, Timestamp: w.Now().Add(time.Duration(i) * time.Millisecond), ActorType: aggregate.ActorUser, ActorID: "U" + p, Action: aggregate.Action("x." + p),
-			ResourceType: p, ResourceID: p, AggregateID: strings.ReplaceAll(p, "#", ""), Details: aggregate.Details(map[string]any{p: p, "reason": p, "changes": map[string]any{p: []string{p}}}),
+			TenantID: w.Tenant.ID, Timestamp: w.Now().Add(time.Duration(i) * time.Millisecond), ActorType: aggregate.ActorUser,
+			ActorID: "U" + p, Action: aggregate.Action("x." + p),
+			ResourceType: p, ResourceID: p, AggregateID: strings.ReplaceAll(p, "#",
+				""), Details: aggregate.Details(map[string]any{p: p, "reason": p, "changes": map[string]any{p: []string{p}}}),
 		})
 	}
 	w.Record(entries...)
@@ -195,7 +215,8 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 
 func begunExport(t *testing.T, b *consoletest.Browser) string {
 	t.Helper()
-	a := b.Post("/console/audit/exports", url.Values{"as": {"csv"}, "action": {"settings.updated"}, "from": {""}, "to": {""}})
+	a := b.Post("/console/audit/exports", url.Values{"as": {"csv"}, "action": {"settings.updated"}, "from": {""},
+		"to": {""}})
 	id, ok := strings.CutPrefix(a.To, "/console/audit/exports/")
 	expect.Must(t, a.Status == http.StatusSeeOther && ok, "%d to %q: %v", a.Status, a.To, a)
 	return id
@@ -221,7 +242,8 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	}
 	expect.That(t, !strings.Contains(page.Body, "data-live") && !strings.Contains(page.Body, "files.example"),
 		"a page that is done asks again, or has a link that lasts")
-	if a := b.Get(path + "/file"); a.Status != http.StatusSeeOther || a.To != "https://files.example/"+x.File() || a.Header.Get("Cache-Control") != "no-store" {
+	if a := b.Get(path + "/file"); a.Status != http.StatusSeeOther || a.To != "https://files.example/"+x.File() ||
+		a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("it leads to %d %s", a.Status, a.To)
 	}
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
@@ -232,7 +254,8 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	owner = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	owner.Admins = was
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: auditlog.ActionExported}, "", 10))(t).Items
+	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: auditlog.ActionExported}, "",
+		10))(t).Items
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"rows":2`) &&
 		strings.Contains(string(log[0].Details), "settings.updated"), "recorded is %+v", log)
 }
@@ -256,4 +279,50 @@ func auditExportFails(t *testing.T, w *consoletest.World) {
 	for _, bad := range []url.Values{{"as": {"xlsx"}}, {"as": {"csv"}, "from": {"x"}}, {}} {
 		b.Post("/console/audit/exports", bad).Says(t, http.StatusBadRequest)
 	}
+}
+
+// auditNames: the log shows names instead of the ids of people and integrations.
+func auditNames(t *testing.T, w *consoletest.World) {
+	entry := func(action aggregate.Action, typ string, details aggregate.JSON) aggregate.AuditEntry {
+		return aggregate.AuditEntry{
+			TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser, ActorID: webapi.Suzuki, Action: action,
+			ResourceType: typ, ResourceID: "01X", Details: details,
+		}
+	}
+	w.Record(
+		entry(tenancy.AuditIntegrationConnected, "integration",
+			`{"provider":"google"}`), entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"mcp:<rooms>"}`),
+		entry(tenancy.AuditToolPermissionUpdated, "tool_permission", `{"tool":"slack.dm.send"}`),
+	)
+	b := w.As(webapi.Suzuki)
+	page := b.Get("/console/audit")
+	page.Says(t, http.StatusOK, "連携: Google", "連携: mcp:&lt;rooms&gt;", "ツールの許可: slack.dm.send")
+	if !strings.Contains(page.Body, `<option value="`+webapi.Tanaka+`">田中`) ||
+		strings.Contains(page.Body, `<option value="`+webapi.Bot) {
+		t.Errorf("the filter does not offer the workspace's people, and only them: %s", page.Body)
+	}
+	if page := b.Get("/console/audit?actor=" + webapi.Tanaka); !strings.Contains(page.Body,
+		`value="`+webapi.Tanaka+`" selected`) || strings.Contains(page.Text(), "連携: Google") {
+		t.Error("who was chosen does not stand in the filter, or filters nothing")
+	}
+	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
+	b.Get("/console/audit").Says(t, http.StatusOK).Holds(t, `<option value="`+webapi.Suzuki+`">鈴木`)
+}
+
+// unlisted is a Slack that lists no people.
+type unlisted struct{ people.Listing }
+
+func (unlisted) Users(context.Context) iter.Seq2[slackapi.User, error] {
+	return func(yield func(slackapi.User, error) bool) { yield(slackapi.User{}, errors.New("no")) }
+}
+
+// The filter adds ids to equal names, because anyone may choose a name that is taken.
+func TestTheFilterTellsPeopleOfOneNameApart(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
+	r := httptest.NewRequest("GET", "/console/audit", nil)
+	all := audit.Actors(&audit.Pages{Site: &w.Console.Site}, r, &web.Viewer{Locale: "ja"}, "U4",
+		map[string]string{"U1": "Ringi", "U2": "佐藤", "U3": "佐藤", "U4": "田中"})
+	expect.Same(t, []web.Choice{{Value: "system", Text: "Ringi"}, {Value: "U1", Text: "Ringi (U1)"},
+		{Value: "U2", Text: "佐藤 (U2)"}, {Value: "U3", Text: "佐藤 (U3)"}, {Value: "U4", Text: "田中", Chosen: true}}, all)
 }

@@ -86,7 +86,7 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 		d.Action, d.Tool, d.Payload = string(x.Action.ActionType), card.OneLine(x.Action.Tool), x.Action.Payload.Hash()
 	}
 	title := v.Texts("register").Say("sheet", "number", d.Number)
-	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "register-sheet.html")
+	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
 
 // fill adds what was asked for and decided.

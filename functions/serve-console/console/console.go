@@ -113,7 +113,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 			return err
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Data: data}, "home.html")
+	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Data: data}, "home")
 }
 
 type homeData struct {

@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,8 +14,14 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
@@ -75,7 +82,8 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale strin
 		rw.Write([]byte(answer.Body))
 	}))
 	defer server.Close()
-	tab := b.Open(t, server.URL+"/console/assets/console.css", browser.Window{Width: 1440, Height: 900, Language: locale, Calm: true})
+	tab := b.Open(t, server.URL+"/console/assets/console.css",
+		browser.Window{Width: 1440, Height: 900, Language: locale, Calm: true})
 	for i, x := range all {
 		if !expect.Long() && i%4 != map[bool]int{true: 1, false: 3}[locale == language.English] {
 			continue
@@ -88,8 +96,10 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale strin
 				if !expect.Long() && ((width == 390) != (locale == language.English) || dark != (locale == language.English)) {
 					continue
 				}
-				tab.Resize(browser.Window{Width: width, Height: map[bool]int64{true: 844, false: 900}[width == 390], Phone: width == 390, Dark: dark, Language: locale, Calm: true})
-				looksGood(t, tab.For(t), fmt.Sprintf("%s-%s-%d-%s", x.name, locale, width, map[bool]string{true: "dark", false: "light"}[dark]), pictures)
+				tab.Resize(browser.Window{Width: width, Height: map[bool]int64{true: 844, false: 900}[width == 390],
+					Phone: width == 390, Dark: dark, Language: locale, Calm: true})
+				looksGood(t, tab.For(t), fmt.Sprintf("%s-%s-%d-%s", x.name, locale, width,
+					map[bool]string{true: "dark", false: "light"}[dark]), pictures)
 			}
 		}
 	}
@@ -113,22 +123,218 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "register", "contests", "agents", "tasks",
+	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "register",
+		"contests", "agents", "tasks",
 		"approvals", "stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
 	page := w.As(webapi.Suzuki).Get("/console/settings")
 	base := html.UnescapeString(regexp.MustCompile(`name="base" value="([^"]*)"`).FindStringSubmatch(page.Body)[1])
 	refused := expect.Value(url.ParseQuery(base))(w.T)
-	for name, value := range map[string]string{"base": base, "rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save", "max_versions": "0", "hour_requests": "x"} {
+	for name, value := range map[string]string{"base": base, "rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save",
+		"max_versions": "0", "hour_requests": "x"} {
 		refused.Set(name, value)
 	}
 	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})
-	return append(all, look{name: "home-empty", path: "/console"}, look{name: "board-empty", path: "/console/contests/board"},
-		look{name: "audit-refused", path: "/console/audit?from=yesterday"}, look{name: "insights-refused", path: "/console/insights?from=2025-01-01&to=2025-12-31"},
-		look{name: "settings-refused", path: "/console/settings", form: refused}, look{name: "settings-saved", path: "/console/settings?done=saved"},
-		look{name: "contest-new", path: "/console/contests/new"}, look{name: "contest-refused", path: "/console/contests", form: url.Values{"prompt": {""}}},
-		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused", path: "/console/signin/done?error=access_denied&state=x", nobody: true},
+	return append(all, look{name: "home-empty", path: "/console"},
+		look{name: "board-empty", path: "/console/contests/board"},
+		look{name: "audit-refused", path: "/console/audit?from=yesterday"}, look{name: "insights-refused",
+			path: "/console/insights?from=2025-01-01&to=2025-12-31"},
+		look{name: "settings-refused", path: "/console/settings", form: refused}, look{name: "settings-saved",
+			path: "/console/settings?done=saved"},
+		look{name: "contest-new", path: "/console/contests/new"}, look{name: "contest-refused", path: "/console/contests",
+			form: url.Values{"prompt": {""}}},
+		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
+			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
 		look{name: "stand-ins-refused", path: "/console/stand-ins", form: refusedStandIn},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"})
+}
+
+// TestLooksOfRules is TestLooksOfThePagesThatAdministratorsRead for the rules of circulation.
+func TestLooksOfRules(t *testing.T) {
+	db, b := storetest.Start(t), browser.Start(t)
+	w, empty := consoletest.New(t, db), consoletest.New(t, db)
+	looks := ruleLooks(w)
+	for _, locale := range language.All {
+		t.Run(locale, func(t *testing.T) {
+			looked(t, empty, b, locale, []look{{name: "rules-none", path: rulesPath}})
+			looked(t, w, b, locale, looks)
+		})
+	}
+}
+
+// TestTheSentenceOfARuleIsBuiltLive: what is chosen shows in the sentence above the form, without a reload; the same
+// button does it where there is no script.
+func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(webapi.Suzuki)
+	form := b.Post(rulesPath, b.Get(rulesPath).Hidden("act", "begin.writes"))
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		answer := form
+		switch {
+		case r.Method == http.MethodPost:
+			expect.NoError(t, r.ParseForm())
+			answer = b.Post(r.URL.Path, r.PostForm)
+		case r.URL.Path != "/":
+			answer = b.Get(r.URL.RequestURI())
+		}
+		rw.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+		rw.WriteHeader(answer.Status)
+		io.WriteString(rw, answer.Body)
+	}))
+	t.Cleanup(server.Close)
+	tab := browser.Start(t).Open(t, server.URL, browser.Window{Width: 1000, Height: 800, Language: "ja"})
+	tab.Eval(`window.same = true; const least = document.querySelector("#at-least"); least.value = "10万"; ` +
+		`least.dispatchEvent(new Event("change", {bubbles: true}))`)
+	tab.Until(`document.querySelector("#says").innerText.includes("10万円以上 (または金額不明)の外部への書き込み") && window.same`)
+	tab.Eval(`const kind = document.querySelector("#kind-0"); kind.value = "channel"; kind.dispatchEvent(new Event(` +
+		`"change", {bubbles: true}))`)
+	tab.Until(`document.querySelector("#says").innerText.includes("チャンネルのだれか 1 人") && window.same`)
+	tab.Until(`getComputedStyle(document.querySelector(".of-people")).display === "none" && document.querySelector(` +
+		`"#at-least").value === "10万"`)
+}
+
+const rulesPath = "/console/rules"
+
+// ruleLooks gives a workspace rules of circulation, and returns their pages.
+func ruleLooks(w *consoletest.World) []look {
+	const path = rulesPath
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.Tenant.TeamID, Member: true}
+	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, by, w.Now())
+	expect.NoError(w.T, err)
+	b := w.As(webapi.Suzuki)
+	list := b.Get(path)
+	rule := b.Post(path, list.Hidden("act", "edit.0"))
+	three := []string{"name", "10万円以上の外部書き込み", "use", "some", "tools", "| send_slack_dm", "at_least", "100000", "outcome",
+		"route",
+		"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + webapi.Suzuki + "|" + webapi.Guest,
+		"stages.0.need", "x", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again",
+		"find.stages.0.people", "a", "stages.1.was", "new", "stages.1.kind", "channel",
+		"stages.1.name", "", "find.channels", "general", "to", "within", "hands", "9"}
+	changed := b.Post(path, list.Hidden("act", "down.0", "floor.stamps", "2"))
+	low := b.Post(path, list.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "look"))
+	fine := b.Post(path, list.Hidden("act", "delete.1"))
+	return []look{
+		{name: "rules", path: path}, {name: "rule", path: path, form: list.Hidden("act", "edit.0")},
+		{name: "rule-new", path: path, form: list.Hidden("act", "add")},
+		{name: "rule-searched", path: path + "/rule", form: rule.Hidden(append(three, "act", "search")...)},
+		{name: "rule-wrong", path: path + "/rule", form: rule.Hidden(append(three, "act", "keep")...)},
+		{name: "rule-last", path: path, form: list.Hidden("act", "edit.writes")},
+		{name: "rule-later", path: path, form: list.Hidden("act", "edit.2")},
+		{name: "rules-tried", path: path, form: changed.Hidden("act", "try", "try.tool", " send_slack_dm", "try.amount",
+			"5万", "try.who", "佐藤",
+			"try.place", webapi.HR)},
+		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
+		{name: "rules-wrong", path: path, form: low.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "check")},
+		{name: "rules-check", path: path, form: fine.Hidden("act", "check")},
+		{name: "settings-ruled", path: "/console/settings"},
+		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
+		{name: "rules-import", path: path + "/import", form: list.Hidden("text",
+			"form: 2\nrules:\n- name: x\n  whom: y\n- name: x\n")},
+	}
+}
+
+// someRules are rules of each kind, one of which an earlier one covers.
+func someRules() *rules.Rules {
+	people := func(name string, need int, users ...string) rules.Stage {
+		return rules.Stage{Name: name, Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need,
+			Empty: rules.EmptyRefuse}
+	}
+	steps := []rules.Kind{rules.KindSteps}
+	writing := &rules.Tools{Use: rules.UseWriting}
+	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1,
+		HandsFrom: &rules.Money{Value: "1000000", Currency: "JPY"}}, Rules: []rules.Rule{
+		{ID: aggregate.NewID(), Name: "10万円以上の外部書き込み", When: rules.Conditions{Kinds: steps, Tools: writing,
+			Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{
+			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Sato),
+				people("総務", 0, webapi.Guest)}, Readers: &rules.Readers{People: []string{webapi.Alex}}}}},
+		{ID: aggregate.NewID(), Name: "社外への送信", When: rules.Conditions{Kinds: steps, Tools: writing,
+			Places:       &rules.Places{Channels: []string{webapi.HR}},
+			Destinations: &rules.Destinations{Go: rules.GoOutside, List: []string{"example.com"}}},
+			Outcome: rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}},
+		{ID: aggregate.NewID(), Name: "営業部の少額",
+			When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}},
+				Tools: &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{{Name: "send_slack_dm"},
+					{Address: "https://rooms.example.com/mcp", Name: "book"}}},
+				Amount: &rules.Between{Below: "50000",
+					Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+				{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp}, people("経理", 1,
+					webapi.Tanaka)}}}},
+		{ID: aggregate.NewID(), Name: "50万円以上", When: rules.Conditions{Kinds: steps, Tools: writing,
+			Amount: &rules.Between{AtLeast: "500000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{
+			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("社長", 1, webapi.Alex)}}}},
+		{ID: aggregate.NewID(), Name: "外部への書き込み", When: rules.Conditions{Kinds: steps, Tools: writing,
+			Amount: &rules.Between{Below: "100000", Currency: "JPY"}},
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{people("承認者", 1, webapi.Suzuki, webapi.Tanaka)}}}},
+	}}
+}
+
+// turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, at others', and after they acted.
+func turnLooks(w *consoletest.World) []look {
+	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Suzuki)
+	act := func(user string, do aggregate.Act, reason string) {
+		w.T.Helper()
+		b := w.As(user)
+		w.Later(60e9)
+		b.Post(w.TaskPage()+"/act", b.Get(w.TaskPage()).FormOf(w.T, do, reason))
+	}
+	opened := func(stages ...circulation.Stage) string {
+		w.Ask()
+		w.PlannedOnRoute(tenancy.DefaultSettings(), consoletest.Along(stages...), steps()...)
+		return w.TaskPage()
+	}
+	mine := opened(consoletest.ThreeStages()...)
+	others := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two, consoletest.Desk("部長", 1, webapi.Alex))
+	stamped := opened(two, consoletest.Desk("部長", 1, webapi.Alex))
+	act(webapi.Tanaka, aggregate.ActApprove, "")
+	back := opened(consoletest.ThreeStages()...)
+	act(webapi.Suzuki, aggregate.ActApprove, "")
+	round := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two)
+	act(webapi.Tanaka, aggregate.ActApprove, "")
+	act(webapi.Alex, aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
+	s := w.SettingsNow()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two)
+		return a.FinishProcessOnRoute(a.Head.Run, steps(), "宛名を直しました。", o, s, w.Now())
+	})
+	denied := opened(consoletest.ThreeStages()...)
+	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
+	k.ProposesAlong(two)
+	return []look{
+		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
+		{name: "turn-take-back", path: back + "?done=act_stamp"}, {name: "turn-round", path: round},
+		{name: "turn-denied", path: denied + "?done=act_deny"}, {name: "turn-action", path: k.Page()},
+	}
+}
+
+// On a page that stays open the forms of a turn are closed when others have stamped, and opened when a stamp is taken
+// back. The keys for approving and for the reason lead there.
+func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), consoletest.Desk("部長", 1, webapi.Alex))
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: suzuki.Cookies["__Host-ringi"]})
+		w.Console.Handler().ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	window := browser.Window{Width: 1000, Height: 800, Language: "ja", Hasty: true}
+	tab := browser.Start(t).Open(t, server.URL+w.TaskPage(), window)
+	tab.Until(`document.readyState === "complete" && document.querySelector("textarea")`)
+	for key, at := range map[string]string{"a": "button.button-primary", "r": "textarea"} {
+		tab.Eval(`document.activeElement.blur()
+			document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "` + key + `", bubbles: true }))`)
+		tab.Until(`document.activeElement.matches("` + at + `")`)
+	}
+	tab.Eval(`document.activeElement.blur()`)
+	tanaka.Post(w.TaskPage()+"/act", tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, ""))
+	tab.Until(`["reject", "deny"].every((act) => document.querySelector("[value=" + act + "]").ariaDisabled === "true")`)
+	tab.Until(`document.querySelector(".since").innerText.includes("部長(あと1人): Alex Kim")`)
+	tab.Until(`document.querySelector("#gate").innerText.includes("この番は終わりました")`)
+	tanaka.Post(w.TaskPage()+"/act", tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActTakeBack, ""))
+	tab.Until(`document.querySelector("[value=deny]").ariaDisabled === null`)
+	tab.Until(`document.querySelector("[value=deny]").getAttribute("aria-describedby").startsWith("deny-")`)
+	tab.Until(`document.querySelector(".since").innerText === ""`)
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -19,6 +21,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // fullLooks gives a workspace something to show, and returns its pages.
@@ -33,16 +37,22 @@ func fullLooks(w *consoletest.World) []look {
 	w.Results["prompts/contest"] = prompt
 	use := aggregate.NewID()
 	kept := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
-	expect.NoError(w.T, kept.Keep(w.T.Context(), "01/leader/1", []byte(`{"text":"1. 領収書を集める"}`), usage(use, "prompts/contest")))
+	expect.NoError(w.T, kept.Keep(w.T.Context(), "01/leader/1", []byte(`{"text":"1. 領収書を集める"}`),
+		usage(use, "prompts/contest")))
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	action := talkedOnRoute(w)
 	sent := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	return append(append(turnLooks(w), organised(w)...), []look{
-		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit", path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
-		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request", path: request}, {name: "request-sent", path: request + "/sent/01USE"},
-		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "compare", path: k.Page() + "/compare"}, {name: "board", path: "/console/contests/board"},
-		{name: "contest-calls", path: sent}, {name: "contest-sent", path: sent + "/" + use}, {name: "agents", path: "/console/agents"},
-		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent", path: talk + "/sent/01TALK"},
+		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit",
+			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
+		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request",
+			path: request}, {name: "request-sent", path: request + "/sent/01USE"},
+		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "compare",
+			path: k.Page() + "/compare"}, {name: "board", path: "/console/contests/board"},
+		{name: "contest-calls", path: sent}, {name: "contest-sent", path: sent + "/" + use}, {name: "agents",
+			path: "/console/agents"},
+		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent",
+			path: talk + "/sent/01TALK"},
 		{name: "tool-mark", path: marked(w)}, {name: "tool-mark-refused", path: marked(w), form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},
 		{name: "stand-ins", path: stoodFor(w)},
@@ -59,7 +69,8 @@ func stoodFor(w *consoletest.World) string {
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
 	for i, of := range [][2]string{{webapi.Tanaka, webapi.Suzuki}, {webapi.Alex, webapi.Tanaka}} {
 		hand, principal := circulation.Person{User: of[0]}, circulation.Person{User: of[1]}
-		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: hand, Principal: principal, From: today + organisation.Date(30*i)}
+		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: hand, Principal: principal,
+			From: today + organisation.Date(30*i)}
 		d.Until = d.From + 20
 		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}, Person: principal}
 		expect.NoError(w.T, second(w.Store.Of.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))
@@ -101,12 +112,16 @@ func marked(w *consoletest.World) string {
 }
 
 // prompt is a request to a model, with a tool's call in between.
-const prompt = `{"model":"claude-x","max_tokens":4096,"system":[{"type":"text","text":"あなたは総務の担当です。\n依頼を読み取り、題名と内容にまとめてください。"}],` +
-	`"messages":[{"role":"user","content":[{"type":"text","text":"{\"message\":\"今月の勤怠をまとめて\",\"requester\":\"U0SANDSATO\"}"}]},` +
-	`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"lookup","input":{"q":"勤怠"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42 rows"}]}]}`
+const prompt = `{"model":"claude-x","max_tokens":4096,"system":[{"type":"text","text":"あなたは総務の担当です。\n依頼を読み取り、` +
+	`題名と内容にまとめてください。"}],` +
+	`"messages":[{"role":"user","content":[{"type":"text","text":"{\"message\":\"今月の勤怠をまとめて\",` +
+	`\"requester\":\"U0SANDSATO\"}"}]},` +
+	`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"lookup","input":{"q":"勤怠"}}]},{"role":"user",` +
+	`"content":[{"type":"tool_result","tool_use_id":"t1","content":"42 rows"}]}]}`
 
 func usage(id, key string) aggregate.Usage {
-	return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1, Input: 1200, Output: 34, Cost: 5600,
+	return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1,
+		Input: 1200, Output: 34, Cost: 5600,
 		Sent: &aggregate.Blob{S3Key: key, Bytes: 9}}
 }
 
@@ -127,7 +142,8 @@ func worked(w *consoletest.World) {
 					Cost: aggregate.MicroUSD(1_230_000 * (n%4 + 1))}},
 			}
 			for i := range day {
-				day[i].Tenant, day[i].Task, day[i].Source, day[i].At = w.Tenant.ID, fmt.Sprintf("t%d-%d", n, k), fmt.Sprintf("01E%d", i), w.Now().AddDate(0, 0, -n)
+				day[i].Tenant, day[i].Task, day[i].Source, day[i].At = w.Tenant.ID, fmt.Sprintf("t%d-%d", n,
+					k), fmt.Sprintf("01E%d", i), w.Now().AddDate(0, 0, -n)
 			}
 			all = append(all, day...)
 		}
@@ -135,12 +151,14 @@ func worked(w *consoletest.World) {
 	expect.NoError(w.T, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(w.T.Context(), all))
 }
 
-// finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's page.
+// finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's
+// page.
 func finished(w *consoletest.World) (page string) {
 	w.Ask()
 	w.Results["prompts/x"] = prompt
 	w.Decide(task.Charge(usage("01USE", "prompts/x"), w.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月の勤怠を部署ごとにまとめ、スプレッドシートに書き出す。", Priority: task.High, TaskType: task.TypeStandard}, w.Now())
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月の勤怠を部署ごとにまとめ、スプレッドシートに書き出す。",
+			Priority: task.High, TaskType: task.TypeStandard}, w.Now())
 	}))
 	w.Draft(tenancy.DefaultSettings())
 	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください"))
@@ -157,12 +175,16 @@ func finished(w *consoletest.World) (page string) {
 	w.Begin()
 	var rows []string
 	for i := range 60 {
-		rows = append(rows, fmt.Sprintf(`{"num":"%d","name":"従業員 %d","email":"a%d@example.com","department":"営業部","hours":%d}`, 100+i, i, i, i*3))
+		rows = append(rows, fmt.Sprintf(`{"num":"%d","name":"従業員 %d","email":"a%d@example.com","department":"営業部",`+
+			`"hours":%d}`, 100+i, i, i, i*3))
 	}
 	w.Later(700 * time.Millisecond)
-	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`), consoletest.Inline(`{"employees":[`+strings.Join(rows, ",")+`],"total":60}`))
-	w.Ran(consoletest.Inline(`{"spreadsheet_id":"1aB"}`), consoletest.Inline(`{"url":"https://docs.google.com/spreadsheets/d/1aBcDeFgHiJkLmNoPqRsTuVwXyZ/edit","rows":42}`))
-	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`), consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
+	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`),
+		consoletest.Inline(`{"employees":[`+strings.Join(rows, ",")+`],"total":60}`))
+	w.Ran(consoletest.Inline(`{"spreadsheet_id":"1aB"}`),
+		consoletest.Inline(`{"url":"https://docs.google.com/spreadsheets/d/1aBcDeFgHiJkLmNoPqRsTuVwXyZ/edit","rows":42}`))
+	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`),
+		consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "42 名分の勤怠を部署ごとにまとめ、シート「2026-10」に書き出しました。残業が 45 時間を超えた人はいません。", w.Now())
 	})
@@ -175,7 +197,8 @@ func finished(w *consoletest.World) (page string) {
 func steps() []task.Step {
 	return []task.Step{
 		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write, `{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
+		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
+			`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
 		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 	}
 }
@@ -186,7 +209,8 @@ func talked(w *consoletest.World) string {
 	k.Run()
 	w.Results["prompts/talk"] = prompt
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "承認されたら走らせます。", Usage: usage("01TALK", "prompts/talk")}, w.Now())
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "承認されたら走らせます。",
+			Usage: usage("01TALK", "prompts/talk")}, w.Now())
 	})
 	k.Says(webapi.Sato, "お願いします")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
@@ -199,7 +223,8 @@ func walked(w *consoletest.World) string {
 	w.Planned(tenancy.DefaultSettings(), steps()...)
 	left := consoletest.Desk("室長", 1)
 	left.LeftOut = "vacant"
-	stages := append(consoletest.ThreeStages(), left, circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel, Need: 1})
+	stages := append(consoletest.ThreeStages(), left, circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel,
+		Need: 1})
 	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + " as of 2026-11-22"
 	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
 		w.Acts(circulation.SendBack, 2, webapi.Tanaka))
@@ -235,4 +260,78 @@ func talkedOnRoute(w *consoletest.World) string {
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 }, w.Routed(consoletest.ThreeStages()...))
 	return k.Page()
+}
+
+// organised has a company of forty people stand, and returns the pages on it: what stands, a file with mistakes, one
+// that changes much, the same again, somebody on a day, and the question before it is removed.
+func organised(w *consoletest.World) []look {
+	var b strings.Builder
+	b.WriteString(strings.Join(organisation.Header(language.All[0]), ",") + "\n")
+	for i, u := range w.Slack.Users() {
+		switch {
+		case u.ID == webapi.Suzuki:
+			fmt.Fprintf(&b, "%d,%s,%s,D1,みどり製作所ホールディングス株式会社,,代表取締役社長,1,,,社員,,\n", i+1, u.Name, u.Email)
+		case !u.Bot && !u.Stranger:
+			fmt.Fprintf(&b, "%d,%s,%s,D2,人事部,D1,課長,3,,,社員,,\n", i+1, u.Name, u.Email)
+		}
+	}
+	for i := range 35 {
+		fmt.Fprintf(&b, "%d,社員 %d,shain.%d@example.com,E%d,第 %d 営業部東日本法人課,D2,,,,%d,社員,,\n", 100+i, i, i, i%4, i%4, 2)
+	}
+	file := b.String()
+	o := expect.Value(organisation.Read([]byte(file)))(w.T)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
+	expect.NoError(w.T, w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, 0, o, o.Match(nil, 1).Kept(), by,
+		w.Now()))
+	changed := strings.NewReplacer("社員 1,", "社員 いち,", "代表取締役社長", "取締役会長", "134,社員 34,shain.34@example.com,E2",
+		"135,新入 社員,shinnyu@example.com,F1").
+		Replace(file) + "200,来年 入る,rainen@example.com,E1,,D2,,,,,社員,2099-04-01,\n"
+	wrong := file + "201,山本 明,yamamoto,Z,,Q,,x,,9,パート,2026-13-01,\n101,山本 明,,E1,,,,,兼務,,,,\n"
+	show := url.Values{"act": {"show"}}
+	const page = "/console/organisation"
+	return []look{
+		{name: "organisation", path: page}, {name: "organisation-removed", path: page + "/remove"},
+		{name: "organisation-wrong", path: page, form: show, file: []byte(wrong)},
+		{name: "organisation-changes", path: page, form: show, file: []byte(changed)},
+		{name: "organisation-same", path: page, form: show, file: []byte(file)},
+		{name: "organisation-person", path: page + "/people?q=" + url.QueryEscape("社員 20")},
+		{name: "organisation-people", path: page + "/people?q=" + url.QueryEscape("社員")},
+	}
+}
+
+// TestLooksOfSuccessors is TestLooksOfThePagesThatAdministratorsRead for successors.
+func TestLooksOfSuccessors(t *testing.T) {
+	db, b := storetest.Start(t), browser.Start(t)
+	w, empty := consoletest.New(t, db), consoletest.New(t, db)
+	ask, refused := successors(w)
+	list := look{name: "successors", path: "/console/successors"}
+	looks := []look{ask, refused, list, {name: "successor-link", path: w.TaskPage()}}
+	for _, locale := range language.All {
+		t.Run(locale, func(t *testing.T) {
+			looked(t, w, b, locale, looks)
+			looked(t, empty, b, locale, []look{{name: "successors-none", path: list.path}})
+		})
+	}
+}
+
+// successors returns the page of a successor of somebody who has left, and the page that refuses one.
+func successors(w *consoletest.World) (ask, refused look) {
+	const gone = "U0TAKADA"
+	who := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Alex, webapi.Suzuki, webapi.Tanaka}}
+	_, rev, err := w.Store.Rules(w.T.Context(), w.Tenant.ID)
+	expect.NoError(w.T, err)
+	opening := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, gone))
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: opening.Rule.ID,
+		Name: opening.Rule.Name, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			{Name: "部長", Who: who, Need: 1, Empty: rules.EmptyRefuse}}, Hands: 1}}}}}
+	_, _, err = w.Store.SaveRules(w.T.Context(), w.Tenant.ID, x, rev, nil, w.By, w.Now())
+	expect.NoError(w.T, err)
+	w.Ask()
+	p := w.PlannedOnRoute(w.SettingsNow(), opening, consoletest.Message(1, "勤怠をお送りします。")).Process()
+	q := url.Values{"gate": {p.ID}, "stage": {"1"}, "for": {gone}}
+	ask = look{name: "successor", path: w.TaskPage() + "/successor?" + q.Encode()}
+	q.Set("asked", p.Asked)
+	q.Set("to", webapi.Suzuki)
+	q.Set("reason", "部長の退職のため、後任が決まるまで担当します。")
+	return ask, look{name: "successor-refused", path: w.TaskPage() + "/successor", form: q}
 }

@@ -122,7 +122,8 @@ func (k *Contest) plays(place, round int, score float64, text, unjudged string) 
 	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
 	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
 	e := a.Contest.Teams[place-1]
-	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました",
+		Status: contest.Success, Timestamp: k.Now()}
 	p := storetest.Round(k.ID, e, round, text, score, k.Now())
 	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
 	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}

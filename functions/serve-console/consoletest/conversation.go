@@ -1,9 +1,11 @@
 package consoletest
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
+	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
@@ -11,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
 )
 
 type Conversation struct {
@@ -24,7 +27,8 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 	w.T.Helper()
 	w.Said++
 	ts := fmt.Sprintf("%d.%06d", w.Now().Unix(), w.Said)
-	k := &Conversation{World: w, in: conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user, Text: text}}
+	k := &Conversation{World: w, in: conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind,
+		Thread: ts, TS: ts, User: user, Text: text}}
 	k.Talk = k.in.Ref()
 	c, err := conversation.Begin(k.in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, w.Now())
 	expect.NoError(w.T, err)
@@ -61,7 +65,8 @@ func (k *Conversation) Run() {
 func (k *Conversation) Answers(x conversation.Answer) *conversation.Aggregate {
 	k.T.Helper()
 	k.Run()
-	x.Usage = aggregate.Usage{ID: aggregate.NewID(), Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 1200, Output: 34, Cost: 5600}
+	x.Usage = aggregate.Usage{ID: aggregate.NewID(), Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 1200,
+		Output: 34, Cost: 5600}
 	return k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), x, k.Now())
 	})
@@ -127,8 +132,9 @@ func (k *Conversation) proposed(
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
 	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
 	p := &conversation.Proposal{
-		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o,
+		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Plan: len(read.Commands), Rule: rule,
+		Summary: "テストを走らせて確かめます",
+		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o,
 	}
 	if o != nil {
 		p.Terms.ApprovalHours = 24
@@ -161,7 +167,8 @@ func (k *Conversation) Prints(x *conversation.Action, from, n int) {
 			if old := from + i - conversation.MostLines; old >= 0 {
 				gone = append(gone, old)
 			}
-			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
+			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i,
+				Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
 		}
 		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk, x.ActionID, lines, gone))
 		from += 100
@@ -178,3 +185,101 @@ func ActOn(act aggregate.Act, x *conversation.Action, reason string) url.Values 
 }
 
 const Script = `{"script":"make test\nrm -rf build","timeout_seconds":60,"base":""}`
+
+// Files stands in for the bucket with conversations' files.
+type Files struct {
+	Changes []conversation.FileChange // the stored difference of every action
+	By      map[string][]conversation.Maker
+	Links   map[string][]byte // what was offered by a link, by name
+	trees   map[string]*conversation.Tree
+	commits map[string]conversation.Commit
+}
+
+func key(of large.VersionsOf, version string) string {
+	return of.Tenant + "/" + of.ID + "/" + version
+}
+
+// KeepFiles stores a version of the conversation's files.
+func (k *Conversation) KeepFiles(t *testing.T, tree *conversation.Tree) (version string) {
+	t.Helper()
+	f, is := k.Console.Files.(*Files)
+	if !is {
+		f = &Files{Links: map[string][]byte{}, trees: map[string]*conversation.Tree{},
+			commits: map[string]conversation.Commit{}}
+		k.Console.Files = f
+	}
+	version = conversation.Version(expect.Value(tree.Archive())(t))
+	f.trees[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
+	return version
+}
+
+// KeepCommit stores what the commit of a version has.
+func (k *Conversation) KeepCommit(version string, c conversation.Commit) {
+	k.Console.Files.(*Files).commits[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = c
+}
+
+// LoseFiles deletes a version.
+func (k *Conversation) LoseFiles(version string) {
+	delete(k.Console.Files.(*Files).trees, key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version))
+}
+
+func (f *Files) Difference(context.Context, large.VersionsOf, string, string) ([]conversation.FileChange, error) {
+	return f.Changes, nil
+}
+
+// Made returns which actions changed each path.
+func (f *Files) Made(context.Context, large.VersionsOf, string, int) (conversation.Made, error) {
+	return conversation.Made{Paths: f.By}, nil
+}
+
+func (f *Files) tree(of large.VersionsOf, version string) (*conversation.Tree, error) {
+	if version == "" {
+		return &conversation.Tree{}, nil
+	}
+	if t := f.trees[key(of, version)]; t != nil {
+		return t, nil
+	}
+	return nil, large.ErrGone
+}
+
+func (f *Files) Manifest(_ context.Context, of large.VersionsOf, version string) (
+	m conversation.Manifest, err error,
+) {
+	t, err := f.tree(of, version)
+	if err == nil {
+		m = t.Manifest()
+	}
+	return m, err
+}
+
+func (f *Files) Commit(_ context.Context, of large.VersionsOf, version string) (conversation.Commit, error) {
+	c, ok := f.commits[key(of, version)]
+	if !ok {
+		return c, large.ErrGone
+	}
+	return c, nil
+}
+
+func (f *Files) Each(_ context.Context, of large.VersionsOf, version string, files []conversation.Entry,
+	take func(conversation.Entry, []byte) error,
+) error {
+	t, err := f.tree(of, version)
+	if err != nil {
+		return err
+	}
+	for _, e := range files {
+		content, ok := t.Content(e.Path)
+		if !ok {
+			return fmt.Errorf("%s has no %s", version, e.Path)
+		}
+		if err := take(e, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Files) Link(_ context.Context, of large.VersionsOf, name string, body []byte) (string, error) {
+	f.Links[name] = body
+	return "https://bucket.example/" + key(of, name), nil
+}

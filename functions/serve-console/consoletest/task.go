@@ -2,8 +2,10 @@ package consoletest
 
 import (
 	"fmt"
+	"html"
 	"maps"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,8 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -52,13 +56,15 @@ var Payloads = []string{
 func Harmless(t *testing.T, path string, got Answer) {
 	t.Helper()
 	_, main, _ := strings.Cut(got.Body, "<main")
-	for _, bad := range []string{"<script", "<img", "<svg", "<iframe", "<style", "<math", "<b ", "href=\"javascript", " onerror=", " onload=", " onfocus=", "\u202e", "<!--"} {
+	for _, bad := range []string{"<script", "<img", "<svg", "<iframe", "<style", "<math", "<b ", "href=\"javascript",
+		" onerror=", " onload=", " onfocus=", "\u202e", "<!--"} {
 		for rest := main; ; {
 			i := strings.Index(rest, bad)
 			if i < 0 {
 				break
 			}
-			if before := rest[:i]; bad[0] != ' ' || strings.LastIndex(before, "<") > strings.LastIndex(before, ">") && strings.Count(before[strings.LastIndex(before, "<"):], `"`)%2 == 0 {
+			if before := rest[:i]; bad[0] != ' ' || strings.LastIndex(before, "<") > strings.LastIndex(before, ">") &&
+				strings.Count(before[strings.LastIndex(before, "<"):], `"`)%2 == 0 {
 				t.Errorf("%s has %q at %.80q", path, bad, rest[i:])
 			}
 			rest = rest[i+1:]
@@ -77,7 +83,8 @@ func (w *World) Act(name aggregate.Act, reason string) url.Values {
 	w.T.Helper()
 	for _, x := range w.Load().Offers() {
 		if x.Act == name {
-			return url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {reason}}
+			return url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash},
+				"reason": {reason}}
 		}
 	}
 	w.T.Fatalf("%s is not offered", name)
@@ -107,7 +114,8 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 	w.Later(2500 * time.Millisecond)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		e := a.Execution()
-		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "i", task.Outcome{Status: task.StepCompleted, Result: &result}, w.Now())
+		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "i",
+			task.Outcome{Status: task.StepCompleted, Result: &result}, w.Now())
 	})
 }
 
@@ -119,4 +127,167 @@ func With(form url.Values, name, value string) url.Values {
 	out := maps.Clone(form)
 	out.Set(name, value)
 	return out
+}
+
+// Desk is a stage that needs this many stamps of these people.
+func Desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user, Via: "group S0KEIRI"})
+	}
+	return s
+}
+
+// Routed puts a gate under a rule with these stages.
+func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
+	return func(g *aggregate.Gate) {
+		at := w.Now()
+		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
+		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+		g.Askers = []circulation.Person{{User: webapi.Sato}}
+	}
+}
+
+// Opened receives a request of Sato's and brings its steps to people along these stages.
+func (w *World) Opened(stages ...circulation.Stage) {
+	w.T.Helper()
+	w.Ask()
+	w.OpenedWith(tenancy.DefaultSettings(), Message(1, "締切は金曜です"), stages...)
+}
+
+// OpenedWith does so with a request that was received, by these settings.
+func (w *World) OpenedWith(s tenancy.Settings, step task.Step, stages ...circulation.Stage) {
+	w.T.Helper()
+	w.PlannedOnRoute(s, Along(stages...), step)
+}
+
+// Along is the opening of what Sato asks along these stages.
+func Along(stages ...circulation.Stage) aggregate.Opening {
+	return pipelinetest.Along([]string{webapi.Sato}, 1, stages...)
+}
+
+// ProposesAlong has a conversation's agent propose a command that asks people along these stages.
+func (k *Conversation) ProposesAlong(stages ...circulation.Stage) *conversation.Action {
+	k.T.Helper()
+	return k.ProposesBy(Along(stages...))
+}
+
+// ProposesBy does so by an opening.
+func (k *Conversation) ProposesBy(o aggregate.Opening) *conversation.Action {
+	k.T.Helper()
+	payload := aggregate.Blob{JSON: Script, Bytes: len(Script)}
+	return k.proposed("", conversation.ShellCommand, payload, "", &o)
+}
+
+// ThreeStages ask Suzuki, then two of three, then Alex.
+func ThreeStages() []circulation.Stage {
+	return []circulation.Stage{
+		Desk("課長", 1, webapi.Suzuki),
+		Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA"),
+		Desk("部長", 1, webapi.Alex),
+	}
+}
+
+// Acts returns what adds an act of this hand to a gate, and the verdict if it is the last one.
+func (w *World) Acts(
+	kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act),
+) func(g *aggregate.Gate) {
+	return func(g *aggregate.Gate) {
+		who := circulation.Person{User: hand}
+		act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, At: w.Now(), Stage: stage,
+			Hash: g.Asked, Surface: "slack"}
+		if act.Ends() || kind == circulation.Stand {
+			act.Text = "宛名が違います"
+		}
+		for _, change := range more {
+			change(&act)
+		}
+		if act.To != nil {
+			act.To.Via = "group S1"
+			act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+		}
+		*g = expect.Value(g.Acted(act))(w.T)
+		switch {
+		case g.ApprovedAt != nil:
+			g.Status = aggregate.Approved
+		case g.RejectedAt != nil:
+			g.Status = aggregate.Rejected
+		}
+	}
+}
+
+// For makes an act one of a stand-in.
+func For(principal string) func(*circulation.Act) {
+	return func(act *circulation.Act) {
+		act.Principal.User = principal
+		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + principal + "#2026-04-01", Rev: 1}
+	}
+}
+
+// ChangeSteps commits another gate of the task's newest steps, a minute later, for each of these.
+func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
+	w.T.Helper()
+	for _, change := range changes {
+		w.Later(time.Minute)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			p, h := *a.Process(), a.Head
+			change(&p.Gate)
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+		})
+	}
+}
+
+// Owe writes the rows of copies that list what these people owe at a stage of the gate that waits, as update-card does.
+func (w *World) Owe(stage int, users ...string) {
+	w.T.Helper()
+	q, _ := w.Load().Asks()
+	w.owe(w.Ref, q, stage, users)
+}
+
+// Owe is World.Owe for the conversation's current action.
+func (k *Conversation) Owe(stage int, users ...string) {
+	k.T.Helper()
+	k.owe(k.Talk, k.Load().Current().Asks(), stage, users)
+}
+
+func (w *World) owe(ref aggregate.Ref, q aggregate.Question, stage int, users []string) {
+	w.T.Helper()
+	since, rows := w.Now(), []*aggregate.Card{}
+	for _, user := range users {
+		rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user, Stage: stage, OwedSince: &since})
+	}
+	expect.NoError(w.T, w.Store.AddCopies(w.T.Context(), ref, rows))
+}
+
+// ChangeAction commits another gate of the conversation's current action, a minute later, for each of these.
+func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
+	k.T.Helper()
+	for _, change := range changes {
+		k.Later(time.Minute)
+		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			x, h := *a.Current(), a.Head
+			change(&x.Gate)
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
+		})
+	}
+}
+
+// FormOf returns the form of an act as the page has it: with all that its form or button sends, and a reason.
+func (a Answer) FormOf(t testing.TB, act aggregate.Act, reason string) url.Values {
+	t.Helper()
+	for _, form := range regexp.MustCompile(`(?s)<form method="post".*?</form>`).FindAllString(a.Body, -1) {
+		if !strings.Contains(form, fmt.Sprintf(`name="act" value="%s"`, act)) {
+			continue
+		}
+		out := url.Values{"act": {string(act)}, "reason": {reason}}
+		for _, m := range regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)"`).FindAllStringSubmatch(form,
+			-1) {
+			if m[1] != "form" && m[1] != "act" {
+				out.Set(m[1], html.UnescapeString(m[2]))
+			}
+		}
+		return out
+	}
+	t.Fatalf("no form of %s: %v", act, a)
+	return nil
 }

@@ -16,19 +16,23 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/functions/serve-console/console"
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/people"
@@ -37,6 +41,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tool/github"
 )
 
 const Host = "ringi.example"
@@ -105,7 +110,8 @@ type ownWorkspace struct {
 }
 
 func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
-	return tenant == aggregate.TenantID(o.Team) || slices.ContainsFunc(o.Also, func(team string) bool { return tenant == aggregate.TenantID(team) }), nil
+	return tenant == aggregate.TenantID(o.Team) || slices.ContainsFunc(o.Also,
+		func(team string) bool { return tenant == aggregate.TenantID(team) }), nil
 }
 
 func (o *ownWorkspace) Tenant(context.Context) (string, error) {
@@ -135,12 +141,14 @@ func (o *openID) Client(context.Context) (id, secret, api string, err error) {
 }
 
 func (o *openID) token(w http.ResponseWriter, r *http.Request) {
-	claims := map[string]any{"iss": "https://slack.com", "aud": "1.2", "exp": o.now().Add(5 * time.Minute).Unix(), "nonce": r.PostFormValue("code")}
+	claims := map[string]any{"iss": "https://slack.com", "aud": "1.2", "exp": o.now().Add(5 * time.Minute).Unix(),
+		"nonce": r.PostFormValue("code")}
 	for name, value := range o.Person {
 		claims[name] = value
 	}
 	b, _ := json.Marshal(claims)
-	json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "x", "token_type": "Bearer", "id_token": "e30." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"})
+	json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "x", "token_type": "Bearer",
+		"id_token": "e30." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"})
 }
 
 // Cases are tests by name; each gets its own workspace.
@@ -162,9 +170,11 @@ func New(t *testing.T, db *storetest.Server) *World {
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
-	w := &World{Story: pipelinetest.Story{T: t, Store: s, By: by}, Slack: slacktest.Start(t), Results: storetest.Bucket{}, DB: db.DB, Table: table}
+	w := &World{Story: pipelinetest.Story{T: t, Store: s, By: by}, Slack: slacktest.Start(t), Results: storetest.Bucket{},
+		DB: db.DB, Table: table}
 	w.StartClock()
-	w.People = &Directory{Directory: w.Slack.Client, changed: map[string]func(*slackapi.User) error{}, Called: map[string]string{}}
+	w.People = &Directory{Directory: w.Slack.Client, changed: map[string]func(*slackapi.User) error{},
+		Called: map[string]string{}}
 	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: slacktest.Team, Install: secret.AnyWorkspace}
 	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
 	t.Cleanup(server.Close)
@@ -199,7 +209,8 @@ func (w *World) Answering(_ context.Context, tenant string) ([]agent.Answering, 
 // Found adds a workspace as a tenant.
 func (w *World) Found(team string, admins ...string) tenancy.Tenant {
 	w.T.Helper()
-	t := tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, Slug: strings.ToLower(team), TeamID: team, Admins: admins}
+	t := tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, Slug: strings.ToLower(team), TeamID: team,
+		Admins: admins}
 	return expect.Value(w.Store.Bootstrap(w.T.Context(), t, w.Now()))(w.T)
 }
 
@@ -279,4 +290,66 @@ func Logged(t *testing.T) *bytes.Buffer {
 func (w *World) SettingsNow() tenancy.Settings {
 	w.T.Helper()
 	return expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
+}
+
+// Exporter records the exports it is asked for.
+type Exporter struct {
+	Begun  []string
+	Broken error
+}
+
+func (e *Exporter) Begin(_ context.Context, tenant, export string) error {
+	e.Begun = append(e.Begun, tenant+" "+export)
+	return e.Broken
+}
+
+func (e *Exporter) Link(_ context.Context, x auditlog.Export) (string, error) {
+	return "https://files.example/" + x.Key, nil
+}
+
+// Record commits audit entries without the changes they describe.
+func (w *World) Record(entries ...aggregate.AuditEntry) {
+	w.T.Helper()
+	w.Ask()
+	for part := range slices.Chunk(entries, 90) { // a transaction has at most 100 actions
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			head := a.Head
+			return aggregate.Change{Head: &head, Now: w.Now(), Audit: part}, nil
+		})
+	}
+}
+
+var Dangerous = regexp.MustCompile(`(?i)<(script|img|svg|iframe|style|base|math|form action="https)|<meta ` +
+	`http-equiv|(href|src)="\s*javascript:`)
+
+// GitHub stands in for GitHub, with the repository acme/shop.
+type GitHub struct {
+	*vendors.GitHubServer
+	Disconnected bool
+	Down         atomic.Bool
+	Asked        atomic.Int32
+}
+
+// newGitHub starts GitHub, and returns it with the console's connection, as if each workspace had connected the App.
+func newGitHub(t *testing.T) (*GitHub, settings.GitHub) {
+	t.Helper()
+	g := &GitHub{GitHubServer: expect.Value(vendors.NewGitHub())(t)}
+	files := map[string]vendors.File{"main.py": {Content: "print(1)\n"}}
+	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
+	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		g.Asked.Add(1)
+		if g.Down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		do(w, r)
+	}
+	s := httptest.NewServer(g.Handler())
+	t.Cleanup(s.Close)
+	return g, settings.GitHub{Config: github.At(s.URL), App: func(context.Context, string) (github.App, error) {
+		if g.Disconnected {
+			return github.App{}, aggregate.ErrNotFound
+		}
+		return github.NewApp(vendors.AppID, vendors.Installation, g.Key())
+	}}
 }

@@ -121,7 +121,7 @@ func (c *Pages) showBeginForm(
 		p.Files = append(p.Files, file)
 	}
 	return c.Show(
-		w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: status}, "contest-begin.html",
+		w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: status}, "contest/begin",
 	)
 }
 

@@ -3,13 +3,16 @@ package contest_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -38,7 +41,8 @@ func beginForm(w *consoletest.World, b *consoletest.Browser, prompt string) url.
 	w.T.Helper()
 	_, key, _ := strings.Cut(b.Get("/console/contests/new").Body, `name="key" value="`)
 	key, _, _ = strings.Cut(key, `"`)
-	return url.Values{"key": {key}, "prompt": {prompt}, "file": {"configs/contest.toml"}, "max_rounds": {"2"}, "budget_usd": {"0.5"}, "seconds": {"60"}}
+	return url.Values{"key": {key}, "prompt": {prompt}, "file": {"configs/contest.toml"}, "max_rounds": {"2"},
+		"budget_usd": {"0.5"}, "seconds": {"60"}}
 }
 
 func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
@@ -55,7 +59,8 @@ func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 		"another text from the same form: %d %s", third.Status, third.To)
 	all := expect.Value(w.Console.Contests.Contests(t.Context(), w.Tenant.ID, "", 10))(t)
 	expect.That(t, len(all.Items) == 2, "%d contests began", len(all.Items))
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: all.Items[1].ExecutionID}, "", 10))(t)
+	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: all.Items[1].ExecutionID}, "",
+		10))(t)
 	if len(log.Items) != 1 || log.Items[0].ActorID != webapi.Suzuki || log.Items[0].Action != contest.AuditStarted ||
 		!strings.Contains(string(log.Items[0].Details), `"console"`) {
 		t.Errorf("recorded: %+v", log.Items)
@@ -70,11 +75,14 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	form := beginForm(w, suzuki, "経費精算の方針")
 	suzuki.Get("/console/contests/new").Holds(t, "今は 1.5")
 	for name, tt := range map[string]struct{ field, value, says string }{
-		"blank": {"prompt", " \u3000\r\n", "依頼の文: 入力してください"}, "only what shows nothing": {"prompt", "\u200b\u2060", "依頼の文: 入力してください"},
+		"blank": {"prompt", " \u3000\r\n", "依頼の文: 入力してください"}, "only what shows nothing": {"prompt", "\u200b\u2060",
+			"依頼の文: 入力してください"},
 		"too long": {"prompt", strings.Repeat("長", 22_000), "64 KB"}, "no text": {"prompt", "\xff", "64 KB"},
-		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"}, "half a round": {"max_rounds", "1.5", "1〜10"},
+		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"}, "half a round": {"max_rounds",
+			"1.5", "1〜10"},
 		"short": {"seconds", "9", "10〜3600"}, "long": {"seconds", "3601", "10〜3600"},
-		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN", "0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01〜"},
+		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN",
+			"0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01〜"},
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.Post("/console/contests", consoletest.With(form, tt.field, tt.value))
@@ -117,7 +125,8 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 	w.Settings(func(s *tenancy.Settings) { s.MaxCostDayUSD = 1 })
 	b.MostOfDay = aggregate.USD(1)
 	form := consoletest.With(beginForm(w, suzuki, "経費精算の方針"), "budget_usd", "0.75")
-	first, again := suzuki.Post("/console/contests", form), suzuki.Post("/console/contests", form) // the second finds too little left, and its own contest
+	first, again := suzuki.Post("/console/contests", form), suzuki.Post("/console/contests",
+		form) // the second finds too little left, and its own contest
 	expect.That(t, first.Status == http.StatusSeeOther && again.To == first.To,
 		"%d %s, %d %s", first.Status, first.To, again.Status, again.To)
 	page := suzuki.Get("/console/contests/new")
@@ -129,4 +138,149 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 	rest := suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25"))
 	expect.That(t, rest.Status == http.StatusSeeOther, "the rest: %v", rest)
 	suzuki.Get("/console/contests/new").Holds(t, "予算を使い切っているため")
+}
+
+func TestTheBestSoFarIsTakenOnTheContestsPage(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"by whoever may reject, once": takesBest,
+		"before anything is scored":   takesNothing,
+		"by whoever may not reject":   mayNotTake,
+		"when the contest is over":    takesTooLate,
+		"of no task":                  takesAlone,
+	})
+}
+
+const takeButton = "ここまでの最良の案で終える"
+
+func takesBest(t *testing.T, w *consoletest.World) {
+	k, suzuki, tanaka := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take")
+	k.Plays(1, 1, 0.8, "一つ目の案")
+	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "最高点の案").Holds(t, `action="`+k.Page()+`/take"`,
+		"data-confirm")
+	forged := w.As(webapi.Suzuki)
+	forged.Form = "of another session"
+	forged.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden)
+	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "taken by a form of another session: %v", page)
+	for range 2 { // a double click
+		suzuki.Post(k.Page()+"/take", nil).Leads(t, k.Page()+"?done=act_take_best")
+	}
+	x := w.Load().Prompt().Contest
+	expect.That(t, x.TakenAt != nil && x.TakenBy == webapi.Suzuki, "%+v", x)
+	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
+		store.AuditFilter{Resource: w.Ref.ID, Action: task.AuditBestTaken}, "", 10))(t)
+	expect.That(t, len(log.Items) == 1 && strings.Contains(string(log.Items[0].Details), `"surface":"console"`), "%+v",
+		log.Items)
+	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "ここまでの最良の案で終えた人: 鈴木 一郎", "数秒で止まります")
+	page.Lacks(t, k.Page()+"/take")
+	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "鈴木 一郎 が、ここまでの最良の案でコンテストを終えています")
+	suzuki.Locale = "en"
+	suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "Ended with the best draft so far by: 鈴木 一郎",
+		"stop within seconds", "Ended with the best draft so far.")
+}
+
+func takesNothing(t *testing.T, w *consoletest.World) {
+	k, suzuki := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki)
+	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "採点の済んだ案がまだあり")
+	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
+}
+
+func mayNotTake(t *testing.T, w *consoletest.World) {
+	k := w.Contesting("勤怠の方針")
+	k.Plays(1, 1, 0.8, "一つ目の案")
+	guest, outside := w.As(webapi.Guest), consoletest.Start(t)
+	guest.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "ゲスト", "一つ目の案")
+	outside.As(webapi.Suzuki).Post(k.Page()+"/take", nil).Says(t, http.StatusNotFound)
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki}}
+	})
+	tanaka := w.As(webapi.Tanaka)
+	tanaka.Get(k.Page()).Says(t, http.StatusOK, takeButton, "承認者").Lacks(t, k.Page()+"/take\"")
+	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "承認者", "鈴木 一郎")
+	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
+}
+
+func takesTooLate(t *testing.T, w *consoletest.World) {
+	k, suzuki := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki)
+	k.Plays(1, 1, 0.8, "案")
+	k.Ends(1, contest.MaxRoundsReached, "")
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
+	a := expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
+	w.Later(time.Second)
+	outcome, _ := a.Outcome()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ContestEnded(task.PromptKey(1), outcome, w.Now())
+	})
+	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take\"")
+	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "に終わっています")
+	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
+}
+
+func takesAlone(t *testing.T, w *consoletest.World) {
+	k, suzuki := w.Compete("備品の方針", nil), w.As(webapi.Suzuki)
+	k.Plays(1, 1, 0.8, "案")
+	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take\"")
+	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusNotFound)
+}
+
+var contestLink = regexp.MustCompile(`<th scope="row"><a href="/console/contests/([0-9a-f-]{36})">`)
+
+// varied makes contests in every state that the history shows, some with long texts.
+func varied(now time.Time) func(n int, k *contest.Contest) {
+	return func(n int, k *contest.Contest) {
+		score := 0.5 + float64(n%50)/100
+		k.UserPrompt = "経費精算のルールを、新しく入った人向けに 5 行でまとめてください" + strings.Repeat("。くわしく", n%90)
+		k.Status = []contest.Status{contest.Closed, contest.Closed, contest.Running, contest.Cancelled,
+			contest.Abandoned}[n%5]
+		if n%3 == 0 {
+			k.ForKind, k.ForID, k.Title = task.Kind.Name, aggregate.NewID(), "今月の勤怠をまとめる"
+		}
+		if k.Status == contest.Running {
+			return
+		}
+		settled := now.Add(time.Minute)
+		k.SettledAt, k.Usage.Cost = &settled, 30_000
+		if k.Status == contest.Closed {
+			k.Outcome, k.BestTeamName, k.BestScore = contest.SummaryCompleted, "慎重チーム", &score
+		}
+	}
+}
+
+// TestAThousandContestsArePagedThrough walks the history to its end and back in both languages: each contest is there
+// once, newest first, and the last page takes no longer than the first.
+func TestAThousandContestsArePagedThrough(t *testing.T) {
+	w := consoletest.Start(t)
+	ids := w.Competed(1000, varied(w.Now()))
+	for locale, says := range map[string][]string{
+		"ja": {"今月の勤怠をまとめる", "依頼の実行方針の作成", "完了", "進行中", "中止", "中断"},
+		"en": {"今月の勤怠をまとめる", "Policy of a request", "Completed", "Running", "Cancelled", "Interrupted"},
+	} {
+		b := w.As(webapi.Suzuki)
+		b.Locale = locale
+		var seen []string
+		var first, last, longest time.Duration
+		pages, at, before := 0, "/console/contests", ""
+		for at != "" {
+			began := time.Now()
+			page := b.Get(at)
+			last = time.Since(began)
+			if longest = max(longest, last); pages == 0 {
+				first = last
+			}
+			page.Says(t, http.StatusOK, says...)
+			for _, m := range contestLink.FindAllStringSubmatch(page.Body, -1) {
+				seen = append(seen, m[1])
+			}
+			if (page.Link("prev") == "") != (pages == 0) {
+				t.Errorf("page %d leads back to %q", pages, page.Link("prev"))
+			}
+			pages++
+			before, at = page.Link("prev"), page.Link("next")
+		}
+		t.Logf("%s: %d pages, the first in %s, the last in %s, none longer than %s", locale, pages, first, last, longest)
+		expect.Same(t, 20, pages)
+		expect.Same(t, ids, seen)
+		back := contestLink.FindStringSubmatch(b.Get(before).Body)
+		expect.That(t, len(back) != 0 && back[1] == ids[900], "the page before the last begins with %v", back)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -77,7 +78,7 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 		p.Rows = append(p.Rows, contestInList(k, words))
 	}
 	d := web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: p.Status()}
-	return c.Show(w, r, v, d, "contests.html")
+	return c.Show(w, r, v, d, "contest/list")
 }
 
 // contestsPath is the address of the history.
@@ -196,7 +197,7 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			p.Name = row.Team
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest-board.html")
+	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest/board")
 }
 
 func (c *Pages) statisticsOf(ctx context.Context, tenant, team string) (*teamStats, error) {
@@ -204,7 +205,8 @@ func (c *Pages) statisticsOf(ctx context.Context, tenant, team string) (*teamSta
 	if err != nil || s.TotalRounds == 0 {
 		return nil, err
 	}
-	return &teamStats{s.TotalRounds, shownScore(s.AvgScore), shownScore(s.BestScore), int64(s.TotalInputTokens), int64(s.TotalOutputTokens)}, nil
+	return &teamStats{s.TotalRounds, shownScore(s.AvgScore), shownScore(s.BestScore), int64(s.TotalInputTokens),
+		int64(s.TotalOutputTokens)}, nil
 }
 
 func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
@@ -224,4 +226,68 @@ func shownScore(score float64) string { return strconv.FormatFloat(score*100, 'f
 
 func draftKey(teamID string, round int) string {
 	return fmt.Sprintf("%s.%d", contest.TeamHash(teamID), round)
+}
+
+type comparePage struct {
+	Path   string
+	Filter web.Filter
+	Sides  []*draftView // left and right; empty: there are fewer than two submissions
+	Lines  []web.Line
+	Same   bool
+}
+
+// compareDrafts shows two rounds of a contest side by side. Without a choice it shows the two best.
+func (c *Pages) compareDrafts(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, works, err := c.contestOf(r, v)
+	if err != nil {
+		return err
+	}
+	words := contestTexts{v.Texts("contests")}
+	p := comparePage{Path: contestPath(a.Contest.ExecutionID)}
+	board := contestPage{}
+	board.fillTeams(works, words, v.Locale)
+	d := web.Document{Title: words.Say("compare"), Here: "contests"}
+	if len(board.Board) < 2 {
+		d.Data = p
+		return c.Show(w, r, v, d, "contest/compare")
+	}
+	left, right := r.URL.Query().Get("a"), r.URL.Query().Get("b")
+	if left == "" && right == "" {
+		left, right = twoBest(board.Board)
+	}
+	for _, key := range []string{left, right} {
+		x, err := c.draft(r.Context(), v, works, key)
+		if err != nil {
+			return err
+		}
+		p.Sides = append(p.Sides, x)
+	}
+	side := func(name, label, chosen string) web.Field {
+		drafts := slices.Clone(board.Drafts)
+		for i := range drafts {
+			drafts[i].Chosen = drafts[i].Value == chosen
+		}
+		return web.Select(name, label, "", drafts)
+	}
+	p.Filter = web.Filter{Path: p.Path + "/compare", Class: "drafted", Submit: words.Say("show_compare"),
+		Fields: []web.Field{side("a", words.Say("left"), left), side("b", words.Say("right"), right)}}
+	if p.Same = p.Sides[0].Text == p.Sides[1].Text; !p.Same {
+		p.Lines = web.Diff(p.Sides[0].Text, p.Sides[1].Text)
+	}
+	d.Data = p
+	return c.Show(w, r, v, d, "contest/compare")
+}
+
+// twoBest returns the second and the first of the teams' best rounds; if only one team has played, of all rounds.
+func twoBest(board []boardRow) (left, right string) {
+	var best []boardRow
+	for _, b := range board {
+		if b.Best {
+			best = append(best, b)
+		}
+	}
+	if len(best) < 2 {
+		best = board
+	}
+	return best[1].Key, best[0].Key
 }

@@ -158,10 +158,12 @@ func longTalks(t *testing.T, w *consoletest.World) {
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
 	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
-	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
+	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90,
+		EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
 	for i := range 60 {
 		played.Record.Submissions = append(played.Record.Submissions, contest.MemberSubmission{
-			AgentName: "analyst", AgentType: contest.Plain, Content: fmt.Sprintf("%d 番目に%s", i, strings.Repeat("長", 40_000)), Status: contest.Success, Timestamp: k.Now(),
+			AgentName: "analyst", AgentType: contest.Plain, Content: fmt.Sprintf("%d 番目に%s", i,
+				strings.Repeat("長", 40_000)), Status: contest.Success, Timestamp: k.Now(),
 		})
 	}
 	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
@@ -175,13 +177,16 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 	ref := w.Ref
 	k := w.Compete("勤怠の方針", &ref)
 	call := func(name string) contest.Part {
-		return contest.Part{PartKind: contest.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`), ToolCallID: "call_1_1"}
+		return contest.Part{PartKind: contest.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`),
+			ToolCallID: "call_1_1"}
 	}
-	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: contest.Says("result"), ToolCallID: "call_1_1"}
+	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: contest.Says("result"),
+		ToolCallID: "call_1_1"}
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
 	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
-	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました",
+		Status: contest.Success, Timestamp: k.Now()}
 	silent := said
 	said.AllMessages = []contest.ModelMessage{
 		{Kind: contest.KindResponse, Parts: []contest.Part{call("list_departments"), call("<b>made up\n")}},
@@ -212,11 +217,13 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	keeper := store.Kept{Store: w.Console.Contests, Team: team.Ref(), Execution: k.ID, ChargedTo: w.Ref.ID}
 	for i, provider := range []string{"anthropic", "openai", "anthropic"} {
 		key := fmt.Sprintf("01/leader/1/1/1/tool-%d/search", i+1)
-		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Provider: provider, Model: "m",
-			Calls: 1, Searches: int64(i + 1), Cost: aggregate.MicroUSD(i+1) * 12_000}))
+		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`),
+			aggregate.Usage{ID: aggregate.NewID(), Provider: provider, Model: "m",
+				Calls: 1, Searches: int64(i + 1), Cost: aggregate.MicroUSD(i+1) * 12_000}))
 	}
 	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
-	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.WebSearch, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.WebSearch, Content: "調べました",
+		Status: contest.Success, Timestamp: k.Now()}
 	for i := range 22 {
 		args := fmt.Sprintf(`{"query":"残業 <b>%d</b>\n上限"}`, i)
 		said.AllMessages = append(said.AllMessages, contest.ModelMessage{Kind: contest.KindResponse, Parts: []contest.Part{
@@ -227,7 +234,8 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	for _, b := range []*consoletest.Browser{admin, member} {
 		page := b.Get(k.Page())
-		page.Says(t, http.StatusOK, "うち anthropic の Web 検索 4 回: $0.04 (1,000 回あたり $10.00、2026-11-23 に確認)", "openai の Web 検索 2 回: $0.02",
+		page.Says(t, http.StatusOK, "うち anthropic の Web 検索 4 回: $0.04 (1,000 回あたり $10.00、2026-11-23 に確認)",
+			"openai の Web 検索 2 回: $0.02",
 			"web_search 22 回")
 		page.Holds(t, `href="https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool"`)
 		expect.Is(t, strings.Contains(page.Text(), "Web で検索した言葉"), b == admin)
@@ -236,7 +244,8 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	}
 	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー", "Web 検索 3 回、$0.03", "$0.036")
 	admin.Locale = "en"
-	admin.Get(k.Page()).Says(t, http.StatusOK, "including web searches by anthropic: 4, $0.04 ($10.00 per 1,000, as of 2026-11-23)")
+	admin.Get(k.Page()).Says(t, http.StatusOK,
+		"including web searches by anthropic: 4, $0.04 ($10.00 per 1,000, as of 2026-11-23)")
 }
 
 func sentToModels(t *testing.T, w *consoletest.World) {
@@ -248,12 +257,15 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	keeper := store.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
 	spend := func(key string, sent *aggregate.Blob) string {
 		id := aggregate.NewID()
-		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
+		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`),
+			aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
 		return id
 	}
 	w.Results["prompts/x"] = `{"system":"規則","messages":[{"role":"user","content":"依頼"}]}`
 	answered := aggregate.NewID()
-	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/9", []byte(`{"text":"<b>案</b> tanaka@example.com","calls":[{"name":"ask","input":{"q":"勤怠"},"opaque":{"data":"c2VjcmV0"}}]}`),
+	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/9",
+		[]byte(`{"text":"<b>案</b> tanaka@example.com","calls":[{"name":"ask","input":{"q":"勤怠"},`+
+			`"opaque":{"data":"c2VjcmV0"}}]}`),
 		aggregate.Usage{ID: answered, Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}))
 	gone := spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
 	unsent := spend("01/leader/1/2/1", nil)
@@ -263,7 +275,8 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
 	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "途中で切れたため、上限を上げて再呼び出し", "記録なし", "見る", "$0.0056")
 	page := b.Get(list + "/" + answered)
-	page.Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答", "&lt;b&gt;案&lt;/b&gt; t*****@example.com", `ask {&#34;q&#34;:&#34;勤怠&#34;}`)
+	page.Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答", "&lt;b&gt;案&lt;/b&gt; t*****@example.com",
+		`ask {&#34;q&#34;:&#34;勤怠&#34;}`)
 	page.Lacks(t, "tanaka@example.com", "<b>案", "c2VjcmV0")
 	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
 	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
@@ -286,7 +299,8 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終了しました。")
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: k.ID}, "", 10))(t)
-	if len(log.Items) != 3 || !strings.Contains(string(log.Items[1].Details)+string(log.Items[0].Details), `"surface":"console"`) {
+	if len(log.Items) != 3 || !strings.Contains(string(log.Items[1].Details)+string(log.Items[0].Details),
+		`"surface":"console"`) {
 		t.Errorf("recorded: %+v", log.Items)
 	}
 	w.Ask()
@@ -307,17 +321,20 @@ func brokenOff(t *testing.T, w *consoletest.World) {
 	k.Plays(1, 1, 0.8, "案")
 	ref := contest.Ref(w.Tenant.ID, k.ID)
 	keeper := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
-	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 250_000}))
+	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/1", []byte(`{}`),
+		aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 250_000}))
 	die := func(runs int) {
 		for range runs {
-			expect.Value(w.Console.Contests.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) }))(t)
+			expect.Value(w.Console.Contests.Decide(t.Context(), ref,
+				func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) }))(t)
 		}
 	}
 	die(6)
 	b.Get(k.Page()).Says(t, http.StatusOK, "中断", "それまでの案をまとめています", "80.00")
 	die(21)
 	b.Get(k.Page()).Says(t, http.StatusOK, "結果をまとめられませんでした", "80.00", "$0.25")
-	a := expect.Value(w.Console.Contests.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(false, w.Now()) }))(t)
+	a := expect.Value(w.Console.Contests.Decide(t.Context(), ref,
+		func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(false, w.Now()) }))(t)
 	expect.Value(w.Console.Contests.Settle(t.Context(), ref, a.Head.Run))(t)
 	b.Get(k.Page()).Says(t, http.StatusOK, "採点された案と費用は残っています", "80.00", "$0.25")
 }

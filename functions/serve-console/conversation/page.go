@@ -293,7 +293,7 @@ func (c *Pages) showPage(
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
 	after := turn.After(r.URL.Query().Get("done"))
 	return c.Show(
-		w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: after}, "conversation.html",
+		w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: after}, "conversation",
 	)
 }
 

@@ -1,13 +1,20 @@
 package conversation_test
 
 import (
+	"errors"
+	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -15,6 +22,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
 )
 
 func TestConversationsWithAgents(t *testing.T) {
@@ -61,27 +69,33 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", "まだ提案はありません", `data-live="`+k.Page()+`"`)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	page := suzuki.Get(k.Page())
-	page.Holds(t, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか", `name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
-	expect.Same(t, k.Page()+"?done=act_approve", suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
+	page.Holds(t, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか",
+		`name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
+	expect.Same(t, k.Page()+"?done=act_approve", suzuki.Post(k.Page()+"/act",
+		consoletest.ActOn(aggregate.ActApprove, x, "")).To)
 	w.Later(time.Second)
 	k.Begins()
 	k.Prints(x, 0, 3)
 	sato.Get(k.Page()).Holds(t, "実行中です", "行 2", "鈴木", "コンソール")
 	w.Later(2 * time.Second)
 	zero := 0
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &zero, Lines: 3})
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
+		ExitCode: &zero, Lines: 3})
 	k.Says(webapi.Sato, "これは稟議にします")
 	k.Answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.Get(k.Page())
-	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました", "action.completed", "終了コード", "鈴木")
+	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました",
+		"action.completed", "終了コード", "鈴木")
 	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(task.ActCancelTask, nil, "")).Says(t, http.StatusBadRequest)
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
-	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
+	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act",
+		consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
 	page.Holds(t, "session.closed", "次の日時に開けなくなり、内容が削除されます", "35 日後まで", "読める人", "この会話を再開する")
 	page.Lacks(t, "data-live")
-	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
+	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act",
+		consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)
 	k.Says(webapi.Sato, "続きをお願い")
 	sato.Get(k.Page()).Holds(t, "ここから新しい会話です", "続きをお願い")
@@ -102,7 +116,8 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	}})
 	for _, path := range []string{k.Page(), "/console/agents", "/console/approvals"} {
 		a := w.As(webapi.Suzuki).Get(path)
-		if a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "<img src=x") || strings.Contains(a.Body, "\u202e") {
+		if a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") ||
+			strings.Contains(a.Body, "<img src=x") || strings.Contains(a.Body, "\u202e") {
 			t.Errorf("%s (%d) has markup that somebody wrote", path, a.Status)
 		}
 	}
@@ -110,14 +125,18 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 
 func codeIsAsItIs(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "`2**3` は?")
-	x := k.Proposes(conversation.ShellCommand, "{\"script\":\"echo a  b\\u200b\\u202e\\tc <b>\\r\\n\",\"timeout_seconds\":60}", "")
+	x := k.Proposes(conversation.ShellCommand,
+		"{\"script\":\"echo a  b\\u200b\\u202e\\tc <b>\\r\\n\",\"timeout_seconds\":60}", "")
 	w.As(webapi.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "やめます"))
 	k.Says(webapi.Sato, "答えて")
-	k.Answers(conversation.Answer{Text: "見て:\n\n~~~go\n\tif a < b && x[1:n:2] { HEAD~1 } // **\u202e :x:\n~~~\n`<b>2**3</b>` と ✅"})
+	k.Answers(conversation.Answer{Text: "見て:\n\n~~~go\n\tif a < b && x[1:n:2] { HEAD~1 } // **\u202e :x:\n~~~\n`<b>" +
+		"2**3</b>` と ✅"})
 	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())
 	body := html.UnescapeString(strings.ReplaceAll(page.Body, "&lt;", "‹")) // escaped, it is no markup
-	for _, part := range []string{"<code>2**3</code> は?", "見て:<pre><code>\tif a ‹ b && x[1:n:2] { HEAD~1 } // **⟨U+202E⟩ :x:\n</code></pre>", "<code>‹b>2**3‹/b></code> と ✓", "<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩⟨U+0009⟩c ‹b>⟨U+000D⟩\n</pre>"} {
+	for _, part := range []string{"<code>2**3</code> は?",
+		"見て:<pre><code>\tif a ‹ b && x[1:n:2] { HEAD~1 } // **⟨U+202E⟩ :x:\n</code></pre>", "<code>‹b>2**3‹/b></code> と ✓",
+		"<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩⟨U+0009⟩c ‹b>⟨U+000D⟩\n</pre>"} {
 		expect.That(t, strings.Contains(body, part), "%s is not on the page: %s", part, body)
 	}
 	page.Holds(t, "元の文字のまま開く", "番号で表しています")
@@ -136,7 +155,9 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) {
 		s.Agents = []agent.Definition{
-			{ID: "docs", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code}, AuthRef: "docs-key", IsDefault: true, Metadata: map[string]string{"label": "書類係"}},
+			{ID: "docs", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
+				Capabilities: []agent.Capability{agent.Code}, AuthRef: "docs-key", IsDefault: true,
+				Metadata: map[string]string{"label": "書類係"}},
 			{ID: "near", Provider: agent.Local, Endpoint: "http://10.0.0.1/v1", Capabilities: []agent.Capability{agent.Code}},
 		}
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"}}
@@ -150,7 +171,8 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Refused(a.Head.Run, a.Waiting(), conversation.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
+		return a.Refused(a.Head.Run, a.Waiting(), conversation.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません",
+			Failed: true}, w.Now())
 	})
 	page := w.As(webapi.Sato).Get(k.Page())
 	page.Holds(t, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
@@ -164,12 +186,15 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	k.Run()
 	use, other := aggregate.NewID(), aggregate.NewID()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "いいえ、<b>できません</b> tanaka@example.com", HandOver: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "いいえ、<b>できません</b> tanaka@example.com",
+			HandOver: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1,
+				Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
 	})
 	k.Says(webapi.Sato, "続き")
 	k.Run()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい",
+			Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
 	})
 	w.Results["key"] = `{"instructions":"<script>alert(1)</script>","input":"集計の相談"}`
 	admin, opener := w.As(webapi.Suzuki), w.As(webapi.Sato)
@@ -194,12 +219,15 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 // The page lists what the agent read of files, as text, and a request that a person may make of it.
 func pageOfReads(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
-	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", Asked: true, Files: &conversation.Reading{Read: []conversation.Read{
-		{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef", At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},
-	}}})
+	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", Asked: true,
+		Files: &conversation.Reading{Read: []conversation.Read{
+			{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef",
+				At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},
+		}}})
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	page := sato.Get(k.Page())
-	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "0123456789ab", "佐藤 &lt;b&gt;", "ファイルの一覧", "読めませんでした", "&lt;b&gt;買う&lt;/b&gt;", "📝 依頼にする</button>")
+	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "0123456789ab", "佐藤 &lt;b&gt;",
+		"ファイルの一覧", "読めませんでした", "&lt;b&gt;買う&lt;/b&gt;", "📝 依頼にする</button>")
 	o := k.Load().OpenOffer()
 	form := consoletest.ActOn(conversation.ActMakeRequest, nil, "")
 	form.Set("id", o.ID)
@@ -209,4 +237,129 @@ func pageOfReads(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Lacks(t, "📝 依頼にする</button>")
 	sato.Post(k.Page()+"/act", form).Holds(t, "鈴木")
 	expect.Is(t, len(k.Load().Handed), 1)
+}
+
+// onPhone opens a page of the console on a phone.
+func onPhone(b *consoletest.Browser, path string) *browser.Tab {
+	t := b.World.T
+	t.Helper()
+	pages := b.World.Console.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
+		pages.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	window := browser.Window{Width: 390, Height: 844, Phone: true, Hasty: true, Calm: true, Language: b.Locale}
+	return browser.Start(t).Open(t, server.URL+path, window)
+}
+
+// pictured keeps a picture of a page if RINGI_SCREENSHOTS names a folder.
+func pictured(tab *browser.Tab, name string) {
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		tab.Screenshot(filepath.Join(dir, name+".png"))
+		tab.Whole(filepath.Join(dir, name+"-whole.png"))
+	}
+}
+
+// busy is a conversation in which much was said and done.
+func busy(w *consoletest.World) *consoletest.Conversation {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
+	for i := range 4 {
+		if i > 0 {
+			k.Says(webapi.Sato, "もう一度走らせて")
+		}
+		x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+		w.As(webapi.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+		w.Later(time.Second)
+		k.Begins()
+		k.Prints(x, 0, 40)
+		w.Later(time.Second)
+		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
+			Lines: 40})
+		for n := range 12 {
+			k.Says(webapi.Sato, fmt.Sprintf("%d-%d 番目の、集計のしかたを相談するメッセージ", i, n))
+			k.Answers(conversation.Answer{Text: strings.Repeat("集計のしかたについての答えです。", 8)})
+			w.Later(time.Second)
+		}
+	}
+	return k
+}
+
+// top is where an element begins, in screens.
+func top(tab *browser.Tab, selector string) float64 {
+	return browser.Read[float64](tab, fmt.Sprintf(
+		`(document.querySelector(%q).getBoundingClientRect().top + scrollY) / innerHeight`, selector))
+}
+
+// On a phone what waits for the reader is one link away from the first screen, and what is done is folded.
+func TestAPhoneShowsWhatWaitsFirst(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := busy(w)
+	k.Says(webapi.Sato, "最後にもう一度走らせて")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	suzuki := w.As(webapi.Suzuki)
+	tab := onPhone(suzuki, k.Page())
+	pictured(tab, "conversation-phone-waits")
+	expect.That(t, top(tab, "#now .first a[href='#asked-5']") < 1, "the link to what waits isn't on the first screen")
+	expect.That(t, top(tab, "#asked-5") < 1, "what waits begins %.1f screens down", top(tab, "#asked-5"))
+	whole := browser.Read[float64](tab, `document.documentElement.scrollHeight / innerHeight`)
+	expect.That(t, whole < 8, "the page has %.1f screens", whole)
+	tab.Press("#now .first a")
+	tab.Until(`document.querySelector("#asked-5").getBoundingClientRect().top < innerHeight / 2`)
+	tab.Fits()
+	tab.Accessible(t)
+
+	suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	w.Later(time.Second)
+	k.Begins()
+	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
+	tab = onPhone(suzuki, k.Page())
+	pictured(tab, "conversation-phone-lost")
+	expect.That(t, top(tab, "#now .first a[href='#acts']") < 1, "lost files wait for a person, and nothing leads there")
+	tab.Fits()
+	tab.Accessible(t)
+}
+
+// Where nothing waits, nothing leads there.
+func TestAPhoneShowsNothingThatDoesNotWait(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := busy(w)
+	tab := onPhone(w.As(webapi.Suzuki), k.Page())
+	pictured(tab, "conversation-phone")
+	expect.That(t, browser.Read[bool](tab, `document.querySelector("#now .first") === null`), "something waits")
+	for _, n := range []int{4, 3} {
+		shown := fmt.Sprintf(`document.querySelector("#action-%d, #older-%d").innerText`, n, n)
+		expect.That(t, strings.Contains(browser.Read[string](tab, shown), fmt.Sprintf("#%d", n)), "action %d is nowhere", n)
+		expect.That(t, !strings.Contains(browser.Read[string](tab, shown), "rm -rf"), "what action %d did is not folded", n)
+	}
+	expect.That(t, strings.Contains(browser.Read[string](tab, `document.querySelector("#said").parentElement.innerText`),
+		"3-11 番目"), "the newest message is folded")
+	tab.Fits()
+	tab.Accessible(t)
+}
+
+// The page says who can answer, with which model, and why others can't. Names of keys are for administrators.
+func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Answers = func(string) ([]agent.Answering, error) {
+		return []agent.Answering{
+			{ID: "codex", Lacks: agent.LacksKey, Detail: "named-key"},
+			{ID: "claude", Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Default: true},
+		}, nil
+	}
+	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
+	admin.Get("/console/agents").Holds(t, "答えられません", "API キーがありません", "named-key", "bedrock:amazon.nova-pro-v1:0",
+		"例: claude:")
+	member.Get("/console/agents").Holds(t, "答えられません", "API キーがありません").Lacks(t, "named-key")
+	for _, lack := range agent.Lacks {
+		w.Answers = func(string) ([]agent.Answering, error) { return []agent.Answering{{ID: "codex", Lacks: lack}}, nil }
+		member.Get("/console/agents").Holds(t, "答えられません", map[agent.Lack]string{
+			agent.LacksKey: "API キーがありません", agent.LacksModel: "この環境のモデルの API キーも", agent.LacksPrice: "料金が分かりません",
+			agent.LacksSecret: "登録し直してください",
+		}[lack])
+	}
+	w.Answers = func(string) ([]agent.Answering, error) { return nil, errors.New("no answer") }
+	member.Get("/console/agents").Holds(t, "確認できませんでした", "Codex").Lacks(t, "答えられません")
 }

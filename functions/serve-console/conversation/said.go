@@ -1,14 +1,18 @@
 package conversation
 
 import (
+	"context"
+	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -172,4 +176,167 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 		}
 	}
 	return row
+}
+
+// readings holds what the agent's answers say about attached files: people's own messages never change.
+type readings struct {
+	found  map[string]conversation.Attachment // by Slack's id
+	beside map[string]bool                    // files whose own message is on the page
+}
+
+func newReadings(said []conversation.Message) readings {
+	r := readings{map[string]conversation.Attachment{}, map[string]bool{}}
+	for _, m := range said {
+		for _, f := range m.Attachments {
+			switch {
+			case m.Sender == conversation.FromUser:
+				r.beside[f.FileID] = true
+			case r.found[f.FileID].Hash == "": // what was read once stays read
+				r.found[f.FileID] = f
+			}
+		}
+	}
+	return r
+}
+
+// of returns the files of a message. A remark on a file is shown with the message that attached it, if that is on the
+// page, else with the answer.
+func (r readings) of(m conversation.Message, words web.Texts) (out []fileRow) {
+	for _, f := range m.Attachments {
+		unread := f.Kind == "unread" || f.Why != ""
+		if m.Sender == conversation.FromUser {
+			read, known := r.found[f.FileID]
+			if known {
+				f.Why = read.Why
+			}
+			unread = known && (read.Kind == "unread" || read.Why != "") || f.Why != ""
+		} else if r.beside[f.FileID] {
+			continue
+		}
+		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), whyUnread(words, f.Why), f.Bytes, unread})
+	}
+	return out
+}
+
+// attachedRow is an attachment that lies beside the conversation's files.
+type attachedRow struct {
+	Path  string
+	Bytes int64
+	Read  string // whether the agent can read it, and how
+	Why   string // why it can't, or what it doesn't see
+}
+
+func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRow) {
+	for _, x := range all {
+		row := attachedRow{Path: conversation.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
+		switch {
+		case x.Image():
+			row.Read = words.Say("attached_image")
+		case x.Text == "":
+			row.Read, row.Why = words.Say("attached_unread"), whyUnread(words, x.Why)
+		case x.Encoding != "":
+			row.Read = words.Say("attached_text", "as", x.Encoding)
+		default:
+			row.Read = words.Say("attached_text", "as", string(x.Form))
+		}
+		if x.Text != "" {
+			var said []string
+			for _, r := range x.Remarks {
+				said = append(said, explain.FileRemark(words.Locale(), r))
+			}
+			row.Why = strings.Join(said, " ")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// sentRow sums the model calls of one answer.
+type sentRow struct {
+	At            time.Time
+	Model, Prompt string
+	Path          string // address of the prompt; empty if it was not stored
+}
+
+type sentListPage struct {
+	Back  string
+	Calls []sentRow
+}
+
+// used returns a conversation that the viewer may read, and its model calls.
+func (c *Pages) used(r *http.Request, v *web.Viewer) (aggregate.Ref, []*aggregate.Use, error) {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return aggregate.Ref{}, nil, err
+	}
+	rows, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Ref().ID)
+	uses := make([]*aggregate.Use, len(rows))
+	for i := range rows {
+		uses[i] = &rows[i]
+	}
+	return a.Ref(), uses, err
+}
+
+// listSent lists a conversation's model calls for administrators.
+func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	of, uses, err := c.used(r, v)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(uses, func(x, y *aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	back := "/console/sessions/" + of.ID
+	p := sentListPage{Back: back}
+	for _, u := range uses[:min(len(uses), web.MostCalls)] {
+		row := sentRow{At: u.CreatedAt, Model: legible.OneLine(u.Model), Prompt: legible.OneLine(u.Prompt)}
+		if web.WasKept(u) {
+			row.Path = back + "/sent/" + u.ID
+		}
+		p.Calls = append(p.Calls, row)
+	}
+	words := v.Texts("sent")
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "sent/list")
+}
+
+// showSent shows administrators the prompt of one answer.
+func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	of, uses, err := c.used(r, v)
+	if err != nil {
+		return err
+	}
+	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation",
+		func(u *aggregate.Use) (string, error) {
+			return c.answered(r.Context(), of, u)
+		})
+}
+
+// answered returns what the agent said after these calls, what it proposed and the request that it wrote.
+func (c *Pages) answered(ctx context.Context, of aggregate.Ref, u *aggregate.Use) (string, error) {
+	if u.Made == "" {
+		return "", nil
+	}
+	m, err := c.Conversations.Message(ctx, of.Tenant, of.ID, u.Made)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{m.Content}
+	if m.ActionID != "" {
+		a, err := c.Conversations.Load(ctx, of)
+		if err != nil {
+			return "", err
+		}
+		for _, x := range a.Actions {
+			if x.ActionID != m.ActionID {
+				continue
+			}
+			proposed, err := c.Results.Open(ctx, of, x.Payload)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, string(x.ActionType)+" "+legible.MaskJSON(string(proposed)))
+		}
+	}
+	if m.HandOver != nil {
+		parts = append(parts, m.HandOver.Text)
+	}
+	return strings.TrimSpace(strings.Join(parts, "\n\n")), nil
 }

@@ -1,7 +1,10 @@
 package conversation_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/functions/serve-console/consoletest"
+	pages "ringi/functions/serve-console/conversation"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -83,4 +87,201 @@ func pageOfThread(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました",
 		"うち 1 件は長いため、終わりを読んでいません。 それより前にも発言がありますが、読んでいません。",
 		"スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
+}
+
+func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	other := w.Found("T0OTHER", "U0OTHER")
+	logs := consoletest.Logged(t)
+	for name, b := range map[string]*consoletest.Browser{
+		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
+	} {
+		for _, path := range []string{"", "/message", "?log=1",
+			"?before=" + url.QueryEscape("2026-04-18T00:00:00.000Z#"+k.Talk.ID)} {
+			b.Get(k.Page()+path).Says(t, http.StatusNotFound).Lacks(t, "スクリプト")
+		}
+		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject, conversation.ActCancel} {
+			expect.Is(t, b.Post(k.Page()+"/act", consoletest.ActOn(act, x, "だめ")).Status, http.StatusNotFound, name)
+		}
+		b.Get("/console/agents").Lacks(t, k.Talk.ID)
+	}
+	// Only the person who wrote a direct message may read the conversation.
+	d := w.Direct()
+	w.As(webapi.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
+	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose,
+		conversation.ActReopen} { // while it is open, then once it is closed
+		w.As(webapi.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")).Says(t, http.StatusNotFound)
+		if d.Load().Conversation.Status == conversation.Open {
+			w.As(webapi.Sato).Post(d.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
+		}
+	}
+	if a := d.Load(); a.Conversation.Status != conversation.Closed || a.Head.ForgottenAt == nil {
+		t.Errorf("another's direct message was begun anew: %+v", a.Conversation)
+	}
+	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", conversation.ID("T", "C", "1.2")} {
+		w.As(webapi.Sato).Get("/console/sessions/"+id).Says(t, http.StatusNotFound)
+	}
+	w.As(webapi.Sato).Get(k.Page()+"?before=x").Says(t, http.StatusNotFound) // a key of no message
+	n := strings.Count(logs.String(), "msg=refused")
+	expect.That(t, n >= 14, "%d refusals are logged", n)
+	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
+}
+
+func longTalk(t *testing.T, w *consoletest.World) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
+	for from := range 40 {
+		var rows []aggregate.Row
+		for i := range 25 {
+			n := from*25 + i
+			m := &conversation.Message{
+				MessageID: conversation.MessageID("T", "C",
+					fmt.Sprint(n)), SessionID: k.Talk.ID, Sender: conversation.FromUser, User: webapi.Sato,
+				Content: fmt.Sprintf("メッセージ %d 番", n), CreatedAt: w.Now().Add(time.Duration(n-2000) * time.Second),
+			}
+			rows = append(rows, m)
+		}
+		expect.NoError(t, w.Console.Conversations.PutListed(t.Context(), k.Talk.Tenant, conversation.MessagesList, k.Talk.ID,
+			rows, nil))
+	}
+	all := expect.Value(w.Console.Conversations.Messages(t.Context(), k.Talk.Tenant, k.Talk.ID, ""))(t)
+	expect.Must(t, len(all) == 1001, "%d messages", len(all))
+	k.Says(webapi.Sato, "まとめて")
+	k.Answers(conversation.Answer{Text: "はい", Summary: "集計の話をしました", Through: all[800].Key()})
+	b := w.As(webapi.Sato)
+	page := b.Get(k.Page())
+	page.Holds(t, "集計の話をしました", "元のメッセージを読む", "はい")
+	if n := strings.Count(page.Body, `<li id="said-`); n > pages.SaidOfPage || n < pages.SaidOfPage-1 {
+		t.Errorf("a page has %d messages", n)
+	}
+	page.Lacks(t, "メッセージ 0 番")
+	seen, next := 0, k.Page()+"?before="+url.QueryEscape(all[800].Key()+"!")
+	for range 20 {
+		page = b.Get(next)
+		seen += strings.Count(page.Body, `<li id="said-`)
+		_, rest, more := strings.Cut(page.Body, `<a class="button" href="`+k.Page()+"?before=")
+		if !more {
+			break
+		}
+		key, _, _ := strings.Cut(rest, "#said")
+		next = k.Page() + "?before=" + key
+	}
+	page.Holds(t, "メッセージ 0 番", "要約された前のメッセージ")
+	expect.That(t, seen == 801, "%d of 801 original messages can be read", seen)
+}
+
+func longOutput(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	w.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	k.Prints(x, 0, 700)
+	page := w.As(webapi.Sato).Get(k.Page())
+	page.Holds(t, "行 699", `data-line="700"`, "行 200<", "1–200 行目は残っていません")
+	page.Lacks(t, "行 199<")
+	one := 1
+	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ExitCode: &one,
+		Lines: 700, Dropped: 200})
+	w.As(webapi.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "1–200 行目は残っていません")
+	y := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
+	page = w.As(webapi.Sato).Get(k.Page())
+	page.Holds(t, "?log=1#action-1")
+	page.Lacks(t, "行 699")
+	w.As(webapi.Sato).Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
+}
+
+// floodedOutput: the sandbox dropped lines between those that came.
+func floodedOutput(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato := w.As(webapi.Sato)
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	k.Prints(x, 0, 20)
+	k.Prints(x, 9900, 100)
+	sato.Get(k.Page()).Holds(t, `data-line="20"`, `data-line="9901"`, "(10,000)", "21–9,900 行目は残っていません")
+	missing := []conversation.Lines{{From: 21, To: 9900}}
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_003, Dropped: 9883, Missing: missing})
+	page := sato.Get(k.Page())
+	page.Holds(t, "(10,003)", "21–9,900, 10,001–10,003 行目は残っていません")
+
+	y := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
+	k.Begins()
+	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Lines: 40}) // its lines have expired
+	sato.Get(k.Page()).Holds(t, "1–40 行目は残っていません")
+}
+
+func listsTalks(t *testing.T, w *consoletest.World) {
+	empty := w.As(webapi.Sato).Get("/console/agents")
+	empty.Holds(t, "まだ会話がありません", "例: codex: ", "参加しているチャンネルの会話を表示します")
+	in := w.Talked(webapi.Sato, webapi.HR, "channel", "チャンネルの会話")
+	mine := w.Direct()
+	mine.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	for user, want := range map[string][2]bool{webapi.Suzuki: {true, true}, webapi.Sato: {true, true},
+		webapi.Tanaka: {true, false}, webapi.Alex: {false, false}} {
+		a := w.As(user).Get("/console/agents")
+		for i, k := range []*consoletest.Conversation{in, mine} {
+			if strings.Contains(a.Body, k.Talk.ID) != want[i] {
+				t.Errorf("%s: conversation %d is listed: %v", user, i, !want[i])
+			}
+		}
+	}
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
+	a := b.Get("/console/agents?status=closed")
+	a.Holds(t, "条件に合う会話はありません")
+	in.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.End(aggregate.System(), aggregate.Policy{Team: w.Tenant.TeamID}, w.Now())
+	})
+	a = b.Get("/console/agents?status=closed&person=" + webapi.Sato)
+	a.Holds(t, in.Talk.ID)
+	a.Lacks(t, mine.Talk.ID)
+	if a := b.Get("/console/agents?status=x&person=y"); a.Status != http.StatusBadRequest ||
+		strings.Count(a.Body, `role="alert"`) != 2 {
+		t.Errorf("a filter that can't be: %d", a.Status)
+	}
+	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing
+	for range pages.RowsOfPage {
+		w.Direct()
+	}
+	a = b.Get("/console/agents")
+	if n := strings.Count(a.Body, `<th scope="row"><a href="/console/sessions/`); n != pages.RowsOfPage ||
+		!strings.Contains(a.Body, `rel="next"`) {
+		t.Errorf("a page has %d conversations", n)
+	}
+}
+
+// everyAddressAsksWho: whatever address a conversation has, nobody but who may see it gets anything there. Addresses
+// come from the pages themselves, so that a new one is asked, too.
+func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	other := w.Found("T0OTHER", "U0OTHER")
+	fill := strings.NewReplacer("{id}", k.Talk.ID, "{number}", "1", "{text}", "1", "{use}", "1")
+	asked := 0
+	for _, route := range (&pages.Pages{}).Routes() {
+		if !strings.Contains(route.Pattern, "{id}") {
+			continue
+		}
+		method, pattern, _ := strings.Cut(route.Pattern, " ")
+		path := fill.Replace(pattern)
+		expect.Must(t, !strings.Contains(path, "{"), "%s has a part that this test doesn't know", pattern)
+		for name, b := range map[string]*consoletest.Browser{
+			"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
+		} {
+			var a consoletest.Answer
+			if method == http.MethodGet {
+				a = b.Get(path)
+			} else {
+				a = b.Post(path, url.Values{"act": {"approve"}})
+			}
+			if a.Status != http.StatusNotFound && a.Status != http.StatusForbidden {
+				t.Errorf("%s %s for %s is answered %d", method, path, name, a.Status)
+			}
+			a.Lacks(t, "スクリプト", "make test")
+		}
+		asked++
+	}
+	expect.That(t, asked >= 7 && k.Load().Current().Status == conversation.ActionPending, "%d addresses", asked)
 }

@@ -165,7 +165,7 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return err
 	}
 	p.steps(o, words, v.Locale)
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "files.html")
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "agents/files")
 }
 
 // rows fills in the entries of a folder, folders first.
@@ -308,4 +308,25 @@ func (p *treePage) steps(o opened, words web.Texts, locale string) {
 		}
 		p.Steps = append(p.Steps, row)
 	}
+}
+
+// source is where a conversation's files came from.
+type source struct {
+	Short, URL      string
+	State           string // empty if the files are there
+	Left, LeftCount string // what was left out of them
+}
+
+func sourceOf(words web.Texts, s conversation.Source, locale string) *source {
+	out := &source{Short: legible.OneLine(s.Short()), URL: s.URL()}
+	switch s.State {
+	case conversation.SourceWanted:
+		out.State = words.Say("source_wanted")
+	case conversation.SourceFailed:
+		out.State = conversation.SourceWords(locale, s.Error)
+	}
+	if n := len(s.Left) + s.More; n > 0 {
+		out.Left, out.LeftCount = s.LeftWords(locale, len(s.Left)), words.Say("source_left", "n", n)
+	}
+	return out
 }

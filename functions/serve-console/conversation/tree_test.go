@@ -48,9 +48,11 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルはまだありません", "変更はありません").Lacks(t, "archive", "/patch")
 
 	version := k.KeepFiles(t, treeWith(t, map[string]string{
-		"読む 1.txt": "一\r\n二\u202e\n<b>", "src/a/main.py": "print(1)\n", "big.txt": big, "bin.dat": "\x00\xff", "a:b": "1", "empty": ""}))
+		"読む 1.txt": "一\r\n二\u202e\n<b>", "src/a/main.py": "print(1)\n", "big.txt": big,
+		"bin.dat": "\x00\xff", "a:b": "1", "empty": ""}))
 	x := becomes(k, version)
-	page := sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "1 ファイル", "変わったファイル: 5", "パッチに含まれません", "#1", "名前が変わるもの", version[:12])
+	page := sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "1 ファイル", "変わったファイル: 5", "パッチに含まれません", "#1", "名前が変わるもの",
+		version[:12])
 	page.Holds(t, fmt.Sprintf(`href="%s?log=1#action-1"`, k.Page()), "folder=src")
 	sato.Get(k.Page()+"/files?folder=src%2Fa").Says(t, 200, "main.py").Lacks(t, "big.txt</code></a>")
 
@@ -78,7 +80,8 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 		expect.That(t, strings.HasPrefix(f.Name, "ringi-"+k.Talk.ID[:8]+"-"+version[:7]+"/"), "%s", f.Name)
 	}
 	expect.Is(t, len(in.File), 6, "files of the archive")
-	expect.That(t, bytes.HasPrefix([]byte(sato.Get(k.Page()+"/files/archive?as=tar.gz").Body), []byte{0x1f, 0x8b}), "no gzip")
+	expect.That(t, bytes.HasPrefix([]byte(sato.Get(k.Page()+"/files/archive?as=tar.gz").Body), []byte{0x1f, 0x8b}),
+		"no gzip")
 	patch := sato.Get(k.Page() + "/files/patch")
 	expect.Has(t, patch.Body, "diff --git a/src/a/main.py b/src/a/main.py\nnew file mode 100644\n")
 	expect.Has(t, patch.Body, "# big.txt: パッチに含まれません (1 MiB を超えるか、合計が大きすぎます) SHA-256 ")
@@ -112,7 +115,8 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 		got := w.Browser().Get(k.Page() + "/files" + path)
 		expect.That(t, got.Status == 303 && strings.HasPrefix(got.To, "/console/signin"), "nobody: %v", got)
 	}
-	for _, path := range []string{"", "a", "a/", "/a/b.txt", "./a/b.txt", "a/../a/b.txt", "../b.txt", "a%2Fb.txt", "A/B.TXT", "c.txt"} {
+	for _, path := range []string{"", "a", "a/", "/a/b.txt", "./a/b.txt", "a/../a/b.txt", "../b.txt", "a%2Fb.txt",
+		"A/B.TXT", "c.txt"} {
 		for _, page := range []string{"file", "raw"} {
 			w.As(webapi.Sato).Get(file(k, page, path)).Says(t, 404)
 		}

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
@@ -43,7 +45,8 @@ func (s *slackInstalls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.status != 0:
 		w.WriteHeader(s.status)
 		return
-	case r.PostFormValue("client_id") != "1.2" || r.PostFormValue("client_secret") != "s" || !strings.HasSuffix(r.PostFormValue("redirect_uri"), "/console/slack/installed"):
+	case r.PostFormValue("client_id") != "1.2" || r.PostFormValue("client_secret") != "s" ||
+		!strings.HasSuffix(r.PostFormValue("redirect_uri"), "/console/slack/installed"):
 		answer = map[string]any{"ok": false, "error": "bad_client_secret"}
 	case s.codes[r.PostFormValue("code")]:
 		answer = map[string]any{"ok": false, "error": "invalid_code"}
@@ -57,8 +60,10 @@ func (s *slackInstalls) of(team, name, user, token string, organization bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = map[string]any{
-		"ok": true, "access_token": token, "token_type": "bot", "scope": "chat:write", "bot_user_id": "U0BOT", "app_id": "A0RINGI",
-		"team": map[string]any{"id": team, "name": name}, "authed_user": map[string]any{"id": user}, "is_enterprise_install": organization,
+		"ok": true, "access_token": token, "token_type": "bot", "scope": "chat:write", "bot_user_id": "U0BOT",
+		"app_id": "A0RINGI",
+		"team": map[string]any{"id": team,
+			"name": name}, "authed_user": map[string]any{"id": user}, "is_enterprise_install": organization,
 		"enterprise": s.enterprise,
 	}
 	if organization {
@@ -90,7 +95,8 @@ func (w *installing) begins(b *consoletest.Browser) url.Values {
 // returns redirects b back from Slack with a code.
 func (w *installing) returns(b *consoletest.Browser, q url.Values) consoletest.Answer {
 	w.codes++
-	return b.Get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", w.codes)}, "state": {q.Get("state")}}.Encode())
+	return b.Get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", w.codes)},
+		"state": {q.Get("state")}}.Encode())
 }
 
 // holding returns a team's tenant. It fails the test unless the saved token is the one wanted.
@@ -120,7 +126,8 @@ func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
 	expect.That(t, row.Status == tenancy.Disconnected, "it is %s again", row.Status)
 	installs("U0SECOND", "xoxb-again")
 	w.holding("T0SECOND", "xoxb-again")
-	expect.Value(w.Store.EndIntegrations(t.Context(), owner.ID, tenancy.AppUninstalled, w.Console.Now().Add(time.Minute), w.Console.Now()))(t)
+	expect.Value(w.Store.EndIntegrations(t.Context(), owner.ID, tenancy.AppUninstalled, w.Console.Now().Add(time.Minute),
+		w.Console.Now()))(t)
 	installs("U0ELSE", "xoxb-third")
 	w.holding("T0SECOND", "xoxb-third")
 }
@@ -129,13 +136,15 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	w := newInstalling(t)
 	b := w.Browser()
 	q := w.begins(b)
-	if !strings.Contains(q.Get("scope"), "chat:write,") || q.Get("redirect_uri") != "https://"+consoletest.Host+"/console/slack/installed" || q.Get("client_id") != "1.2" {
+	if !strings.Contains(q.Get("scope"), "chat:write,") ||
+		q.Get("redirect_uri") != "https://"+consoletest.Host+"/console/slack/installed" || q.Get("client_id") != "1.2" {
 		t.Errorf("Slack is asked %v", q)
 	}
 	w.slack.enterprise = map[string]any{"id": "E0ORG", "name": "本社"}
 	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
 	w.returns(b, q).Says(t, 200, "二号店").Lacks(t, "<script>alert", "xoxb")
-	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.Tenant.Slug {
+	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" ||
+		!slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.Tenant.Slug {
 		t.Errorf("%+v", owner)
 	} else if owner.EnterpriseID != "E0ORG" || owner.BotUserID != "U0BOT" {
 		t.Errorf("an organization that ends it won't find it: %+v", owner)
@@ -146,7 +155,8 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 		t.Error("the first workspace was changed")
 	}
 	for name, run := range map[string]func(*testing.T, *installing){
-		"again, by somebody else": installsAgain, "in the deployment's own workspace nobody is made an administrator": installsAtHome,
+		"again, by somebody else": installsAgain,
+		"in the deployment's own workspace nobody is made an administrator": installsAtHome,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, w) })
 	}
@@ -239,7 +249,8 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	of := expect.Value(url.Parse(w.begin(admin, "freee")))(t).Query()
 	refused("the state of another vendor", w.returns(admin, of), http.StatusBadRequest)
 	q = w.begins(admin)
-	refused("the state of an installation", admin.Get("/console/integrations/return?code=x&state="+q.Get("state")), http.StatusBadRequest)
+	refused("the state of an installation", admin.Get("/console/integrations/return?code=x&state="+q.Get("state")),
+		http.StatusBadRequest)
 	q = w.begins(one)
 	refused("denied", one.Get("/console/slack/installed?error=access_denied&state="+q.Get("state")), http.StatusForbidden)
 	w.slack.codes[strings.Repeat("c", w.codes+1)] = true
@@ -259,9 +270,84 @@ func TestDisconnectingSlack(t *testing.T) {
 	w.OIDC.API = server.URL + "/api/"
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/integrations/disconnect?provider=slack").Says(t, 200, "すべてが止まります")
-	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}}); a.To != "/console/integrations?done=disconnected" || !slices.Equal(slack.revoked, []string{"xoxb-first"}) {
+	if a := b.Post("/console/integrations/disconnect",
+		url.Values{"provider": {"slack"}}); a.To != "/console/integrations?done=disconnected" ||
+		!slices.Equal(slack.revoked, []string{"xoxb-first"}) {
 		t.Errorf("%d %s, revoked %v", a.Status, a.To, slack.revoked)
 	}
 	expect.Is(t, w.row("slack").Status, tenancy.Disconnected)
 	expect.That(t, strings.Contains(b.Get("/console/integrations").Body, `href="/slack/install"`), "there is no way back")
+}
+
+// fresh is the deployment's own workspace before its first request.
+const fresh = "T0FRESH"
+
+func TestTheFirstAdministratorEntersBeforeAnybodyAsked(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *consoletest.World){
+		"whom the secret names, and decides first who approves their own requests": firstAdministrator,
+		"after a colleague who is none":                                            colleagueFirst,
+		"not without a name in the secret":                                         nobodyNamed,
+		"and nobody of another workspace does":                                     strangersFirst,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := consoletest.New(t, db)
+			w.Own.Team, w.Own.Admin = fresh, webapi.Suzuki
+			for _, id := range []string{webapi.Suzuki, webapi.Sato, webapi.Guest} {
+				w.People.Become(id, func(u *slackapi.User) error { u.Team = fresh; return nil })
+			}
+			run(t, w)
+		})
+	}
+}
+
+// enters signs a person in and returns the page that they get.
+func enters(w *consoletest.World, user, team string) (*consoletest.Browser, consoletest.Answer) {
+	b := w.Browser()
+	q := begin(b, "/console/signin/begin")
+	w.OIDC.Person = said(user, team)
+	w.OIDC.Person["https://slack.com/team_name"] = "新しい会社"
+	return b, back(b, q)
+}
+
+func firstAdministrator(t *testing.T, w *consoletest.World) {
+	b, a := enters(w, webapi.Suzuki, fresh)
+	expect.Must(t, a.To == "/console", "%v", a)
+	b.Get("/console").Says(t, 200).Holds(t, `href="/console/welcome"`) // which leads to who may approve their own requests
+	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
+	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == webapi.Suzuki,
+		"the workspace is %+v", is)
+}
+
+func colleagueFirst(t *testing.T, w *consoletest.World) {
+	if _, a := enters(w, webapi.Guest, fresh); a.Status != http.StatusForbidden {
+		t.Errorf("a guest: %d", a.Status)
+	}
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
+	expect.That(t, err != nil, "a guest makes the workspace known")
+	b, _ := enters(w, webapi.Sato, fresh)
+	b.Get("/console/settings/admins").Says(t, http.StatusForbidden) // a colleague
+	b, _ = enters(w, webapi.Suzuki, fresh)
+	b.Get("/console/settings/admins").Says(t, 200) // the administrator
+}
+
+func nobodyNamed(t *testing.T, w *consoletest.World) {
+	for _, admin := range []string{"", "suzuki@example.com"} {
+		w.Own.Admin = admin
+		if _, a := enters(w, webapi.Suzuki, fresh); a.Status != http.StatusServiceUnavailable ||
+			!strings.Contains(a.Text(), web.TextsOf("fault", "ja").In("title", "no_admin")) {
+			t.Errorf("%q: %d %s", admin, a.Status, a.Text())
+		}
+	}
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
+	expect.That(t, err != nil, "a workspace that nobody administers is known")
+}
+
+func strangersFirst(t *testing.T, w *consoletest.World) {
+	w.Own.Team = "T0ANOTHER"
+	log := consoletest.Logged(t)
+	_, a := enters(w, webapi.Suzuki, fresh)
+	expect.That(t, a.Status == http.StatusForbidden && strings.Contains(log.String(), "msg=refused"), "%v", a)
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
+	expect.That(t, err != nil, "the workspace is known")
 }

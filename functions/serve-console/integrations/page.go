@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -78,7 +79,7 @@ func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.View
 		return err
 	}
 	d := integrationsData{All: all, Redirect: returnAddress(r), Install: web.Address(r) + "/slack/install"}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations.html")
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations")
 }
 
 // returnAddress is the address that vendors redirect to.
@@ -203,7 +204,8 @@ func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	id, secret := strings.TrimSpace(r.PostFormValue("client_id")), strings.TrimSpace(r.PostFormValue("client_secret"))
-	if x.IsSlack || x.IsGitHub || id == "" || len(id) > 512 || len(secret) > maxClientSecret || secret == "" && !x.IsServer {
+	if x.IsSlack || x.IsGitHub || id == "" || len(id) > 512 || len(secret) > maxClientSecret || secret == "" &&
+		!x.IsServer {
 		return connectFault{"client", http.StatusBadRequest, x.Provider}
 	}
 	if err := c.keepClient(r.Context(), v, tenancy.VendorClient{Provider: x.Provider}, id, secret); err != nil {
@@ -222,7 +224,8 @@ func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if !x.IsServer || x.Address == "" || token == "" || len(token) > maxServerToken || strings.ContainsAny(token, "\r\n") {
 		return connectFault{"token", http.StatusBadRequest, x.Provider}
 	}
-	if r.PostForm.Has("address") && r.PostFormValue("address") != x.Address { // the settings name another since the page was shown
+	if r.PostForm.Has("address") &&
+		r.PostFormValue("address") != x.Address { // the settings name another since the page was shown
 		return aggregate.ErrConflict
 	}
 	err = c.Connect.Vault.Connect(
@@ -254,5 +257,62 @@ func (c *Pages) connectFailed(w http.ResponseWriter, r *http.Request, v *web.Vie
 	d := web.Document{Title: words.Say("not_connected"), Here: "integrations", Status: f.status, Data: words.In(
 		"faults", f.why,
 	)}
-	return c.Show(w, r, v, d, "integration-fault.html")
+	return c.Show(w, r, v, d, "integrations/fault")
+}
+
+type integrationTexts struct{ web.Texts }
+
+// of returns an integration without stored state.
+func (t integrationTexts) of(provider, address string) integration {
+	x := integration{
+		Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
+		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
+		IsGitHub: provider == tenancy.GitHubProvider,
+		Steps:    t.List("registering", provider),
+	}
+	if x.IsServer {
+		x.Name, x.About = t.Say("server")+" "+strings.TrimPrefix(provider, tenancy.ServerProvider), t.Say("server_about")
+	}
+	return x
+}
+
+// state returns a status in words and its badge.
+func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string) {
+	badges := map[tenancy.IntegrationStatus]string{
+		tenancy.Connected: "badge badge-good", tenancy.Broken: "badge badge-bad", tenancy.Disconnected: "badge",
+	}
+	return t.In("states", s), badges[s]
+}
+
+// stops lists what stops working without an integration.
+func (t integrationTexts) stops(provider string) []string {
+	if isServer(provider) {
+		return t.List("stops", "mcp")
+	}
+	return t.List("stops", provider)
+}
+
+// saveApp connects GitHub with the pasted key of a GitHub App.
+func (c *Pages) saveApp(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	typed := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
+	err := c.Connect.Vault.ConnectApp(r.Context(), v.Tenant, typed("app_id"), typed("installation_id"),
+		typed("private_key")+"\n", v.Actor())
+	var wrong aggregate.ErrField
+	if errors.As(err, &wrong) {
+		return c.connectFailed(w, r, v, connectFault{wrong.Field, http.StatusBadRequest, tenancy.GitHubProvider})
+	}
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/integrations#"+tenancy.GitHubProvider, "connected")
+}
+
+// appOf returns the numbers of the GitHub App that a row connects.
+func appOf(row tenancy.Integration) (id, installation string) {
+	var about struct {
+		ID           string `json:"app_id"`
+		Installation string `json:"installation_id"`
+	}
+	_ = json.Unmarshal([]byte(row.Metadata), &about) // without numbers the fields stay empty
+	return about.ID, about.Installation
 }

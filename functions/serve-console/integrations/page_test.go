@@ -19,7 +19,7 @@ import (
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	stand "ringi/infra/local/vendors"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -33,13 +33,13 @@ import (
 // connecting is a world with vendors.
 type connecting struct {
 	*consoletest.World
-	vendors *stand.Vendors
+	vendors *vendors.Vendors
 	at      string // where they are
 }
 
 func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	t.Helper()
-	w := &connecting{World: consoletest.New(t, db), vendors: stand.New()}
+	w := &connecting{World: consoletest.New(t, db), vendors: vendors.New()}
 	server := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(server.Close)
 	w.at = server.URL
@@ -59,7 +59,8 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 func (w *connecting) register(b *consoletest.Browser, provider string) {
 	w.T.Helper()
 	c := w.vendors.Client(provider)
-	if a := b.Post("/console/integrations/client", url.Values{"provider": {provider}, "client_id": {c.ID}, "client_secret": {c.Secret}}); !strings.Contains(a.To, "client-saved") {
+	if a := b.Post("/console/integrations/client", url.Values{"provider": {provider}, "client_id": {c.ID},
+		"client_secret": {c.Secret}}); !strings.Contains(a.To, "client-saved") {
 		w.T.Fatalf("%d %s", a.Status, a.Text())
 	}
 }
@@ -135,7 +136,8 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 		strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return"), "without apps: %v", page)
 	b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}).Says(t, http.StatusConflict,
 		"アプリがまだ登録されていません")
-	for provider, path := range map[string]string{"freee": "/freee/hr/api/v1/users/me", "google": "/sheets/v4/spreadsheets/" + stand.Sheet} {
+	for provider, path := range map[string]string{"freee": "/freee/hr/api/v1/users/me",
+		"google": "/sheets/v4/spreadsheets/" + vendors.Sheet} {
 		w.register(b, provider)
 		w.connect(b, provider)
 		first := expect.Value(w.Console.Connect.Vault.Token(t.Context(), w.Tenant.ID, provider))(t)
@@ -151,7 +153,8 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 		}
 		w.Later(time.Second)
 		b.Get("/console/integrations/disconnect?provider="+provider).Says(t, 200, "失敗します") // asked first
-		if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {provider}}); a.To != "/console/integrations?done=disconnected" {
+		if a := b.Post("/console/integrations/disconnect",
+			url.Values{"provider": {provider}}); a.To != "/console/integrations?done=disconnected" {
 			t.Errorf("%s: %d %s", provider, a.Status, a.To)
 		}
 		if row := w.row(provider); row.Status != tenancy.Disconnected || row.Credentials != "" || w.works(path, token) {
@@ -172,7 +175,8 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 func (w *connecting) actions() map[string][]string {
 	w.T.Helper()
 	out := map[string][]string{}
-	log := expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{From: w.Now().Add(-time.Hour), To: w.Now().Add(time.Hour)}, "", 100))(w.T)
+	log := expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID,
+		store.AuditFilter{From: w.Now().Add(-time.Hour), To: w.Now().Add(time.Hour)}, "", 100))(w.T)
 	slices.SortStableFunc(log.Items, func(a, b aggregate.AuditEntry) int { return a.Timestamp.Compare(b.Timestamp) })
 	for _, e := range log.Items {
 		var about struct {
@@ -221,7 +225,8 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 
 	spent := expect.Value(url.Parse(back))(t).Query().Get("code")
 	asked := expect.Value(url.Parse(w.begin(b, "freee")))(t).Query()
-	if a := b.Get("/console/integrations/return?" + url.Values{"code": {spent}, "state": {asked.Get("state")}}.Encode()); a.Status != http.StatusBadGateway {
+	if a := b.Get("/console/integrations/return?" + url.Values{"code": {spent},
+		"state": {asked.Get("state")}}.Encode()); a.Status != http.StatusBadGateway {
 		t.Errorf("a code twice: %d %s", a.Status, a.Text())
 	}
 	n := len(w.actions()["freee"])
@@ -234,7 +239,8 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 	state := func() string { return expect.Value(url.Parse(w.begin(b, "freee")))(t).Query().Get("state") }
 	const hostile = `<script>alert(1)</script>`
 	for name, q := range map[string]url.Values{
-		"denied": {"error": {"access_denied"}}, "hostile": {"error": {hostile}, "error_description": {hostile}}, "nothing": {},
+		"denied": {"error": {"access_denied"}}, "hostile": {"error": {hostile},
+			"error_description": {hostile}}, "nothing": {},
 	} {
 		q.Set("state", state())
 		t.Run(name, func(t *testing.T) {
@@ -242,15 +248,15 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 		})
 	}
 	for name, fail := range map[string]func(){
-		"500":     func() { w.vendors.Fail(stand.FreeeTokens, 500, true) },
-		"silence": func() { w.vendors.Fail(stand.FreeeTokens, 500, false); w.vendors.Drop(stand.FreeeTokens) },
-		"half":    func() { w.vendors.Fail(stand.FreeeTokens, 500, false); w.vendors.CutAnswer(stand.FreeeTokens) },
+		"500":     func() { w.vendors.Fail(vendors.FreeeTokens, 500, true) },
+		"silence": func() { w.vendors.Fail(vendors.FreeeTokens, 500, false); w.vendors.Drop(vendors.FreeeTokens) },
+		"half":    func() { w.vendors.Fail(vendors.FreeeTokens, 500, false); w.vendors.CutAnswer(vendors.FreeeTokens) },
 	} {
 		address := w.begin(b, "freee")
 		fail()
 		a := b.Get(w.consent(address))
 		expect.That(t, a.Status == http.StatusBadGateway && strings.Contains(a.Text(), "応答を読み取れませんでした"), "%s: %v", name, a)
-		w.vendors.Fail(stand.FreeeTokens, 500, false)
+		w.vendors.Fail(vendors.FreeeTokens, 500, false)
 	}
 	_, err := w.Store.Integration(t.Context(), w.Tenant.ID, "freee")
 	expect.That(t, err != nil, "something was connected")
@@ -261,12 +267,15 @@ func notRevoked(t *testing.T, w *connecting) {
 	b := w.As(webapi.Suzuki)
 	w.register(b, "google")
 	w.connect(b, "google")
-	w.vendors.Fail(stand.Revoking("google"), 503, true)
-	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}); a.To != "/console/integrations?done=not-revoked" {
+	w.vendors.Fail(vendors.Revoking("google"), 503, true)
+	if a := b.Post("/console/integrations/disconnect",
+		url.Values{"provider": {"google"}}); a.To != "/console/integrations?done=not-revoked" {
 		t.Errorf("%d %s", a.Status, a.To)
 	}
 	for done, warns := range map[string]bool{"not-revoked": true, "disconnected": false} {
-		if a := b.Get("/console/integrations?done=" + done); strings.Contains(a.Body, `class="notice warning" role="alert"`) != warns || !strings.Contains(a.Text(), web.TextsOf("layout", "ja").In("done", done)) {
+		if a := b.Get("/console/integrations?done=" + done); strings.Contains(a.Body,
+			`class="notice warning" role="alert"`) != warns || !strings.Contains(a.Text(), web.TextsOf("layout",
+			"ja").In("done", done)) {
 			t.Errorf("%s warns: want %v in %s", done, warns, a.Text())
 		}
 	}
@@ -278,7 +287,7 @@ func notRevoked(t *testing.T, w *connecting) {
 func servers(t *testing.T, w *connecting) {
 	b := w.As(webapi.Suzuki)
 	settings := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
-	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: w.at + stand.RoomsPath}}
+	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: w.at + vendors.RoomsPath}}
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
 	room := settings.MCPServers[0]
 	token := func() string {
@@ -289,13 +298,19 @@ func servers(t *testing.T, w *connecting) {
 	first := token()
 	w.Later(2 * time.Hour) // it is refreshed at the server's token endpoint
 	second := token()
-	expect.That(t, second != first && w.works(stand.RoomsPath, second), "it was not renewed")
-	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=disconnected" || w.works(stand.RoomsPath, second) {
+	expect.That(t, second != first && w.works(vendors.RoomsPath, second), "it was not renewed")
+	if a := b.Post("/console/integrations/disconnect",
+		url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=disconnected" ||
+		w.works(vendors.RoomsPath, second) {
 		t.Errorf("%d %s", a.Status, a.To)
 	}
-	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"}, "address": {"https://first.example/mcp"}}
-	b.Post("/console/integrations/token", elsewhere).Says(t, http.StatusConflict) // a token for the address that the page showed before
-	if a := b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"}, "token": {w.vendors.RoomsToken()}}); a.To != "/console/integrations?done=connected" || token() != w.vendors.RoomsToken() {
+	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"},
+		"address": {"https://first.example/mcp"}}
+	b.Post("/console/integrations/token", elsewhere).Says(t,
+		http.StatusConflict) // a token for the address that the page showed before
+	if a := b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"},
+		"token": {w.vendors.RoomsToken()}}); a.To != "/console/integrations?done=connected" ||
+		token() != w.vendors.RoomsToken() {
 		t.Errorf("%d %s %s", a.Status, a.To, a.Text())
 	}
 	settings = expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
@@ -304,7 +319,8 @@ func servers(t *testing.T, w *connecting) {
 	if a := b.Get("/console/integrations"); !strings.Contains(a.Text(), "設定のアドレスが変わった") {
 		t.Error(a.Text())
 	}
-	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=not-revoked" { // a token made by hand
+	if a := b.Post("/console/integrations/disconnect",
+		url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=not-revoked" { // a token made by hand
 		t.Errorf("%d %s", a.Status, a.To)
 	}
 	for _, provider := range []string{"mcp:other", "slack", "github", "evil", ""} {
@@ -324,4 +340,38 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 	owner.Admins = []string{webapi.Sato}
 	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 	b.Get(back).Says(t, http.StatusForbidden) // was an administrator when the consent began
+}
+
+func connectsApp(t *testing.T, w *connecting) {
+	b, s := w.As(webapi.Suzuki), expect.Value(vendors.NewGitHub())(t)
+	form := func(id, installation, key string) url.Values {
+		return url.Values{"app_id": {id}, "installation_id": {installation}, "private_key": {key}}
+	}
+	for said, f := range map[string]url.Values{
+		"App ID: 20 桁以内の数字":  form("x", vendors.Installation, s.Key()),
+		"インストール ID: 20 桁以内の": form(vendors.AppID, "", s.Key()),
+		"秘密鍵: GitHub から":     form(vendors.AppID, vendors.Installation, "himitsu"),
+		".pem ファイルの全体を貼り付けて": form(vendors.AppID, vendors.Installation, strings.Repeat("x", 9<<10)),
+	} {
+		b.Post("/console/integrations/app", f).Says(t, http.StatusBadRequest, said).Lacks(t, "himitsu")
+	}
+	key := strings.Split(s.Key(), "\n")[3]
+	a := b.Post("/console/integrations/app", form(" "+vendors.AppID, vendors.Installation, s.Key()))
+	expect.Must(t, strings.HasPrefix(a.To, "/console/integrations?done=connected"), "%d %s", a.Status, a.To)
+	row := w.row(tenancy.GitHubProvider)
+	expect.That(t, row.Status == tenancy.Connected && row.ConnectedBy == webapi.Suzuki &&
+		!strings.Contains(row.Credentials, key) &&
+		!strings.Contains(string(row.Metadata), "KEY"), "%+v", row)
+	app := expect.Value(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID))(t)
+	expect.Same(t, vendors.Installation, app.Installation)
+	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Lacks(t, key)
+	w.Later(time.Second)
+	b.Get("/console/integrations/disconnect?provider=github").Says(t, 200, "App の画面で削除するまで有効です")
+	a = b.Post("/console/integrations/disconnect", url.Values{"provider": {"github"}})
+	expect.Same(t, "/console/integrations?done=not-revoked", a.To)
+	row = w.row(tenancy.GitHubProvider)
+	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
+	_, err := w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID)
+	expect.That(t, err != nil, "the key is still there")
+	expect.Same(t, []string{"integration.connected", "integration.disconnected"}, w.actions()["github"])
 }

@@ -38,7 +38,7 @@ func (c *SignInPages) Open(mux *http.ServeMux) {
 
 func (c *SignInPages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))}
-	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: data}, "signin.html")
+	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: data}, "home/signin")
 }
 
 type signInData struct{ Begin string }

@@ -30,16 +30,20 @@ func begin(b *consoletest.Browser, path string) url.Values {
 
 // back returns from Slack, which uses the nonce as the code.
 func back(b *consoletest.Browser, q url.Values) consoletest.Answer {
-	return b.Get("/console/signin/done?state=" + url.QueryEscape(q.Get("state")) + "&code=" + url.QueryEscape(q.Get("nonce")))
+	return b.Get("/console/signin/done?state=" + url.QueryEscape(q.Get("state")) + "&code=" +
+		url.QueryEscape(q.Get("nonce")))
 }
 
 func TestSigningIn(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"through Slack, to where one wanted": signsIn, "only as a member of a workspace that is known": onlyMembers,
 		"a state counts once, in its browser, for ten minutes": statesAreSingle, "not too often": notTooOften,
-		"a cookie is replaced, and forged ones are nobody's": cookiesRotate, "a new cookie may be lost on its way": cookiesGetLost,
-		"who comes with a cookie that another took the place of ends both": cookiesAreStolen, "who left is out within minutes": leavers,
-		"administrators are asked anew": administrators, "forms carry their session's token": forms,
+		"a cookie is replaced, and forged ones are nobody's":               cookiesRotate,
+		"a new cookie may be lost on its way":                              cookiesGetLost,
+		"who comes with a cookie that another took the place of ends both": cookiesAreStolen,
+		"who left is out within minutes":                                   leavers,
+		"administrators are asked anew":                                    administrators, "forms carry their session's " +
+			"token": forms,
 	})
 }
 
@@ -248,7 +252,8 @@ func forms(t *testing.T, w *consoletest.World) {
 func TestALanguageIsTheBrowsersOrChosen(t *testing.T) {
 	w := consoletest.Start(t)
 	b := w.Browser()
-	for accept, want := range map[string]string{"ja,en;q=0.8": "ja", "en-GB,en;q=0.9,ja;q=0.8": "en", "fr-FR,fr;q=0.9,en;q=0.5": "en", "fr": "ja", "": "ja"} {
+	for accept, want := range map[string]string{"ja,en;q=0.8": "ja", "en-GB,en;q=0.9,ja;q=0.8": "en",
+		"fr-FR,fr;q=0.9,en;q=0.5": "en", "fr": "ja", "": "ja"} {
 		b.Locale = accept
 		expect.That(t, strings.Contains(b.Get("/console/signin").Body, `<html lang="`+want+`">`),
 			"%q is not %s", accept, want)
@@ -264,4 +269,39 @@ func TestAnAddressOfNothing(t *testing.T) {
 	w.Browser().Get("/console/nothing").Says(t, http.StatusNotFound, "ページがありません")
 	w.Browser().Get("/console/assets/console.css").Says(t, 200).Holds(t, "prefers-color-scheme: dark")
 	w.Browser().Get("/console/assets/..%2Fconsole.js").Says(t, http.StatusNotFound)
+}
+
+// The request that signs out may be the one that renews the cookie.
+func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(webapi.Suzuki)
+	w.Later(16 * time.Minute)
+	a := b.Post("/console/signout", nil)
+	for _, line := range a.Header.Values("Set-Cookie") {
+		c, err := http.ParseSetCookie(line)
+		if err != nil || c.Value == "" {
+			continue
+		}
+		other := w.Browser()
+		other.Cookies["__Host-ringi"] = c.Value
+		expect.That(t, other.Get("/console/audit").Status != http.StatusOK,
+			"the answer to signing out carries a cookie that is signed in: the audit log is shown to it")
+	}
+}
+
+// A replaced cookie stays valid for a minute, unless the person signs out.
+func TestSigningOutEndsTheCookieBefore(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(webapi.Suzuki)
+	old := b.Cookies["__Host-ringi"]
+	w.Later(16 * time.Minute)
+	b.Get("/console") // replaces it
+	b.Get("/console") // comes with the new one
+	other := w.Browser()
+	other.Cookies["__Host-ringi"] = old
+	other.Get("/console/settings").Says(t, http.StatusOK)
+	w.Later(5 * time.Second)
+	b.Post("/console/signout", nil)
+	other.Cookies["__Host-ringi"] = old
+	other.Get("/console/settings").Says(t, http.StatusSeeOther)
 }

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +11,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
@@ -124,7 +127,7 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if len(all) > 0 {
 		d := web.Document{Title: a.Say("import_title"), Here: "rules", Status: http.StatusUnprocessableEntity,
 			Data: importData{string(text), web.FaultsOf(all)}}
-		return a.Show(w, r, v, d, "rules-import.html")
+		return a.Show(w, r, v, d, "rules/import")
 	}
 	a.draft = draft{Rev: now.Rev, Rules: x}
 	x.Call(a.moved)
@@ -141,3 +144,53 @@ func (a *asked) fault(line int, label, text string) web.Fault {
 
 // fieldIn names a field of a file as it stands there: whoever writes files knows the names.
 func (a *asked) fieldIn(field string) string { return legible.OneLine(legible.First(field, 200)) }
+
+// draft is rules that somebody writes. It travels in the page's form: nothing is kept until all of it is saved.
+type draft struct {
+	Rev   int          `json:"rev"`   // revision of the saved rules that it began from
+	Rules *rules.Rules `json:"rules"` // nil: none
+}
+
+// mostDraft bounds a draft that is unpacked: rules that can be saved, and as much again for those that can't yet.
+const mostDraft = 2 * rules.MaxBytes
+
+// packed returns a value for a hidden field. A hundred rules as plain text would be most of a page.
+func packed(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("pack a draft: %v", err)) // it holds only strings, numbers, booleans and lists of these
+	}
+	return web.Packed(text)
+}
+
+// unpacked reads the value of a hidden field. It returns aggregate.ErrField for one that no page of Ringi's has made.
+func unpacked[T any](field, text string) (v T, err error) {
+	wrong := aggregate.ErrField{Field: field, Limit: "must be as the page has it"}
+	plain, err := web.Unpacked(text, mostDraft)
+	if err != nil || len(plain) > mostDraft || json.Unmarshal(plain, &v) != nil {
+		var none T
+		return none, wrong
+	}
+	return v, nil
+}
+
+// draftOf returns the form's draft.
+func draftOf(text string) (draft, error) {
+	d, err := unpacked[draft]("draft", text)
+	if err == nil && d.Rules != nil && len(d.Rules.Rules) > 2*rules.MaxRules {
+		err = aggregate.ErrField{Field: "draft", Limit: fmt.Sprintf("must have at most %d rules", 2*rules.MaxRules)}
+	}
+	return d, err
+}
+
+// same reports whether two values are written alike.
+func same(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return bytes.Equal(x, y)
+}
+
+// blank returns rules without a rule: what only reads is for the channel, what writes outside is refused.
+func blank() *rules.Rules {
+	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{}}
+}

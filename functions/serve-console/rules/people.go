@@ -77,7 +77,7 @@ func (c *OrganisationPages) people(w http.ResponseWriter, r *http.Request, v *we
 	if data.BadDay {
 		d.Status = http.StatusUnprocessableEntity
 	}
-	return c.Show(w, r, v, d, "organisation-people.html")
+	return c.Show(w, r, v, d, "organisation/people")
 }
 
 // resolve is the search for somebody on a day.

@@ -82,7 +82,7 @@ func (a *asked) review(state reviewState) error {
 	if d.Silent {
 		doc.Status = http.StatusServiceUnavailable
 	}
-	return a.Show(a.w, a.r, a.v, doc, "rules-check.html")
+	return a.Show(a.w, a.r, a.v, doc, "rules/check")
 }
 
 // seen is the hash of a draft that a look was about.

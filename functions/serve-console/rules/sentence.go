@@ -232,8 +232,8 @@ func (s speaker) stage(x *rules.Stage) string {
 	return text + s.empty(x.Empty)
 }
 
-// empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal, and
-// of people who are asked again.
+// empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal,
+// and of people who are asked again.
 func (s speaker) empty(x rules.Empty) string {
 	var parts []string
 	for _, then := range []rules.Then{rules.ThenSkip, rules.ThenUp} {

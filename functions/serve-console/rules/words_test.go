@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"bytes"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,7 +39,8 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 
 func TestAmountsAsPeopleTypeThem(t *testing.T) {
 	for text, want := range map[string]rules.Decimal{
-		"100000": "100000", "１００，０００": "100000", "10万": "100000", "10万円": "100000", "¥1,000": "1000", "￥1000": "1000", "1.5億": "1.5億", "3億円": "300000000",
+		"100000": "100000", "１００，０００": "100000", "10万": "100000", "10万円": "100000", "¥1,000": "1000", "￥1000": "1000",
+		"1.5億": "1.5億", "3億円": "300000000",
 		"0.5": "0.5", "": "", "abc": "abc", "万": "万", "-1": "-1", "1e9": "1e9",
 	} {
 		expect.Is(t, amountTyped(text), want, "%q", text)
@@ -47,10 +50,67 @@ func TestAmountsAsPeopleTypeThem(t *testing.T) {
 		currency   string
 		inJa, inEn string
 	}{
-		{"100000", "JPY", "10万円", "¥100,000"}, {"123456", "JPY", "123,456円", "¥123,456"}, {"12340000", "JPY", "1,234万円", "¥12,340,000"}, {"300000000", "JPY", "3億円", "¥300,000,000"},
-		{"0.5", "USD", "0.5 USD", "0.5 USD"}, {"1000", "USD", "1,000 USD", "1,000 USD"}, {"abc", "JPY", "abc", "abc"}, {"0", "JPY", "0円", "¥0"},
+		{"100000", "JPY", "10万円", "¥100,000"}, {"123456", "JPY", "123,456円", "¥123,456"}, {"12340000", "JPY", "1,234万円",
+			"¥12,340,000"}, {"300000000", "JPY", "3億円", "¥300,000,000"},
+		{"0.5", "USD", "0.5 USD", "0.5 USD"}, {"1000", "USD", "1,000 USD", "1,000 USD"}, {"abc", "JPY", "abc", "abc"}, {"0",
+			"JPY", "0円", "¥0"},
 	} {
 		expect.Is(t, speaker{Texts: web.TextsOf("rules", "ja")}.money(x.n, x.currency), x.inJa, "%s", x.n)
 		expect.Is(t, speaker{Texts: web.TextsOf("rules", "en")}.money(x.n, x.currency), x.inEn, "%s", x.n)
 	}
+}
+
+// filled sets every field below a value, whatever it is.
+func filled(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			filled(v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			filled(v.Index(i))
+		}
+	case reflect.String:
+		v.SetString("no: # 1\n- x")
+	case reflect.Int:
+		v.SetInt(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	}
+}
+
+// A field that rules gain travels in their file, and in the page's draft.
+func TestEveryFieldOfRulesTravels(t *testing.T) {
+	var all rules.Rules
+	filled(reflect.ValueOf(&all).Elem())
+	for name, is := range map[string]rules.Rules{"all fields": all, "none": *blank()} {
+		is.Rev = 0
+		text := expect.Value(file.Write(is, "x\nrev: 3", func(string) string { return "佐藤\n- U0EVIL" }))(t)
+		var back rules.Rules
+		_, faults := file.Read(text, &back)
+		expect.That(t, len(faults) == 0 && same(is, back), "%s: %+v in\n%s", name, faults, text)
+		again := expect.Value(draftOf(packed(draft{Rev: 4, Rules: &is})))(t)
+		expect.That(t, again.Rev == 4 && same(is, again.Rules), "%s: %+v", name, again)
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("rules:\n- name: x\n  route: {stages: [{name: y, who: {kind: people, people: [U1]}}]}\n"))
+	f.Add([]byte("last: {reads: {route: null}}\nfloor: {hands_from: {value: 1}}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		is, back := *blank(), *blank()
+		if _, faults := file.Read(text, &is); len(faults) > 0 {
+			return
+		}
+		nobody := func(string) string { return "" }
+		again := expect.Value(file.Write(is, "", nobody))(t)
+		_, faults := file.Read(again, &back)
+		third := expect.Value(file.Write(back, "", nobody))(t)
+		expect.That(t, len(faults) == 0 && bytes.Equal(again, third), "%v of %q, then %q", faults, text, again)
+	})
 }

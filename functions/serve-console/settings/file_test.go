@@ -3,18 +3,26 @@ package settings_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
+	"ringi/shared/store/storetest"
 )
 
 func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
@@ -53,11 +61,13 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	expect.Must(t, shown.Status == http.StatusOK && w.SettingsNow().MaxVersions == 7 &&
 		strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 3"), "%v", shown)
 	seen := aggregate.HashOf(string([]byte(strings.Trim(text, "\n"))))
-	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.SettingsNow().Rev)}, "seen": {seen}, "text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
+	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.SettingsNow().Rev)}, "seen": {seen},
+		"text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
 	b.Post("/console/settings/import", edited).Says(t, http.StatusOK)
 	expect.That(t, w.SettingsNow().MaxVersions == 7, "what was not shown was saved")
 	edited.Set("text", strings.ReplaceAll(text, "\n", "\r\n")) // as browsers send it
-	if a := b.Post("/console/settings/import", edited); a.Status != http.StatusSeeOther || w.SettingsNow().MaxVersions != 3 {
+	if a := b.Post("/console/settings/import", edited); a.Status != http.StatusSeeOther ||
+		w.SettingsNow().MaxVersions != 3 {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	b.Post("/console/settings/import", edited).Says(t, http.StatusConflict) // a revision that is over
@@ -68,7 +78,8 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 	for text, want := range map[string]string{
 		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(web.RuleUnknown),
 		"\nmax_versions: 99": "1 行目: バージョンの上限 : 1〜50 を入力してください。",
-		"approvers:\n  users:\n  - " + webapi.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
+		"approvers:\n  users:\n  - " + webapi.Guest +
+			" # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
 		"a: [": ja.Rule(web.RuleSyntax),
 	} {
 		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
@@ -78,7 +89,8 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 		fmt.Fprintf(&lines, "field%d: 1\n", i)
 	}
 	many := b.Post("/console/settings/import", url.Values{"text": {lines.String()}})
-	if more := ja.Say("more_problems", "n", "4,900"); many.Status != http.StatusUnprocessableEntity || !strings.Contains(many.Text(), more) {
+	if more := ja.Say("more_problems", "n", "4,900"); many.Status != http.StatusUnprocessableEntity ||
+		!strings.Contains(many.Text(), more) {
 		t.Errorf("5,000 mistakes: %d, %d bytes", many.Status, len(many.Body))
 	}
 }
@@ -86,11 +98,13 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 // The page shows what has been spent, and asks the first administrator about self-approval.
 func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
 	w.Ask()
-	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
+		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
 	numbers := web.TextsOf("insights", "ja")
-	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"), numbers.Say("mine"), numbers.Say("spent_day"), numbers.Say("no_budget"), "$2.50")
+	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"), numbers.Say("mine"), numbers.Say("spent_day"),
+		numbers.Say("no_budget"), "$2.50")
 	w.As(webapi.Sato).Get("/console").Says(t, http.StatusOK, numbers.Say("mine_open")).Lacks(t, numbers.Say("spent_day"),
 		"/console/insights")
 	expect.That(t, !strings.Contains(w.As(webapi.Sato).Get("/console").Text(), ja.Say("choose")), "a member is asked")
@@ -122,5 +136,175 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 	for _, e := range settingsChanges(w) {
 		expect.That(t, e.ResourceType == "tenant" && strings.Contains(string(e.Details), `"admins":{"is":`),
 			"recorded %+v", e)
+	}
+}
+
+// full has a non-default value in every setting.
+func full() tenancy.Settings {
+	return tenancy.Settings{
+		Name: "人事: 'エージェント' # 1\nと \"行\"", Slug: "default", PromptApprovalRequired: false, ProcessApprovalRequired: true,
+		Model: "compatible:gemini/gemini-3", L4TimeoutSeconds: 600, AutoApproveTools: false,
+		Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0SATO", "U0SUZUKI"},
+			Usergroups: []string{"S0HR"}},
+		AllowSelfApproval: false, ApprovalTimeoutHours: 24, MaxVersions: 3, Locale: "en", Executor: "managed",
+		DMDefault:  "agent",
+		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxCostMonthUSD: 1000000, MaxOpenTasks: tenancy.Limit{Person: 5},
+		MaxTasksPerHour:   tenancy.Limit{Tenant: 7},
+		RetainResultsDays: 30, MCPServers: []tenancy.MCPServer{{Name: "rooms", URL: "https://rooms.example.com/mcp"},
+			{Name: "yes", URL: "https://b.example"}},
+		Agents: []agent.Definition{
+			{ID: "doc-bot", Provider: agent.HTTP, Model: "m", Endpoint: "https://bot.example.com/v1",
+				Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
+				Metadata: map[string]string{"label": "書類 # 1", "no": "yes", "a b": "- x"}},
+			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
+		},
+		AISessions: tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}}, SessionIdleDays: 3, ActionTimeoutHours: 2,
+		MaxSessionCostUSD: 0.5, MaxAgentsCostDayUSD: 7.25, MaxMessagesPerHour: 9,
+		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
+		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
+	}
+}
+
+func nobody(string) string { return "" }
+
+func TestSettingsComeBackFromTheirFile(t *testing.T) {
+	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(), "all others": full()} {
+		names := map[string]string{"U0SATO": "佐藤 花子\n- U0EVIL", "S0HR": "人事 # 承認者"}
+		text := expect.Value(settings.WriteYAML(is, "株式会社りんぎ\nslug: evil", func(id string) string { return names[id] }))(t)
+		over := tenancy.DefaultSettings()
+		over.Approvers.Users, over.MaxVersions = []string{"U0OTHER"}, 9
+		got, faults := settings.ReadYAML(text, over)
+		expect.Must(t, len(faults) == 0, "%s: %+v in\n%s", name, faults, text)
+		diff := tenancy.Differences(is, got.Settings)
+		expect.That(t, diff == nil, "%s: %+v in\n%s", name, diff, text)
+		if len(is.Approvers.Users) > 0 && (got.Names["U0SATO"] != "佐藤 花子 - U0EVIL" || got.Names["S0HR"] != "人事 # 承認者" ||
+			got.Line("approvers.users[1]") == 0) {
+			t.Errorf("%s: %v, line %d", name, got.Names, got.Line("approvers.users[1]"))
+		}
+	}
+}
+
+func TestWhatAFileDoesNotNameStays(t *testing.T) {
+	over := full()
+	got, faults := settings.ReadYAML([]byte("max_versions: 4\napprovers:\n  users: []\n"), over)
+	expect.That(t, len(faults) == 0 && got.Settings.MaxVersions == 4 && len(got.Settings.Approvers.Users) == 0 &&
+		got.Settings.Approvers.Usergroups[0] == "S0HR" && len(over.Approvers.Users) == 2, "%+v, %v", got.Settings, faults)
+}
+
+func TestAFileMayHaveTheSpecificationsOwnNames(t *testing.T) {
+	file, faults := settings.ReadYAML([]byte("aiSessions: {cache: {enabled: true}}\naiAgents:\n  - id: a\n    "+
+		"provider: openai\n    capabilities: [code]\n    isDefault: true\n    authRef: mine\n"), tenancy.DefaultSettings())
+	s := file.Settings
+	expect.That(t, len(faults) == 0 && s.AISessions.Cache.Enabled && len(s.Agents) == 1 && s.Agents[0].IsDefault &&
+		s.Agents[0].AuthRef == "mine" && s.Validate() == nil && file.Line("agents[0].auth_ref") == 7, "%+v %v", s, faults)
+}
+
+func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
+	for text, want := range map[string][]string{
+		"max_opne_tasks: 1\nmax_versions: no\nmax_versions: 3\n": {"max_opne_tasks unknown 1", "max_versions whole 2",
+			"max_versions twice 3"},
+		"slug: x\nself_approval_chosen: true": {"slug own 1", "self_approval_chosen own 2"},
+		"approvers:\n  people: [U1]\n  users: U1\n  mode: [list]": {"approvers.people unknown 2", "approvers.users list 3",
+			"approvers.mode text 4"},
+		"mcp_servers:\n  - name: a\n    token: x\n  - b": {"mcp_servers[0].url address 2",
+			"mcp_servers[0].token unknown 3", "mcp_servers[1] fields 4"},
+		"locale: yes\nallow_self_approval: yes\nname: null": {"locale one_of 1", "allow_self_approval flag 2",
+			"name text 3"},
+		"max_versions: 1_0\nmax_cost_usd: \"5\"": {"max_versions whole 1", "max_cost_usd number 2"},
+		"name: &a x\nmodel: *a":                  {"name alias 1", "model alias 2"},
+		"approvers: {users: [[U1]]}":             {"approvers.users[0] text 1"},
+		"Rev: 3\nrev: 4\n? [a]\n: 1":             {"Rev unknown 1", "rev unknown 2", " unknown 3"},
+		"name: [":                                {" yaml 1"},
+		"- a":                                    {" fields 1"},
+		"":                                       {" fields 1"},
+		"aiAgents:\n  - isDefault: true\n    is_default: true\n    metadata:\n      a: [1]\n      b: 1\n      b: x\n    " +
+			"secret: x\nagents: []": {
+			"agents[0].is_default twice 3", "agents[0].metadata.a text 5", "agents[0].metadata.b twice 7",
+			"agents[0].secret unknown 8", "agents twice 9"},
+		"ai_sessions: {cache: true}":        {"ai_sessions.cache fields 1"},
+		strings.Repeat("#", web.MaxBytes+1): {" yaml_size 0"},
+	} {
+		file, faults := settings.ReadYAML([]byte(text), full())
+		var got []string
+		for _, f := range faults {
+			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Rule, f.Line))
+		}
+		expect.That(t, slices.Equal(got, want), "%.60q: %q, want %q", text, got, want)
+		_ = file
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("max_versions: 4\napprovers:\n  users: [U1] # 佐藤\n"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, faults := settings.ReadYAML(text, full())
+		if len(faults) > 0 {
+			return
+		}
+		again := expect.Value(settings.WriteYAML(file.Settings, "", nobody))(t)
+		back, faults := settings.ReadYAML(again, tenancy.DefaultSettings())
+		back.Settings.Slug, back.Settings.SelfApprovalChosen = file.Settings.Slug, file.Settings.SelfApprovalChosen
+		diff := tenancy.Differences(file.Settings, back.Settings)
+		expect.That(t, len(faults) == 0 && diff == nil, "%v %v of %q", faults, diff, again)
+	})
+}
+
+// An administrator fills in the columns of repositories and of listed reads in a browser, wide or narrow, and finds
+// there what was saved, and what is wrong at its field.
+func TestRowsOfRepositoriesAndReadsAreFilledIn(t *testing.T) {
+	db, c := storetest.Start(t), browser.Start(t)
+	for name, window := range map[string]browser.Window{
+		"desk":  {Width: 1280, Height: 900, Calm: true, Language: "ja"},
+		"phone": {Width: 390, Height: 844, Phone: true, Calm: true, Language: "ja"},
+	} {
+		t.Run(name, func(t *testing.T) { fillsIn(t, consoletest.New(t, db), c, name, window) })
+	}
+}
+
+func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string, window browser.Window) {
+	b, console, version := w.As(webapi.Suzuki), w.Console.Handler(), versionOf(t, "list_employees")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
+		console.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	tab := c.Open(t, server.URL+"/console/settings", window)
+	fields := map[string]string{
+		"sources.name": "shop", "sources.repository": "acme/shop", "sources.ref": "heads/main", "sources.people": "everybody",
+		"sources.agents": "claude, codex", "sources.allow": "CODEOWNERS", "listed_reads.agent": "claude",
+		"listed_reads.tool": "list_employees", "listed_reads.version": "nothing", "listed_reads.people": webapi.Sato,
+	}
+	at := func(name string) string { return fmt.Sprintf(`input[name="%s"]`, name) }
+	holds := func() {
+		t.Helper()
+		for name, text := range fields {
+			tab.Until(fmt.Sprintf(`document.querySelector(%q)?.value === %q`, at(name), text))
+		}
+		tab.Until(`document.querySelector('select[name="sources.ci"]').value === "skip"`)
+		tab.Fits()
+	}
+	for name, text := range fields {
+		tab.Type(at(name), text)
+	}
+	tab.Eval(`document.querySelector('select[name="sources.ci"]').value = "skip"`)
+	tab.Click(`button[value="save"]`)
+	tab.Until(`document.querySelector("#problems") && document.querySelector("#s-listed-reads .row .problem")`)
+	holds() // what was typed stays
+	tab.Accessible(t)
+	expect.Same(t, 0, len(w.SettingsNow().Sources))
+
+	fields["listed_reads.version"] = version
+	tab.Type(at("listed_reads.version"), version)
+	tab.Click(`button[value="save"]`)
+	tab.Until(`location.search.includes("done=saved")`)
+	holds()
+	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
+	expect.Same(t, []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
+		People: []string{webapi.Sato}}}, w.SettingsNow().ListedReads)
+	tab.Until(`document.querySelectorAll('input[name="sources.name"]').length === 3`) // two empty ones for the next
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		tab.Eval(`document.querySelector("#s-sources").scrollIntoView()`)
+		tab.Screenshot(filepath.Join(dir, "settings-"+name+".png"))
 	}
 }

@@ -143,5 +143,5 @@ func (c *ToolPages) showMark(w http.ResponseWriter, r *http.Request, v *web.View
 	if r.PostForm.Get("act") == "save" {
 		d.Status = data.Status()
 	}
-	return c.Show(w, r, v, d, "tool-mark.html")
+	return c.Show(w, r, v, d, "tools/mark")
 }

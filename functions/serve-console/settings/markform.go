@@ -1,7 +1,11 @@
 package settings
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,6 +13,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/legible"
 )
 
 type markTexts struct{ web.Texts }
@@ -199,4 +205,163 @@ func (t markTexts) sum(m *rules.Mark, version string) string {
 		return text + " " + t.Say("goes", "to", strings.Join(each(m.Destinations), ", "))
 	}
 	return text + " " + t.Say("goes_unknown")
+}
+
+// choice is an argument of a tool that an administrator can mark.
+type choice struct {
+	Pointer      string
+	About        string // what the schema says of it
+	Number, Text bool
+}
+
+const (
+	maxChoices = 200
+	maxDepth   = 8
+	maxAbout   = 80 // characters
+)
+
+// rows is the part of a pointer that stands for every row of a list.
+const rows = "*"
+
+// choices returns the numbers and texts among a tool's arguments, as its schema declares them. Those of one row of a
+// list stand for those of each row.
+func choices(input string) []choice {
+	var c chooser
+	c.walk(inlined(input), nil, "")
+	return c.all
+}
+
+// inlined returns a schema without references, nil if it can't be read.
+func inlined(input string) any {
+	text, err := schema.Inline(input)
+	if err != nil {
+		return nil
+	}
+	v, err := schema.Decode(text)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+type chooser struct{ all []choice }
+
+// walk adds what a schema declares at a path. about is what is said of the list in whose rows it is.
+func (c *chooser) walk(v any, path []string, about string) {
+	s, ok := v.(map[string]any)
+	if !ok || len(path) > maxDepth {
+		return
+	}
+	title, _ := s["title"].(string)
+	description, _ := s["description"].(string)
+	about = cmp.Or(title, description, about)
+	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
+		for _, one := range list(s[keyword]) {
+			c.walk(one, path, about)
+		}
+	}
+	number, text := false, s["enum"] != nil && s["type"] == nil
+	for _, kind := range kinds(s) {
+		number = number || kind == "number" || kind == "integer"
+		text = text || kind == "string"
+	}
+	if (number || text) && len(path) > 0 {
+		c.add("/"+strings.Join(path, "/"), about, number, text)
+	}
+	members, _ := s["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if name != "" && name != rows {
+			c.walk(members[name], append(slices.Clone(path), escape(name)), "")
+		}
+	}
+	c.walk(s["items"], append(slices.Clone(path), rows), about)
+}
+
+func (c *chooser) add(pointer, about string, number, text bool) {
+	i := slices.IndexFunc(c.all, func(x choice) bool { return x.Pointer == pointer })
+	if i < 0 {
+		if len(c.all) == maxChoices {
+			return
+		}
+		i = len(c.all)
+		c.all = append(c.all, choice{Pointer: pointer, About: legible.Clip(legible.OneLine(about), maxAbout)})
+	}
+	c.all[i].Number, c.all[i].Text = c.all[i].Number || number, c.all[i].Text || text
+}
+
+func list(v any) []any {
+	all, _ := v.([]any)
+	return all
+}
+
+// kinds are the types that a schema allows.
+func kinds(s map[string]any) (all []string) {
+	for _, v := range append(list(s["type"]), s["type"]) {
+		if kind, ok := v.(string); ok {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// shown returns a pointer as people read it: items[] › price.
+func shown(pointer string) string {
+	var parts []string
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if last := len(parts) - 1; part == rows && last >= 0 {
+			parts[last] += "[]"
+			continue
+		}
+		parts = append(parts, legible.Spelled(strings.NewReplacer("~1", "/", "~0", "~").Replace(part)))
+	}
+	return strings.Join(parts, " › ")
+}
+
+// example returns arguments that a tool takes: an example of its schema or, without one, made from the schema.
+func example(input string) string {
+	b, err := json.Marshal(sample(inlined(input), 0))
+	if err != nil { // impossible: the values were read as JSON
+		return ""
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, b, "", "  "); err != nil {
+		return ""
+	}
+	return text.String()
+}
+
+func sample(v any, depth int) any {
+	s, _ := v.(map[string]any)
+	if given := append(list(s["examples"]), s["default"], s["const"]); depth <= maxDepth {
+		given = append(given, list(s["enum"])...)
+		if i := slices.IndexFunc(given, func(v any) bool { return v != nil }); i >= 0 {
+			return given[i]
+		}
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		if all := list(s[keyword]); len(all) > 0 && len(kinds(s)) == 0 {
+			return sample(all[0], depth+1)
+		}
+	}
+	all := slices.DeleteFunc(kinds(s), func(kind string) bool { return kind == "null" })
+	switch kind := append(all, "object")[0]; {
+	case depth > maxDepth:
+		return nil
+	case kind == "array":
+		return []any{sample(s["items"], depth+1)}
+	case kind == "object":
+		members, _ := s["properties"].(map[string]any)
+		out := map[string]any{}
+		for name, member := range members {
+			out[name] = sample(member, depth+1)
+		}
+		return out
+	case kind == "boolean":
+		return false
+	case kind == "string":
+		return "…"
+	}
+	return 1
 }

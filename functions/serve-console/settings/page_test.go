@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/settings"
@@ -14,10 +15,14 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
 
@@ -40,7 +45,8 @@ func opened(w *consoletest.World, change ...string) url.Values {
 
 func settingsChanges(w *consoletest.World) []aggregate.AuditEntry {
 	w.T.Helper()
-	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", 50))(w.T).Items
+	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated},
+		"", 50))(w.T).Items
 }
 
 var ja = settings.Texts{web.TextsOf("settings", "ja")}
@@ -56,8 +62,10 @@ func TestSettings(t *testing.T) {
 		"without slack nobody new is taken and the page says so": testWithoutSlackNobodyNewIsTakenAndThePageSaysSo,
 		"no setting becomes markup":                              testNoSettingBecomesMarkup,
 		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
-		"what was spent is said, and home asks":                  testHomeAndBudgets, "administrators are changed": testAdmins, "settings travel as a file": testSettingsTravelAsAFile,
-		"a files mistakes are named with their lines": testAFilesMistakesAreNamedWithTheirLines,
+		"what was spent is said, and home asks":                  testHomeAndBudgets,
+		"administrators are changed":                             testAdmins,
+		"settings travel as a file":                              testSettingsTravelAsAFile,
+		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
 	})
 }
 
@@ -70,7 +78,8 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	}
 	a := b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
 		"false", "approvers.users", "|"+webapi.Sato+"|"+webapi.Tanaka,
-		"approvers.usergroups", "|"+webapi.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "https://rooms.example.com/mcp|"))
+		"approvers.usergroups", "|"+webapi.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "http"+
+			"s://rooms.example.com/mcp|"))
 	expect.Must(t, a.Status == http.StatusSeeOther && a.To == "/console/settings?done=saved",
 		"%d %s %v", a.Status, a.To, a)
 	s := w.SettingsNow()
@@ -88,42 +97,53 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	row := func(change ...string) url.Values {
-		return opened(w, append([]string{"agents.id", "|doc-bot|", "agents.label", "|書類|", "agents.provider", "openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
+		return opened(w, append([]string{"agents.id", "|doc-bot|", "agents.label", "|書類|", "agents.provider",
+			"openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
 			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false",
 			"auto_actions.argv", `go test "./a b/*"|`, "auto_actions.place", "D1|",
 			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
 	}
 	b.Post("/console/settings", row()).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
-	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
+	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
+		Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
 	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}},
 		s.AutoActions)
 	expect.That(t, s.AISessions.Cache.Enabled && s.SessionIdleDays == 3 && s.DMDefault == "agent", "%+v", s)
 	page := b.Get("/console/settings")
-	for _, want := range []string{`value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`, `<option value="http" selected>`, "doc-bot 書類 http"} {
+	for _, want := range []string{`value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`,
+		`<option value="http" selected>`, "doc-bot 書類 http"} {
 		expect.That(t, strings.Contains(page.Body, want), "the page has no %q", want)
 	}
 	s.Agents[0].Metadata["owner"] = "人事"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s,
 		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, w.Now()))(t)
-	if a := b.Post("/console/settings", row("agents.label", "||")); a.Status != http.StatusSeeOther || len(w.SettingsNow().Agents[0].Metadata) != 1 || w.SettingsNow().Agents[0].Metadata["owner"] != "人事" {
+	if a := b.Post("/console/settings", row("agents.label", "||")); a.Status != http.StatusSeeOther ||
+		len(w.SettingsNow().Agents[0].Metadata) != 1 || w.SettingsNow().Agents[0].Metadata["owner"] != "人事" {
 		t.Errorf("what the page does not ask for: %d %+v", a.Status, w.SettingsNow().Agents)
 	}
 	for says, change := range map[string][]string{
-		ja.In("columns", "agents.endpoint") + ": " + ja.Rule(tenancy.Rule(agent.RuleRequired)):    {"agents.endpoint", "||"},
-		ja.In("columns", "agents.capabilities") + ": " + ja.Rule(tenancy.Rule(agent.RuleAbility)): {"agents.capabilities", "|code, root|"},
-		ja.In("columns", "agents.auth_ref") + ": " + ja.Rule(tenancy.Rule(agent.RuleAuthRef)):     {"agents.auth_ref", "|sk-proj-1|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoShell)):                                                {"auto_actions.argv", "bash *|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoStar)):                                                 {"auto_actions.argv", "python3 -c *|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoOption)):                                               {"auto_actions.argv", "go test -exec *|"},
+		ja.In("columns", "agents.endpoint") + ": " + ja.Rule(tenancy.Rule(agent.RuleRequired)): {"agents.endpoint", "||"},
+		ja.In("columns", "agents.capabilities") + ": " + ja.Rule(tenancy.Rule(agent.RuleAbility)): {"agents.capabilities",
+			"|code, root|"},
+		ja.In("columns", "agents.auth_ref") + ": " + ja.Rule(tenancy.Rule(agent.RuleAuthRef)): {"agents.auth_ref",
+			"|sk-proj-1|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoShell)): {"auto_actions.argv",
+			"bash *|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoStar)): {"auto_actions.argv",
+			"python3 -c *|"},
+		ja.Rule(tenancy.Rule(agent.RuleAutoOption)): {"auto_actions.argv",
+			"go test -exec *|"},
 		ja.Rule(tenancy.Rule(agent.RuleAutoPlace)): {
 			"auto_actions.place", "|"},
 	} {
 		b.Post("/console/settings", row(change...)).Says(t, http.StatusUnprocessableEntity, says)
 	}
-	wrong := b.Post("/console/settings", row("agents.auth_ref", "|sk-proj-1|", serverName, "rooms|", serverURL, "http://x|"))
-	wrong.Says(t, http.StatusUnprocessableEntity, ja.Label("agents")+" (1): "+ja.In("columns", "agents.auth_ref"), ja.In("columns", serverURL)+": ")
+	wrong := b.Post("/console/settings", row("agents.auth_ref", "|sk-proj-1|", serverName, "rooms|", serverURL,
+		"http://x|"))
+	wrong.Says(t, http.StatusUnprocessableEntity, ja.Label("agents")+" (1): "+ja.In("columns", "agents.auth_ref"),
+		ja.In("columns", serverURL)+": ")
 	expect.Is(t, strings.Count(wrong.Body, `aria-invalid="true"`), 2, "fields that are marked: ")
 	page.Holds(t, `<a href="#h-approval">`, `<h2 id="h-approval">`)
 }
@@ -134,19 +154,33 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 		name, value string
 		rule        tenancy.Rule
 	}{
-		{"name", "", tenancy.RuleLength}, {"name", strings.Repeat("人", 81), tenancy.RuleLength}, {"slug", "A b", tenancy.RuleSlug}, {"model", "llama3", tenancy.RuleModel},
-		{"l4_timeout_seconds", "29", tenancy.RuleBetween}, {"l4_timeout_seconds", "86401", tenancy.RuleBetween}, {"approval_timeout_hours", "0", tenancy.RuleBetween}, {"approval_timeout_hours", "8737", tenancy.RuleBetween},
-		{"max_versions", "51", tenancy.RuleBetween}, {"max_versions", "five", tenancy.RuleWhole}, {"max_versions", "", tenancy.RuleWhole}, {"max_versions", "2.5", tenancy.RuleWhole},
-		{"retain_results_days", "3651", tenancy.RuleBetween}, {"max_cost_usd", "-1", tenancy.RuleBetween}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween}, {"max_cost_month_usd", "1000001", tenancy.RuleBetween}, {"max_cost_usd", "x", tenancy.RuleNumber},
-		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001", tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", tenancy.RuleWhole}, {"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
-		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
-		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"process_approval_required", "", tenancy.RuleFlag}, {"auto_approve_tools", "1", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
+		{"name", "", tenancy.RuleLength}, {"name", strings.Repeat("人", 81), tenancy.RuleLength}, {"slug", "A b",
+			tenancy.RuleSlug}, {"model", "llama3", tenancy.RuleModel},
+		{"l4_timeout_seconds", "29", tenancy.RuleBetween}, {"l4_timeout_seconds", "86401",
+			tenancy.RuleBetween}, {"approval_timeout_hours", "0", tenancy.RuleBetween},
+		{"approval_timeout_hours", "8737", tenancy.RuleBetween},
+		{"max_versions", "51", tenancy.RuleBetween}, {"max_versions", "five", tenancy.RuleWhole}, {"max_versions", "",
+			tenancy.RuleWhole}, {"max_versions", "2.5", tenancy.RuleWhole},
+		{"retain_results_days", "3651", tenancy.RuleBetween}, {"max_cost_usd", "-1",
+			tenancy.RuleBetween}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween},
+		{"max_cost_month_usd", "1000001", tenancy.RuleBetween}, {"max_cost_usd", "x", tenancy.RuleNumber},
+		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001",
+			tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", tenancy.RuleWhole},
+		{"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
+		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "",
+			tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
+		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"process_approval_required", "",
+			tenancy.RuleFlag}, {"auto_approve_tools", "1", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
 		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", webapi.Guest,
-			people.RuleGuest}, {"approvers.users", webapi.Stranger, people.RuleOutsider}, {"approvers.users", webapi.Bot, people.RuleBot},
-		{"direct_approvers.channel", "#hr", tenancy.RuleChannelID}, {"direct_approvers.channel", "C0NOWHERE1", tenancy.RuleUnjoined},
+			people.RuleGuest}, {"approvers.users", webapi.Stranger, people.RuleOutsider},
+		{"approvers.users", webapi.Bot, people.RuleBot},
+		{"direct_approvers.channel", "#hr", tenancy.RuleChannelID}, {"direct_approvers.channel", "C0NOWHERE1",
+			tenancy.RuleUnjoined},
 		{"direct_approvers.users", webapi.Guest, people.RuleGuest}, {"direct_approvers.users", "@sato", tenancy.RuleUserID},
-		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE", people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
-		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
+		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE",
+			people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
+		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL,
+			"https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
 	} {
 		for _, locale := range language.All {
 			b.Locale = locale
@@ -154,11 +188,13 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			f.Set(tt.name, tt.value)
 			a := b.Post("/console/settings", f)
 			says, _, _ := strings.Cut(web.TextsOf("settings", locale).In("rules", tt.rule), "{")
-			if a.Status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween && tt.rule != tenancy.RuleLength || !strings.Contains(a.Text(), html.EscapeString(says)) {
+			if a.Status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween &&
+				tt.rule != tenancy.RuleLength || !strings.Contains(a.Text(), html.EscapeString(says)) {
 				t.Errorf("%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.Status, a.Text()[:min(600, len(a.Text()))])
 			}
 			x, _ := tenancy.SettingNamed(tt.name)
-			if !strings.Contains(a.Body, `value="`+html.EscapeString(tt.value)+`"`) && x.Kind != tenancy.KindChoice && !strings.HasSuffix(string(tt.rule), "flag") {
+			if !strings.Contains(a.Body, `value="`+html.EscapeString(tt.value)+`"`) && x.Kind != tenancy.KindChoice &&
+				!strings.HasSuffix(string(tt.rule), "flag") {
 				t.Errorf("%s=%.20q: what was typed is lost", tt.name, tt.value)
 			}
 		}
@@ -177,7 +213,8 @@ func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	mine := opened(w, "max_versions", "9", "name", "私の名前")
-	if a := b.Post("/console/settings", opened(w, "max_versions", "7", "approval_timeout_hours", "24")); a.Status != http.StatusSeeOther {
+	if a := b.Post("/console/settings", opened(w, "max_versions", "7", "approval_timeout_hours",
+		"24")); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	a := b.Post("/console/settings", mine)
@@ -238,10 +275,81 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consolet
 	expect.That(t, !w.SettingsNow().SelfApprovalChosen, "no choice")
 	b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}).Says(t, http.StatusSeeOther)
 	words := web.TextsOf("welcome", "ja")
-	b.Get("/console/welcome").Says(t, http.StatusOK, words.Say("back"), words.Say("recorded")).Lacks(t, words.Say("note"), words.Say("later"))
+	b.Get("/console/welcome").Says(t, http.StatusOK, words.Say("back"), words.Say("recorded")).Lacks(t, words.Say("note"),
+		words.Say("later"))
 	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}       // of a page that was opened before
 	w.As(webapi.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
-	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {
+	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen ||
+		strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {
 		t.Errorf("it is asked again: %+v", s)
+	}
+}
+
+// In a further workspace, the page shows an administrator the deployment's limit next to the day's budget, and a
+// contest is bounded by it. In the deployment's own workspace the page shows no such limit.
+func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
+	db := storetest.Start(t)
+	for _, locale := range language.All {
+		for own, further := range map[string]bool{"T0HOME": true, slacktest.Team: false} {
+			w := consoletest.New(t, db)
+			rows := store.NewTasks(w.DB, w.Table) // as in the function that meets requests
+			expect.NoError(t, rows.CapFurther("2.50"))
+			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
+			w.Console.Begin = &consoletest.Beginner{W: w}
+			b := w.As(webapi.Suzuki)
+			b.Locale = locale
+			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
+			if a := b.Get("/console/settings"); a.Status != 200 || strings.Contains(a.Text(), said) != further {
+				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
+			}
+			prices := web.TextsOf("settings", locale).Say("further_prices")
+			if a := b.Get("/console/settings"); strings.Contains(a.Text(), prices) != further {
+				t.Errorf("%s, %s: prices of its own: %s", locale, own, a.Text())
+			}
+			if a := b.Get("/console/contests/new"); a.Status != 200 || strings.Contains(a.Text(), "2.50") != further {
+				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
+			}
+		}
+	}
+}
+
+// A parameter may override the setting: the page shows the model that was really used.
+func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(webapi.Suzuki)
+	words := web.TextsOf("settings", "ja")
+	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "勤怠"})
+	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused")) // its rows name none
+	used := func(id, provider, model string) {
+		w.Later(time.Minute)
+		w.Decide(task.Charge(aggregate.Usage{ID: id, Provider: provider, Model: model, Calls: 1, Cost: 1}, w.Now(),
+			func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+	}
+	used("02", "demo", "demo")
+	b.Get("/console/settings").Says(t, http.StatusOK, "最後に使われたモデル: demo (")
+	used("01", "anthropic", "claude-x")
+	b.Get("/console/settings").Says(t, http.StatusOK,
+		"最後に使われたモデル: claude-x ("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")
+	other := w.Found("T0OTHER", webapi.Tanaka)
+	w.Of(other, webapi.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+}
+
+// People pass the name of a setting from a sentence on to an administrator: the settings page must use that name.
+func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
+	for _, locale := range language.All {
+		words := settings.Texts{web.TextsOf("settings", locale)}
+		for field, reasons := range map[string][]aggregate.Reason{
+			"max_cost_usd": {task.ReasonCostLimit, task.ReasonModelUnpriced}, "max_cost_day_usd": {task.ReasonDayBudget,
+				task.ReasonModelUnpriced},
+			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant,
+				task.ReasonNearlyFull},
+			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
+		} {
+			for _, r := range reasons {
+				said := explain.Ended(locale, r, "")
+				expect.That(t, strings.Contains(said, words.Label(field)), "%s %s: %q", locale, field, said)
+			}
+		}
 	}
 }

@@ -27,8 +27,10 @@ var rowsLists = map[string][]column{
 		{key: "output", example: "2"}, {key: "cached", example: "0.025"}, {key: "date", example: "2026-11-20"},
 	},
 	"agents": {
-		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
-		{key: "capabilities", example: "code, shell, test, tools"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
+		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model",
+			example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
+		{key: "capabilities", example: "code, shell, test, tools"}, {key: "auth_ref"}, {key: "context_tokens",
+			example: "128000"},
 		{key: "is_default", options: []string{"false", "true"}},
 	},
 	"auto_actions": {

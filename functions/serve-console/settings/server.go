@@ -105,7 +105,7 @@ func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if problem != "" {
 		d.Status = http.StatusConflict
 	}
-	return c.Show(w, r, v, d, "tool-server.html")
+	return c.Show(w, r, v, d, "tools/server")
 }
 
 // page returns the tools of the page that is asked for: of those that are searched, first the one with that very name,

@@ -5,16 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 type settingsData struct {
@@ -105,7 +109,8 @@ func idAt(form url.Values, field string) string {
 func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values) input {
 	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.Locale()), Value: p.form.Get(x.Name)}
 	for _, wrong := range p.problems {
-		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name && (x.Kind != tenancy.KindRows || wrong.Field == x.Name) {
+		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name &&
+			(x.Kind != tenancy.KindRows || wrong.Field == x.Name) {
 			in.Problems = append(in.Problems, t.problem(wrong))
 		}
 	}
@@ -264,4 +269,104 @@ func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON)
 		}
 	}
 	return t.shown(m, field, form)
+}
+
+// lastModel returns the model that the workspace's newest request used, and when. Only the usage has it for certain: a
+// deployment may override the model of the settings, and the pages don't see that parameter.
+func (c *Pages) lastModel(ctx context.Context, tenant string) (aggregate.Use, error) {
+	newest, err := c.Store.Tasks(ctx, tenant, task.Filter{}, "", 1)
+	if err != nil || len(newest.Items) == 0 {
+		return aggregate.Use{}, err
+	}
+	a, err := c.Store.Load(ctx, task.RefOf(tenant, newest.Items[0].ID))
+	if err != nil {
+		return aggregate.Use{}, err
+	}
+	var last aggregate.Use
+	for _, u := range a.Uses {
+		if u.Model != "" && u.CreatedAt.After(last.CreatedAt) {
+			last = *u
+		}
+	}
+	return last, nil
+}
+
+// sayModel adds to the model's setting which model was used last. It adds nothing if that can't be read.
+func (c *Pages) sayModel(ctx context.Context, v *web.Viewer, d *settingsData) {
+	last, err := c.lastModel(ctx, v.Tenant)
+	if err != nil {
+		slog.WarnContext(ctx, "which model was used is not shown", "err", err)
+		return
+	}
+	t := settingsTexts{v.Texts("settings")}
+	for i := range d.Sections {
+		for j := range d.Sections[i].Inputs {
+			if in := &d.Sections[i].Inputs[j]; in.Name == "model" {
+				in.Bound = t.modelUsed(last.Provider, last.Model, last.CreatedAt)
+			}
+		}
+	}
+}
+
+func (t settingsTexts) modelUsed(provider, model string, at time.Time) string {
+	if model == "" {
+		return t.Say("model_unused")
+	}
+	name := legible.OneLine(model)
+	if provider == aggregate.Demo {
+		name = t.Say("model_demo")
+	}
+	return t.Say("model_used", "model", name, "when", web.Minute(at))
+}
+
+type settingsTexts struct{ web.Texts }
+
+// rule describes the rule that a value breaks.
+func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
+	return t.In("rules", r, append(values, "commands", agent.OpenCommands())...)
+}
+
+// problem says in the reader's language why a field's value is refused.
+func (t settingsTexts) problem(p tenancy.Problem) string {
+	var words []string
+	for _, w := range p.Words {
+		words = append(words, t.value(p.Field, w))
+	}
+	return cmp.Or(
+		t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", strings.Join(words, " / ")),
+		string(p.Rule),
+	)
+}
+
+// label returns a field's readable name; a field in a list has its number appended, and its column if it has one.
+func (t settingsTexts) label(field string) string {
+	if provider, ok := strings.CutPrefix(field, "clients."); ok {
+		return fmt.Sprintf("%s (%s)", t.Say("client"), provider)
+	}
+	base, at, _ := strings.Cut(field, "[")
+	x, ok := tenancy.SettingNamed(base)
+	switch {
+	case field == "admins":
+		return t.Say("admins")
+	case !ok || !x.Asked():
+		return field
+	}
+	label := x.Says.In(t.Locale()).Label
+	var n int
+	if _, err := fmt.Sscanf(at, "%d]", &n); err == nil {
+		label = fmt.Sprintf("%s (%d)", label, n+1)
+		if _, column, ok := strings.Cut(at, "]."); ok {
+			label += ": " + cmp.Or(t.In("columns", base+"."+column), column)
+		}
+	}
+	return label
+}
+
+// value returns the label of one of a fixed set of values, or else the value itself.
+func (t settingsTexts) value(field, is string) string {
+	x, _ := tenancy.SettingNamed(field)
+	if i := slices.Index(x.Choices, is); i >= 0 {
+		return x.Says.In(t.Locale()).Choices[i]
+	}
+	return is
 }

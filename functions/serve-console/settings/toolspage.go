@@ -111,7 +111,7 @@ func (c *ToolPages) showTools(w http.ResponseWriter, r *http.Request, v *web.Vie
 	data.Servers = serverSums(settings.MCPServers, rows)
 	c.countUndecided(r.Context(), v, rows, data.Servers)
 	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data, Status: data.Status()}
-	return c.Show(w, r, v, d, "tools.html")
+	return c.Show(w, r, v, d, "tools")
 }
 
 // toolsPath is the address of the list.
@@ -147,7 +147,8 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 // own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
 	x := ownTool{
-		Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
+		Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
+		Write:    s.Access == aggregate.Write,
 		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
 	}
 	if x.Write {
@@ -311,4 +312,31 @@ func (c *ToolPages) namedServer(ctx context.Context, v *web.Viewer, name string)
 		return tenancy.MCPServer{}, aggregate.ErrNotFound
 	}
 	return settings.MCPServers[i], nil
+}
+
+type toolsTexts struct{ web.Texts }
+
+// unfit maps parts of an error message to the keys of their texts.
+var unfit = [][2]string{
+	{"there twice", "twice"}, {"it can't be read", "unreadable"}, {"x-mcp-header", "headers"},
+	{"its name is not", "name"}, {"title is over", "long_title"},
+	{"description is over", "long_description"},
+	{"schema of it is over", "large_schema"}, {"arguments are no object", "no_object"},
+	{"arguments can't be checked", "arguments"},
+	{"result can't be checked", "result"}, {"all allowed tools of servers", "large_total"},
+	{"allowed as one that writes", "writes"},
+	{"which is the limit", "most"}, {"none that the server has", "gone"},
+}
+
+// unfit says why a tool can't be allowed.
+func (t toolsTexts) unfit(problem string) string {
+	if problem == "" {
+		return ""
+	}
+	for _, one := range unfit {
+		if strings.Contains(problem, one[0]) {
+			return t.In("unfit", one[1])
+		}
+	}
+	return t.Say("not_fit")
 }

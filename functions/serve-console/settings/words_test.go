@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
 
@@ -26,7 +28,8 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 		asked := map[string]int{}
 		for _, section := range texts.sheetOf(settingsPage{now: is, form: formOf(is)}).Sections {
 			for _, in := range section.Inputs {
-				if asked[in.Name]++; section.Title == "" || in.Label == "" || in.Label != texts.label(in.Name) || (in.Hint != "") != (in.Kind == tenancy.KindRows) {
+				if asked[in.Name]++; section.Title == "" || in.Label == "" || in.Label != texts.label(in.Name) ||
+					(in.Hint != "") != (in.Kind == tenancy.KindRows) {
 					t.Errorf("%s lacks words: %+v", locale, in)
 				}
 				for _, box := range in.Boxes {
@@ -36,11 +39,13 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 		}
 		for _, f := range is.Fields() {
 			named := func(d tenancy.Difference) bool { return d.Field == f.Name }
-			if n := asked[f.Name]; f.Asked() != (n == 1) || f.Asked() == slices.ContainsFunc(unasked, named) || f.Own != slices.ContainsFunc(own, named) {
+			if n := asked[f.Name]; f.Asked() != (n == 1) || f.Asked() == slices.ContainsFunc(unasked, named) ||
+				f.Own != slices.ContainsFunc(own, named) {
 				t.Errorf("%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
 			}
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
-			if told := texts.differences(nil, changed); len(changed) != 1 || f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
+			if told := texts.differences(nil, changed); len(changed) != 1 ||
+				f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
 				t.Errorf("%s: the change of %s is told as %v", locale, f.Name, told)
 			}
 			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
@@ -81,6 +86,86 @@ func TestEveryRuleAndColumnHasItsWords(t *testing.T) {
 		for list, columns := range rowsLists {
 			for _, c := range columns {
 				expect.That(t, texts.In("columns", list+"."+c.key) != "", "%s has no words for %s.%s", locale, list, c.key)
+			}
+		}
+	}
+}
+
+// Each fault has a text of its own.
+func TestEveryFaultOfAServersToolHasWords(t *testing.T) {
+	for _, locale := range language.All {
+		texts := toolsTexts{web.TextsOf("tools", locale)}
+		for _, part := range unfit {
+			if said := texts.unfit("… " + part[0] + " …"); said == "" || said != texts.In("unfit", part[1]) {
+				t.Errorf("%s says %q for %q", locale, said, part[0])
+			}
+		}
+	}
+}
+
+func TestArgumentsAreOfferedAsTheirSchemaHasThem(t *testing.T) {
+	got := choices(`{"type":"object","$defs":{"row":{"type":"object","properties":{"price":{"type":["number","null"],
+		"title":"Price","description":"of one"},"shop":{"enum":["a","b"]}}}},"properties":{
+		"rows":{"type":["null","array"],"items":{"$ref":"#/$defs/row"}},
+		"to":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}],"description":"who\u202e gets it"},
+		"fee":{"oneOf":[{"type":"integer"},{"type":"string"}]},"a/b~c":{"type":"number"},"done":{"type":"boolean"},
+		"*":{"type":"number"},"":{"type":"number"}}}`)
+	var said []string
+	for _, c := range got {
+		said = append(said, fmt.Sprintf("%s %t %t %s", c.Pointer, c.Number, c.Text, c.About))
+	}
+	expect.Same(t, said, []string{
+		"/a~1b~0c true false ", "/fee true true ", "/rows/*/price true false Price", "/rows/*/shop false true ",
+		"/to false true who⟨U+202E⟩ gets it", "/to/* false true who⟨U+202E⟩ gets it",
+	})
+	expect.Is(t, shown("/a~1b~0c"), "a/b~c")
+	expect.Is(t, shown("/rows/*/price"), "rows[] › price")
+	expect.Is(t, shown("/lots/*/*"), "lots[][]")
+}
+
+// Schemas come from servers: whatever they are, the page offers a bounded number of arguments.
+func TestHostileSchemasOfferFew(t *testing.T) {
+	var wide strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&wide, `"a%d":{"type":"number"},`, i)
+	}
+	deep := strings.Repeat(`{"properties":{"a":`, 100) + `{"type":"number"}` + strings.Repeat(`}}`, 100)
+	for schema, most := range map[string]int{
+		`{"properties":{` + wide.String() + `"z":{}}}`: maxChoices, deep: 0, `[`: 0, `true`: 0, ``: 0,
+		`{"properties":[1],"items":5,"anyOf":{},"type":{}}`: 0,
+	} {
+		n := len(choices(schema))
+		expect.That(t, n <= most, "%d of %.60s", n, schema)
+		expect.That(t, example(schema) != "", "no example of %.60s", schema)
+	}
+}
+
+func TestAnExampleIsMadeWhereASchemaHasNone(t *testing.T) {
+	made := example(`{"type":"object","properties":{"to":{"type":"string"},"n":{"type":["null","integer"]},
+		"rows":{"type":"array","items":{"properties":{"price":{"type":"number","examples":[5]},"kind":{"enum":["x"]}}}}}}`)
+	expect.Is(t, strings.Join(strings.Fields(made), ""),
+		`{"n":1,"rows":[{"kind":"x","price":5}],"to":"…"}`)
+}
+
+// Exported for the tests of the pages.
+var (
+	FormOf = formOf
+)
+
+type Texts = settingsTexts
+
+func (t settingsTexts) Rule(r tenancy.Rule) string { return t.rule(r) }
+
+func (t settingsTexts) Label(field string) string { return t.label(field) }
+
+func TestEveryToolHasWords(t *testing.T) {
+	for _, locale := range language.All {
+		texts := web.TextsOf("tools", locale)
+		for _, s := range expect.Value(tool.Builtin())(t).All() {
+			expect.That(t, s.Provider == "" || texts.In("providers", s.Provider) != "",
+				"%s has no name for %s", locale, s.Provider)
+			for _, name := range s.Knows() {
+				expect.That(t, texts.In("bound_wrong", name) != "", "%s has no words for %s", locale, name)
 			}
 		}
 	}

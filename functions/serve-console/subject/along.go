@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -14,6 +16,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 // Turn is what a gate under a rule that waits asks of a viewer.
@@ -226,8 +229,8 @@ func (t *Turn) After(done string) string {
 	return t.Next
 }
 
-// Asks reports whether what waits asks the viewer, as far as its route says. A viewer who is not asked has nothing there
-// by which they could decide before they have read it.
+// Asks reports whether what waits asks the viewer, as far as its route says. A viewer who is not asked has nothing
+// there by which they could decide before they have read it.
 func (t *Turn) Asks() bool { return t == nil || t.Mine }
 
 // Since adds to what waits who is asked now.
@@ -244,4 +247,83 @@ func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
 		tried.Act = aggregate.ActReject
 	}
 	return slices.Contains(offers, tried)
+}
+
+// liveHeader is sent when a page refreshes itself. It has the id of what waits on the page for a decision, if anything.
+const liveHeader = "X-Live"
+
+// Since tells an open page what has changed since it was loaded.
+type Since struct {
+	Decided    string // what became of the page's decision
+	Now        string // what waits now, or the current status
+	Path, Open string // where that is read
+	Shown      bool   // show it in place of what waits now
+}
+
+// SinceThen returns the news for the page at a path: its current status.
+func SinceThen(path, stands, locale string) Since {
+	words := web.TextsOf("layout", locale)
+	return Since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
+}
+
+// Became returns why the decision on the refreshing page is no longer possible; nil if it is, or if none waits there.
+func Became(r *http.Request, undecided func(id string) error) error {
+	if id := r.Header.Get(liveHeader); aggregate.ValidID(id) {
+		return undecided(id)
+	}
+	return nil
+}
+
+// Instead reports whether a page should only link to what waits now instead of showing it: the viewer has not read it,
+// and their next click must not decide on it. refused: nothing was done; offered: the viewer may try again; waits:
+// something waits.
+func Instead(r *http.Request, refused, offered, waits bool) bool {
+	return refused && !offered || waits && r.URL.Query().Has("done")
+}
+
+// mostOwing is how many people a row of a list names.
+const mostOwing = 5
+
+// Waits says in a line for whom a gate under a rule waits, and until when. until is zero if nothing can be told.
+func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
+	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating()}
+	if d.st = circulation.Walk(d.g); d.st.Refused != nil {
+		return d.words.Say("unknown"), until
+	}
+	s := d.st.Asked()
+	if s == nil {
+		return "", until
+	}
+	var names []string
+	owing := d.st.Owes()
+	for _, p := range owing[:min(len(owing), mostOwing)] {
+		names = append(names, d.Person(p.User))
+	}
+	text := strings.Join(names, d.words.Say("and"))
+	if more := len(owing) - len(names); more > 0 {
+		text = d.words.Say("others", "who", text, "n", more)
+	}
+	if s.Mode == circulation.ModeChannel {
+		text = d.words.Say("of_channel", "channel", d.channel())
+	}
+	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text), web.TimeOf(s.DecideBy)
+}
+
+// Until returns until when the present stage of a gate under a rule is asked, or zero.
+func RouteUntil(g *aggregate.Gate) (until time.Time) {
+	st := circulation.Walk(g.Circulating())
+	if s := st.Asked(); s != nil {
+		until = web.TimeOf(s.DecideBy)
+	}
+	return until
+}
+
+// Named returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
+func NamedOf(g *aggregate.Gate) (users []string) {
+	r := RouteReader{Locale: language.All[0], Person: func(id string) string {
+		users = append(users, id)
+		return id
+	}}
+	r.Route(g, false)
+	return users
 }

@@ -59,7 +59,8 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	after.Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA", "あなたの段階は終わっています。", "引き戻す", "締切は金曜です")
 	after.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
 	acted(tanaka, w, aggregate.ActApprove, "")
-	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたは、この段階で承認済みです。", "👉 いま: 経理(あと1人): Alex Kim・U0TAKADA").Lacks(t, `value="approve"`, `value="deny"`)
+	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたは、この段階で承認済みです。", "👉 いま: 経理(あと1人): Alex Kim・U0TAKADA").Lacks(t,
+		`value="approve"`, `value="deny"`)
 	mine := alex.Get(acted(alex, w, aggregate.ActApprove, "").To)
 	mine.Says(t, 200, "承認待ち: 実行ステップ v1 · 部長(あと1人): Alex Kim").Lacks(t, `value="approve"`) // until it is read again
 	settled := acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
@@ -91,7 +92,8 @@ func testLoser(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), head)
 	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	first, second := suzuki.Get(w.TaskPage()), tanaka.Get(w.TaskPage())
-	late := map[aggregate.Act]string{aggregate.ActApprove: "", aggregate.ActDeny: "宛名が違います", aggregate.ActReject: "宛名が違います"}
+	late := map[aggregate.Act]string{aggregate.ActApprove: "", aggregate.ActDeny: "宛名が違います",
+		aggregate.ActReject: "宛名が違います"}
 	suzuki.Post(w.TaskPage()+"/act", first.FormOf(t, aggregate.ActApprove, ""))
 	for act, reason := range late {
 		lost := tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason))
@@ -135,7 +137,8 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn — 課長 (1 more): 鈴木 一郎", "Please give your reason.",
 		"Send back A new version is made and goes round from the first person.", "Reject for good This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
-	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t, "<form method=\"post\" action=\""+w.TaskPage())
+	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
+		"<form method=\"post\" action=\""+w.TaskPage())
 	expect.Is(t, w.Load().Head.Ended.Reason, task.ReasonDenied)
 }
 
@@ -155,7 +158,8 @@ func testTakenBack(t *testing.T, w *consoletest.World) {
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "引き戻す あなたの承認を取り消し").Holds(t, `data-confirm="承認を引き戻しますか?"`)
 	for range 2 {
-		back := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, "")).Leads(t, w.TaskPage()+"?done=act_take_back")
+		back := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, "")).Leads(t,
+			w.TaskPage()+"?done=act_take_back")
 		suzuki.Get(back.To).Says(t, 200, "承認を引き戻しました。 👉 いま: 課長(あと1人): 鈴木 一郎")
 	}
 	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 鈴木 一郎").Lacks(t, `value="take_back"`)

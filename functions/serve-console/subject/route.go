@@ -1,14 +1,21 @@
 package subject
 
 import (
+	"cmp"
+	"context"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // Reader is for whom routes are drawn.
@@ -171,4 +178,204 @@ func (d *drawing) act(a *circulation.Act) RouteAct {
 		out.By = d.words.Say("stand_in", "hand", out.By, "principal", d.Person(a.Principal.User))
 	}
 	return out
+}
+
+// The states of a stage, by which it has a mark, a colour and a word.
+const (
+	done     = "done"
+	present  = "present"
+	later    = "later"
+	leftOut  = "left_out"
+	sentBack = "sent_back"
+	denied   = "denied"
+	unasked  = "unasked" // the gate was over before the stage was done
+)
+
+var stageMarks = map[string]string{
+	done: "✅", present: "🔵", later: "⬜", leftOut: "➖", sentBack: "↩️", denied: "❌", unasked: "⬜",
+}
+
+var badges = map[string]string{
+	done: "badge-good", present: "badge-wait", sentBack: "badge-bad", denied: "badge-bad",
+}
+
+// stage draws the stage with this index.
+func (d *drawing) stage(i int) Stage {
+	s := &d.st.Stages[i]
+	state := d.stateOf(i)
+	out := Stage{
+		Number: i + 1, Name: d.line(s.Name), Present: state == present,
+		Mark: stageMarks[state], State: d.words.In("states", state), Badge: badges[state],
+	}
+	if s.LeftOut != "" {
+		out.Why = d.why(s.LeftOut)
+		return out
+	}
+	out.Need, out.Why = d.needs(s), d.words.In("filled", s.Filled)
+	d.people(i, &out)
+	for _, act := range s.Stamps {
+		out.Stamps = append(out.Stamps, d.act(act))
+	}
+	for j := range d.g.Acts {
+		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
+			out.TakenBack = append(out.TakenBack, d.act(act))
+		}
+	}
+	for _, act := range d.st.Stands {
+		if act.Stage == i+1 {
+			by := Successor{d.Person(act.For.User), d.Person(act.To.User), d.act(act)}
+			out.Successors = append(out.Successors, by)
+		}
+	}
+	if d.st.Ended() != "" && d.st.Last.Stage == i+1 {
+		end := d.act(d.st.Last)
+		out.End = &end
+	}
+	if out.Present {
+		out.Owed = d.words.Say("owed", "n", s.Owed)
+		out.Opened, out.DecideBy = web.TimeOf(s.OpenedAt), web.TimeOf(s.DecideBy)
+	}
+	return out
+}
+
+func (d *drawing) stateOf(i int) string {
+	s := &d.st.Stages[i]
+	switch ended := d.st.Ended(); {
+	case s.LeftOut != "":
+		return leftOut
+	case ended == circulation.SendBack && d.st.Last.Stage == i+1:
+		return sentBack
+	case ended != "" && d.st.Last.Stage == i+1:
+		return denied
+	case s.Owed == 0:
+		return done
+	case !d.open:
+		return unasked
+	case d.st.Present == i+1:
+		return present
+	}
+	return later
+}
+
+// needs says how many of a stage's people have to stamp; nothing of one person.
+func (d *drawing) needs(s *circulation.StageState) string {
+	switch {
+	case s.Mode == circulation.ModeChannel:
+		return d.words.Say("of_channel", "channel", d.channel())
+	case len(s.People) < 2:
+		return ""
+	}
+	return d.words.Say("need", "need", s.Need, "people", len(s.People))
+}
+
+// channel names the channel whose members a stage asks.
+func (d *drawing) channel() string {
+	switch home := d.gate.Home; {
+	case home == "":
+		return d.Channel
+	case d.ChannelOf == nil:
+		return home
+	default:
+		return cmp.Or(d.ChannelOf(home), home)
+	}
+}
+
+func (d *drawing) people(i int, out *Stage) {
+	owes := d.st.Owes()
+	for _, p := range d.st.Stages[i].People {
+		is := Person{Name: d.Person(p.User), Via: d.via(p.Via)}
+		is.Owes = out.Present && slices.ContainsFunc(owes, func(o circulation.Person) bool { return o == p })
+		if d.Successor != nil && d.open && d.st.Replaceable(i+1, &p) {
+			is.Successor = d.Successor(i+1, p.User)
+		}
+		out.People = append(out.People, is)
+	}
+}
+
+// mostName is how many characters of a name that an administrator gave are shown.
+const mostName = 120
+
+// line returns a name of a rule or a stage in one line, with what hides spelled out.
+func (d *drawing) line(name string) string {
+	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), d.words.Say("no_name"))
+}
+
+// why says why a stage asks nobody: by a code of package rules, or as the route says it.
+func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code), d.line(code)) }
+
+// How package rules says by what it found somebody.
+var (
+	viaManager  = language.Regexp{Text: `^manager ([0-9]+) of (\S+) as of ([0-9-]{10})$`}
+	viaGroup    = language.Regexp{Text: `^group (.+)$`}
+	viaOver     = language.Regexp{Text: `^over (.+) of (.+) as of ([0-9-]{10})$`}
+	viaPosition = language.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
+)
+
+const (
+	byName = "named by the rule"
+	byHome = "approver of direct messages"
+)
+
+// named is line for a user group or a department.
+func (d *drawing) named(id string) string {
+	if d.Named != nil {
+		id = d.Named(id)
+	}
+	return d.line(id)
+}
+
+// Via says by what a route found somebody. What it doesn't know is shown as it is.
+func (r RouteReader) Via(how string) string {
+	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale)}
+	return d.via(how)
+}
+
+// via says by what the route found somebody. What it doesn't know is shown as it is.
+func (d *drawing) via(how string) string {
+	if how == "" {
+		return ""
+	}
+	switch how {
+	case byName:
+		return d.words.Say("via_name")
+	case byHome:
+		return d.words.Say("via_home")
+	case task.ViaStamped:
+		return d.words.Say("via_stamped")
+	}
+	if m := viaManager.Get().FindStringSubmatch(how); m != nil {
+		if m[1] == "1" {
+			return d.words.Say("via_manager", "who", d.Person(m[2]), "on", m[3])
+		}
+		return d.words.Say("via_above", "n", m[1], "who", d.Person(m[2]), "on", m[3])
+	}
+	if m := viaGroup.Get().FindStringSubmatch(how); m != nil {
+		return d.words.Say("via_group", "group", d.named(m[1]))
+	}
+	if m := viaOver.Get().FindStringSubmatch(how); m != nil {
+		return d.words.Say("via_over", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])
+	}
+	if m := viaPosition.Get().FindStringSubmatch(how); m != nil {
+		return d.words.Say("via_position", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])
+	}
+	return d.line(how)
+}
+
+// Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
+// first asked; what it doesn't find keeps its code.
+func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
+	read := sync.OnceValue(func() map[string]string {
+		names := map[string]string{}
+		is, err := c.Organisations.Standing(ctx, v.Tenant)
+		if err != nil {
+			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
+		}
+		if err == nil && is.Organisation != nil {
+			for _, d := range is.Organisation.Chart(c.Today()).Departments() {
+				names[d.Code] = d.Name
+			}
+		}
+		return names
+	})
+	return func(code string) string { return cmp.Or(read()[code], code) }
 }

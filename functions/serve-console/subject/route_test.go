@@ -28,7 +28,8 @@ func desk(name string, need int, users ...string) circulation.Stage {
 func gateOf(stages ...circulation.Stage) aggregate.Gate {
 	return aggregate.Gate{
 		Status: aggregate.PendingApproval, AskedAt: &asked, Asked: "hash", Askers: []circulation.Person{{User: "Q"}},
-		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
+		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true,
+			Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
 	}
 }
@@ -158,7 +159,8 @@ func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	g.Route.Readers, g.Route.Hands = []circulation.Person{{User: "R"}}, 2
 	r := reader("ja").Route(&g, false)
 	expect.Must(t, r.Now != nil && r.Now.Name == "経理", "%+v", r.Now)
-	expect.That(t, r.Now.Opened.Equal(asked.Add(time.Minute)) && r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
+	expect.That(t, r.Now.Opened.Equal(asked.Add(time.Minute)) &&
+		r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
 	expect.Same(t, []any{r.Rule, r.Revision, r.Hands, r.Readers, r.Asked, r.Opened, r.Acts},
 		[]any{"10万円以上", 3, 2, []string{"@R"}, "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
 	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "B", "C", "D", "E", "R"})
@@ -189,7 +191,8 @@ func TestAGateIsNotDrawnBeforeItsRoute(t *testing.T) {
 	r := reader("ja").Route(&g, false)
 	expect.That(t, !r.Unknown && r.Note == "回覧先を確認しています。" && r.Stages == nil, "%+v", r)
 	expect.That(t, reader("ja").Route(&g, true).Note == "", "it is looked up after its end")
-	expect.That(t, reader("ja").Route(&aggregate.Gate{Status: aggregate.PendingApproval}, false) == nil, "a gate without a rule has a route")
+	expect.That(t, reader("ja").Route(&aggregate.Gate{Status: aggregate.PendingApproval}, false) == nil,
+		"a gate without a rule has a route")
 }
 
 func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {

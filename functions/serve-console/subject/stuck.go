@@ -69,7 +69,7 @@ func (c *SuccessorPages) stuck(w http.ResponseWriter, r *http.Request, v *web.Vi
 		return err
 	}
 	doc := web.Document{Title: v.Texts("successor").Say("stuck_title"), Here: "approvals", Data: d}
-	return c.Show(w, r, v, doc, "successors.html")
+	return c.Show(w, r, v, doc, "stand-ins/left")
 }
 
 // ruled returns the newest gates under rules that wait, and where the older ones begin.

@@ -1,10 +1,213 @@
 package subject
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
 )
+
+// Pages serves successors to administrators.
+type SuccessorPages struct {
+	*Acts
+	Conversations *store.ConversationStore
+
+	known people.Requesters
+}
+
+// Routes returns the page of a successor of each kind of gate, and the list of what is stuck.
+func (c *SuccessorPages) Routes() (all []web.Route) {
+	for _, on := range []Page{
+		{Path: "/console/tasks/", RefOf: refOf(task.RefOf)},
+		{Path: "/console/sessions/", RefOf: refOf(conversation.RefOf)},
+	} {
+		all = append(all,
+			web.ForAdministrators("GET "+on.Path+"{id}/successor", func(w http.ResponseWriter, r *http.Request,
+				v *web.Viewer) error {
+				return c.ask(w, r, v, on)
+			}),
+			web.ForAdministrators("POST "+on.Path+"{id}/successor", func(w http.ResponseWriter, r *http.Request,
+				v *web.Viewer) error {
+				return c.stand(w, r, v, on)
+			}))
+	}
+	return append(all, web.ForAdministrators("GET /console/successors", c.stuck))
+}
+
+func refOf(of func(tenant, id string) aggregate.Ref) func(*http.Request, *web.Viewer) (aggregate.Ref, error) {
+	return func(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
+		id := r.PathValue("id")
+		if !aggregate.ValidID(id) {
+			return aggregate.Ref{}, web.ErrNoID
+		}
+		return of(v.Tenant, id), nil
+	}
+}
+
+// succession finds who may take somebody's place.
+func (c *SuccessorPages) succession() *decide.Succession {
+	return &decide.Succession{Rows: c.Store.Of.Store, Slack: slack{c.Slack, c.Listing}, Known: &c.known,
+		Standing: c.standing, Now: c.Now}
+}
+
+// slack asks about groups by the list of the workspace's.
+type slack struct {
+	people.Groups
+	listing people.Listing
+}
+
+func (s slack) Usergroups(ctx context.Context) ([]slackapi.Group, error) {
+	return s.listing.Usergroups(ctx)
+}
+
+func (c *SuccessorPages) standing(ctx context.Context, tenant string) (decide.Standing, error) {
+	is, err := c.Organisations.Standing(ctx, tenant)
+	out := decide.Standing{On: []aggregate.Owned{
+		{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}
+	if err == nil && is.Organisation != nil {
+		out.Organisation = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
+	}
+	return out, err
+}
+
+// person is somebody who may be chosen.
+type person struct {
+	ID, Name, Via string
+	Chosen        bool
+}
+
+type pageData struct {
+	Action, Back, Asked string
+	Gate, For           string
+	Number              int
+	Rule, Stage, Who    string
+	People              []person
+	Named               bool // the rule still has the stage, or the home is asked
+	OfHome              bool
+	Reason, Problem     string
+	Most                int
+}
+
+// wantedBy reads what a form or a link asks for.
+func successorBy(r *http.Request) decide.Successor {
+	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
+	return decide.Successor{
+		Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
+		To:      r.PostFormValue("to"), Asked: r.PostFormValue("asked"),
+		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
+	}
+}
+
+func (c *SuccessorPages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page) error {
+	a, err := c.Subject(r, v, on)
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, v, on, a, successorBy(r), nil)
+}
+
+// show asks whom to choose. why is why nobody was chosen, if somebody tried.
+func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, a decide.Subject,
+	x decide.Successor, why error) error {
+	n, err := c.succession().Naming(r.Context(), a, x.Vacancy, v.User)
+	silent := err != nil && why != nil && n.Gate != nil && explain.ClassOf(err) == explain.Unverified
+	if err != nil && !silent {
+		return err
+	}
+	g := n.Gate
+	offered, hindered := n.Offers(x.Vacancy, v.User, c.Now())
+	tried := why != nil
+	if !tried {
+		why = hindered
+	}
+	name := c.Called(r.Context(), v, append(users(offered), append(named(why, x.For), x.To)...)...)
+	reader := RouteReader{Locale: v.Locale, Person: name, Named: c.Departments(r.Context(), v)}
+	words := v.Texts("successor")
+	d := pageData{
+		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate,
+		For:    x.For,
+		Number: x.Stage, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
+		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText,
+	}
+	if rule := g.Terms.Rule; rule != nil {
+		d.Rule = card.OneLine(rule.Name)
+	}
+	for _, p := range offered {
+		d.People = append(d.People, person{p.User, name(p.User), reader.Via(p.Via), p.User == x.To})
+	}
+	if silent && x.To != "" { // what was typed stays, for another try
+		d.People = []person{{ID: x.To, Name: name(x.To), Chosen: true}}
+	}
+	slices.SortStableFunc(d.People, func(a, b person) int { return cmp.Compare(a.Name, b.Name) })
+	status := http.StatusOK
+	if tried {
+		var isRefused bool
+		if status, _, isRefused = web.FaultOf(why); isRefused {
+			web.Refuse(r, v, why.Error())
+		}
+	}
+	if why != nil {
+		surface := SurfaceOf(v, name, func(string) string {
+			return c.ChannelOf(r.Context(), v, a.Origin(), words.Say("that_channel"))
+		})
+		d.Problem = surface.Note(why)
+		if r, is := errors.AsType[*circulation.Refusal](why); is && r.Why == circulation.WhySelf && !r.Put {
+			d.Problem = words.Say("own_request")
+		}
+	}
+	doc := web.Document{Title: words.Say("title"), Here: "approvals", Data: d, Status: status}
+	return c.Show(w, r, v, doc, "stand-ins/successor")
+}
+
+func users(all []circulation.Person) (ids []string) {
+	for _, p := range all {
+		ids = append(ids, p.User)
+	}
+	return ids
+}
+
+// named returns whom the page names besides those who may be chosen.
+func named(why error, also string) []string {
+	ids := []string{also}
+	if r, is := errors.AsType[*circulation.Refusal](why); is {
+		ids = append(ids, users(r.People)...)
+	}
+	return ids
+}
+
+func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page) error {
+	a, err := c.Subject(r, v, on)
+	if err != nil {
+		return err
+	}
+	x := successorBy(r)
+	ctx, cancel := context.WithTimeout(r.Context(), Within)
+	defer cancel()
+	verdict := c.Maker().Stand(ctx, c.succession(), a, c.Click(v, a.Ref(), x.Gate), x)
+	if verdict.Err == nil {
+		return c.Done(w, r, on.Path+a.Ref().ID, "act_stand")
+	}
+	if verdict.Unsaved() && explain.ClassOf(verdict.Err) != explain.Unverified {
+		return verdict.Err
+	}
+	return c.show(w, r, v, on, a, x, verdict.Err)
+}
 
 // Successors returns where an administrator names who takes a person's place at a stage of a gate, on a page below that
 // of what the gate belongs to.

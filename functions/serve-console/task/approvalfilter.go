@@ -42,15 +42,18 @@ const unplanned = "unplanned"
 
 // written are the values of the filter by what is written to.
 var written = []string{
-	string(explain.WritesSheet), string(explain.WritesMessage), string(explain.WritesOther), string(explain.WritesNothing), unplanned,
+	string(explain.WritesSheet), string(explain.WritesMessage), string(explain.WritesOther),
+	string(explain.WritesNothing), unplanned,
 }
 
 // gateKinds are the kinds of decision that wait for people.
-var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask, conversation.CardAction}
+var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask,
+	conversation.CardAction}
 
 // readApprovalFilter reads an address. Invalid values are reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
-	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group"), Writes: q.Get("writes")}
+	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group"),
+		Writes: q.Get("writes")}
 	if q.Get("for") == web.Myself {
 		f.For = web.Myself
 	}

@@ -52,12 +52,14 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	}
 	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
-	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) || strings.Contains(got.Body, "<input type=\"checkbox\"") {
+	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) ||
+		strings.Contains(got.Body, "<input type=\"checkbox\"") {
 		t.Error("it does not lead to the request, or lets many be decided at once")
 	}
 	b := w.As(webapi.Suzuki)
 	b.Locale = "en"
-	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days", "Requested by", "佐藤 花子")
+	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days",
+		"Requested by", "佐藤 花子")
 	w.Cancel()
 	w.As(webapi.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
 }
@@ -72,7 +74,8 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash", w.Now())
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash",
+			w.Now())
 	})
 	got := w.As(webapi.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "実行前の確認", "ステップ1", "一通目")
@@ -82,7 +85,8 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 // What an agent says of its action is the agent's words, and never stands for what the action does.
 func testActionsApproval(t *testing.T, w *consoletest.World) {
 	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "README.md", Content: "x\n"}}))(t)
-	kept, problems := conversation.Payload{Delete: []string{"README.md"}, Files: []conversation.File{{Path: "a", Content: "y\n"}}}.
+	kept, problems := conversation.Payload{Delete: []string{"README.md"},
+		Files: []conversation.File{{Path: "a", Content: "y\n"}}}.
 		Complete(conversation.CodeGenerate, conversation.On{}, was)
 	expect.Must(t, problems == nil, "%v", problems)
 	for payload, tt := range map[string]struct {
@@ -105,7 +109,8 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 			b.Locale = locale
 			got := b.Get("/console/approvals").Text()
 			expect.Has(t, got, want)
-			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)", "en": "’s description (not what will run)"}[locale])
+			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)",
+				"en": "’s description (not what will run)"}[locale])
 			expect.That(t, strings.HasPrefix(strings.TrimSpace(said), ":"), "the agent's words are not called so: %s", got)
 		}
 	}
@@ -118,7 +123,8 @@ func testSorting(t *testing.T, w *consoletest.World) {
 	w.Receive(task.Request{User: webapi.Alex, Channel: "C0ELSEWHERE", ChannelType: "channel", MessageTS: ts,
 		ThreadTS: "1.1"})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), now)
+		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
+			tenancy.DefaultSettings(), now)
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
 		w.As(webapi.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "判断する人", "Alex Kim")
@@ -179,8 +185,10 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		expect.That(t, len(got.Body) <= 150<<10, "%s weighs %d bytes", query, len(got.Body))
 	}
 	grouped := b.Get("/console/approvals?group=person")
-	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups", strings.Count(grouped.Body, `<tr class="group">`))
-	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:", "writes=x": "書き込み:", "group=x": "まとめ方:"} {
+	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups",
+		strings.Count(grouped.Body, `<tr class="group">`))
+	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:",
+		"writes=x": "書き込み:", "group=x": "まとめ方:"} {
 		got := b.Get("/console/approvals?" + query)
 		got.Says(t, 400, field)
 		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
@@ -202,7 +210,8 @@ func testForMe(t *testing.T, w *consoletest.World) {
 		webapi.Alex:   {[]string{"人事の件", "営業の件"}, []string{"人事の件"}},         // not his own
 		webapi.Sato:   {[]string{"人事の件"}, nil},
 	} {
-		for path, titles := range map[string][]string{"/console/approvals": want.all, "/console/approvals?for=me": want.mine} {
+		for path, titles := range map[string][]string{"/console/approvals": want.all,
+			"/console/approvals?for=me": want.mine} {
 			got := w.As(user).Get(path)
 			for _, title := range []string{"人事の件", "営業の件"} {
 				if listed := strings.Contains(got.Text(), title); listed != strings.Contains(strings.Join(titles, " "), title) {
@@ -229,7 +238,8 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "全社") // on the second page of all
 	b := w.As(webapi.Suzuki)
 	first := b.Get("/console/approvals")
-	if n := strings.Count(first.Body, "<tr data-row>"); n != taskpages.WaitingOfPage || !strings.Contains(first.Text(), "人事 00") {
+	if n := strings.Count(first.Body, "<tr data-row>"); n != taskpages.WaitingOfPage ||
+		!strings.Contains(first.Text(), "人事 00") {
 		t.Errorf("the first page has %d", n)
 	}
 	second := b.Get(first.Link("next"))

@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -83,8 +84,9 @@ type Result struct {
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{
-		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status, Executor: e.Terms.Executor,
-		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
+		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status,
+		Executor: e.Terms.Executor,
+		Waited:   r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
 		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt),
 	}
 	if e.StartedAt != nil && e.CompletedAt != nil {
@@ -225,3 +227,151 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 }
 
 func (r Reader) length(d time.Duration) string { return web.Length(r.Locale, d) }
+
+// Timeline is an attempt's steps on an axis of time.
+type Timeline struct {
+	From  time.Time
+	Bars  []Bar
+	Ticks []string // the axis's labels, at equal distances from its beginning to its end
+	Grid  []int    // the ticks between both ends, in thousandths of the axis
+}
+
+// Bar is a step on the timeline, in thousandths of its length.
+type Bar struct {
+	Key                string
+	Order, X, Width    int
+	Status, Name, Took string
+}
+
+// distances between the axis's ticks: the first of which four reach the end is taken.
+var distances = []time.Duration{
+	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 3 * time.Second,
+	5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute,
+	2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute,
+	15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	24 * time.Hour, 48 * time.Hour, 96 * time.Hour, 7 * 24 * time.Hour,
+}
+
+// axis returns the distance between the ticks for a span, and how many of them reach its end. A span beyond all
+// distances is not rounded.
+func axis(span time.Duration) (each time.Duration, ticks int) {
+	for _, each := range distances {
+		if 4*each >= span {
+			return each, int((span + each - 1) / each)
+		}
+	}
+	return span/4 + 1, 4
+}
+
+// timeline places an attempt's steps, but for those that were carried over.
+func (r Reader) timeline(t Attempt) *Timeline {
+	from, until := t.Started, t.Completed
+	var begun []Run
+	for _, s := range t.Steps {
+		if s.Started.IsZero() || s.Reused {
+			continue
+		}
+		begun = append(begun, s)
+		if from.IsZero() || s.Started.Before(from) {
+			from = s.Started
+		}
+		if end := s.Started.Add(s.lasted); end.After(until) {
+			until = end
+		}
+	}
+	if t.Completed.IsZero() && r.Now.After(until) {
+		until = r.Now
+	}
+	if from.IsZero() || len(begun) == 0 || !until.After(from) {
+		return nil
+	}
+	each, ticks := axis(until.Sub(from))
+	whole := time.Duration(ticks) * each
+	out := &Timeline{From: from, Ticks: []string{"0"}}
+	for i := 1; i <= ticks; i++ {
+		out.Ticks = append(out.Ticks, r.length(time.Duration(i)*each))
+		if i < ticks {
+			out.Grid = append(out.Grid, 1000*i/ticks)
+		}
+	}
+	for _, s := range begun {
+		lasted := s.lasted
+		if s.Status == string(task.StepRunning) {
+			lasted = until.Sub(s.Started)
+		}
+		x := min(int(1000*s.Started.Sub(from)/whole), 994)
+		width := min(max(6, int(1000*lasted/whole)), 1000-x)
+		out.Bars = append(out.Bars, Bar{
+			Key: s.Key, Order: s.Step.Order, X: x, Width: width, Status: s.Status, Name: s.Step.Name, Took: r.length(lasted),
+		})
+	}
+	return out
+}
+
+// A page shows at most mostSteps steps, of executions and then of plans, and mostShown bytes of arguments and results.
+// The newest come first, and the newest of all is always shown. The rest is a link away: its address names what to show
+// besides. What waits for a decision is drawn whole.
+const (
+	mostSteps = 60
+	mostShown = 24 << 10
+)
+
+// Names of a page's parts: of elements, and in the address that asks for one.
+func (a Attempt) name() string     { return fmt.Sprintf("run-%d-%d", a.Version, a.Number) }
+func (v Version) planName() string { return fmt.Sprintf("plan-%d", v.Number) }
+func (s Run) name() string         { return "step-" + s.Key }
+
+// lighten leaves out what the page has no room for, but for the part that the address asks for.
+func (t *History) lighten(show string) {
+	steps, left := mostSteps, mostShown
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		within := false // the part is a step of this attempt
+		for j := range a.Steps {
+			s := &a.Steps[j]
+			within = within || s.name() == show
+			weight := s.weight()
+			if left -= weight; left < 0 && weight > 0 && s.name() != show {
+				s.Call, s.Result, s.Folded = Call{}, nil, true
+			}
+		}
+		if steps -= len(a.Steps); steps < 0 && i > 0 && a.name() != show && !within {
+			a.Steps, a.Timeline, a.Folded = nil, nil, true
+		}
+	}
+	for i := range t.Plans {
+		p := &t.Plans[i]
+		newest := i == 0 && len(t.Attempts) == 0
+		if steps -= len(p.Steps); steps < 0 && !newest && p.planName() != show {
+			p.Steps, p.Diff, p.Folded = nil, nil, true
+		}
+	}
+}
+
+// weight estimates the bytes of a step's arguments and result on the page.
+func (s Run) weight() int {
+	n := len(s.Preview) + weightOf(s.Values) + weightOf(s.LeftOut)
+	if s.Result != nil {
+		n += len(s.Result.Preview) + weightOf(s.Result.Values)
+	}
+	return n
+}
+
+func weightOf(values []Shown) (n int) {
+	const value, text, cell = 100, 40, 24 // their markup
+	for _, v := range values {
+		n += value + len(v.Name)
+		for _, x := range v.Texts {
+			n += text + len(x)
+		}
+		if v.Table == nil {
+			continue
+		}
+		for _, row := range v.Table.Rows {
+			for _, x := range row {
+				n += cell + len(x)
+			}
+		}
+	}
+	return n
+}

@@ -101,7 +101,8 @@ func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
 	}
 	back := "/console/tasks/" + a.Head.TaskID
-	return c.ShowKept(w, r, v, a.Ref(), a.Uses, back, "task", func(u *aggregate.Use) (string, error) { return answered(a, u.Made), nil })
+	return c.ShowKept(w, r, v, a.Ref(), a.Uses, back, "task",
+		func(u *aggregate.Use) (string, error) { return answered(a, u.Made), nil })
 }
 
 // answered returns what model calls made, as Ringi took it in; "" if they made nothing that people read.

@@ -1,14 +1,20 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
 )
 
 // Reader is the person for whom a history is formatted.
@@ -120,7 +126,8 @@ type Choice struct {
 func (r Reader) History(s Source) History {
 	a := s.Task
 	t := History{
-		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: a.Status(), Held: a.Head.Undecidable(), Actions: a.Offers(), LogGoesOn: s.More,
+		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: a.Status(), Held: a.Head.Undecidable(),
+		Actions: a.Offers(), LogGoesOn: s.More,
 	}
 	if used := a.Used(); used != nil {
 		t.Total = *used
@@ -184,4 +191,154 @@ func firstLine(s string) string {
 		}
 	}
 	return s
+}
+
+// Forwarded is a message that the request forwards.
+type Forwarded struct {
+	By, Where, Text string
+	At              time.Time
+	Cut             bool
+}
+
+// File is a file of the request, and what was read of it.
+type File struct {
+	Name, Size, SHA256 string
+	Shown, All         int    // characters that models are shown
+	Why                string // why it was not read, or what its text doesn't show
+	Read, Waits        bool
+}
+
+// place names the channel of a forwarded message, of which Slack may have said only the id.
+func (r Reader) place(where string) string {
+	id, is := strings.CutPrefix(where, "<#")
+	if id, _, _ = strings.Cut(strings.TrimSuffix(id, ">"), "|"); is && r.ChannelOf != nil {
+		return card.OneLine(r.ChannelOf(id))
+	}
+	return card.OneLine(where)
+}
+
+// enclosed adds what the request forwards and attaches.
+func (r Reader) enclosed(m *Message, a *task.Aggregate) {
+	m.Thread = card.Thread(a.Request.Thread, r.Locale)
+	for _, q := range a.Request.Forwarded {
+		by := card.OneLine(q.Name)
+		if len(task.Others("", q.User)) > 0 {
+			by = r.Person(q.User)
+		}
+		m.Forwarded = append(m.Forwarded, Forwarded{by, r.place(q.Where), r.prose(q.Text), q.At, q.Cut})
+	}
+	m.MoreFiles = a.Request.MoreFiles
+	if a.Read() == nil {
+		for _, f := range a.Request.Files {
+			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})
+		}
+		return
+	}
+	for _, f := range a.Read().Files {
+		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
+			All: f.Characters, Read: f.Why == ""}
+		if !row.Read {
+			row.Why = explain.UnreadFile(r.Locale, f.Why)
+		}
+		for _, remark := range f.Remarks {
+			row.Why = strings.TrimSpace(row.Why + " " + explain.FileRemark(r.Locale, remark))
+		}
+		m.Files = append(m.Files, row)
+	}
+}
+
+// prose is card.Prose with people's names.
+func (r Reader) prose(s string) string { return r.Named(card.Prose(s)) }
+
+// Named adds names to mentions of people: see web.Mentions.
+func (r Reader) Named(s string) string { return web.Mentions(s, r.Person) }
+
+// called returns a person's name and id.
+func (r Reader) called(id string) string { return web.Called(id, r.Person) }
+
+// along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
+// steps that was sent back makes the next one another round.
+func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
+	by := subject.RouteReader{Locale: r.Locale, Person: r.Person, Channel: r.Channel, ChannelOf: r.ChannelOf,
+		Named: r.Departments}
+	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
+		by.Successor = subject.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
+	}
+	out := by.Route(g, a.Head.Ended != nil)
+	if out == nil {
+		return nil
+	}
+	for _, p := range a.Processes {
+		if &p.Gate == g {
+			out.Number = a.NumberOf(p.Version)
+		}
+	}
+	for _, x := range a.Agains {
+		if &x.Gate == g {
+			out.Number = a.NumberOf(x.ProcessVersion)
+		}
+	}
+	round, before := 1, (*aggregate.Gate)(nil)
+	for _, p := range a.Processes {
+		if &p.Gate == g {
+			by.After(out, round, before)
+		}
+		if subject.SentBack(&p.Gate) {
+			round, before = round+1, &p.Gate
+		}
+	}
+	return out
+}
+
+// Effects says what steps would do, in the card's words.
+func (r Reader) Effects(planned []task.Step) []string {
+	lines := explain.StepLines(r.Locale, planned)
+	out := make([]string, len(lines))
+	for i, pieces := range lines {
+		out[i] = r.effect(pieces)
+	}
+	return out
+}
+
+// Use is the usage of model calls.
+type Use struct {
+	aggregate.Usage
+	At     time.Time
+	What   string // kind of the row they made: TASK, PROMPT, PROCESS, EXECUTION; empty: none
+	Number int    // of its version
+	Kept   bool   // what was sent was kept
+	Teams  bool   // a contest's calls; the usage is named by its execution_id, and its page lists them
+}
+
+func uses(a *task.Aggregate) []Use {
+	held := map[string]bool{}
+	for _, p := range a.Prompts {
+		if p.Contest != nil {
+			held[p.Contest.ExecutionID] = true
+		}
+	}
+	var out []Use
+	for _, u := range a.Uses {
+		what, rest, _ := strings.Cut(u.Made, "#")
+		number, _, _ := strings.Cut(rest, "#")
+		n, _ := strconv.Atoi(number)
+		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Kept(), Teams: held[u.ID]}
+		x.Provider, x.Model, x.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Prompt)
+		out = append(out, x)
+	}
+	slices.SortStableFunc(out, func(a, b Use) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// Key names a step's row in an address.
+func Key(process, attempt, order int) string { return fmt.Sprintf("%d-%d-%d", process, attempt, order) }
+
+// StepAt returns the row that a key names, or nil.
+func StepAt(a *task.Aggregate, key string) *task.StepResult {
+	for _, s := range a.Steps {
+		if Key(s.ProcessVersion, s.Attempt, s.Order) == key {
+			return s
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/csv"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,14 +11,18 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
 func TestNoCellOfAFileIsAFormula(t *testing.T) {
-	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1", "田中", "a\"b,c\nd", ""}
-	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
+	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1",
+		"田中", "a\"b,c\nd", ""}
+	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5",
+		"'--1", "田中", "a\"b,c\nd", ""}
 	file := web.CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
 	text, marked := strings.CutPrefix(string(file), "\ufeff")
 	expect.That(t, marked, "Excel takes the file for another encoding")
@@ -28,7 +33,8 @@ func TestNoCellOfAFileIsAFormula(t *testing.T) {
 
 func TestLengthsAreSaidInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "", time.Millisecond: "0.01 秒", 450 * time.Millisecond: "0.45 秒", 2500 * time.Millisecond: "2.5 秒", 42 * time.Second: "42 秒",
+		0: "", time.Millisecond: "0.01 秒", 450 * time.Millisecond: "0.45 秒", 2500 * time.Millisecond: "2.5 秒",
+		42 * time.Second:  "42 秒",
 		200 * time.Second: "3 分 20 秒", 3*time.Hour + 5*time.Minute: "3 時間 5 分",
 	} {
 		expect.Same(t, want, Reader{Locale: "ja"}.length(d))
@@ -43,11 +49,13 @@ func TestBarsStayWithinTheLine(t *testing.T) {
 		var steps []Run
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			at := start.Add(time.Duration(rapid.Int64Range(-1000, 1_000_000).Draw(t, "at")) * time.Millisecond)
-			steps = append(steps, Run{Step: Step{Order: i + 1}, Status: "completed", Started: at, lasted: time.Duration(rapid.Int64Range(0, 1_000_000).Draw(t, "ms")) * time.Millisecond})
+			steps = append(steps, Run{Step: Step{Order: i + 1}, Status: "completed", Started: at,
+				lasted: time.Duration(rapid.Int64Range(0, 1_000_000).Draw(t, "ms")) * time.Millisecond})
 		}
 		r := Reader{Now: start.Add(time.Minute)}
 		line := r.timeline(Attempt{Started: start, Steps: steps})
-		expect.Must(t, len(line.Bars) == len(steps) && len(line.Ticks) <= 5 && len(line.Grid) == len(line.Ticks)-2, "%+v", line)
+		expect.Must(t, len(line.Bars) == len(steps) && len(line.Ticks) <= 5 && len(line.Grid) == len(line.Ticks)-2, "%+v",
+			line)
 		for _, b := range line.Bars {
 			expect.Must(t, b.X >= 0 && b.Width >= 1 && b.X+b.Width <= 1000, "%+v", b)
 		}
@@ -63,47 +71,71 @@ func TestTheTimelineHasAnAxis(t *testing.T) {
 		90 * 24 * 3600 * 1000: "0|540 時間 0 分|1080 時間 0 分|1620 時間 0 分|2160 時間 0 分",
 	} {
 		end := start.Add(time.Duration(ms) * time.Millisecond)
-		step := Run{Key: "1-1-1", Step: Step{Order: 1, Name: "x"}, Status: "completed", Started: start, lasted: end.Sub(start)}
-		line := reader().timeline(Attempt{Started: start, Completed: end, Steps: []Run{step, {Status: "completed", Reused: true, Started: start}, {}}})
+		step := Run{Key: "1-1-1", Step: Step{Order: 1, Name: "x"}, Status: "completed", Started: start,
+			lasted: end.Sub(start)}
+		line := reader().timeline(Attempt{Started: start, Completed: end,
+			Steps: []Run{step, {Status: "completed", Reused: true, Started: start}, {}}})
 		got := strings.Join(line.Ticks, "|")
-		expect.That(t, got == want && len(line.Bars) == 1 && line.Bars[0].Key == "1-1-1" && line.Bars[0].Took != "", "%s %+v", got, line.Bars)
+		expect.That(t, got == want && len(line.Bars) == 1 && line.Bars[0].Key == "1-1-1" && line.Bars[0].Took != "",
+			"%s %+v", got, line.Bars)
 	}
-	expect.That(t, reader().timeline(Attempt{Started: start, Completed: start.Add(time.Hour), Steps: []Run{{}}}) == nil, "there is a line without steps")
+	expect.That(t, reader().timeline(Attempt{Started: start, Completed: start.Add(time.Hour), Steps: []Run{{}}}) == nil,
+		"there is a line without steps")
 }
 
 // A person reads first what came of the newest attempt, and only that.
 func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 	made := []Run{{Step: Step{Name: "シート"}, Address: "https://example.com/1"}, {Step: Step{Name: "DM"}}}
 	got := outcome([]Attempt{{Version: 2, Number: 3, Summary: "まとめ", Steps: made}, {Version: 2, Number: 2, Error: "失敗"}})
-	expect.That(t, got.Text == "まとめ" && got.Error == "" && got.Run == "run-2-3" && len(got.Made) == 1 && got.Made[0].Name == "シート", "%+v", got)
-	expect.That(t, outcome(nil) == nil && outcome([]Attempt{{Version: 1, Number: 1}, {Summary: "前回"}}) == nil, "nothing has come of it yet")
+	expect.That(t, got.Text == "まとめ" && got.Error == "" && got.Run == "run-2-3" && len(got.Made) == 1 &&
+		got.Made[0].Name == "シート", "%+v", got)
+	expect.That(t, outcome(nil) == nil && outcome([]Attempt{{Version: 1, Number: 1}, {Summary: "前回"}}) == nil,
+		"nothing has come of it yet")
 }
 
 // reader returns a Reader in Japanese on 1 April 2026 that names people by their ids.
 func reader() Reader {
-	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }, Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
+	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" },
+		Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
 }
 
 func TestATaskIsToldWhereverItStands(t *testing.T) {
 	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
 	head := func(change func(*task.Head)) *task.Aggregate {
-		a := &task.Aggregate{Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}}, Request: &task.Request{User: "U1", Text: "一行目\n二行目", CreatedAt: at}}
+		a := &task.Aggregate{Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}},
+			Request: &task.Request{User: "U1", Text: "一行目\n二行目", CreatedAt: at}}
 		change(&a.Head)
 		return a
 	}
 	for status, a := range map[task.Status]*task.Aggregate{
-		"drafting":    head(func(*task.Head) {}),
-		"not_drafted": head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable} }),
+		"drafting": head(func(*task.Head) {}),
+		"not_drafted": head(func(h *task.Head) {
+			h.Parked = &task.Parked{Layer: task.L1,
+				Sentence: task.ReasonModelUnavailable}
+		}),
 		"cancelled": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
 		}),
-		"refused":  head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest} }),
-		"answered": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp} }),
-		"failed":   head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed} }),
-		"done":     head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone} }),
+		"refused": head(func(h *task.Head) {
+			h.Ended = &task.Ended{As: task.TaskRefused, At: at,
+				Reason: task.ReasonGuest}
+		}),
+		"answered": head(func(h *task.Head) {
+			h.Ended = &task.Ended{As: task.TaskAnswered, At: at,
+				Reason: task.ReasonHelp}
+		}),
+		"failed": head(func(h *task.Head) {
+			h.Ended = &task.Ended{As: task.TaskFailed, At: at,
+				Reason: task.ReasonRunFailed}
+		}),
+		"done": head(func(h *task.Head) {
+			h.Ended = &task.Ended{As: task.TaskCompleted, At: at,
+				Reason: task.ReasonDone}
+		}),
 	} {
 		s := reader().History(Source{Task: a})
-		if s.Status != status || s.Title != "一行目" || s.Message.By != "<U1>" || (s.Ending == "") != (a.Head.Ended == nil) || (s.Parked == "") != (a.Head.Parked == nil) || s.Moves != (a.Head.Ended == nil) {
+		if s.Status != status || s.Title != "一行目" || s.Message.By != "<U1>" || (s.Ending == "") != (a.Head.Ended == nil) ||
+			(s.Parked == "") != (a.Head.Parked == nil) || s.Moves != (a.Head.Ended == nil) {
 			t.Errorf("%s: %+v", status, s)
 		}
 	}
@@ -121,7 +153,8 @@ func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
 	for _, x := range []task.Contest{{ExecutionID: "e"}, {ExecutionID: "e", EndedAt: &at}} {
 		a := &task.Aggregate{
-			Head:      task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}, Ended: &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}},
+			Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"},
+				Ended: &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}},
 			Request:   &task.Request{User: "U1", Text: "依頼", CreatedAt: at},
 			Prompts:   []*task.Prompt{{Version: 1, Contest: &x, Gate: aggregate.Gate{Status: aggregate.Generating}}},
 			Processes: []*task.Process{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}},
@@ -140,3 +173,84 @@ func TestWhatAContestUsedIsToldApart(t *testing.T) {
 	got := uses(a)
 	expect.That(t, got[0].Teams && !got[1].Teams, "%+v", got)
 }
+
+// Mentions have names wherever people or models write them, up to a maximum.
+func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
+	r := Reader{Locale: "ja", Person: func(id string) string {
+		return map[string]string{"U1SUZUKI": "鈴木 一郎", "U1FALSE": "<@U1SUZUKI>"}[id]
+	}}
+	told := r.History(Source{Task: &task.Aggregate{
+		Request: &task.Request{Text: "結果を <@U1SUZUKI> さんに"}, Task: &task.Task{Description: "<@U1SUZUKI> へ"},
+		Prompts: []*task.Prompt{
+			{Content: "<@U1FALSE> に送る", Gate: aggregate.Gate{Verdict: aggregate.Verdict{RejectionReason: "<@U1SUZUKI> に"}}},
+			{Content: "<@U1SUZUKI> に送る"},
+		},
+	}})
+	const name = "@鈴木 一郎 (U1SUZUKI)"
+	expect.Same(t, "結果を "+name+" さんに", told.Message.Text)
+	expect.Same(t, name+" へ", told.Description)
+	expect.Same(t, name+" に送る", told.Policies[0].Text)
+	expect.Same(t, name+" に", told.Policies[0].Because)
+	expect.Same(t, "@<@U1SUZUKI> (U1FALSE) に送る", told.Policies[1].Text)
+
+	var crowd []string
+	for i := range task.MaxMentioned + 1 {
+		crowd = append(crowd, fmt.Sprintf("<@U2CROWD%d>", i))
+	}
+	expect.Same(t, 1, strings.Count(r.Named(strings.Join(crowd, " ")), "<@"))
+}
+
+// A browser reorders numbers after right-to-left text: [「אלפא」, 100, 900] would read as 900, 100.
+func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
+	r := Reader{Locale: "ja", Person: func(id string) string { return "יעל" }}
+	for input, want := range map[aggregate.JSON]string{
+		`{"amounts":["אלפא",100,900]}`: "[「\u2068אלפא\u2069」, 100, 900]",
+		`{"amounts":["a",100,900]}`:    "[「a」, 100, 900]",
+	} {
+		if got := r.Effects([]task.Step{{Tool: "bank.pay", ToolInput: input}})[0]; !strings.Contains(got, want) {
+			t.Errorf("%s is shown as %+q", input, got)
+		}
+	}
+	if got := r.effect([]explain.Piece{{Kind: explain.Person, Text: "U1"}}); got != "\u2068יעל (U1)\u2069" {
+		t.Errorf("a person is %+q", got)
+	}
+}
+
+// The partitions for GovCloud and China have their own AWS consoles.
+func TestARunIsShownWhereItsPartitionShowsIt(t *testing.T) {
+	for machine, want := range map[string]string{
+		"arn:aws:states:us-east-1:210987654321:stateMachine:Pipeline": "https://us-east-1.console.aws.amazo" +
+			"n.com/states/home?region=us-east-1#/v2/executions/details/arn:aws:states:us-east-1:210987654321:execution:Pi" +
+			"peline:01TASK-2",
+		"arn:aws-us-gov:states:us-gov-west-1:210987654321:stateMachine:Pipeline": "https://us-gov-west-1.console.amazo" +
+			"naws-us-gov.com/states/home?region=us-gov-west-1#/v2/executions/details/arn:aws-us-gov:states:us-gov-west-1:" +
+			"210987654321:execution:Pipeline:01TASK-2",
+		"arn:aws-cn:states:cn-north-1:210987654321:stateMachine:Pipeline": "https://cn-north-1.console.amazonaw" +
+			"s.cn/states/home?region=cn-north-1#/v2/executions/details/arn:aws-cn:states:cn-north-1:210987654321:executio" +
+			"n:Pipeline:01TASK-2",
+		"arn:aws:states:us-east-1:" + localAccount + ":stateMachine:Pipeline": "",
+	} {
+		got := runAt(machine, "01TASK", 2)
+		expect.That(t, got == want, "%s is shown at %q, not %q", machine, got, want)
+	}
+}
+
+// Whatever a route is for, the list of what waits follows it.
+func TestEachGateUnderARuleIsKnownAsOne(t *testing.T) {
+	g := aggregate.Gate{Terms: aggregate.Terms{Rule: &circulation.Rule{ID: "r1"}}}
+	for _, row := range []aggregate.Asking{
+		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g}, &task.Again{Gate: g},
+	} {
+		var x askedItem
+		x.Row = row
+		expect.That(t, x.ruled() != nil, "%T has no rule", row)
+	}
+}
+
+// Exported for the tests of the pages.
+const (
+	WaitingOfPage = waitingOfPage
+	OwedOfPage    = owedOfPage
+	MaxSearch     = maxSearch
+	RowsOfPage    = rowsOfPage
+)

@@ -40,7 +40,8 @@ func testEmptyTasks(t *testing.T, w *consoletest.World) {
 	english.Locale = "en"
 	english.Get("/console/tasks").Says(t, 200, "No requests yet")
 	w.As(webapi.Suzuki).Get("/console/tasks?status=failed").Says(t, 200, "条件に合う依頼はありません", "条件を外す")
-	if got := w.Browser().Get("/console/tasks"); got.Status != http.StatusSeeOther || !strings.HasPrefix(got.To, "/console/signin") {
+	if got := w.Browser().Get("/console/tasks"); got.Status != http.StatusSeeOther ||
+		!strings.HasPrefix(got.To, "/console/signin") {
 		t.Errorf("nobody is answered %d and led to %s", got.Status, got.To)
 	}
 }
@@ -96,7 +97,8 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 		expect.Same(t, want, b.Get("/console/tasks?"+query).Titles())
 	}
 	for query, want := range map[string]string{
-		"status=pending": "状態:", "person=sato": "依頼した人:", "person=" + url.QueryEscape("U0#X"): "依頼した人:", "from=yesterday": "開始日:", "from=2026-02-30": "開始日:",
+		"status=pending": "状態:", "person=sato": "依頼した人:", "person=" + url.QueryEscape("U0#X"): "依頼した人:",
+		"from=yesterday": "開始日:", "from=2026-02-30": "開始日:",
 		"to=1": "終了日:", "from=2026-04-02&to=2026-04-01": "終了日:", "q=" + strings.Repeat("x", taskpages.MaxSearch+1): "件名:",
 	} {
 		got := b.Get("/console/tasks?" + query)
@@ -135,7 +137,8 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	if len(got.Titles()) != 100 || got.Link("next") != "" || strings.Contains(got.Body, `id="requests" data-live`) {
 		t.Errorf("%d are found, the next page is %q", len(got.Titles()), got.Link("next"))
 	}
-	if got := b.Get("/console/tasks"); len(got.Titles()) != taskpages.RowsOfPage || got.Titles()[0] != "残業 1104" || !strings.Contains(got.Body, `id="requests" data-live="/console/tasks"`) {
+	if got := b.Get("/console/tasks"); len(got.Titles()) != taskpages.RowsOfPage || got.Titles()[0] != "残業 1104" ||
+		!strings.Contains(got.Body, `id="requests" data-live="/console/tasks"`) {
 		t.Errorf("the first page has %d, the newest is %q", len(got.Titles()), got.Titles()[:1])
 	}
 	// A member to whom no request belongs learns that there are older ones, and can page to the end.

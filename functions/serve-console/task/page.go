@@ -224,7 +224,7 @@ func (c *Pages) showPage(
 	title := cmp.Or(t.history.Title, v.Untitled())
 	after := turn.After(r.URL.Query().Get("done"))
 	return c.Show(
-		w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: after}, "task.html",
+		w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: after}, "task",
 	)
 }
 

@@ -23,10 +23,14 @@ import (
 
 func TestTheStoryOfATask(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing, "decided here as in Slack": decidesHere,
-		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce, "what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
-		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText, "prompts are for few": promptsAreForFew,
-		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory, "arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
+		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing,
+		"decided here as in Slack":       decidesHere,
+		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
+		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
+		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText,
+		"prompts are for few":    promptsAreForFew,
+		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
+		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
 		"a message beside a gate": besideAGate, "what the request forwards and attaches": enclosed,
 	})
 }
@@ -35,8 +39,10 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
-	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`, pipelinetest.Text)
-	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
+	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`,
+		pipelinetest.Text)
+	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act",
+		w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
 	a.Holds(t, "v2", "前のバージョンの却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
@@ -53,19 +59,25 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Begin()
-	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`), consoletest.Inline(`{"employees":[{"num":"101","name":"田中","email":"tanaka@example.com"},{"num":"102","name":"=cmd()"}],"total":2}`))
+	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`),
+		consoletest.Inline(`{"employees":[{"num":"101","name":"田中","email":"tanaka@example.com"},{"num":"102",`+
+			`"name":"=cmd()"}],"total":2}`))
 	a = sato.Get(w.TaskPage())
-	a.Holds(t, "<svg", "bar-completed", "2.5 秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止", "t*****@example.com")
+	a.Holds(t, "<svg", "bar-completed", "2.5 秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止",
+		"t*****@example.com")
 	a.Lacks(t, "tanaka@example.com", "style=")
-	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`), consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
+	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`),
+		consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "42 名分をまとめました。", w.Now())
 	})
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
-	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`, `<details class="panel fold" id="entries">`)
+	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`,
+		`<details class="panel fold" id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")
-	expect.That(t, outcome > 0 && outcome < message && strings.Count(a.Body, "42 名分をまとめました。") == 1, "the result does not come first, once")
+	expect.That(t, outcome > 0 && outcome < message && strings.Count(a.Body, "42 名分をまとめました。") == 1,
+		"the result does not come first, once")
 	a.Lacks(t, "data-live", "<form method=\"post\" action=\""+w.TaskPage())
 	sato.Locale = "en"
 	sato.Get(w.TaskPage()).Holds(t, "Requested by", "Completed", "2.5 s")
@@ -109,10 +121,12 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	})
 	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行")
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")); a.Status != http.StatusSeeOther || len(w.Load().Executions) != 2 {
+	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")); a.Status != http.StatusSeeOther ||
+		len(w.Load().Executions) != 2 {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")); a.Status != http.StatusSeeOther || w.Load().Head.Ended == nil {
+	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")); a.Status != http.StatusSeeOther ||
+		w.Load().Head.Ended == nil {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	w.Ask()
@@ -121,13 +135,15 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼を取り消す")
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")); a.Status != http.StatusSeeOther || w.Load().Head.Parked != nil {
+	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")); a.Status != http.StatusSeeOther ||
+		w.Load().Head.Parked != nil {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}
 	sato.Post(w.TaskPage()+"/act", other).Says(t, http.StatusBadRequest)
 	expect.That(t, w.Load().Head.Ended == nil, "what closes a conversation, on a task's page")
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelTask, "")); a.Status != http.StatusSeeOther || w.Load().Head.Ended == nil {
+	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelTask, "")); a.Status != http.StatusSeeOther ||
+		w.Load().Head.Ended == nil {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	cancelled := w.Load()
@@ -175,7 +191,8 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	seen, approve := w.Act(aggregate.ActReject, "この理由は失われない\n二行目"), w.Act(aggregate.ActApprove, "")
 	suzuki := w.As(webapi.Suzuki)
-	for _, form := range []url.Values{consoletest.With(approve, "hash", "of something else"), consoletest.With(seen, "hash", "of something else")} {
+	for _, form := range []url.Values{consoletest.With(approve, "hash", "of something else"),
+		consoletest.With(seen, "hash", "of something else")} {
 		suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusConflict)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -229,9 +246,12 @@ func oneDecision(t *testing.T, w *consoletest.World) {
 
 // writings are texts that become markup, scripts, links or formulas if they are not escaped.
 var writings = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg/onload=alert(1)>`, `javascript:alert(1)`, `</textarea><script>alert(1)</script>`,
-	`</title><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`, `<iframe srcdoc="<script>alert(1)</script>">`, `<style>*{display:none}</style>`, `{{.Form}}`,
-	"\u202e<b onmouseover=alert(1)>", `<details open ontoggle=alert(1)>`, `<form action=//evil.example><input name=form>`, `&lt;script&gt;<!--<ScRiPt>alert(1)//-->`,
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg/onload=alert(1)>`, `javascript:alert(1)`,
+	`</textarea><script>alert(1)</script>`,
+	`</title><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`,
+	`<iframe srcdoc="<script>alert(1)</script>">`, `<style>*{display:none}</style>`, `{{.Form}}`,
+	"\u202e<b onmouseover=alert(1)>", `<details open ontoggle=alert(1)>`, `<form action=//evil.example><input name=form>`,
+	`&lt;script&gt;<!--<ScRiPt>alert(1)//-->`,
 }
 
 func writtenIsText(t *testing.T, w *consoletest.World) {
@@ -239,7 +259,8 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	quoted := string(expect.Value(json.Marshal(all))(t))
 	w.Ask()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: strings.Join(writings[:3], " "), Description: all, Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
+		return a.Extracted(a.Head.Run, task.Extract{Title: strings.Join(writings[:3], " "), Description: all,
+			Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 	})
 	set := tenancy.DefaultSettings()
 	set.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
@@ -252,18 +273,22 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	w.Draft(tenancy.DefaultSettings())
 	w.Approve()
 	step := pipelinetest.Step(1, "rooms."+strings.ReplaceAll(writings[1], " ", ""), aggregate.Write, `{"text":`+quoted+`}`)
-	step.Title, step.Description, step.ExpectedOutput, step.LeftOut = writings[0], all, all, aggregate.JSON(`{"d":`+quoted+`}`)
+	step.Title, step.Description, step.ExpectedOutput, step.LeftOut =
+		writings[0], all, all, aggregate.JSON(`{"d":`+quoted+`}`)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, []task.Step{step}, all, set, w.Now())
 	})
 	w.Approve()
 	w.Begin()
-	w.Ran(consoletest.Inline(`{"text":`+quoted+`}`), consoletest.Inline(`{"url":"javascript:alert(1)","n":[{`+string(expect.Value(json.Marshal(writings[4]))(t))+`:`+quoted+`}],"t":`+quoted+`}`))
+	w.Ran(consoletest.Inline(`{"text":`+quoted+`}`),
+		consoletest.Inline(`{"url":"javascript:alert(1)","n":[{`+
+			string(expect.Value(json.Marshal(writings[4]))(t))+`:`+quoted+`}],"t":`+quoted+`}`))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, all, w.Now())
 	})
-	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID}, "kind": {"prompt"}, "hash": {w.Load().AskedHash(w.Load().Prompts[0].ID)}, "reason": {all + "?"}})
+	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID},
+		"kind": {"prompt"}, "hash": {w.Load().AskedHash(w.Load().Prompts[0].ID)}, "reason": {all + "?"}})
 	expect.That(t, refused.Status == http.StatusConflict, "%d", refused.Status)
 	empty := w.Browser().Get("/console/signin")
 	for i, a := range []consoletest.Answer{suzuki.Get(w.TaskPage()), refused} {
@@ -271,7 +296,8 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 			a.Body = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(a.Body, "")
 		}
 		lower := strings.ToLower(a.Body)
-		for _, tag := range []string{"<script", "<img", "<iframe", "<style", "<b ", "ontoggle=alert(1)>", "\"javascript:", "'javascript:", "<form action=//", "\u202e"} {
+		for _, tag := range []string{"<script", "<img", "<iframe", "<style", "<b ", "ontoggle=alert(1)>", "\"javascript:",
+			"'javascript:", "<form action=//", "\u202e"} {
 			if strings.Count(lower, tag) > strings.Count(strings.ToLower(empty.Body), tag) {
 				i := strings.LastIndex(lower, tag)
 				t.Errorf("the page has %s: %s", tag, a.Body[max(0, i-80):min(len(a.Body), i+80)])
@@ -293,10 +319,12 @@ func enclosed(t *testing.T, w *consoletest.World) {
 	sato.Get(w.TaskPage()).Holds(t, "対象者.csv", "これから読みます", "ほかに 5 件のファイルがありますが、読んでいません")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ReadFiles(a.Head.Run, []task.ReadFile{
-			{SharedFile: aggregate.SharedFile{ID: "F1", Name: "対象者.csv", Bytes: 2048}, SHA256: "abc123", Characters: 40000, Shown: 30000},
+			{SharedFile: aggregate.SharedFile{ID: "F1", Name: "対象者.csv", Bytes: 2048}, SHA256: "abc123", Characters: 40000,
+				Shown: 30000},
 			{SharedFile: aggregate.SharedFile{ID: "F2", Name: "図.png"}, Why: "other_type"}}, w.Now())
 	})
-	sato.Get(w.TaskPage()).Holds(t, "転送されたメッセージ", "鈴木 一郎", "&lt;b&gt;対象は営業だけ&lt;/b&gt;", "#sales", "ここまで読みます", "Jira", "内容を表示しない",
+	sato.Get(w.TaskPage()).Holds(t, "転送されたメッセージ", "鈴木 一郎", "&lt;b&gt;対象は営業だけ&lt;/b&gt;", "#sales", "ここまで読みます", "Jira",
+		"内容を表示しない",
 		"対象者.csv", "2 KB", "40000 文字のうち、先頭の 30000 文字だけ", "abc123", "図.png", "読んでいません", "画像は読みません")
 
 	expect.That(t, !strings.Contains(sato.Get(w.TaskPage()).Body, "&lt;#C"), "a channel's id stands for its name")

@@ -242,7 +242,8 @@ func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Su
 		var details struct {
 			Surface aggregate.Surface `json:"surface"`
 		}
-		if e.ResourceID == id && e.Timestamp.Equal(at) && json.Unmarshal([]byte(e.Details), &details) == nil && details.Surface != "" {
+		if e.ResourceID == id && e.Timestamp.Equal(at) && json.Unmarshal([]byte(e.Details), &details) == nil &&
+			details.Surface != "" {
 			return details.Surface
 		}
 	}

@@ -68,3 +68,12 @@ func TestDeletedIsSaidOnlyWhereItMayBe(t *testing.T) {
 		}
 	}
 }
+
+// Exported for the tests of the pages.
+var (
+	Apart  = apart
+	UI     = ui
+	Parsed = page
+)
+
+var Ago = ago

@@ -6,20 +6,26 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/explain"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/slack/slackapi"
 )
 
-// The largest bodies that are read, in bytes. MaxFile is for routes that take files: a request of Lambda's has at most 6
-// MB, in base64.
+// The largest bodies that are read, in bytes. MaxFile is for routes that take files: a request of Lambda's has at most
+// 6 MB, in base64.
 const (
 	MaxBody = 1 << 20
 	MaxFile = 4 << 20
@@ -133,4 +139,146 @@ func plain(status int, text string) Response {
 	return Response{StatusCode: status, Body: text + "\n", Headers: map[string]string{
 		"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff",
 	}}
+}
+
+// policy lets a page load its own script, style sheet and pictures, and forbids inline scripts and styles.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// Safe adds to every answer the headers that forbid framing, content sniffing, referrers, caching and foreign scripts.
+// It answers 403 to a change that another site's page requested.
+func Safe(h http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		slog.WarnContext(
+			r.Context(), "refused", "why", "a form of another site", "method", r.Method, "path", r.URL.Path, "address",
+			r.RemoteAddr,
+		)
+		http.Error(w, "this form came from another site", http.StatusForbidden)
+	}))
+	guarded := cross.Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Cross-Origin-Opener-Policy": "same-origin",
+			"Permissions-Policy":         "camera=(), geolocation=(), microphone=()",
+			"Cache-Control":              "no-store",
+		} {
+			w.Header().Set(name, value)
+		}
+		if !IsLocal(r.Host) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// IsLocal reports whether a host is this machine, where there is no TLS.
+func IsLocal(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// LocalPath returns the path and query in text if it is below prefix, else otherwise. It rejects "//host" and "/\host",
+// which browsers read as addresses of other hosts.
+func LocalPath(text, prefix, otherwise string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" ||
+		strings.ContainsAny(text, "\\\r\n\t") {
+		return otherwise
+	}
+	clean := path.Clean(u.Path)
+	if clean != strings.TrimSuffix(prefix, "/") && !strings.HasPrefix(clean, prefix) || strings.HasPrefix(u.Path, "//") {
+		return otherwise
+	}
+	return (&url.URL{Path: clean, RawQuery: u.RawQuery}).String()
+}
+
+// Errors that refuse a request, besides those that errorclass knows.
+var (
+	ErrNoPage       = errors.New("no such page")
+	ErrNoID         = errors.New("an id that nothing can have")
+	ErrExpired      = errors.New("deleted after its retention time")
+	ErrDeletable    = errors.New("a conversation that is deleted, or that the viewer can't see")
+	ErrAdminsOnly   = errors.New("for administrators")
+	ErrSignedOut    = errors.New("nobody is signed in")
+	ErrBadForm      = errors.New("the form carries no token of this session")
+	ErrTooMany      = errors.New("too many sign-ins")
+	ErrStaleSignIn  = errors.New("no sign-in of this browser's is under way")
+	ErrDenied       = errors.New("the person did not allow it")
+	ErrNewWorkspace = errors.New("a workspace that has asked for nothing yet")
+	ErrNoAdmin      = errors.New("the Slack secret names no first administrator")
+	ErrNoClient     = errors.New("the Slack secret has no client")
+)
+
+// faults maps errors to statuses and the keys of their texts. The first entry that an error matches counts.
+var faults = []struct {
+	err     error
+	status  int
+	says    string
+	refused bool // somebody tried a forbidden act: logged
+}{
+	{ErrNoPage, http.StatusNotFound, "no_page", false},
+	{ErrNoID, http.StatusNotFound, "no_page", true},
+	{ErrExpired, http.StatusNotFound, "expired", false},
+	{ErrDeletable, http.StatusNotFound, "deletable", true},
+	{ErrAdminsOnly, http.StatusForbidden, "admins_only", true},
+	{ErrSignedOut, http.StatusUnauthorized, "signed_out", true},
+	{ErrBadForm, http.StatusForbidden, "bad_form", true},
+	{ErrTooMany, http.StatusTooManyRequests, "too_many", true},
+	{ErrStaleSignIn, http.StatusBadRequest, "stale_sign_in", true},
+	{ErrDenied, http.StatusForbidden, "denied", false},
+	{ErrNoClient, http.StatusServiceUnavailable, "no_client", false},
+	{ErrNewWorkspace, http.StatusForbidden, "new_workspace", true},
+	{ErrNoAdmin, http.StatusServiceUnavailable, "no_admin", false},
+	{ErrNotOfUs, http.StatusForbidden, "not_of_us", true},
+	{slackapi.ErrSignInRefused, http.StatusForbidden, "sign_in_refused", true},
+	{auditlog.ErrBusy, http.StatusTooManyRequests, "exports_busy", false},
+}
+
+// FaultOf returns the status for an error, the key of its text, and whether it is logged as refused.
+func FaultOf(err error) (status int, says string, refused bool) {
+	for _, f := range faults {
+		if errors.Is(err, f.err) {
+			return f.status, f.says, f.refused
+		}
+	}
+	switch class := explain.ClassOf(err); class {
+	case explain.NotFound:
+		return http.StatusNotFound, "not_found", true
+	case explain.NotAllowed:
+		return http.StatusForbidden, "not_allowed", true
+	case explain.Field, explain.MalformedForm, explain.BadInput:
+		return http.StatusBadRequest, "bad_input", false
+	case explain.Unverified, explain.Unavailable, explain.Unconfirmed, explain.ModelUnavailable:
+		return http.StatusServiceUnavailable, "unavailable", false
+	case explain.Conflict, explain.Changed, explain.Superseded, explain.Full:
+		return http.StatusConflict, "conflict", false
+	default:
+		if class.Refusal() { // impossible in the subject's current state
+			return http.StatusConflict, "conflict", false
+		}
+	}
+	return http.StatusInternalServerError, "internal", false
+}
+
+// Fail answers with a page that explains the error.
+func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error) {
+	status, says, refused := FaultOf(err)
+	switch {
+	case refused:
+		Refuse(r, v, err.Error())
+	case status >= http.StatusInternalServerError:
+		slog.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "tenant", v.Tenant, "err", err)
+	}
+	texts := v.Texts("fault")
+	d := Document{Title: texts.In("title", says), Data: texts.In("text", says), Status: status}
+	if err := c.Show(w, r, v, d, "home/fault"); err != nil {
+		slog.ErrorContext(r.Context(), "an error page failed", "err", err)
+		http.Error(w, d.Title, status)
+	}
 }

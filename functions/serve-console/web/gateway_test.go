@@ -20,9 +20,11 @@ import (
 
 func event(method, path string) web.Request {
 	return web.Request{
-		RawPath: path, RawQueryString: "q=%E7%A8%9F&x=1", Headers: map[string]string{"host": "ringi.example", "accept-language": "ja"},
-		Cookies:        []string{"a=1", "b=2"},
-		RequestContext: events.APIGatewayV2HTTPRequestContext{HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: method, SourceIP: "192.0.2.7"}},
+		RawPath: path, RawQueryString: "q=%E7%A8%9F&x=1", Headers: map[string]string{"host": "ringi.example",
+			"accept-language": "ja"},
+		Cookies: []string{"a=1", "b=2"},
+		RequestContext: events.APIGatewayV2HTTPRequestContext{
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: method, SourceIP: "192.0.2.7"}},
 	}
 }
 
@@ -40,7 +42,8 @@ func TestAnEventIsARequest(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		io.WriteString(w, "はい")
 	}))(t.Context(), in))(t)
-	if got.URL.Path != "/console/タスク" || got.URL.Query().Get("q") != "稟" || got.PostFormValue("text") != "稟" || got.RemoteAddr != "192.0.2.7" || got.Host != "ringi.example" {
+	if got.URL.Path != "/console/タスク" || got.URL.Query().Get("q") != "稟" || got.PostFormValue("text") != "稟" ||
+		got.RemoteAddr != "192.0.2.7" || got.Host != "ringi.example" {
 		t.Errorf("it is %s of %s to %s, form %v", got.URL, got.RemoteAddr, got.Host, got.PostForm)
 	}
 	c, err := got.Cookie("b")
@@ -50,7 +53,10 @@ func TestAnEventIsARequest(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoTextTravelsInBase64(t *testing.T) {
-	out := expect.Value(web.Serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte{0xff, 0xfe}) }))(t.Context(), event("GET", "/console/")))(t)
+	out := expect.Value(web.Serve(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.Write([]byte{0xff, 0xfe})
+	}))(t.Context(), event("GET", "/console/")))(t)
 	expect.That(t, out.IsBase64Encoded && out.Body == "//4=", "the answer is %+v", out)
 }
 
@@ -65,7 +71,10 @@ func TestWhatCantBeServedIsAnswered(t *testing.T) {
 		"too large": {large, 413}, "not base64": {broken, 400}, "a panic": {event("GET", "/panic"), 500},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := expect.Value(web.Serve(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret detail") }))(context.Background(), tt.in))(t)
+			out := expect.Value(web.Serve(http.HandlerFunc(func(http.ResponseWriter,
+				*http.Request) {
+				panic("secret detail")
+			}))(context.Background(), tt.in))(t)
 			expect.That(t, out.StatusCode == tt.want && !strings.Contains(out.Body, "secret"), "the answer is %+v", out)
 		})
 	}
@@ -99,7 +108,8 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 			}
 			expect.That(t, strings.Contains(log.String(), "msg=refused") == (tt.want == http.StatusForbidden),
 				"the log is %q", &log)
-			if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") || !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") {
+			if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") ||
+				!strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") {
 				t.Errorf("the policy is %q", csp)
 			}
 		})
@@ -108,10 +118,14 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 
 func TestNobodyIsLedElsewhere(t *testing.T) {
 	for text, want := range map[string]string{
-		"/console/tasks?status=done": "/console/tasks?status=done", "/console/tasks/01ARZ": "/console/tasks/01ARZ", "/console/": "/console",
-		"": "/else", "https://evil.example/console/": "/else", "//evil.example/console/": "/else", "/\\evil.example": "/else", "/console/../slack/events": "/else",
-		"javascript:alert(1)": "/else", "/consoles": "/else", "/console//evil.example": "/console/evil.example", "/console/\r\nSet-Cookie: a=1": "/else",
-		"https:/console/": "/else", "///evil.example": "/else", "/console/%2e%2e/slack": "/else", "/console\t/": "/else",
+		"/console/tasks?status=done": "/console/tasks?status=done", "/console/tasks/01ARZ": "/console/tasks/01ARZ",
+		"/console/": "/console",
+		"":          "/else", "https://evil.example/console/": "/else", "//evil.example/console/": "/else",
+		"/\\evil.example": "/else", "/console/../slack/events": "/else",
+		"javascript:alert(1)": "/else", "/consoles": "/else", "/console//evil.example": "/console/evil.example",
+		"/console/\r\nSet-Cookie: a=1": "/else",
+		"https:/console/":              "/else", "///evil.example": "/else", "/console/%2e%2e/slack": "/else",
+		"/console\t/": "/else",
 	} {
 		got := web.LocalPath(text, "/console/", "/else")
 		expect.That(t, got == want, "%q leads to %q, want %q", text, got, want)

@@ -7,10 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -83,21 +81,31 @@ func menu(v *Viewer) []entry {
 var pages sync.Map
 
 // parts are what several pages have: the layout, the drawing of routes, and the kit of forms and lists.
-var parts = []string{"ui/layout.html", "ui/route.html", "ui/kit.html"}
+var parts = []string{"layout", "kit"}
 
-// page returns a page with the parts. It is parsed when it is first shown: all pages together would take longer than the
-// start of the function.
+// page returns a page with the parts: "contest" is what contest.html defines as main, "contest/sent" what it defines by
+// that name. It is parsed when it is first shown: all pages together would take longer than the start of the function.
 func page(name string) (*template.Template, error) {
 	if t, known := pages.Load(name); known {
 		return t.(*template.Template), nil
 	}
 	t := template.New("").Funcs(pageFuncs).Option("missingkey=error")
-	for _, part := range append(slices.Clone(parts), "ui/"+name) {
-		text, err := ui.ReadFile(part)
+	file, _, several := strings.Cut(name, "/")
+	for _, part := range append(slices.Clone(parts), file) {
+		text, err := ui.ReadFile("ui/" + part + ".html")
 		if err == nil {
-			_, err = t.New(path.Base(part)).Parse(unindented(string(text)))
+			_, err = t.New(part).Parse(unindented(string(text)))
 		}
 		if err != nil {
+			return nil, fmt.Errorf("read the page %s: %w", name, err)
+		}
+	}
+	if several {
+		main := t.Lookup(name)
+		if main == nil {
+			return nil, fmt.Errorf("the file of the page %s has none of that name", name)
+		}
+		if _, err := t.AddParseTree("main", main.Tree); err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)
 		}
 	}
@@ -116,7 +124,8 @@ func unindented(text string) string {
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
-	"when": when, "exactly": exactly, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
+	"when": when, "exactly": exactly, "apart": apart, "count": Count,
+	"count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"fields":  fields,
 	"only":    only,
@@ -186,7 +195,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), warnings[done]
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "layout.html", s); err != nil {
+	if err := t.ExecuteTemplate(&b, "layout", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -230,17 +239,14 @@ type assetSet struct {
 
 // assets has the files that pages load: one script, one style sheet, and the tab's icon.
 var assets = sync.OnceValue(func() assetSet {
-	sheets, _ := fs.Glob(ui, "ui/css/*.css")
-	var css strings.Builder
-	for _, name := range append([]string{"ui/console.css"}, sheets...) {
-		b, _ := ui.ReadFile(name) // embedded: it is there
-		css.Write(b)
-	}
+	whole, _ := ui.ReadFile("ui/console.css") // embedded: it is there
+	css, _ := ui.ReadFile("ui/pages.css")
+	css = append(whole, css...)
 	js, _ := ui.ReadFile("ui/console.js")
 	icon, _ := ui.ReadFile("ui/icon.svg")
-	sum := sha256.Sum256(slices.Concat([]byte(css.String()), js, icon))
+	sum := sha256.Sum256(slices.Concat(css, js, icon))
 	return assetSet{version: hex.EncodeToString(sum[:6]), files: map[string]asset{
-		"console.css": {"text/css; charset=utf-8", []byte(css.String())},
+		"console.css": {"text/css; charset=utf-8", css},
 		"console.js":  {"text/javascript; charset=utf-8", js},
 		"icon.svg":    {"image/svg+xml", icon},
 	}}
@@ -270,4 +276,85 @@ func statusBadge(status string) string {
 		return "badge-calm"
 	}
 	return ""
+}
+
+// longAgo is the distance from which on a time is written as a date.
+const longAgo = 30 * 24 * time.Hour
+
+// skew is how far machines' clocks may differ: what lies ahead by less is now.
+const skew = 5 * time.Second
+
+// Ago writes a time by its distance from now; hovering over it shows the exact one.
+func (s sheet) Ago(t time.Time) template.HTML { return ago(s.Texts("layout"), t, s.Now) }
+
+func ago(words Texts, t, now time.Time) template.HTML {
+	if t.IsZero() {
+		return ""
+	}
+	d := now.Sub(t)
+	in := func(name string, n int) string { return words.In("ago", name, "n", n) }
+	if d < 0 && d > -skew {
+		d = 0
+	}
+	if d < 0 {
+		d, in = -d, func(name string, n int) string { return words.In("ahead", name, "n", n) }
+	}
+	shown := ""
+	switch {
+	case d >= longAgo:
+		shown = t.In(tenancy.Zone()).Format(time.DateOnly)
+	case d < time.Minute:
+		shown = in("now", 0)
+	case d < time.Hour:
+		shown = in("minutes", int(d/time.Minute))
+	case d < 24*time.Hour:
+		shown = in("hours", int(d/time.Hour))
+	case d < 48*time.Hour:
+		shown = in("day", 1)
+	default:
+		shown = in("days", int(d/(24*time.Hour)))
+	}
+	exact := Minute(t)
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
+		t.UTC().Format(time.RFC3339), exact, template.HTMLEscapeString(shown)))
+}
+
+// TimeOf returns a row's optional time; the zero time if it is missing.
+func TimeOf(t *time.Time) (out time.Time) {
+	if t != nil {
+		out = *t
+	}
+	return out
+}
+
+// Length formats a duration; "" for zero.
+func Length(locale string, d time.Duration) string {
+	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
+	h, m, s := units[0], units[1], units[2]
+	switch seconds := int(d.Seconds()); {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return fmt.Sprintf("%.2f%s", max(d.Seconds(), 0.01), s)
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f%s", d.Seconds(), s)
+	case seconds < 60:
+		return fmt.Sprintf("%d%s", seconds, s)
+	case seconds < 3600:
+		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
+	default:
+		return fmt.Sprintf("%d%s %d%s", seconds/3600, h, seconds/60%60, m)
+	}
+}
+
+// Spent says what calls of models cost, some of which may have no known price: of those only the tokens are known.
+func Spent(locale string, known aggregate.MicroUSD, unpriced int) string {
+	words, cost := TextsOf("layout", locale), "$"+known.String()
+	switch {
+	case unpriced == 0:
+		return cost
+	case known == 0:
+		return words.Say("price_unknown")
+	}
+	return words.Say("price_at_least", "cost", cost)
 }

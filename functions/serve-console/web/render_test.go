@@ -1,18 +1,28 @@
 package web_test
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
+	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 // Filters count days, and pages show times, in one zone, tenancy.Zone, which the page names; no script converts times.
@@ -32,22 +42,33 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 
 func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
 	began := time.Date(2026, 5, 1, 21, 37, 5, 0, time.UTC)
-	for ends, want := range map[time.Duration]string{40 * time.Second: "2026-05-02 06:37:05", 55 * time.Second: "2026-05-02 06:37", time.Hour: "2026-05-02 06:37"} {
+	for ends, want := range map[time.Duration]string{40 * time.Second: "2026-05-02 06:37:05",
+		55 * time.Second: "2026-05-02 06:37", time.Hour: "2026-05-02 06:37"} {
 		got := string(web.Apart(began, began.Add(ends)))
 		expect.That(t, strings.Contains(got, ">"+want+"<"), "beside %s later: %s", ends, got)
 	}
 }
 
+var ofFile = regexp.MustCompile(`{{define "([a-z-]+/[a-z-]+)"`)
+
 // A page is parsed when it is first shown: here is where one that can't be is found.
 func TestEveryPageIsParsed(t *testing.T) {
-	names := expect.Value(fs.Glob(web.UI, "ui/*.html"))(t)
-	expect.That(t, len(names) > 20, "only %v", names)
-	for _, name := range names {
-		page := expect.Value(web.Parsed(strings.TrimPrefix(name, "ui/")))(t)
-		expect.That(t, page.Lookup("layout.html") != nil, "%s is without its layout", name)
+	var names []string
+	for _, file := range expect.Value(fs.Glob(web.UI, "ui/*.html"))(t) {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(file, "ui/"), ".html"))
+		for _, m := range ofFile.FindAllStringSubmatch(string(expect.Value(web.UI.ReadFile(file))(t)), -1) {
+			names = append(names, m[1])
+		}
 	}
-	_, err := web.Parsed("nothing.html")
-	expect.That(t, err != nil, "a page that isn't there is parsed")
+	expect.That(t, len(names) > 40, "only %v", names)
+	for _, name := range names {
+		page := expect.Value(web.Parsed(name))(t)
+		expect.That(t, page.Lookup("layout") != nil, "%s is without its layout", name)
+	}
+	for _, name := range []string{"nothing", "task/nothing"} {
+		_, err := web.Parsed(name)
+		expect.That(t, err != nil, "the page %s, which isn't there, is parsed", name)
+	}
 }
 
 // A phone shows each row of such a table as lines with the column's name before each cell, because the header is
@@ -79,7 +100,8 @@ func TestATabHasItsIcon(t *testing.T) {
 	page := w.Browser().Get("/console/signin")
 	_, rest, found := strings.Cut(page.Body, `<link rel="icon" type="image/svg+xml" href="`)
 	path, _, _ := strings.Cut(rest, `"`)
-	if icon := w.Browser().Get(path); !found || icon.Status != http.StatusOK || icon.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(icon.Body, "<svg ") {
+	if icon := w.Browser().Get(path); !found || icon.Status != http.StatusOK ||
+		icon.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(icon.Body, "<svg ") {
 		t.Errorf("%q is answered %d", path, icon.Status)
 	}
 }
@@ -88,14 +110,198 @@ func TestATabHasItsIcon(t *testing.T) {
 func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 	n := 0
 	for _, name := range expect.Value(fs.Glob(web.UI, "ui/*.html"))(t) {
-		page := string(expect.Value(web.UI.ReadFile(name))(t))
-		_, live, is := strings.Cut(page, "data-live")
-		if !is || !strings.Contains(live, `method="post"`) && !strings.Contains(live, `{{template "acts" `) {
-			continue
+		for _, page := range ofFile.Split(string(expect.Value(web.UI.ReadFile(name))(t)), -1) {
+			_, live, is := strings.Cut(page, "data-live")
+			if !is || !strings.Contains(live, `method="post"`) && !strings.Contains(live, `{{template "acts" `) {
+				continue
+			}
+			n++
+			expect.That(t, strings.Contains(live, `{{template "since" `),
+				"%s says nothing of what happened since a form was read", name)
 		}
-		n++
-		expect.That(t, strings.Contains(live, `{{template "since" `),
-			"%s says nothing of what happened since a form was read", name)
 	}
 	expect.That(t, n == 3, "%d pages refresh what has forms: the task's, the conversation's and the contest's did", n)
+}
+
+// A time is told by its distance, and the exact one is there to hover over.
+func TestTimesAreToldByTheirDistance(t *testing.T) {
+	now := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]map[string]string{
+		0:                          {"en": "just now", "ja": "たった今"},
+		-59 * time.Second:          {"en": "just now", "ja": "たった今"},
+		-time.Minute:               {"en": "1 min ago", "ja": "1 分前"},
+		-59 * time.Minute:          {"en": "59 min ago", "ja": "59 分前"},
+		-time.Hour:                 {"en": "1 h ago", "ja": "1 時間前"},
+		-25 * time.Hour:            {"en": "yesterday", "ja": "1 日前"},
+		-72 * time.Hour:            {"en": "3 days ago", "ja": "3 日前"},
+		-31 * 24 * time.Hour:       {"en": "2026-03-18", "ja": "2026-03-18"},
+		30 * time.Second:           {"en": "now", "ja": "まもなく"},
+		90 * time.Minute:           {"en": "in 1 h", "ja": "あと 1 時間"},
+		30 * time.Hour:             {"en": "tomorrow", "ja": "あと 1 日"},
+		7 * 24 * time.Hour:         {"en": "in 7 days", "ja": "あと 7 日"},
+		31 * 24 * time.Hour:        {"en": "2026-05-19", "ja": "2026-05-19"},
+		-20 * 365 * 24 * time.Hour: {"en": "2006-04-23", "ja": "2006-04-23"},
+	} {
+		for locale, want := range want {
+			got := string(web.Ago(web.TextsOf("layout", locale), now.Add(d), now))
+			exact := now.Add(d).In(tenancy.Zone()).Format("2006-01-02 15:04")
+			expect.That(t, strings.Contains(got, ">"+want+"<") && strings.Contains(got, `title="`+exact+`"`),
+				"%v: %s, want %s and %s", d, got, want, exact)
+		}
+	}
+	expect.Is(t, string(web.Ago(web.TextsOf("layout", "en"), time.Time{}, now)), "")
+}
+
+// TestWhatIsUnfoldedStaysLive: a page with something unfolded, or with a focused link, still refreshes.
+func TestWhatIsUnfoldedStaysLive(t *testing.T) {
+	var asked atomic.Int64
+	mux := http.NewServeMux()
+	mux.Handle("GET /ui/", http.FileServerFS(web.UI))
+	mux.HandleFunc("GET /page", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, fmt.Sprintf(`<!doctype html><body><main><div id="story" data-live="/page"><p>%d</p>
+			<details id="step-1"><summary>x</summary>y</details><a href="/page?a=1&amp;b=2">z</a><button>v</button></div></main>
+			<script src="/ui/console.js"></script>`, asked.Add(1)))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	p := chromium.Start(t).Open(t, server.URL+"/page", chromium.Window{Width: 800, Height: 600, Hasty: true})
+	p.Press("#step-1 > summary")
+	for _, at := range []string{"#step-1 > summary", "a"} {
+		p.Eval(fmt.Sprintf(`document.querySelector(%q).focus(); window.before = +document.querySelector("p").innerText`, at))
+		p.Until(fmt.Sprintf(`+document.querySelector("p").innerText > before + 1 && document.querySelector(`+
+			`"#step-1").open && document.activeElement.matches(%q)`, at))
+	}
+	p.Eval(`document.querySelector("button").focus(); window.before = document.querySelector("p").innerText`)
+	for n := asked.Load(); asked.Load() < n+3; { // the focused element stays the same
+		p.Until(`document.querySelector("p").innerText === before`)
+	}
+}
+
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+
+// spread flattens a catalog, one line per text, to compare catalogs.
+func spread(t web.Texts) map[string]string {
+	all := map[string]string{}
+	for key, value := range t {
+		switch value := value.(type) {
+		case string:
+			all[key] = value
+		case map[string]string:
+			for name, text := range value {
+				all[key+" "+name] = text
+			}
+		case map[string][]string:
+			for name, list := range value {
+				all[key+" "+name] = strings.Join(list, "\n")
+			}
+		}
+	}
+	delete(all, "locale")
+	return all
+}
+
+// If somebody adds a language folder, this test names the texts that it lacks.
+func TestEveryLanguageHasEveryText(t *testing.T) {
+	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
+		catalog := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		first := spread(web.TextsOf(catalog, language.All[0]))
+		for _, locale := range language.All {
+			texts := spread(web.TextsOf(catalog, locale))
+			for _, key := range slices.Sorted(maps.Keys(first)) {
+				expect.That(t, texts[key] != "", "%s/%s.yaml has no text for %s", locale, catalog, key)
+				takes, want := placeholder.FindAllString(texts[key], -1), placeholder.FindAllString(first[key], -1)
+				if slices.Sort(takes); !slices.Equal(takes, slices.Sorted(slices.Values(want))) {
+					t.Errorf("%s/%s.yaml: %s takes %v, in the first language %v", locale, catalog, key, takes, want)
+				}
+				delete(texts, key)
+			}
+			if len(texts) > 0 {
+				t.Errorf("%s/%s.yaml alone has %v", locale, catalog, slices.Sorted(maps.Keys(texts)))
+			}
+		}
+	}
+	for _, locale := range language.All {
+		if files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t),
+			expect.Value(filepath.Glob("texts/"+language.All[0]+"/*"))(t); len(files) != len(want) {
+			t.Errorf("%s has %d files, the first language %d", locale, len(files), len(want))
+		}
+	}
+}
+
+var (
+	named = regexp.MustCompile(`(?:\.Texts|TextsOf)\(?\s*"([a-z-]+)"`)
+	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, )"([a-z_]+)"`)
+	heads = regexp.MustCompile(`\.Columns((?:\s+(?:"#?[a-z_]+"|\(only \S+ "#?[a-z_]+"\)))+)`)
+	head  = regexp.MustCompile(`"#?([a-z_]+)"`)
+	shown = regexp.MustCompile(`\$(?:w|l|r|tasks|drafts)\.([a-z_]+)`)
+)
+
+// handed are the catalogs that a package receives, besides those that it names.
+var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web": {"tasks", "agents", "approvals"},
+	"../web/ui/kit.html": {"route", "settings", "rules"}}
+
+// Every text that a page uses exists in a catalog that its template or package names, and every text is used.
+func TestPagesAskForTextsThatThereAre(t *testing.T) {
+	used := map[string]bool{} // by catalog and key
+	catalogs, keys := maps.Clone(handed), map[string][]string{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		page := strings.HasSuffix(path, ".html")
+		if err != nil || d.IsDir() || !page && !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		where := path
+		if !page {
+			where = filepath.Join("../web", filepath.Dir(path))
+		}
+		text := string(expect.Value(os.ReadFile(path))(t))
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			catalogs[where] = append(catalogs[where], m[1])
+		}
+		for _, m := range asked.FindAllStringSubmatch(text, -1) {
+			keys[where] = append(keys[where], m[1])
+		}
+		for _, m := range heads.FindAllStringSubmatch(text, -1) {
+			for _, key := range head.FindAllStringSubmatch(m[1], -1) {
+				keys[where] = append(keys[where], key[1])
+			}
+		}
+		for _, m := range shown.FindAllStringSubmatch(text, -1) {
+			if page {
+				keys[where] = append(keys[where], m[1])
+			}
+		}
+		return nil
+	})
+	expect.NoError(t, err)
+	for where, asks := range keys {
+		for _, key := range asks {
+			found := false
+			for _, catalog := range catalogs[where] {
+				if _, there := web.TextsOf(catalog, language.All[0])[key]; there {
+					used[catalog+" "+key], found = true, true
+				}
+			}
+			if !found {
+				t.Errorf("%s asks for %q, which none of %v has", where, key, catalogs[where])
+			}
+		}
+	}
+	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
+		catalog := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		for key := range web.TextsOf(catalog, language.All[0]) {
+			expect.That(t, key == "locale" || used[catalog+" "+key], "%s.yaml: nobody asks for %s", catalog, key)
+		}
+	}
+}
+
+func TestTextsTakeTheirValuesByName(t *testing.T) {
+	texts := web.Texts{"row": "{n} of {all}", "of": map[string]string{"none": "nobody", "x": "{who}, {who}"}}
+	for got, want := range map[string]string{
+		texts.Say("row", "all", 9, "n", 3): "3 of 9", texts.Say("row"): "{n} of {all}", texts.Say("rows"): "",
+		texts.In("of", ""): "nobody", texts.In("of", "x", "who", "A"): "A, A", texts.In("of", "y"): "", texts.In("row",
+			"x"): "",
+	} {
+		expect.That(t, got == want, "%q is not %q", got, want)
+	}
 }

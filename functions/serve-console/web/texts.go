@@ -8,7 +8,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // catalogs has a folder for each language, with a file for each page or few of them.
@@ -114,4 +116,20 @@ func (t Texts) In(table string, value any, values ...any) string {
 func (t Texts) List(table, name string) []string {
 	lists, _ := t[table].(map[string][]string)
 	return lists[name]
+}
+
+// Mentions adds names to mentions of people, with their ids since anybody may choose any name. As on cards, only the
+// first task.MaxMentioned mentions get names.
+func Mentions(s string, name func(id string) string) string {
+	ids := task.Mentioned(s)
+	var pairs []string
+	for _, id := range ids[:min(len(ids), task.MaxMentioned)] {
+		pairs = append(pairs, "<@"+id+">", "@"+Called(id, name))
+	}
+	return strings.NewReplacer(pairs...).Replace(s)
+}
+
+// Called returns a person's name and id.
+func Called(id string, name func(id string) string) string {
+	return name(id) + " (" + legible.OneLine(id) + ")"
 }

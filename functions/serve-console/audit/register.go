@@ -1,0 +1,329 @@
+package audit
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	domain "ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+	"ringi/shared/store"
+)
+
+const (
+	pageDays  = 365    // that the page shows unless the viewer asks for others
+	maxYears  = 12     // that a period may touch
+	mostFiled = 10_000 // lines of a file
+	atOnce    = 200    // numbers that one query reads
+)
+
+type RegisterPages struct{ *web.Site }
+
+func (c *RegisterPages) Routes() []web.Route {
+	return []web.Route{
+		web.ForAdministrators("GET /console/register", c.list),
+		web.ForAdministrators("GET /console/register/file.csv", c.file),
+		web.ForAdministrators("GET /console/register/{number}", c.sheet),
+	}
+}
+
+// The registers: of all requests by their numbers, and of decisions by theirs.
+const (
+	ofRequests  = "requests"
+	ofDecisions = "decisions"
+)
+
+// period is which register is read, and the days in which requests were taken on, or decisions settled; both are
+// included.
+type period struct {
+	By          string
+	From, To    string
+	Problem     string
+	begin, end  time.Time
+	first, last int // fiscal years
+}
+
+// registerPath is the address of the list.
+const registerPath = "/console/register"
+
+// at returns an address of the period, with more values.
+func (p *period) at(path string, more ...string) string {
+	q := url.Values{"by": {p.By}, "from": {p.From}, "to": {p.To}}
+	for i := 0; i < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	return path + "?" + q.Encode()
+}
+
+// filter is the filter as people fill it in.
+func (p *period) filter(words web.Texts, number string) web.Filter {
+	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("show"),
+		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
+			{Name: "number", Label: words.Say("either"), Value: number, Most: 11, Example: "2026-000123"},
+			web.Day("from", words.Say("from"), p.From), web.Day("to", words.Say("to"), p.To),
+		}}
+}
+
+func (c *RegisterPages) period(ctx context.Context, v *web.Viewer, q url.Values) (p period, err error) {
+	now := c.Now()
+	p = period{From: q.Get("from"), To: q.Get("to")}
+	settings, err := c.Store.Settings(ctx, v.Tenant)
+	if err != nil {
+		return p, err
+	}
+	if p.By = q.Get("by"); p.By != ofRequests && p.By != ofDecisions {
+		p.By = ofDecisions
+		if settings.Register {
+			p.By = ofRequests
+		}
+	}
+	p.begin, p.end = now.AddDate(0, 0, -pageDays), now.AddDate(0, 0, 1)
+	if p.From != "" {
+		if p.begin, err = tenancy.DayBegins(p.From); err != nil {
+			p.Problem = "from"
+			return p, nil
+		}
+	}
+	if p.To != "" {
+		if p.end, err = tenancy.DayBegins(p.To); err != nil {
+			p.Problem = "to"
+			return p, nil
+		}
+		p.end = p.end.AddDate(0, 0, 1)
+	}
+	// A year that was changed in the settings may have put a decision into the one beside.
+	p.first, p.last = settings.FiscalYear(p.begin)-1, settings.FiscalYear(p.end)+1
+	if !p.begin.Before(p.end) || p.last-p.first > maxYears+2 {
+		p.Problem = "to"
+	}
+	return p, nil
+}
+
+type listData struct {
+	Period      period
+	Filter      web.Filter
+	Number      string // that was looked for in vain
+	Both        []line // what has the number that was looked for
+	Rows        []line
+	Requests    bool // one of the rows has a request's number
+	Older, File string
+}
+
+func (c *RegisterPages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	q := r.URL.Query()
+	d := listData{}
+	doc := web.Document{Title: v.Texts("layout").Say("register"), Here: "register"}
+	p, err := c.period(r.Context(), v, q)
+	if err != nil {
+		return err
+	}
+	if text := strings.TrimSpace(q.Get("number")); text != "" {
+		d.Number = text
+		if d.Both, err = c.found(r.Context(), v, text); err != nil {
+			return err
+		}
+		if len(d.Both) == 1 {
+			http.Redirect(w, r, d.Both[0].Page, http.StatusSeeOther)
+			return nil
+		}
+	}
+	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Number)
+	if p.Problem != "" {
+		doc.Data, doc.Status = d, http.StatusBadRequest
+		return c.Show(w, r, v, doc, "audit/register")
+	}
+	from, _ := domain.ParseNumber(q.Get("cursor"))
+	var next string
+	if d.Rows, next, err = c.registered(r.Context(), v, &p, from, store.MostRegistered); err != nil {
+		return err
+	}
+	d.Requests = slices.ContainsFunc(d.Rows, func(x line) bool { return x.Request != "" })
+	if next != "" {
+		d.Older = p.at(registerPath, "cursor", next)
+	}
+	d.File = p.at(registerPath + "/file.csv")
+	other := p
+	if other.By = ofRequests; p.By == ofRequests {
+		other.By = ofDecisions
+	}
+	d.Filter.Links = append(d.Filter.Links,
+		web.Link{Path: other.at(registerPath), Text: v.Texts("register").In("registers", other.By)})
+	doc.Data = d
+	return c.Show(w, r, v, doc, "audit/register")
+}
+
+// found returns what has a number: a decision, a request, or one of each. A decision's page is its sheet.
+func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (out []line, err error) {
+	x, ok := domain.ParseNumber(text)
+	if !ok {
+		return nil, nil
+	}
+	decisions, err := c.Store.Numbers(ctx, v.Tenant, x.Year, x.Key(), 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(decisions) > 0 && decisions[0].N == x.N {
+		rows, err := c.decisions(ctx, v, decisions)
+		if err != nil {
+			return nil, err
+		}
+		rows[0].Page, rows[0].Request = "/console/register/"+x.String(), ""
+		out = append(out, rows[0])
+	}
+	requests, err := c.Store.RequestNumbers(ctx, v.Tenant, x.Year, x.Key(), 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(requests) > 0 && requests[0].N == x.N {
+		rows, err := c.requests(ctx, v, requests)
+		if err != nil {
+			return nil, err
+		}
+		rows[0].Number = ""
+		out = append(out, rows[0])
+	}
+	return out, nil
+}
+
+// registered reads the lines of a period from one number down, the highest first: at most most of them, and which
+// number is next.
+func (c *RegisterPages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
+	out []line, next string, err error) {
+	if p.By == ofRequests {
+		all, next, err := read(p, from, most, func(year int, key string) ([]domain.Requested, error) {
+			return c.Store.RequestNumbers(ctx, v.Tenant, year, key, atOnce)
+		}, func(x *domain.Requested) (int, time.Time) { return x.N, x.TakenAt })
+		if err == nil {
+			out, err = c.requests(ctx, v, all)
+		}
+		return out, next, err
+	}
+	all, next, err := read(p, from, most, func(year int, key string) ([]domain.Numbered, error) {
+		return c.Store.Numbers(ctx, v.Tenant, year, key, atOnce)
+	}, func(x *domain.Numbered) (int, time.Time) { return x.N, x.SettledAt })
+	if err == nil {
+		out, err = c.decisions(ctx, v, all)
+	}
+	return out, next, err
+}
+
+// read reads the numbers of a period from one down, the highest first: at most most of them, and which is next.
+func read[T any](p *period, from domain.Numbered, most int, list func(year int, key string) ([]T, error),
+	about func(x *T) (n int, at time.Time)) (out []T, next string, err error) {
+	for year := p.last; year >= p.first; year-- {
+		key := ""
+		switch {
+		case from.Year != 0 && year > from.Year:
+			continue
+		case year == from.Year:
+			key = from.Key()
+		}
+		for {
+			all, err := list(year, key)
+			if err != nil {
+				return nil, "", err
+			}
+			last := 1
+			for i := range all {
+				n, at := about(&all[i])
+				if last = n; at.Before(p.begin) || !at.Before(p.end) {
+					continue
+				}
+				if len(out) == most {
+					return out, (&domain.Numbered{Year: year, N: n}).String(), nil
+				}
+				out = append(out, all[i])
+			}
+			if len(all) < atOnce || last == 1 {
+				break
+			}
+			key = domain.NumberKey(last - 1)
+		}
+	}
+	return out, "", nil
+}
+
+func (c *RegisterPages) decisions(ctx context.Context, v *web.Viewer, all []domain.Numbered) ([]line, error) {
+	return each(all, func(some []domain.Numbered) ([]line, error) {
+		rows, err := c.Store.DecisionLines(ctx, v.Tenant, some)
+		if err != nil {
+			return nil, err
+		}
+		return c.lines(ctx, v, rows)
+	})
+}
+
+func (c *RegisterPages) requests(ctx context.Context, v *web.Viewer, all []domain.Requested) ([]line, error) {
+	return each(all, func(some []domain.Requested) ([]line, error) {
+		rows, err := c.Store.RequestLines(ctx, v.Tenant, some)
+		if err != nil {
+			return nil, err
+		}
+		return c.lines(ctx, v, rows)
+	})
+}
+
+// each makes lines of as many numbers at once as may be read.
+func each[T any](all []T, of func(some []T) ([]line, error)) (out []line, err error) {
+	for len(all) > 0 {
+		n := min(len(all), store.MostRegistered)
+		some, err := of(all[:n])
+		if err != nil {
+			return nil, err
+		}
+		out, all = append(out, some...), all[n:]
+	}
+	return out, nil
+}
+
+// file sends a register of a period as a CSV file.
+func (c *RegisterPages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	p, err := c.period(r.Context(), v, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if p.Problem != "" {
+		return aggregate.ErrField{Field: p.Problem, Limit: "must be a date"}
+	}
+	from, _ := domain.ParseNumber(r.URL.Query().Get("cursor"))
+	lines, next, err := c.registered(r.Context(), v, &p, from, mostFiled)
+	if err != nil {
+		return err
+	}
+	words := v.Texts("register")
+	t := card.Table{Columns: []string{
+		words.Say("number"), words.Say("request_number"), words.Say("title"), words.Say("by"), words.Say("department"),
+		words.Say("amount"), words.Say("currency"), words.Say("asked"), words.Say("settled"), words.Say("rule"),
+		words.Say("path"), words.Say("round"), words.Say("state"), words.Say("remark"), words.Say("id"),
+	}}
+	for i := range lines {
+		x := &lines[i]
+		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Title, x.By, x.Department, x.Amount, x.Currency,
+			day(x.Asked), day(x.Settled), x.Rule, x.Path, count(x.Round), x.State, x.Remark, x.ID})
+	}
+	if next != "" {
+		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})
+	}
+	return web.Attach(w, web.KindCSV, "ringi-register.csv", web.CSV(t))
+}
+
+func day(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return tenancy.DayOf(at)
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,274 @@
+package audit_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestTheRegister(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"lists decisions, the newest first":                      lists,
+		"is empty, and says how decisions are numbered":          isEmpty,
+		"finds a number, filters by days, and refuses no period": finds,
+		"is a file for spreadsheets":                             files,
+		"prints a decision":                                      prints,
+		"prints nothing that hides":                              printsWhatIsThere,
+		"lists requests, whatever became of them":                listsRequests,
+		"says which is which where both have a number":           tellsApart,
+		"remarks on what its rows say":                           remarks,
+		"lists what agents' actions were decided by":             listsActions,
+		"lists a thousand requests by pages":                     listsAThousand,
+	})
+}
+
+// decided brings a request of Sato's to an execution with the n-th number.
+func decided(w *consoletest.World, n int) string {
+	w.T.Helper()
+	w.Ask()
+	return numbered(w, n)
+}
+
+// numbered does so with the request that was received last.
+func numbered(w *consoletest.World, n int) string {
+	w.T.Helper()
+	w.Later(time.Second)
+	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, webapi.Suzuki))
+	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
+	o.Seen = &aggregate.Seen{Amount: "298000", Currency: "JPY", Department: "営業部"}
+	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1, "締切は金曜です"))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		hand := circulation.Person{User: webapi.Suzuki}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
+		return a.Act(a.Process().ID, act, by, w.AnyMember(), w.Now())
+	})
+	var year int
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		settled, _ := a.Unnumbered()
+		year = tenancy.DefaultSettings().FiscalYear(settled)
+		return a.StartNumbered(a.Head.Run, task.Series{Year: year, Last: n - 1}, w.Now())
+	})
+	return fmt.Sprintf("%d-%06d", year, n)
+}
+
+func lists(t *testing.T, w *consoletest.World) {
+	first, second := decided(w, 1), decided(w, 2)
+	b := w.As(webapi.Suzuki)
+	page := b.Get("/console/register")
+	page.Says(t, 200, "決裁台帳", first, second, "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
+	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
+	w.Cancel()
+	b.Locale = "en"
+	b.Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision", "Decided (running)")
+	b.Get(w.TaskPage()).Says(t, 200, second)
+	expect.That(t, !strings.Contains(b.Get("/console/register").Body, ">Request No.</th>"), "a column without a number")
+}
+
+func isEmpty(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/register").Says(t, 200, "番号の付いたものはありません", "決裁番号を付ける")
+	b.Locale = "en"
+	b.Get("/console/register").Says(t, 200, "Nothing with a number", "get a number when execution begins")
+}
+
+func finds(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(webapi.Suzuki)
+	found := b.Get("/console/register?number=" + number)
+	expect.That(t, found.Status == http.StatusSeeOther && found.To == "/console/register/"+number, "%d to %q",
+		found.Status, found.To)
+	b.Get("/console/register?number=123").Says(t, 200, "2026-000123 の形で")
+	b.Get("/console/register?from=2020-04-01&to=2021-03-31").Lacks(t, number)
+	b.Get("/console/register?from=yesterday").Says(t, http.StatusBadRequest, "日付を入力")
+	b.Get("/console/register?from=1990-01-01").Says(t, http.StatusBadRequest, "日付を入力")
+	b.Get("/console/register/2026-999999").Says(t, http.StatusNotFound)
+	b.Get("/console/register/none").Says(t, http.StatusNotFound)
+	b.Get("/console/register?number=2026-999999").Says(t, 200, "その番号は見つかりません")
+}
+
+func files(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(webapi.Suzuki)
+	a := b.Get("/console/register/file.csv")
+	expect.That(t, a.Status == 200 && strings.Contains(a.Body, number) && strings.Contains(a.Body, "'=10万円以上"), "%d %s",
+		a.Status, a.Body)
+}
+
+func prints(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(webapi.Suzuki)
+	page := b.Get("/console/register/" + number)
+	page.Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().Asked, "go run ./infra/audit prove",
+		w.Ref.ID)
+	page.Holds(t, `class="stamps"`)
+}
+
+// What was asked for is printed as the request's page shows it.
+func printsWhatIsThere(t *testing.T, w *consoletest.World) {
+	text := "\u202e円000,01\u202c を <@" + webapi.Suzuki + "> に\u200b払う"
+	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, text)
+	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
+		ThreadTS: ts, Text: text})
+	number := numbered(w, 1)
+	page := w.As(webapi.Suzuki).Get("/console/register/" + number)
+	page.Says(t, 200, "円000,01 を @鈴木 一郎 ("+webapi.Suzuki+") に払う")
+	page.Lacks(t, "\u202e", "\u200b", "&lt;@")
+}
+
+// numbers has the request that was received last taken on, or refused, with the n-th number, and returns that.
+func numbers(w *consoletest.World, n int, do task.Decision) string {
+	w.T.Helper()
+	into := &task.Register{
+		Settings: tenancy.DefaultSettings(), Department: "総務部",
+		Of: task.Series{Year: tenancy.DefaultSettings().FiscalYear(w.Now()), Last: n - 1},
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return do(a.Registering(into)) })
+	return w.Load().Head.RequestNumber
+}
+
+func accepts(w *consoletest.World) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: w.By.Team, Member: true}
+		return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
+	}
+}
+
+func refuses(w *consoletest.World) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RefuseUndecidable(a.Head.Run, aggregate.RuleSelf, w.Now())
+	}
+}
+
+func listsRequests(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	refused := numbers(w, 1, refuses(w))
+	w.Later(time.Second)
+	w.Ask()
+	waits := numbers(w, 2, accepts(w))
+	w.Prompted(tenancy.DefaultSettings())
+	w.Later(time.Second)
+	w.Ask()
+	withdrawn := numbers(w, 3, accepts(w))
+	w.Cancel()
+	b := w.As(webapi.Suzuki)
+	page := b.Get("/console/register?by=requests")
+	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ", "総務部", "今月の勤怠をまとめて")
+	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
+	b.Get(w.TaskPage()).Says(t, 200, "起案番号", withdrawn)
+	b.Get("/console/register").Lacks(t, refused) // the tenant has not switched it on
+	a := b.Get("/console/register/file.csv?by=requests")
+	expect.That(t, strings.HasPrefix(a.Body, "\ufeff") && strings.Count(a.Body, "\r\n") == 4 &&
+		strings.Contains(a.Body, withdrawn),
+		"%q", a.Body)
+	b.Locale = "en"
+	b.Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval", "Withdrawn").
+		Holds(t, ">Request No.</th>")
+}
+
+// A decision and another request may have the same number.
+func tellsApart(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	w.Later(time.Second)
+	w.Ask()
+	b := w.As(webapi.Suzuki)
+	find := func() consoletest.Answer { return b.Get("/console/register?number=" + number) }
+	expect.Is(t, find().To, "/console/register/"+number)
+	expect.Is(t, numbers(w, 1, refuses(w)), number)
+	find().Says(t, 200, "決裁番号 "+number, "起案番号 "+number)
+	b.Get("/console/register?number="+strings.Replace(number, "-000001", "-000002", 1)).Says(t, 200, "見つかりません")
+	w.Later(time.Second)
+	w.Ask()
+	second := numbers(w, 2, refuses(w))
+	found := b.Get("/console/register?number=" + second)
+	expect.That(t, found.Status == http.StatusSeeOther && found.To == w.TaskPage(), "%d to %q", found.Status, found.To)
+}
+
+func remarks(t *testing.T, w *consoletest.World) {
+	ctx := t.Context()
+	rule := rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Refuse: "no"}}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{rule}}
+	_, rev, err := w.Store.SaveRules(ctx, w.Tenant.ID, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	w.Later(6 * 24 * time.Hour)
+	decided(w, 1)
+	w.As(webapi.Suzuki).Get("/console/register").Says(t, 200, "ルール変更後 7 日以内")
+	w.Later(2 * 24 * time.Hour)
+	number := decided(w, 2)
+	b := w.As(webapi.Suzuki)
+	page := b.Get("/console/register")
+	expect.Is(t, strings.Count(page.Body, "ルール変更後"), 1, "remarks")
+	b.Get("/console/register/"+number).Lacks(t, "ルール変更後")
+	expect.Is(t, rev, 1)
+}
+
+func listsActions(t *testing.T, w *consoletest.World) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
+	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+	o.Rule.Numbered, o.Route.Stages[0].Filled = true, rules.LeftUnknown
+	x := k.ProposesBy(o)
+	hand := circulation.Person{User: webapi.Suzuki}
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Current().Gate.Asked}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
+		return a.Act(x.ActionID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
+	})
+	k.Run()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		settled, _ := a.Unnumbered()
+		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(settled), Last: 122}
+		return a.Numbering(of).Claim(a.Head.Run, "i", w.Now().Add(2*time.Minute), w.Now())
+	})
+	number := k.Load().Current().DecisionNumber
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)",
+		"組織表にない役職の段階あり")
+	b.Get("/console/register").Holds(t, k.Page())
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
+	b.Get("/console/register/"+number).Says(t, 200, number, "エージェントの操作", x.Payload.Hash(), x.ActionID, "infra/audit prove")
+	// It has left its conversation's rows when the next one ends.
+	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(next.ActionID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: w.By.Team,
+			Member: true},
+			aggregate.Policy{Team: w.By.Team, AllowSelf: true}, w.Now())
+	})
+	b.Get("/console/register").Says(t, 200, number, x.Summary)
+}
+
+func listsAThousand(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	year := tenancy.DefaultSettings().FiscalYear(w.Now())
+	numbers(w, 1, refuses(w))
+	var rows []aggregate.Row
+	for n := 2; n <= 1000; n++ {
+		rows = append(rows, &task.Requested{Year: year, N: n, TaskID: w.Ref.ID, TakenAt: w.Now()})
+	}
+	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.RequestsList, fmt.Sprintf("%04d", year), rows, nil))
+	b, began := w.As(webapi.Suzuki), time.Now()
+	page := b.Get("/console/register?by=requests")
+	page.Says(t, 200, "これより前")
+	t.Logf("the first page of a thousand took %s", time.Since(began))
+	began = time.Now()
+	last := b.Get(fmt.Sprintf("/console/register?by=requests&cursor=%d-000050", year))
+	last.Says(t, 200, "今月の勤怠をまとめて")
+	last.Lacks(t, "これより前")
+	t.Logf("the last one took %s", time.Since(began))
+	began = time.Now()
+	a := b.Get("/console/register/file.csv?by=requests")
+	t.Logf("the file took %s", time.Since(began))
+	expect.Is(t, strings.Count(a.Body, "\r\n"), 1001, "lines")
+}

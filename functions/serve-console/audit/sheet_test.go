@@ -1,0 +1,57 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// Anybody may choose their own name: it must not look like further stages or stamps.
+func TestANameAddsNothingToAPath(t *testing.T) {
+	names := map[string]string{"U1": "田中 → 部長 山田", "U2": "山田・川口 ➔ 社長", "U3": "→", "U4": "Anne O'Neil-Smith (Sales)"}
+	s := speaker{words: web.TextsOf("register", "ja"), called: func(id string) string { return names[id] }}
+	at, stage := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), circulation.Stage{Mode: circulation.ModePeople, Need: 4}
+	g := aggregate.Gate{AskedAt: &at, Asked: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
+		Rule: &circulation.Rule{ID: "r"}}}
+	for _, user := range []string{"U1", "U2", "U3", "U4"} {
+		p := circulation.Person{User: user}
+		stage.People = append(stage.People, p)
+		g.Acts = append(g.Acts, circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: p, Principal: p,
+			At:    at,
+			Stage: 1, Hash: "hash"})
+	}
+	g.Route = &circulation.Route{Form: circulation.Form, Hands: 4, Stages: []circulation.Stage{stage}}
+	expect.Is(t, s.path(&g), "田中 部長 山田・山田 川口 社長・U3・Anne O'Neil-Smith (Sales)")
+}
+
+// The sheet says at the stage itself that a post was vacant: nobody looks up who would have been asked years later.
+func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
+	desk := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+		{User: "U1"}}}
+	filled, out := desk, circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: rules.LeftVacant}
+	filled.Filled = rules.LeftVacant
+	renamed := desk
+	renamed.Filled = rules.LeftUnknown
+	g := &aggregate.Gate{Route: &circulation.Route{Stages: []circulation.Stage{desk, filled, out, renamed}, Hands: 1}}
+	for locale, want := range map[string][]string{
+		"ja": {"", "空席のため、その上の人", "該当者なしのため省略",
+			"組織表にない役職のため、その上の人"},
+		"en": {"", "vacant, so who stands above", web.TextsOf("route", "en").In("why", rules.LeftVacant),
+			"the organisation’s table doesn’t have the post, so who stands above"},
+	} {
+		for i, b := range boxes(g, func(id string) string { return id }, web.TextsOf("route", locale)) {
+			expect.Is(t, b.Why, want[i], locale, b.Name)
+		}
+		expect.That(t, want[2] != "", "it has no word")
+	}
+}
+
+// Exported for the tests of the pages.
+const PageSize = auditPage
+
+var Actors = (*Pages).actors

@@ -1,0 +1,159 @@
+package conversation
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+)
+
+func TestADownloadIsAnArchiveOfOneFolder(t *testing.T) {
+	at, contents := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC), map[string]string{
+		"main.py": "print(1)\n", "run.sh": "true\n", "日本/表 1.csv": "あ\n", "a:b.txt": "1", "empty": "",
+	}
+	m := conversation.Manifest{Entries: []conversation.Entry{{Path: "out", Kind: conversation.KindLink}}}
+	for _, p := range slices.Sorted(maps.Keys(contents)) {
+		m.Entries = append(m.Entries, conversation.Entry{Path: p, Kind: conversation.KindFile})
+	}
+	d := conversation.DownloadOf(m, "shop")
+	want := map[string]string{}
+	for p, name := range d.Names {
+		want["shop/"+name] = fmt.Sprintf("%s %v", contents[p], strings.HasSuffix(p, ".sh"))
+	}
+	for name, open := range packers {
+		var out bytes.Buffer
+		k := open(d, &out, at)
+		for _, p := range slices.Sorted(maps.Keys(d.Names)) {
+			expect.NoError(t, k.Add(p, []byte(contents[p]), strings.HasSuffix(p, ".sh")))
+		}
+		if err := k.Add("out", nil, false); err == nil {
+			t.Errorf("%s takes what is left out", name)
+		}
+		expect.NoError(t, k.Close())
+		got := map[string]string{}
+		if name == "zip" {
+			for _, f := range expect.Value(zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t).File {
+				r := expect.Value(f.Open())(t)
+				got[f.Name] = fmt.Sprintf("%s %v", expect.Value(io.ReadAll(r))(t), f.Mode()&0o100 != 0)
+				expect.That(t, f.Mode().IsRegular() && !f.NonUTF8 && f.Modified.Equal(at), "%+v", f.FileHeader)
+			}
+		} else {
+			in := tar.NewReader(expect.Value(gzip.NewReader(&out))(t))
+			for h, err := in.Next(); !errors.Is(err, io.EOF); h, err = in.Next() {
+				expect.NoError(t, err)
+				got[h.Name] = fmt.Sprintf("%s %v", expect.Value(io.ReadAll(in))(t), h.Mode&0o100 != 0)
+				expect.That(t, h.Typeflag == tar.TypeReg, "%+v", h)
+			}
+		}
+		expect.Same(t, want, got)
+	}
+}
+
+// A file is shown once, and as unread only if an answer says so.
+func TestAFileIsShownAsItWasRead(t *testing.T) {
+	file := func(id, kind, hash, why string) conversation.Attachment {
+		return conversation.Attachment{FileID: id, Name: id + ".txt", Kind: kind, Hash: hash, Why: why}
+	}
+	said := []conversation.Message{
+		{Sender: conversation.FromUser, Attachments: []conversation.Attachment{file("read", "unread", "", ""),
+			file("zip", "unread", "", ""), file("later", "unread", "", "")}},
+		{Sender: conversation.FromAgent, Attachments: []conversation.Attachment{file("read", "text", "h", ""),
+			file("zip", "unread", "", "only text and images are read"), file("elsewhere", "text", "h", ""), file("later",
+				"unread", "", "Slack did not give it now")}},
+		{Sender: conversation.FromAgent, Attachments: []conversation.Attachment{file("later", "text", "h", "")}},
+		{Sender: conversation.FromUser, Attachments: []conversation.Attachment{file("new", "unread", "", "")}},
+	}
+	r, words := newReadings(said), web.TextsOf("conversation", "ja")
+	want := [][]fileRow{
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: explain.Unread("ja", "only text and images are read"), Unread: true},
+			{Name: "later.txt"}},
+		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
+	}
+	for i, m := range said {
+		expect.Same(t, want[i], r.of(m, words))
+	}
+}
+
+func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
+	all := []conversation.Attached{{Path: "a.csv", Bytes: 9, Text: "a.csv.txt", Form: isolated.PlainText,
+		Encoding: "Shift_JIS"},
+		{Path: "b.xlsx", Text: "b.xlsx.txt", Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros}},
+		{Path: "c.pdf", Why: string(isolated.PDF)}, {Path: "d.png", Type: "image/png"}}
+	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read this (Shift_JIS).", ""},
+		{".ringi/in/b.xlsx", 0, "The agent can read this (xlsx).", "Its macros are not read."},
+		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.",
+			"PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text."},
+		{".ringi/in/d.png", 0, "The agent sees this as an image.", ""}}, attachedOf(web.TextsOf("conversation", "en"), all))
+	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Read, "エージェントが読み取れます (Shift_JIS)。", "in Japanese")
+}
+
+// Administrators are told that a saved rule no longer lets anything begin.
+func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
+	s, ja := tenancy.DefaultSettings(), web.TextsOf("settings", "ja")
+	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"},
+		{Type: agent.TestRun, Argv: []string{"npx", "*"}, Place: "D1"}}
+	for _, admin := range []bool{true, false} {
+		p := agentsPage{}
+		p.define(&Pages{}, &web.Viewer{Admin: admin, Locale: "ja"}, s)
+		var told []agentWarning
+		if admin {
+			told = []agentWarning{{Row: 2, Field: ja.In("columns", "auto_actions.argv"),
+				Limit: ruleText(ja, agent.RuleAutoStar)}}
+		}
+		expect.Same(t, told, p.Warnings)
+		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "D1"}}, p.Rules)
+	}
+}
+
+// Whoever decides about an action that was rejected for good is told that, not that it was cancelled.
+func TestAnActionThatWasDeniedSaysSo(t *testing.T) {
+	e := aggregate.ErrDecided{Status: string(conversation.ActionCancelled), Reason: conversation.ReasonDenied}
+	for locale, want := range map[string]string{"ja": "却下して終了", "en": "Rejected for good"} {
+		words := web.TextsOf("conversation", locale)
+		expect.Has(t, decidedBefore(words, e, "@A", "now"), want, locale)
+		x := &conversation.Action{CancelReason: conversation.ReasonDenied, CancelledBy: "A", ErrorDetail: "宛名"}
+		l, row := &loaded{person: func(id string) string { return "@" + id }}, actionRow{}
+		l.decided(x, &row, words)
+		expect.Same(t, []string{want, "badge-bad", "@A", "宛名", ""},
+			[]string{row.Status, row.Badge, row.Rejected, row.Because, row.Cancelled})
+	}
+}
+
+// Exported for the tests of the pages.
+const (
+	SaidOfPage = saidOfPage
+	RowsOfPage = rowsOfPage
+)
+
+func TestWhereFilesCameFromIsShown(t *testing.T) {
+	words := web.TextsOf("conversation", "en")
+	s := conversation.Source{Name: "shop", Repository: "acme/shop", State: conversation.SourceWanted, Path: "a b|c>"}
+	expect.Has(t, sourceOf(words, s, "en").State, "waiting")
+	expect.Same(t, "", s.URL())
+	s.Commit, s.State = "3f2c1ab9d2c1", conversation.SourceThere
+	s.Left, s.More = []conversation.LeftOut{{Path: "model.bin", Why: conversation.LeftLFS}}, 3
+	x := sourceOf(words, s, "en")
+	expect.Same(t, "acme/shop@3f2c1ab", x.Short)
+	expect.Same(t, "https://github.com/acme/shop/tree/3f2c1ab9d2c1/a%20b%7Cc%3E", x.URL)
+	expect.Same(t, "Left out (4)", x.LeftCount)
+	expect.Same(t, "model.bin (Git LFS)\nand 3 more", x.Left)
+	s.State, s.Error = conversation.SourceFailed, conversation.ReasonSourceTooLarge
+	expect.Has(t, sourceOf(words, s, "en").State, "too large")
+}

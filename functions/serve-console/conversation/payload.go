@@ -1,0 +1,285 @@
+package conversation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
+)
+
+// call fills in what a call of a tool would do: its line, and all of its arguments. A pull request has words of its
+// own for these.
+func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
+	if x.Status == conversation.ActionPending {
+		out.Notes = card.CallNotes(t.is.Conversation, p, locale)
+	}
+	if p.Push != nil {
+		return
+	}
+	out.Tool, out.ToolKind = legible.OneLine(p.Tool), card.CallKind(p.Access, locale)
+	var b strings.Builder
+	for _, piece := range explain.StepLines(locale, []task.Step{card.CalledStep(p)})[0] {
+		b.WriteString(piece.Text)
+	}
+	out.Does, out.Arguments.Text = legible.Spelled(b.String()), legible.Spelled(indented([]byte(p.Arguments)))
+}
+
+// indented writes JSON in lines.
+func indented(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// resultOf returns what the agent was given of a call's result, as the page shows it. Without it the page shows the
+// rest.
+func (c *Pages) resultOf(ctx context.Context, ref aggregate.Ref, x *conversation.Action) string {
+	if x.CallResult == nil {
+		return ""
+	}
+	text, err := c.Results.Open(ctx, ref, *x.CallResult)
+	if err == nil {
+		var r conversation.CallResult
+		if r, err = conversation.ReadCallResult(text); err == nil {
+			return legible.Spelled(indented(r.Value))
+		}
+	}
+	slog.WarnContext(ctx, "what a tool returned is not shown", "session_id", ref.ID, "err", err)
+	return ""
+}
+
+// pullRequest is what a page says of an action that opens a pull request. Title and Body are the agent's.
+type pullRequest struct {
+	card.Pull
+	URL     string // of the pull request, or of a branch without one
+	There   string // what the address is
+	Looking string // somebody had it looked, or why the last look came to nothing
+}
+
+func pullOf(x *conversation.Action, p conversation.Payload, words web.Texts, locale string) *pullRequest {
+	if x.Pushed == nil {
+		return nil
+	}
+	is, _ := card.PullOf(x, p, locale)
+	is.Title, is.Body = legible.Spelled(is.Title), legible.Spelled(is.Body)
+	out := &pullRequest{Pull: is, URL: x.Pushed.URL()}
+	switch {
+	case x.Pushed.Number > 0:
+		out.There = words.Say("pull_there", "n", x.Pushed.Number)
+	case out.URL != "":
+		out.There = words.Say("branch_there")
+	}
+	switch {
+	case x.Pushed.Look != nil:
+		out.Looking = words.Say("looking")
+	case x.Pushed.Unseen != "":
+		out.Looking = card.ActionReason(locale, x.Pushed.Unseen, "")
+	}
+	return out
+}
+
+// asItIs is the address of one text of an action's payload, byte by byte. The page itself spells what people stamp.
+func asItIs(path string, action, text int) string {
+	return fmt.Sprintf("%s/actions/%d/%d", path, action, text)
+}
+
+// payloadTexts lists the texts of a payload: the script or scripts, or the files' changes, or the words of a command.
+func payloadTexts(p conversation.Payload) []string {
+	switch {
+	case len(p.Argv) > 0:
+		return p.Argv
+	case len(p.Changes) > 0:
+		return differences(p.Changes)
+	case len(p.Commands) > 0:
+		out := make([]string, len(p.Commands))
+		for i, c := range p.Commands {
+			out[i] = c.Script
+		}
+		return out
+	case p.Tool != "":
+		return []string{p.Arguments}
+	}
+	return []string{p.Script}
+}
+
+// differences writes each change as a unified difference.
+func differences(changes []conversation.FileChange) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = string(c.Unified())
+	}
+	return out
+}
+
+// showAsItIs sends one text of an action's payload as it is, to whoever may read the page.
+func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ref, x, err := c.asked(r, v)
+	if err != nil {
+		return err
+	}
+	p, err := c.payload(r.Context(), ref, x)
+	if err != nil {
+		return err
+	}
+	return sendText(w, r, fmt.Sprintf("action-%d", x.Number), payloadTexts(p))
+}
+
+// showBecame sends the change of one path by an action that has ended, as it is.
+func (c *Pages) showBecame(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ref, x, err := c.asked(r, v)
+	if err != nil {
+		return err
+	}
+	return sendText(w, r, fmt.Sprintf("changes-%d", x.Number), differences(c.became(r.Context(), ref, x)))
+}
+
+// asked returns the action that an address names by its number, to whoever may read the page.
+func (c *Pages) asked(r *http.Request, v *web.Viewer) (ref aggregate.Ref, x *conversation.Action, err error) {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return ref, nil, err
+	}
+	number, _ := strconv.Atoi(r.PathValue("number"))
+	x, err = c.numbered(r.Context(), a.(*conversation.Aggregate), number)
+	return a.Ref(), x, err
+}
+
+// sendText sends one of texts, by its number from 1.
+func sendText(w http.ResponseWriter, r *http.Request, name string, texts []string) error {
+	text, _ := strconv.Atoi(r.PathValue("text"))
+	if text < 1 || text > len(texts) {
+		return fmt.Errorf("text %d of %d: %w", text, len(texts), aggregate.ErrNotFound)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="%s-%d.txt"`, name, text))
+	_, err := w.Write([]byte(texts[text-1]))
+	return err
+}
+
+// numbered returns the action with a number, also if it is archived.
+func (c *Pages) numbered(ctx context.Context, a *conversation.Aggregate, number int) (*conversation.Action, error) {
+	for _, x := range a.Actions {
+		if x.Number == number {
+			return x, nil
+		}
+	}
+	old, err := c.Conversations.Archived(ctx, a.Ref().Tenant, a.Ref().ID)
+	for i := range old {
+		if old[i].Number == number {
+			return &old[i], nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("action %d: %w", number, aggregate.ErrNotFound)
+	}
+	return nil, err
+}
+
+// ownForm is the form in which a person proposes an action themself, as it was typed.
+type ownForm struct {
+	conversation.Own
+	Types  []ownType
+	Labels map[string]string
+	Wrong  map[string]string
+	Open   bool // something was typed
+	// Key is made when the form is opened: sent twice, it proposes once.
+	Key string
+}
+
+type ownType struct {
+	Value, Text string
+	Chosen      bool
+}
+
+// maxOwnForm bounds what is shown again of a form that was refused, in characters.
+const maxOwnForm = 40_000
+
+// own offers the form while no action is open: what the conversation's agent may propose, a person may.
+func (p *conversationPage) own(t loaded, v *web.Viewer) {
+	def, known := agent.Find(t.defs, t.is.Conversation.AgentID)
+	if t.is.Conversation.Status == conversation.Closed || t.is.Current() != nil || !known {
+		if p.Own != nil && p.Own.Open && p.Typed == "" { // what was typed is not lost
+			p.Typed = p.Own.Content
+		}
+		p.Own = nil
+		return
+	}
+	if p.Own == nil {
+		p.Own = &ownForm{Own: conversation.Own{Type: conversation.ShellCommand}, Key: aggregate.NewID()}
+	}
+	p.Own.Labels = map[string]string{}
+	for _, f := range conversation.OwnFields {
+		p.Own.Labels[string(f)] = f.Called(v.Locale)
+	}
+	for _, x := range agent.OwnTypes {
+		if def.May(x) {
+			p.Own.Types = append(p.Own.Types, ownType{string(x), agent.Called(v.Locale)[x], x == p.Own.Type})
+		}
+	}
+	if p.Own.Types == nil {
+		p.Own = nil
+	}
+}
+
+// propose takes the form. What is wrong is said at its field, and what was typed stays.
+func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return err
+	}
+	typed := func(f conversation.OwnField) string {
+		return strings.ReplaceAll(r.PostFormValue("own_"+string(f)), "\r\n", "\n")
+	}
+	own := conversation.Own{
+		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
+		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
+		Summary: typed(conversation.OwnSummary),
+	}
+	key := r.PostFormValue("own_key")
+	if !aggregate.ValidID(key) {
+		key = aggregate.NewID()
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
+	defer cancel()
+	click := c.Click(v, a.Ref(), a.Ref().ID)
+	verdict := c.Maker().Propose(ctx, click, key, own)
+	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Of == nil {
+		return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "propose_action")
+	}
+	t, err := c.load(r.Context(), v, a.Ref(), nil)
+	if err != nil {
+		return err
+	}
+	own.Content = legible.First(own.Content, maxOwnForm)
+	p := conversationPage{Own: &ownForm{Own: own, Key: key, Open: true, Wrong: map[string]string{}}}
+	status, _ := subject.NotDone(r, v, subject.Wanted{}, verdict.Err)
+	var wrong decide.ErrTyped
+	if errors.As(verdict.Err, &wrong) {
+		for _, f := range wrong.Faults {
+			p.Own.Wrong[string(f.Field)] = cmp.Or(p.Own.Wrong[string(f.Field)], f.Sentence(v.Locale))
+			p.Problem = strings.TrimSpace(p.Problem + "\n" + f.Sentence(v.Locale))
+		}
+	} else {
+		p.Problem = t.refused(verdict.Err, v.Locale)
+	}
+	return c.showPage(w, r, v, t, p, status)
+}

@@ -1,0 +1,304 @@
+package conversation_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+func filesOf(t testing.TB, path, content string) *conversation.Tree {
+	t.Helper()
+	return expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: path, Content: content}}))(t)
+}
+
+// completed is the kept payload of an edit of a.txt.
+func completed(t *testing.T, p conversation.Payload) string {
+	t.Helper()
+	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, filesOf(t, "a.txt", "一行目\r\n二行目"))
+	expect.Must(t, problems == nil, "%v", problems)
+	return kept.JSON()
+}
+
+// plus writes a text as a page does.
+func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
+
+func showsDifferences(t *testing.T, w *consoletest.World) {
+	k, sato := w.Direct(), w.As(webapi.Sato)
+	w.Console.Files = &consoletest.Files{Changes: conversation.Difference(filesOf(t, "a", "x\n"),
+		filesOf(t, "<b>", "y\n")),
+		By: map[string][]conversation.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
+	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
+		Edits: []conversation.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
+	page := sato.Get(k.Page())
+	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus(`<span class="removed">-二行目</span>`),
+		"(行末の改行なし)</span>",
+		plus(`<span class="added">+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩</span>`), "✅ 承認</button>",
+		k.Page()+"/actions/1/1", "元の文字のまま開く")
+	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act",
+		consoletest.ActOn(aggregate.ActApprove, x, "")).To)
+	k.Begins()
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
+		Changed: &conversation.FilesChanged{Files: 1, Added: 1, Removed: 1, Names: []string{"a.txt"}}})
+	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"), "この変更は、実行前に人が内容を確認しています。")
+
+	y := k.ProposesFor(strings.Repeat("a", 64), conversation.ShellCommand, consoletest.Script)
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
+	k.Begins()
+	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("b", 64),
+		Changed: &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"a", "<b>"}}})
+	shown := sato.Get(k.Page())
+	expect.Same(t, "--- /dev/null\n+++ b/<b>\n@@ -0,0 +1,1 @@\n+y\n", sato.Get(k.Page()+"/actions/2/became/1").Body)
+	sato.Get(k.Page()+"/actions/2/became/3").Says(t, 404)
+	w.As(webapi.Alex).Get(k.Page()+"/actions/2/became/1").Says(t, 404)
+	expect.Has(t, sato.Get(k.Page()+"/actions/1/1").Body, "-二行目\n\\ No newline at end of file\n+<b>two</b>\u202e\n")
+	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
+		plus("新しいファイル · +1 −0 行</span>"),
+		plus("削除 · +0 −1 行 · 以前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
+}
+
+// What can't be read to its end has no button, and no click approves it.
+func refusesDifferences(t *testing.T, w *consoletest.World) {
+	k, sato := w.Direct(), w.As(webapi.Sato)
+	text := strings.Repeat("x", conversation.MaxChangedLine+1)
+	long := conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
+		Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
+		Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}
+	x := k.Proposes(conversation.CodeGenerate, long.JSON(), "")
+	page := sato.Get(k.Page())
+	page.Holds(t, "一度に承認できる量を超えているため", `value="reject"`)
+	page.Lacks(t, "✅ 承認</button>")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).Says(t, 400)
+	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "it is approved")
+}
+
+// A person's own proposal is drawn as any action; the message in which the agent is told of it doesn't repeat it as
+// JSON.
+func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
+	k.Answers(conversation.Answer{Text: "はい"})
+	b := w.As(webapi.Tanaka)
+	b.Post(k.Page()+"/propose", own("code_generate", "print(1)\n", "src/a.py", "", "計算する")).
+		Leads(t, k.Page()+"?done=act_propose_action")
+	page := html.UnescapeString(b.Get(k.Page()).Body)
+	expect.That(t, !strings.Contains(page, `{"base"`) && !strings.Contains(page, `"hunks"`),
+		"the payload is there as JSON: %s", page)
+	_, told, _ := strings.Cut(page, `<ol class="said">`)
+	for _, part := range []string{"人が提案しました", "計算する", `<a href="#asked-1">#1</a>`} {
+		expect.That(t, strings.Contains(told, part), "%q is not in %s", part, told)
+	}
+	expect.That(t, strings.Contains(page, "+print(1)"), "what it does is nowhere")
+}
+
+// pulling is a conversation in which a pull request waits.
+func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *conversation.Action) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")
+	commit, by := strings.Repeat("c0", 20), w.Now().Add(time.Hour)
+	was, is := filesOf(w.T, "a.py", "1\n"), filesOf(w.T, "a.py", "2\n")
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit,
+			State: conversation.SourceThere}
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	p := conversation.Payload{Tool: "open_pull_request", Arguments: `{"title":"Mend it","body":"why"}`}
+	p.Base, p.Changes = new(string), conversation.Commit{SHA: commit}.Changes(was, is)
+	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
+		CI: ci}
+	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write, Unseen: true}
+	rev := expect.Value(w.Store.Settings(w.T.Context(), k.Talk.Tenant))(w.T).Rev
+	return k, k.Answers(conversation.Answer{Proposal: &conversation.Proposal{
+		Type: conversation.ToolCall, Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access,
+		Push: p.Push, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
+	}}).Current()
+}
+
+// Whoever is asked about a pull request on the page is told what the card tells: what nobody wrote, to which vendor the
+// result goes, and who can read what.
+func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k, x := pulling(w, agent.CIRun)
+	b := w.As(webapi.Suzuki)
+	page := b.Get(k.Page())
+	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
+		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).
+		Lacks(t, `{&#34;title`)
+	b.Locale = "en"
+	b.Get(k.Page()).Holds(t, "nobody wrote in this conversation", "Anyone who can read acme/shop on GitHub", "its vendor")
+	b.Locale = "ja"
+
+	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "いりません"))
+	b.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がシークレットを使って動きます", "誰も書いていない")
+}
+
+// Where a price isn't known, no page says that nothing was spent.
+func TestAnUnknownPriceIsNoZero(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	said := func(cost aggregate.MicroUSD, unpriced int) *consoletest.Conversation {
+		k := w.Talked(webapi.Sato, webapi.HR, "channel", fmt.Sprint("費用 ", cost, unpriced))
+		use := aggregate.Usage{ID: aggregate.NewID(), Provider: "x", Model: "y", Calls: 2, Input: 1200, Output: 34,
+			Cost: cost, Unpriced: unpriced}
+		k.Run()
+		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: use}, w.Now())
+		})
+		return k
+	}
+	spent := regexp.MustCompile(`費用</dt>\s*<dd>([^<]*)\s<|data-label="費用">([^<]*)</td>`)
+	for _, test := range []struct {
+		cost     aggregate.MicroUSD
+		unpriced int
+		says     string
+	}{{0, 2, "料金不明"}, {5600, 1, "$0.0056 以上"}, {5600, 0, "$0.0056"}, {0, 0, "$0.00"}} {
+		k := said(test.cost, test.unpriced)
+		w.Later(time.Second)
+		b := w.As(webapi.Suzuki)
+		for i, path := range []string{k.Page(), "/console/agents"} { // the newest comes first
+			found := spent.FindStringSubmatch(b.Get(path).Body)
+			expect.Must(t, found != nil, "%s says no cost", path)
+			expect.Is(t, strings.TrimSpace(found[i+1]), test.says, "%s", path)
+		}
+		b.Get(k.Page()).Holds(t, "1,200", "34")
+	}
+}
+
+// severalCommands: each is drawn whole with its number and its time, as it is beside, and what became of it afterwards.
+func severalCommands(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	x := k.Proposes(conversation.ShellCommand, `{"commands":[{"script":"make","timeout_seconds":60},`+
+		`{"script":"echo a\u200bb","timeout_seconds":20},{"script":"make report","timeout_seconds":5}]}`, "")
+	sato := w.As(webapi.Sato)
+	page := sato.Get(k.Page())
+	page.Holds(t, "実行するコマンド (3 件", "<pre>make</pre>", "echo a⟨U&#43;200B⟩b", "make report", "制限時間 20 秒",
+		`name="hash" value="`+x.Payload.Hash()+`"`, "/actions/1/2")
+	sato.Get(k.Page()+"/actions/1/2").Holds(t, "echo a\u200bb")
+	sato.Get(k.Page()+"/actions/1/4").Says(t, http.StatusNotFound)
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	k.Prints(x, 0, 20)
+	zero, two := 0, 2
+	ran := []conversation.Ran{{StartedAt: k.Now(), From: 1, Lines: 12, Over: true, ExitCode: &zero, Millis: 1200},
+		{StartedAt: k.Now(), From: 13}}
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Began(x.ActionID, "i", ran, k.Now())
+	})
+	page = sato.Get(k.Page())
+	page.Holds(t, "コマンド 1: 終了コード 0 · 1.2 秒 · 出力 1–12 行目", "コマンド 2: 実行中",
+		`<div class="muted">コマンド 2</div><div data-line="13">`)
+	page.Lacks(t, "コマンド 3")
+	ran[1] = conversation.Ran{StartedAt: k.Now(), From: 13, Lines: 8, Over: true, ExitCode: &two, Millis: 300}
+	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Lines: 20,
+		Commands: ran})
+	sato.Get(k.Page()).Holds(t, "コマンド 2: 終了コード 2 · 0.3 秒 · 出力 13–20 行目", "コマンド 3: 実行していません")
+	expect.Is(t, len(k.Load().Actions[0].Commands), 2, "commands in the row")
+}
+
+func own(kind, content, path, seconds, summary string) url.Values {
+	return url.Values{"own_type": {kind}, "own_content": {content}, "own_path": {path}, "own_seconds": {seconds},
+		"own_summary": {summary}}
+}
+
+// A person proposes on the page what the agent may; what is wrong stands at its field, and what they typed stays.
+func TestAPersonProposesAnActionOnThePage(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい"}, w.Now())
+	})
+	b := w.As(webapi.Tanaka)
+	b.Get(k.Page()).Holds(t, "自分で操作を提案する", "シェルコマンドの実行")
+	a := b.Post(k.Page()+"/propose", own("shell_command", "make <all>", "", "0", ""))
+	a.Says(t, http.StatusBadRequest, "目的: 入力してください。", "制限時間: 1 から 600 までの整数")
+	a.Holds(t, "make &lt;all&gt;", `value="0"`)
+	expect.That(t, k.Load().Current() == nil, "%+v", k.Load().Current())
+	b.Post(k.Page()+"/propose", own("code_generate", "x", "../x", "", "書く")).Holds(t, "ファイルのパス: 作業フォルダー内のパス")
+	b.Post(k.Page()+"/propose", own("nothing", "x", "", "", "書く")).Holds(t, "種類: 一覧から選んでください。")
+
+	form := own("code_generate", "print(1)\r\n", "src/a.py", "", "計算する")
+	for range 2 { // sent twice, it is proposed once
+		b.Post(k.Page()+"/propose", form).Leads(t, k.Page()+"?done=act_propose_action")
+	}
+	x := k.Load().Current()
+	expect.Must(t, x != nil && x.RequestedBy == conversation.RequestedByUser && x.Askers[0] == webapi.Tanaka &&
+		x.Number == 1 &&
+		string(x.Payload.JSON) == `{"base":"","changes":[{"path":"src/a.py",`+
+			`"is":{"mode":"100644","sha256":"cc42155088fca5730758db72b2a5bca33112a941dfaa2d43098ec422ce4ea213"},`+
+			`"hunks":[{"from":1,"to":1,"lines":["+print(1)\n"]}]}]}`, "%+v", x)
+	page := b.Get(k.Page())
+	page.Holds(t, "print(1)", "計算する", "人が提案しました").Lacks(t, "自分で操作を提案する")
+	w.As(webapi.Suzuki).Post(k.Page()+"/propose", own("shell_command", "ls", "", "", "見る")).Holds(t, "ほかの操作が承認待ちか実行中です",
+		"ls")
+
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	act := url.Values{"act": {"approve"}, "id": {x.ActionID}, "hash": {x.Payload.Hash()}}
+	b.Post(k.Page()+"/act", act)
+	expect.Is(t, k.Load().Current().Status, conversation.ActionPending, "their own is approved")
+	w.As(webapi.Suzuki).Post(k.Page()+"/act", act).Leads(t, k.Page()+"?done=act_approve")
+	expect.Is(t, k.Load().Current().Status, conversation.ActionApproved)
+}
+
+func TestWhoMayNotSeeAConversationProposesNothing(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := w.Direct()
+	if a := w.As(webapi.Tanaka).Post(k.Page()+"/propose", own("shell_command", "ls", "", "",
+		"見る")); a.Status != http.StatusNotFound {
+		t.Errorf("%v", a)
+	}
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	a := w.As(webapi.Sato).Post(k.Page()+"/propose", own("shell_command", strings.Repeat("x", 20), "", "", "見る"))
+	expect.That(t, a.To == "" && k.Load().Current() == nil, "nobody could approve it: %v", a)
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.End(w.By, aggregate.Policy{AllowSelf: true, Mode: aggregate.ApproversChannel, Team: w.By.Team}, w.Now())
+	})
+	w.As(webapi.Sato).Get(k.Page()).Lacks(t, "自分で操作を提案する")
+}
+
+// In a conversation that has files the proposal waits until a run can read them; the page says what became of it.
+func TestAFileBesideOthersIsProposedByARun(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
+	k.Answers(conversation.Answer{Text: "はい"})
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.WorkspaceVersion = "v1"
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	b := w.As(webapi.Tanaka)
+	_, after, found := strings.Cut(b.Get(k.Page()).Body, `name="own_key" value="`)
+	key, _, _ := strings.Cut(after, `"`)
+	expect.That(t, found && aggregate.ValidID(key), "the form has no key: %q", key)
+	form := own("code_generate", "print(<1>)\r\n", "src/a.py", "", "計算する")
+	form.Set("own_key", key)
+	for range 2 {
+		b.Post(k.Page()+"/propose", form).Leads(t, k.Page()+"?done=act_propose_action")
+	}
+	a := k.Load()
+	of := a.WaitingTyped()
+	expect.Must(t, of != nil && len(a.Typed) == 1 && of.User == webapi.Tanaka && of.Own.Content == "print(<1>)\n", "%+v",
+		a.Typed)
+	k.Run()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.RefuseTyped(a.Head.Run, of, []string{"読めません"}, "", w.Now())
+	})
+	b.Get(k.Page()).Holds(t, "→ 田中", "操作にできませんでした", "読めません", "入力した内容:", "src/a.py", "print(&lt;1&gt;)")
+}

@@ -1,0 +1,254 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/store"
+)
+
+// save sets a delegation, or ends one.
+func (c *StandInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	switch r.PostForm.Get("act") {
+	case "set":
+		return c.set(w, r, v)
+	case "end":
+		return c.end(w, r, v)
+	}
+	return web.ErrBadForm
+}
+
+// setter returns the viewer as who sets or ends something that one of these may. For others they must be an
+// administrator now, whatever their session says.
+func (c *StandInPages) setter(ctx context.Context, v *web.Viewer, in tenancy.Employed,
+	may ...circulation.Person) (by tenancy.Setter, err error) {
+	by = tenancy.Setter{Actor: v.Actor(), Person: circulation.Person{User: v.User, Person: in.Person}}
+	if !slices.ContainsFunc(may, by.Person.Is) {
+		err, by.Admin = c.StillAdmin(ctx, v), true
+	}
+	return by, err
+}
+
+// set sets a delegation. Hand and principal must be full members, and are told in the same commit: if Slack can't open
+// their direct messages, nothing is set.
+func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	t, words := typedIn(r.PostForm), v.Texts("stand-ins")
+	if t.principal == "" {
+		t.principal = v.User
+	}
+	in, err := c.Organised(r.Context(), v.Tenant, v.User)
+	if err != nil {
+		return err
+	}
+	d := tenancy.Delegation{TenantID: v.Tenant, Hand: person(in, t.hand), Principal: person(in, t.principal), Team: v.Team}
+	by, err := c.setter(r.Context(), v, in, d.Principal)
+	if err != nil {
+		return err
+	}
+	if t.hand == "" {
+		return c.show(w, r, v, t, "hand", words.Say("nobody"))
+	}
+	if d.From, err = organisation.ParseDate(t.from); err != nil {
+		return c.show(w, r, v, t, "from", words.Say("no_day"))
+	}
+	if d.Until, err = organisation.ParseDate(t.until); err != nil {
+		return c.show(w, r, v, t, "until", words.Say("no_day"))
+	}
+	unfit, err := c.unfit(r.Context(), v, t)
+	if err == nil && unfit != "" {
+		return c.show(w, r, v, t, unfit, words.Say("unfit"))
+	}
+	if err == nil {
+		err = c.forbidden(r.Context(), in, d, by)
+	}
+	var channels map[string]string
+	if err == nil {
+		channels, err = c.channels(r.Context(), d)
+	}
+	if d.Channel = channels[t.principal]; err == nil {
+		_, err = c.Store.SetDelegation(r.Context(), d, by, c.Now(), c.telling(v, channels))
+	}
+	if field, text, refused := refusal(words, err); refused {
+		return c.show(w, r, v, t, field, text)
+	}
+	if errors.Is(err, aggregate.ErrConflict) {
+		return c.show(w, r, v, t, "", words.Say("conflict"))
+	}
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, address, "stand_in_set")
+}
+
+// unfit returns the field with somebody who is no full member. It returns errorclass.ErrUnverified when Slack can't be
+// asked.
+func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn) (field string, err error) {
+	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+	if err != nil {
+		return "", err
+	}
+	rules, err := m.Refused(ctx, c.Listing, []string{t.hand, t.principal}, nil)
+	switch {
+	case err != nil:
+		return "", err
+	case rules[t.hand] != "":
+		return "hand", nil
+	case rules[t.principal] != "":
+		return "principal", nil
+	}
+	return "", nil
+}
+
+// channels opens the direct messages of hand and principal. It returns errorclass.ErrUnverified with those that could
+// be opened when Slack doesn't open one.
+func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	out = map[string]string{}
+	for _, user := range []string{d.Hand.User, d.Principal.User} {
+		channel, failed := c.Messages.OpenDM(ctx, user)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, failed))
+			continue
+		}
+		out[user] = channel
+	}
+	return out, err
+}
+
+// telling returns what tells those people of a delegation whose channels are known.
+func (c *StandInPages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
+	return func(d tenancy.Delegation) (out []store.Notice) {
+		for _, user := range []string{d.Hand.User, d.Principal.User} {
+			if channel := channels[user]; channel != "" {
+				change, ref := task.TellStandIn(d, v.Team, user, channel, c.Now())
+				out = append(out, store.Notice{Ref: ref, Change: change})
+			}
+		}
+		return out
+	}
+}
+
+// end ends a delegation. Whoever Slack can't tell of it isn't told: ending never waits for Slack.
+func (c *StandInPages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	d, err := c.keyed(r.Context(), v, r.PostForm.Get("key"))
+	if err != nil {
+		return err
+	}
+	in, err := c.Organised(r.Context(), v.Tenant, v.User)
+	if err != nil {
+		return err
+	}
+	by, err := c.setter(r.Context(), v, in, d.Principal, d.Hand)
+	if err != nil {
+		return err
+	}
+	channels, err := c.channels(r.Context(), d)
+	if err != nil {
+		slog.WarnContext(r.Context(), "not everybody is told that a delegation ended", "err", err)
+	}
+	if _, err = c.Store.EndDelegation(r.Context(), d, by, c.Now(), c.telling(v, channels)); err != nil {
+		return err
+	}
+	return c.Done(w, r, address, "stand_in_ended")
+}
+
+// keyed returns the delegation with a key that the viewer may see, or aggregate.ErrNotFound.
+func (c *StandInPages) keyed(ctx context.Context, v *web.Viewer, key string) (d tenancy.Delegation, err error) {
+	in, err := c.Organised(ctx, v.Tenant, v.User)
+	if err != nil {
+		return d, err
+	}
+	all, err := c.seen(ctx, v, in)
+	if err != nil {
+		return d, err
+	}
+	for _, d := range all {
+		if d.Key() == key {
+			return d, nil
+		}
+	}
+	return d, fmt.Errorf("the delegation %.80q: %w", key, aggregate.ErrNotFound)
+}
+
+// person returns somebody by their account, and where an organisation stands, by their key there.
+func person(in tenancy.Employed, user string) circulation.Person {
+	p := circulation.Person{User: user}
+	if in.Organisation != nil {
+		p.Person, _ = in.Accounts.Number(user)
+	}
+	return p
+}
+
+// forbidden returns a problem that the delegation's own row doesn't show: where an organisation stands, a hand who is
+// no employee on the first day, or a principal who isn't in it; and a principal who owes something on the own request
+// of the administrator who sets it.
+func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d tenancy.Delegation,
+	by tenancy.Setter) error {
+	if in.Organisation != nil {
+		first := in.Organisation.Chart(max(d.From, c.Today()))
+		if hand, here := first.Person(d.Hand.Person); !here || hand.Kind != organisation.Employee {
+			return tenancy.Problem{Field: "hand", Rule: tenancy.RuleNoEmployee}.Err()
+		}
+		if _, here := first.Person(d.Principal.Person); !here {
+			return tenancy.Problem{Field: "principal", Rule: tenancy.RuleNoRow}.Err()
+		}
+	}
+	if !by.Admin {
+		return nil
+	}
+	for cursor := ""; ; {
+		page, err := c.Store.Owed(ctx, d.TenantID, d.Principal.User, cursor, store.MaxPage)
+		if err != nil {
+			return err
+		}
+		for _, x := range page.Items {
+			if g := aggregate.RuledGate(x.Row); g != nil && slices.ContainsFunc(g.Askers, by.Person.Is) {
+				return tenancy.Problem{Field: "principal", Rule: tenancy.RuleParty}.Err()
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// own returns the delegations by which somebody stands in or is stood in for, whether these name their account or their
+// person.
+func (c *StandInPages) own(ctx context.Context, tenant, user string, in tenancy.Employed) (all []tenancy.Delegation,
+	err error) {
+	if all, err = c.Store.DelegationsBy(ctx, tenant, user); err != nil {
+		return nil, err
+	}
+	for _, principal := range []string{user, in.Person} {
+		if principal == "" {
+			continue
+		}
+		of, err := c.Store.DelegationsOf(ctx, tenant, principal)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	if in.Person == "" {
+		return all, nil
+	}
+	to, err := c.Store.DelegationsTo(ctx, tenant, in.Person) // also those that name another account of theirs
+	for _, d := range to {
+		if d.Hand.User != user {
+			all = append(all, d)
+		}
+	}
+	return all, err
+}

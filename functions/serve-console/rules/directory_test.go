@@ -1,0 +1,388 @@
+package rules_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/table"
+)
+
+// header and staff are the sandbox's workspace as a company, in which Tanaka leads sales from 2027 on.
+const (
+	header = "社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,主務/兼務,区分,適用開始日,適用終了日\n"
+	staff  = header + `1,鈴木 一郎,suzuki@example.com,HQ,本社,,社長,1,,社員,,
+2,田中 恵,tanaka@example.com,SALES,営業部,HQ,課長,3,,社員,,2026-12-31
+2,田中 恵,tanaka@example.com,SALES,営業部,HQ,部長,2,,社員,2027-01-01,
+3,佐藤 花子,sato@example.com,SALES2,営業二課,SALES,,,,社員,,
+4,Alex Kim,alex.kim@example.com,SALES,営業部,HQ,部長,2,,社員,,2026-12-31
+4,Alex Kim,alex.kim@example.com,HQ,本社,,顧問,,,委託,2027-01-01,
+`
+)
+
+// organised has an organisation stand, whose people have the workspace's accounts of the same address.
+func organised(w *consoletest.World, file string) {
+	w.T.Helper()
+	o, err := organisation.Read([]byte(file))
+	expect.Must(w.T, err == nil, "%v", err)
+	var accounts []organisation.Account
+	for id, mail := range map[string]string{webapi.Suzuki: "suzuki", webapi.Tanaka: "tanaka", webapi.Sato: "sato",
+		webapi.Alex: "alex.kim"} {
+		accounts = append(accounts, organisation.Account{ID: id, Mails: []string{mail + "@example.com"}})
+	}
+	kept := o.Match(accounts, organisation.DateOf(w.Now().In(tenancy.Zone()))).Kept()
+	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
+	err = w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, kept, w.By, w.Now())
+	expect.NoError(w.T, err)
+}
+
+// threeStages are the fields of a rule that asks the manager, both of a group, and a position.
+var threeStages = []string{
+	"name", "営業部の外部書き込み", "use", "writes_outside", "outcome", "route", "departments", "|SALES",
+	"stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.level", "1", "stages.0.need", "", "stages.0.vacant",
+	"up", "stages.0.own", "up", "stages.0.twice", "up",
+	"stages.1.was", "new", "stages.1.name", "人事", "stages.1.kind", "group", "stages.1.group", webapi.Approvers,
+	"stages.1.need", "1", "stages.1.vacant", "refuse", "stages.1.own", "refuse", "stages.1.twice", "again",
+	"stages.2.was", "new", "stages.2.name", "社長", "stages.2.kind", "position", "stages.2.position", "|HQ\t社長",
+	"stages.2.need", "", "stages.2.vacant", "skip", "stages.2.own", "skip", "stages.2.twice", "skip", "stages.2.others",
+	"|1",
+}
+
+// ofThree saves a rule of these stages, as an administrator does.
+func ofThree(t *testing.T, w *consoletest.World) *consoletest.Browser {
+	t.Helper()
+	organised(w, staff)
+	b := w.As(webapi.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "依頼した人の部署", "営業部 SALES",
+		"営業二課 SALES2 本社 › 営業部",
+		"営業部の部長 SALES Alex Kim・田中 恵", "人事部承認者 (@hr-approvers・2 人)", "依頼した人の 2 段上の上長", "その上の人に回す")
+	form.Lacks(t, "組織表を登録すると")
+	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません")
+	b.Post(path, b.Post(path, list.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
+	return b
+}
+
+func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	r := stored(w).Rules[0]
+	expect.Same(t, &rules.Requester{Departments: []string{"SALES"}}, r.When.Requester)
+	expect.Same(t, []rules.Stage{
+		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp},
+		{Name: "人事", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Need: 1, Empty: rules.EmptyRefuse},
+		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Position: "社長"}, Empty: rules.EmptySkip,
+			Others: true},
+	}, r.Route.Stages)
+	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、前の段階と同じ人ならその上の人) → "+
+		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (空席なら、本人なら、前の段階と同じ人なら省略) の順に承認します。")
+	b.Locale = "en"
+	b.Get(path).Says(t, http.StatusOK,
+		"When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above if "+
+			"vacant or the requester’s own or asked at an earlier stage) → "+
+			"② 1 of 人事 (group 人事部承認者, 2 now) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if vacant or "+
+			"the requester’s own or asked at an earlier stage) must approve, in this order.")
+
+	// The form shows what is saved, and sends it again.
+	b.Locale = "ja"
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
+	form.Holds(t, `name="departments" value="SALES" checked`, `<option value="`+webapi.Approvers+`" selected>`,
+		`name="stages.2.others" value="1" checked`,
+		`type="radio" name="stages.2.position" value="HQ`+"\t"+`社長" checked`)
+	none := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.1.group", "",
+		"stages.2.position", "", "act", "keep")...))
+	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 200 文字")
+	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.0.level", "2",
+		"stages.2.others", "", "numbered", "|1", "act", "keep")...))
+	list.Says(t, http.StatusOK, "決裁番号が付きます。", "だれかが、外部への書き込みを依頼したら、①上長 (依頼した人の 2 段上の上長)")
+}
+
+func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "Slack のユーザーグループ", "組織表を登録すると")
+	form.Lacks(t, `value="manager"`, `value="position"`, `value="up"`, "社員以外も", `name="departments"`)
+	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "人事", "use", "writes_outside", "outcome", "route",
+		"stages.0.name", "人事", "stages.0.kind", "group",
+		"stages.0.group", webapi.Approvers, "stages.0.need", "2", "stages.0.vacant", "refuse", "stages.0.own", "refuse"+
+			"", "stages.0.twice", "again"))
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", webapi.HR, "try.who", "佐藤")).
+		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人",
+			"人事 2 人のうち 2 人 鈴木 一郎 グループ @hr-approvers").Lacks(t, `name="try.on"`)
+	// Of the two, the requester can't stamp.
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK,
+		"断られます (人事: 依頼した人のほかに")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "特にありません").Holds(t, `value="save"`)
+	// While Slack doesn't say who is in the group, nothing is saved, and nobody is named.
+	for range 6 {
+		w.Slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable})
+	}
+	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusServiceUnavailable, "Slack の応答がない").Lacks(t,
+		`value="save"`)
+	b.Post(path, check.Hidden("act", "save")).Says(t, http.StatusServiceUnavailable, "Slack の応答がない")
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm")).Says(t, http.StatusOK, "Slack の応答がない")
+	expect.That(t, stored(w) == nil, "rules whose people nobody could check are saved")
+}
+
+func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	for on, says := range map[string][]string{
+		"": {"今日 佐藤 花子 さんが依頼すると: ①上長 (Alex Kim)", "Alex Kim 佐藤 花子さんの上長(" +
+			w.Now().In(tenancy.Zone()).Format("2006-01-02") + " 時点)", "鈴木 一郎 本社 の 社長"},
+		"2027-01-01": {"2027-01-01 に 佐藤 花子 さんが依頼すると: ①上長 (田中 恵)", "田中 恵 佐藤 花子さんの上長(2027-01-01 時点)"},
+		"soon":       {"日付を読み取れません"},
+	} {
+		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", webapi.HR, "try.who", "佐藤",
+			"try.on", on)).Says(t, http.StatusOK, says...)
+	}
+	// Suzuki is of the head office: the rule for sales isn't theirs.
+	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK,
+		"どれにも当てはまらないとき: 依頼を断ります。")
+	// Alex's manager is the president, who then can't be the different third person either.
+	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "Alex")).Says(t, http.StatusOK,
+		"①上長 (鈴木 一郎)")
+	b.Locale = "en"
+	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤", "try.on", "2027-01-01")).
+		Says(t, http.StatusOK, "If 佐藤 花子 asked on 2027-01-01: ① 上長 (田中 恵)")
+}
+
+func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
+	organised(w, staff)
+	stage := func(position string, empty rules.Empty) rules.Stage {
+		return rules.Stage{Name: position, Who: rules.Who{Kind: rules.WhoPosition, Department: "SALES", Position: position},
+			Need: 1, Empty: empty}
+	}
+	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+		{ID: aggregate.NewID(), Name: "A", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			stage("課長", rules.EmptyRefuse), stage("係長", rules.EmptyRefuse), stage("部長", rules.EmptyRefuse),
+			{Name: "Alex", Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Alex, webapi.Guest}}, Need: 1,
+				Empty: rules.EmptyRefuse},
+		}}}},
+	}})
+	b := w.As(webapi.Suzuki)
+	check := b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
+		"① は、2027-01-01 から承認できる人が足りません",
+		"② が指定する 係長 (SALES) は、組織表のどの日にもありません",
+		"④ の Alex Kim さんは、2027-01-01 から承認できません", "④ の 高橋 ゲスト さんは、今日承認できません", "④ は、2027-01-01 から承認できる人が足りません")
+	check.Lacks(t, "③ は", "高橋 ゲスト さんは、2027-01-01", "② は、2027-01-01")
+	b.Locale = "en"
+	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
+		"too few people of ① can stamp from 2027-01-01 on.",
+		"② asks for 係長 (SALES), which the organisation’s table has on no day.")
+}
+
+func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	x := stored(w)
+	x.Rules[0].When.Requester.Departments = []string{"GONE"}
+	x.Rules[0].When.Requester.Groups = []string{webapi.Approvers}
+	saved(w, x)
+	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "GONE 今の組織表にも、次の変更日の組織表にもありません",
+		"「GONEとその下の部署か人事部承認者の人」のユーザーグループは")
+	try := func(who string) consoletest.Answer {
+		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", who))
+	}
+	try("佐藤").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 部署 GONE が組織表のどの日にもないため、依頼を断ります。")
+	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: ①上長") // by the group
+	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんがその日の組織表にないため、依頼を断ります。")
+}
+
+func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	list := b.Post(path, b.Get(path).Hidden("act", "look", "floor.stamps", "2"))
+	row := expect.Value(w.Console.Organisations.OrganisationRow(t.Context(), w.Tenant.ID))(t)
+	e := table.NewExpression()
+	pk := tenancy.OrganisationPartition(w.Tenant.ID, row.Version)
+	all := expect.Value(w.DB.Query(t.Context(), table.Filled(e,
+		&dynamodb.QueryInput{TableName: &w.Table, KeyConditionExpression: table.All(e.Is("PK", "=", pk))})))(t)
+	for _, it := range all.Items {
+		_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.Table,
+			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}})
+		expect.NoError(t, err)
+	}
+	w.Console.Organisations = store.OrganisationsOf(w.Console.Organisations.Store) // another process
+	b = w.As(webapi.Suzuki)
+	b.Get(path).Says(t, http.StatusOK, "組織表を読み取れない")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusServiceUnavailable, "組織表を読み取れない").Lacks(t, `value="save"`)
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm")).Says(t, http.StatusOK, "組織表を読み取れない")
+	form := b.Post(path, list.Hidden("act", "edit.0")).Says(t, http.StatusOK, "そのまま残ります")
+	form.Lacks(t, `name="departments"`)
+}
+
+// Where there are many departments, the form shows those that are searched for.
+func testALargeOrganisation(t *testing.T, w *consoletest.World) {
+	var file strings.Builder
+	file.WriteString(staff)
+	for i := range 3000 {
+		fmt.Fprintf(&file, "%d,人 %d,p%d@example.com,D%03d,部署%03d,HQ,担当,9,,社員,,\n", 100+i, i, i, i%300, i%300)
+	}
+	organised(w, file.String())
+	b := w.As(webapi.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Lacks(t, "部署007")
+	fields := append([]string{"act", "search", "outcome", "route", "stages.0.kind", "position", "stages.0.position",
+		"|D001\t担当",
+		"departments", "|D002", "find.departments", "部署 007", "find.stages.0.position", "社長"}, "use", "writes_outside")
+	began := computed(t)
+	found := b.Post(path+"/rule", form.Hidden(fields...))
+	took := computed(t) - began
+	found.Says(t, http.StatusOK, "部署002 D002", "部署007 D007 本社", "部署001の担当 D001", "本社の社長 HQ 鈴木 一郎").Lacks(t, "部署008")
+	t.Logf("%d KB, %v", len(found.Body)>>10, took)
+	expect.That(t, len(found.Body) <= heaviest && took <= slowest, "%d bytes, %v", len(found.Body), took)
+	b.Post(path+"/rule", form.Hidden("act", "search", "find.departments", "部署")).Says(t, http.StatusOK, "ほかにも候補があります")
+}
+
+func testAnOrganisationIsRemovedOnceItWasAsked(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	savedOrganisation(t, b, staffFile)
+	a := b.Get(page + "/remove")
+	for _, text := range ja.List("about_lists", "removal") {
+		a.Says(t, http.StatusOK, text)
+	}
+	b.Post(page+"/remove", url.Values{"rev": {"0"}}).Says(t, http.StatusConflict)
+	expect.That(t, stands(w).Stands(), "what was not shown is removed")
+	rev := hidden.FindStringSubmatch(a.Body)[2]
+	b.Post(page+"/remove", url.Values{"rev": {rev}}).Says(t, http.StatusSeeOther).Leads(t,
+		page+"?done=organisation-removed")
+	expect.That(t, !stands(w).Stands() && stands(w).Rev == 2, "%+v", stands(w).OrganisationRow)
+	b.Get(page+"?done=organisation-removed").Says(t, http.StatusOK, ja.Say("about"), "組織を削除しました。")
+	b.Get("/console/audit").Says(t, http.StatusOK, "組織を削除した")
+	savedOrganisation(t, b, staffFile)
+}
+
+// What can't be read doesn't stand in the way of what takes its place.
+func testAnOrganisationThatCantBeReadMayBeChanged(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	savedOrganisation(t, b, staffFile)
+	_, err := w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID, stands(w).Version), nil)
+	expect.NoError(t, err)
+	w.Console.Organisations = store.OrganisationsOf(w.Store.Store)
+	b.Get(page).Says(t, http.StatusOK, ja.Say("unread")).Holds(t, page+"/remove")
+	b.Post(page, shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK,
+		ja.Say("unread")))).
+		Says(t, http.StatusSeeOther)
+	b.Get(page).Says(t, http.StatusOK, "4 人")
+}
+
+// A process that died while it saved left a version behind.
+func testWhatNeverStoodIsCleanedUp(t *testing.T, w *consoletest.World) {
+	left := expect.Value(w.Store.BeginOrganisation(t.Context(), w.Tenant.ID, tenancy.OrganisationVersion{SHA256: "x"},
+		w.Now().Add(-2*time.Hour)))(t)
+	expect.Value(w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.Table,
+		Item: table.Key(tenancy.OrganisationPartition(w.Tenant.ID, left.Version), "BATCH#0001")}))(t)
+	savedOrganisation(t, w.As(webapi.Suzuki), staffFile)
+	all := expect.Value(w.Store.OrganisationVersions(t.Context(), w.Tenant.ID))(t)
+	expect.That(t, len(all) == 1 && all[0].Version == stands(w).Version, "%+v", all)
+	deleted := expect.Value(w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID,
+		left.Version), nil))(t)
+	expect.Is(t, deleted, 0)
+}
+
+// company is a file of so many people, in departments of ten that stand four above each other, of whom some change
+// their post in a year. Its addresses are as long as those of large companies.
+func threeHeads(people int, title string) string {
+	var b strings.Builder
+	b.WriteString(organisationHeader)
+	for i := range people {
+		department, parent, position := i/10, "", ","
+		if department > 0 {
+			parent = fmt.Sprintf("D%d", (department-1)/6)
+		}
+		if i%10 == 0 {
+			position = title + ",3"
+		}
+		row := func(position, from, to string) {
+			fmt.Fprintf(&b,
+				"%05d,社員 番号%d,first-name.last-name-%d@subsidiary.a-large-company.example,D%d,第%d営業部東日本法人課,%s,"+
+					"%s,主務,,社員,%s,%s\n",
+				i, i, i, department, department, parent, position, from, to)
+		}
+		if i%7 != 0 {
+			row(position, "", "")
+			continue
+		}
+		row(position, "", fmt.Sprintf("2099-%02d-14", 1+i%12))
+		row("主任,4", fmt.Sprintf("2099-%02d-15", 1+i%12), "")
+	}
+	return b.String()
+}
+
+// The most that showing a file of 5,000 people may take here, on a slow core. API Gateway waits for 29 s, in which
+// Slack is asked, too.
+const slowestPage = 8 * time.Second
+
+// Bounds of an answer of Lambda's, and of what the file may take of the function's 512 MB.
+const (
+	heaviestPage = 5 << 20
+	memory       = 200 << 20
+)
+
+func TestAFileOf5000PeopleIsShownAndSavedInTime(t *testing.T) {
+	expect.Patience(t)
+	w := consoletest.Start(t)
+	b := w.As(webapi.Suzuki)
+	for n, title := range []string{"課長", "室長"} {
+		file := threeHeads(5000, title)
+		peak := watched(t)
+		began := time.Now()
+		a := b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusOK)
+		took := time.Since(began)
+		expect.That(t, len(a.Body) < heaviestPage, "the answer has %d bytes", len(a.Body))
+		form := shown(t, a)
+		began = time.Now()
+		b.Post(page, form).Says(t, http.StatusSeeOther)
+		t.Logf("a file of %d bytes: shown in %v as %d bytes, of which %d are the file, saved in %v, %d MB", len(file),
+			took,
+			len(a.Body), len(form.Get("packed")), time.Since(began), peak()>>20)
+		expect.That(t, took < slowestPage && time.Since(began) < slowestPage, "%v to show, %v to save", took,
+			time.Since(began))
+		expect.That(t, peak() < memory, "it takes %d bytes", peak())
+		expect.Is(t, stands(w).Rev, n+1)
+	}
+	began := time.Now()
+	b.Get(page).Says(t, http.StatusOK, "5,000 人")
+	b.Get(page+"/people?q=04999").Says(t, http.StatusOK, "第499営業部東日本法人課")
+	sent := b.Get(page+".csv").Says(t, http.StatusOK)
+	t.Logf("what stands in %v, as a file of %d bytes", time.Since(began), len(sent.Body))
+	expect.That(t, len(sent.Body) < heaviestPage && time.Since(began) < slowestPage, "%d bytes in %v", len(sent.Body),
+		time.Since(began))
+}
+
+// watched returns the most bytes that the heap has had since, beyond what it had.
+func watched(t *testing.T) (peak func() uint64) {
+	t.Helper()
+	runtime.GC()
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	was := heap()
+	stop, done := make(chan bool), make(chan uint64)
+	go func() {
+		ticks, most := time.NewTicker(5*time.Millisecond), was
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				most = max(most, heap())
+			case <-stop:
+				done <- most - was
+				return
+			}
+		}
+	}()
+	return sync.OnceValue(func() uint64 { close(stop); return <-done })
+}

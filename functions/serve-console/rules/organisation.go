@@ -1,0 +1,352 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/store"
+	"ringi/shared/words/charset"
+)
+
+// Pages serves the organisation to administrators.
+type OrganisationPages struct {
+	*web.Site
+	Organisations *store.OrganisationStore
+
+	accounts clock.Answers[string, listing] // of workspaces
+}
+
+// Routes returns the pages of the organisation, its files, and the page on a person.
+func (c *OrganisationPages) Routes() []web.Route {
+	c.accounts.Most = workspaces
+	upload := web.ForAdministrators("POST /console/organisation", c.upload)
+	upload.Files = true
+	return []web.Route{
+		web.ForAdministrators("GET /console/organisation", c.show),
+		upload,
+		web.ForAdministrators("GET /console/organisation.csv", c.download),
+		web.ForAdministrators("GET /console/organisation/template.csv", c.template),
+		web.ForAdministrators("GET /console/organisation/people", c.people),
+		web.ForAdministrators("GET /console/organisation/remove", c.askRemoval),
+		web.ForAdministrators("POST /console/organisation/remove", c.remove),
+	}
+}
+
+// standing reads what stands. Unread says that it can't be read, though it is there.
+func (c *OrganisationPages) standing(ctx context.Context, v *web.Viewer) (is store.StandingOrganisation, unread bool,
+	err error) {
+	is, err = c.Organisations.Standing(ctx, v.Tenant)
+	if errors.Is(err, store.ErrUnreadable) {
+		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", v.Tenant, "err", err)
+		return is, true, nil
+	}
+	return is, false, err
+}
+
+// fact is a line of what stands, or of a file.
+type fact struct{ Label, Text string }
+
+// list is what people should look at, of which the page shows the first.
+type peopleList struct {
+	ID, Title, Note string
+	Lines           []string
+	More            int
+}
+
+// mostLines bounds each list of a page: a file may have ten thousand people.
+const mostLines = 100
+
+// listOf makes a list of the lines of all values, which are written only if they are shown.
+func listOf[T any](id, title, note string, all []T, line func(T) string) peopleList {
+	l := peopleList{ID: id, Title: title, Note: note, More: max(0, len(all)-mostLines)}
+	for _, x := range all[:min(len(all), mostLines)] {
+		l.Lines = append(l.Lines, line(x))
+	}
+	return l
+}
+
+// filled leaves out the lists that have no lines.
+func filledLists(all ...peopleList) (out []peopleList) {
+	for _, l := range all {
+		if len(l.Lines) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// pageData is what stands.
+type pageData struct {
+	Stands, Unread bool
+	Filter         web.Filter
+	Facts          []fact
+	Lists          []peopleList
+}
+
+func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	is, unread, err := c.standing(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	t := texts{v.Texts("organisation")}
+	data := pageData{Stands: is.Stands(), Unread: unread, Filter: t.resolve("", c.Today().String())}
+	if is.Organisation != nil {
+		chart := is.Organisation.Chart(c.Today())
+		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
+		if next, ok := is.Organisation.NextChange(c.Today()); ok {
+			data.Facts = append(data.Facts, fact{t.Say("next_change"), next.String()})
+		}
+		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
+			fact{t.Say("saved_at"), web.Minute(is.SavedAt)},
+			fact{"SHA-256", is.SHA256})
+		data.Lists = append(filledLists(listOf("without", t.Say("without"), t.Say("without_note"),
+			is.Accounts.Without(chart), t.person)), t.gaps(is.Organisation, c.Today())...)
+	}
+	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "organisation", Data: data}, "organisation")
+}
+
+// removal is the question whether to remove what stands.
+type removal struct {
+	Rev   int
+	Lists []peopleList
+}
+
+func (c *OrganisationPages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	row, err := c.Organisations.OrganisationRow(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	if !row.Stands() {
+		http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
+		return nil
+	}
+	x, _, err := c.Store.Rules(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := texts{v.Texts("organisation")}
+	none := decide.Of(nil, listing{more: true})
+	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.Today().String())}
+	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
+	return c.Show(w, r, v, d, "organisation/remove")
+}
+
+// remove removes what stood when the question was shown. It refuses what was saved since.
+func (c *OrganisationPages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	rev := web.RevisionOf(r.PostForm)
+	if err := c.Organisations.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/organisation", "organisation-removed")
+}
+
+// textOf returns the uploaded file as UTF-8 with the name of its encoding, or the text that the page kept of it. A file
+// that is in no encoding is returned as it is, and refused for that when it is read. So are damaged
+// characters, by their rows.
+func textOf(r *http.Request) (text []byte, encoding string, err error) {
+	file, err := web.Uploaded(r)
+	if err != nil {
+		return nil, "", err
+	}
+	if file != nil {
+		decoded, encoding, torn := charset.Decode(file)
+		switch {
+		case encoding == "" || torn && encoding == charset.UTF8: // its rows are told from the bytes
+			return file, "", nil
+		case torn && !strings.ContainsRune(decoded, utf8.RuneError):
+			decoded += string(utf8.RuneError) // it ends within a character
+		}
+		return []byte(decoded), encoding, nil
+	}
+	if packed := r.PostFormValue("packed"); packed != "" {
+		if text, err = web.Unpacked(packed, organisation.MaxBytes); err != nil {
+			return nil, "", aggregate.ErrField{Field: "file", Limit: "can't be read"}
+		}
+	}
+	return text, charset.UTF8, nil
+}
+
+// download sends what stands.
+func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	is, err := c.Organisations.Standing(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	if is.Organisation == nil {
+		return web.ErrNoPage
+	}
+	return web.Attach(w, web.KindCSV, "organisation.csv", web.CSVOf(is.Organisation.Rows(v.Locale), auditlog.Cell))
+}
+
+// template sends a file with two rows as an example: a manager, and somebody in a department below.
+func (c *OrganisationPages) template(w http.ResponseWriter, _ *http.Request, v *web.Viewer) error {
+	t := v.Texts("organisation")
+	rows := [][]string{organisation.Header(v.Locale), t.List("example", "manager"), t.List("example", "member")}
+	return web.Attach(w, web.KindCSV, "organisation-template.csv", web.CSVOf(rows, auditlog.Cell))
+}
+
+// texts are the texts of these pages in the viewer's language.
+type texts struct{ web.Texts }
+
+// people says how many people something concerns.
+func (t texts) people(n int) string { return t.Say("people", "n", web.Count(int64(n))) }
+
+// kind names how somebody is employed.
+func (t texts) kind(k organisation.Kind) string { return t.In("kinds", k) }
+
+// facts count what a chart has.
+func (t texts) facts(c *organisation.Chart) []fact {
+	n := map[organisation.Kind]int{}
+	for _, p := range c.People() {
+		n[p.Kind]++
+	}
+	var kinds []string
+	for _, k := range []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary} {
+		if n[k] > 0 {
+			kinds = append(kinds, t.In("counted_kinds", k)+" "+web.Count(int64(n[k])))
+		}
+	}
+	all := t.people(len(c.People()))
+	if len(kinds) > 0 {
+		all += t.Say("of_kinds", "kinds", strings.Join(kinds, t.Say("and")))
+	}
+	return []fact{{t.Say("works_here"), all}, {t.Say("departments"), web.Count(int64(len(c.Departments())))}}
+}
+
+// person names a person.
+func (t texts) person(p organisation.Person) string { return called(p.Name, p.Number) }
+
+func called(name, id string) string {
+	if name == "" {
+		return id
+	}
+	return name + " (" + id + ")"
+}
+
+// numbered names the person of a number on a day, or of another day on which there is one.
+func (t texts) numbered(o *organisation.Organisation, day organisation.Date, number string) string {
+	return called(o.Name(number, day), number)
+}
+
+// of names the person of a number in a chart.
+func (t texts) of(c *organisation.Chart, number string) string {
+	p, _ := c.Person(number)
+	return called(p.Name, number)
+}
+
+// department names a department.
+func (t texts) department(d organisation.Department) string { return called(d.Name, d.Code) }
+
+// departmentOf names the department of a code in a chart.
+func (t texts) departmentOf(c *organisation.Chart, code string) string {
+	if path := c.Path(code); len(path) > 0 {
+		return t.department(path[0])
+	}
+	return code
+}
+
+// accountOf names an account.
+func (t texts) accountOf(names map[string]string) func(id string) string {
+	return func(id string) string { return called(names[id], id) }
+}
+
+// joined says what belongs to one thing.
+func (t texts) joined(one string, all []string, named func(string) string) string {
+	var said []string
+	for _, x := range all {
+		said = append(said, named(x))
+	}
+	return one + ": " + strings.Join(said, t.Say("and"))
+}
+
+// matched names somebody's accounts.
+func (t texts) matched(all []organisation.Matched, named func(id string) string) string {
+	var said []string
+	for _, a := range all {
+		text := named(a.ID)
+		if a.Guest {
+			text += " " + t.Say("guest")
+		}
+		said = append(said, text)
+	}
+	if said == nil {
+		return t.Say("no_account")
+	}
+	return strings.Join(said, t.Say("and"))
+}
+
+// nameChange says that a number has another name from a day on.
+func (t texts) nameChange(x organisation.NameChange) string {
+	return t.Say("renamed", "number", x.Number, "was", x.Was, "is", x.Is, "day", x.On)
+}
+
+// gaps lists what is missing today, and what else is missing from the next day on which anything changes.
+func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peopleList {
+	chart, known := o.Chart(today), map[string]bool{}
+	now := chart.Gaps()
+	all := []peopleList{listOf("gaps", t.Say("gaps"), t.Say("gaps_note"), now, t.gapOf(chart))}
+	if next, ok := o.NextChange(today); ok {
+		for _, g := range now {
+			known[fmt.Sprint(g)] = true
+		}
+		later := o.Chart(next)
+		others := slices.DeleteFunc(later.Gaps(), func(g organisation.Gap) bool { return known[fmt.Sprint(g)] })
+		title := t.Say("gaps_later", "day", next)
+		all = append(all, listOf("gaps-later", title, t.Say("gaps_note"), others, t.gapOf(later)))
+	}
+	return filledLists(all...)
+}
+
+// gapOf says what is missing on a chart's day.
+func (t texts) gapOf(c *organisation.Chart) func(organisation.Gap) string {
+	return func(g organisation.Gap) string {
+		var all []string
+		for _, number := range g.Numbers {
+			all = append(all, t.of(c, number))
+		}
+		about := t.departmentOf(c, g.Department)
+		if g.Number != "" {
+			about = t.of(c, g.Number)
+		}
+		return t.In("gap_rules", g.Rule, "about", about, "people", strings.Join(all, t.Say("and")))
+	}
+}
+
+// column names a column as files do, in the viewer's language.
+func (t texts) column(c organisation.Column) string {
+	return c.Header(t.Locale())
+}
+
+// problem is what is wrong with a cell.
+type fileProblem struct{ Row, Column, Value, Text string }
+
+// problem says what is wrong, where, and what another row has to do with it.
+func (t texts) problem(p organisation.Problem) fileProblem {
+	out := fileProblem{Row: t.Say("whole_file"), Value: p.Value,
+		Text: t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))}
+	if p.Row > 0 {
+		out.Row = fmt.Sprint(p.Row)
+	}
+	if p.Column != "" {
+		out.Column = t.column(p.Column)
+	}
+	if p.Other > 0 {
+		out.Text += " " + t.Say("see_row", "n", p.Other)
+	}
+	if p.On > 0 {
+		out.Text += " " + t.Say("from_day", "day", p.On)
+	}
+	return out
+}

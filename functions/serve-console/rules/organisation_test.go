@@ -1,0 +1,384 @@
+package rules_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/japanese"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/words/language"
+)
+
+const page = "/console/organisation"
+
+var ja = web.TextsOf("organisation", "ja")
+
+// header is that of a file in Japanese.
+const organisationHeader = "社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,主務/兼務,上長,区分,適用開始日,適用終了日\n"
+
+// staff is the sandbox's workspace as a company.
+const staffFile = organisationHeader + `1,鈴木 一郎,suzuki@example.com,A,本社,,社長,1,,,社員,,
+2,佐藤 花子,SATO@example.com,B,人事部,A,部長,2,,,社員,,
+3,田中 恵,tanaka@example.com,B,人事部,A,,,,,社員,,
+4,高橋 ゲスト,takahashi@partner.example.com,B,人事部,A,,,,,委託,,
+5,髙橋 誠,makoto@example.com,B,人事部,A,,,,3,社員,2099-10-01,
+`
+
+var hidden = regexp.MustCompile(`name="(rev|sha256|accounts|packed)" value="([^"]*)"`)
+
+// shown returns the form of an answer that shows what a file would change.
+func shown(t *testing.T, a consoletest.Answer) url.Values {
+	t.Helper()
+	form := url.Values{"act": {"save"}}
+	for _, m := range hidden.FindAllStringSubmatch(a.Body, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	expect.Must(t, len(form) == 5, "there is no form to save: %v", a)
+	return form
+}
+
+// saved uploads a file and saves what was shown.
+func savedOrganisation(t *testing.T, b *consoletest.Browser, file string) {
+	t.Helper()
+	form := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusOK))
+	b.Post(page, form).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")
+}
+
+// stands returns what stands.
+func stands(w *consoletest.World) store.StandingOrganisation {
+	w.T.Helper()
+	return expect.Value(w.Console.Organisations.Standing(w.T.Context(), w.Tenant.ID))(w.T)
+}
+
+func TestOrganisation(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"nothing stands at first":                           testNothingStandsAtFirst,
+		"a file is shown and saved":                         testAFileIsShownAndSaved,
+		"a new file says what it changes":                   testANewFileSaysWhatItChanges,
+		"stages that a file empties are listed":             testStagesThatAFileEmptiesAreListed,
+		"only what was shown is saved":                      testOnlyWhatWasShownIsSaved,
+		"the second of two administrators sees the first":   testTheSecondOfTwoAdministratorsSeesTheFirst,
+		"accounts that change meanwhile are shown":          testAccountsThatChangeMeanwhileAreShown,
+		"accounts are matched by one listing":               testAccountsAreMatchedByOneListing,
+		"without slack nothing is saved":                    testNoOrganisationIsSavedWithoutSlack,
+		"mistakes are named by row and column":              testMistakesAreNamedByRowAndColumn,
+		"a hostile file becomes no markup and no formula":   testAHostileFileBecomesNoMarkupAndNoFormula,
+		"files are read in the encodings of spreadsheets":   testFilesAreReadInTheEncodingsOfSpreadsheets,
+		"files that are sent are read as the same":          testFilesThatAreSentAreReadAsTheSame,
+		"somebody is looked up on a day":                    testSomebodyIsLookedUpOnADay,
+		"an organisation is removed once it was asked":      testAnOrganisationIsRemovedOnceItWasAsked,
+		"an organisation that can't be read may be changed": testAnOrganisationThatCantBeReadMayBeChanged,
+		"what never stood is cleaned up":                    testWhatNeverStoodIsCleanedUp,
+		"files have their bounds":                           testFilesHaveTheirBounds,
+	})
+}
+
+func testNothingStandsAtFirst(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	a := b.Get(page).Says(t, http.StatusOK, ja.Say("about"), ja.Say("until_then"))
+	for _, text := range ja.List("about_lists", "changes") {
+		a.Says(t, http.StatusOK, text)
+	}
+	a.Lacks(t, page+".csv", page+"/remove")
+	b.Get(page+".csv").Says(t, http.StatusNotFound)
+	b.Get(page+"/people?q=1").Says(t, http.StatusNotFound)
+	b.Get(page+"/remove").Leads(t, page)
+	b.Post(page+"/remove", url.Values{"rev": {"0"}}).Says(t, http.StatusConflict)
+}
+
+func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile))
+	a.Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", "加わる人 4", "新しい部署 2", "佐藤 花子 (2) 加わる人 人事部 (B) 部長",
+		"2099-10-01 から変わること 加わる人 1", "髙橋 誠 (5) 加わる人", ja.Say("first_hint"), "UTF-8",
+		"髙橋 誠 (5) 上長 田中 恵 (3)", "高橋 ゲスト (4) 区分 委託",
+		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" "+ja.Say("nobody_note")+" Alex Kim ("+webapi.Alex+")")
+	expect.That(t, !stands(w).Stands(), "it is saved before anybody said so")
+	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")
+	is := stands(w)
+	expect.Is(t, is.SHA256, expect.Value(organisation.Read([]byte(staffFile)))(t).SHA256())
+	number, _ := is.Accounts.Number(webapi.Sato)
+	expect.That(t, number == "2" && is.SavedBy == webapi.Suzuki, "%q, by %s", number, is.SavedBy)
+	guest := is.Accounts.Of("4")
+	expect.That(t, len(guest) == 1 && guest[0].Guest, "%+v", guest)
+	b.Get(page).Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", ja.Say("next_change")+" 2099-10-01", "鈴木 一郎").
+		Holds(t, page+".csv", page+"/remove")
+	entries := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
+		store.AuditFilter{Action: tenancy.AuditOrganisationSaved}, "", 9))(t)
+	expect.That(t, len(entries.Items) == 1 && strings.Contains(string(entries.Items[0].Details), `"people_added":5`),
+		"%+v", entries.Items)
+	b.Get("/console/audit").Says(t, http.StatusOK, "組織を保存した")
+
+	same := b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, ja.Say("same"))
+	same.Lacks(t, `value="save"`)
+	form := shown(t, a)
+	form.Set("rev", fmt.Sprint(is.Rev))
+	b.Post(page, form).Says(t, http.StatusSeeOther)
+	expect.That(t, stands(w).Rev == is.Rev, "the same again is saved: %d", stands(w).Rev)
+}
+
+func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	savedOrganisation(t, b, staffFile)
+	next := strings.NewReplacer("B,人事部,A,部長,2,,,社員,,", "C,総務部,A,部長,2,,,社員,,", "3,田中 恵", "3,田中 めぐみ",
+		"4,高橋 ゲスト,takahashi@partner.example.com,B,人事部,A,,,,,委託,,\n", "").Replace(staffFile)
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,
+		"いなくなる人 1 · 変わる人 2 · 新しい部署 1", "佐藤 花子 (2) 部署コード 人事部 (B) 総務部 (C)", "田中 めぐみ (3) 氏名 田中 恵 田中 めぐみ",
+		"田中 めぐみ (3) 上長 佐藤 花子 (2) 鈴木 一郎 (1)", "高橋 ゲスト (4) いなくなる人 人事部 (B)", "人事部 (B): 順位のある役職の人がいません。",
+		ja.Say("save_hint"))
+	leaves := strings.Replace(staffFile, "A,部長,2,,,社員,,", "A,部長,2,,,社員,,2099-12-31", 1)
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(leaves)).Says(t, http.StatusOK, "2100-01-01 から変わること いなくなる人 1")
+	savedOrganisation(t, b, strings.Replace(leaves, "2099-10-01", "2099-01-01", 1))
+	b.Get(page).Says(t, http.StatusOK, ja.Say("next_change")+" 2099-01-01").Lacks(t, ">"+ja.Say("gaps")+"<")
+	savedOrganisation(t, b, strings.Replace(leaves, "5,髙橋 誠,makoto@example.com,B,人事部,A,,,,3,社員,2099-10-01,\n", "", 1))
+	b.Get(page).Says(t, http.StatusOK, "2100-01-01 から足りないところ", "人事部 (B): 順位のある役職の人がいません。")
+	savedOrganisation(t, b, staffFile)
+	en := w.As(webapi.Suzuki)
+	en.Locale = "en"
+	en.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,
+		"Gone 1 · Changed 2 · Department added 1",
+		"佐藤 花子 (2) department_code 人事部 (B) 総務部 (C)", "3 (employees 3)")
+}
+
+// Before a file is saved it is said which stages of the rules find nobody by it, from which day on, and which name what
+// it has on no day.
+func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
+	stage := func(position, department string) rules.Stage {
+		return rules.Stage{Name: position, Need: 1, Empty: rules.EmptySkip,
+			Who: rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}}
+	}
+	group := rules.Stage{Name: "人事", Need: 1, Empty: rules.EmptySkip,
+		Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		ID: aggregate.NewID(), Name: "支払",
+		When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"B"}}},
+		Outcome: rules.Outcome{Route: &rules.Policy{
+			Stages: []rules.Stage{stage("部　長", "B"), stage("社長", "A"), group}}}}}}
+	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	b := w.As(webapi.Suzuki)
+	show := func(old, new string) consoletest.Answer {
+		file := strings.ReplaceAll(staffFile, old, new)
+		return b.Upload(page, url.Values{"act": {"show"}}, []byte(file))
+	}
+	show("x", "x").Says(t, http.StatusOK).Lacks(t, ja.Say("stages"))
+	show("A,部長,2,,,社員,,", "A,部長,2,,,社員,,2099-12-31").Says(t, http.StatusOK, ja.Say("stages"),
+		"支払: 段階 1 は、2100-01-01 から承認できる人が足りません (空席)。")
+	show("部長", "人事部長").Says(t, http.StatusOK, "支払: 段階 1 が指定する 部", "(B) は、このファイルのどの日にもありません (不明)。")
+	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "段階 1 が指定する B は", "支払: 条件が指定する部署 B は")
+
+	x.Rules[0].Route.Stages[0].Empty = rules.EmptyUp
+	_, _, err = w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 1, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	show("部長", "人事部長").Says(t, http.StatusOK, "段階 1 が指定する 部", "どの日にもありません。その上に立つ人に回覧します。")
+	savedOrganisation(t, b, staffFile)
+	b.Get(page+"/remove").Says(t, http.StatusOK, ja.Say("stages_removed"), "支払: 条件に組織が必要です。",
+		"支払: 段階 1 には組織が必要です。", "支払: 段階 2 には組織が必要です。").Lacks(t, "段階 3")
+}
+
+func testOnlyWhatWasShownIsSaved(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	form := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)))
+	other := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(strings.Replace(staffFile, "部長", "課長", 1))))
+	for name, change := range map[string]func(url.Values){
+		"another file":    func(f url.Values) { f.Set("packed", other.Get("packed")) },
+		"another hash":    func(f url.Values) { f.Set("sha256", other.Get("sha256")) },
+		"no hash":         func(f url.Values) { f.Del("sha256") },
+		"no revision":     func(f url.Values) { f.Del("rev") },
+		"other accounts":  func(f url.Values) { f.Set("accounts", "x") },
+		"another revison": func(f url.Values) { f.Set("rev", "3") },
+		"only shown":      func(f url.Values) { f.Set("act", "show") },
+	} {
+		f := url.Values{}
+		for k, v := range form {
+			f[k] = v
+		}
+		change(f)
+		a := b.Post(page, f)
+		expect.That(t, a.Status == http.StatusOK || a.Status == http.StatusConflict, "%s: %v", name, a)
+		shown(t, a)
+		expect.That(t, !stands(w).Stands(), "%s is saved", name)
+	}
+	for _, broken := range []string{"x", "AAAA", "$$"} {
+		b.Post(page, url.Values{"act": {"save"}, "packed": {broken}}).Says(t, http.StatusBadRequest)
+	}
+	b.Post(page, url.Values{"act": {"save"}}).Says(t, http.StatusUnprocessableEntity, ja.In("rules", "empty"))
+}
+
+func testTheSecondOfTwoAdministratorsSeesTheFirst(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	first := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)))
+	second := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(strings.Replace(staffFile, "部長", "課長", 1))))
+	b.Post(page, first).Says(t, http.StatusSeeOther)
+	a := b.Post(page, second).Says(t, http.StatusConflict, ja.Say("conflict"), "佐藤 花子 (2) 役職 部長 課長")
+	expect.Is(t, stands(w).SHA256, first.Get("sha256"))
+	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
+	expect.Is(t, stands(w).SHA256, second.Get("sha256"))
+}
+
+// A person who joins Slack between showing and saving is not matched unseen.
+func testAccountsThatChangeMeanwhileAreShown(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	with := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)))
+	fewer := listing{Listing: w.Console.Listing, without: webapi.Sato}
+	all := w.Console.Listing
+	w.Console.Listing = fewer
+	a := b.Post(page, with).Says(t, http.StatusConflict, ja.Say("moved"), ja.Say("without"), "佐藤 花子 (2)")
+	expect.That(t, !stands(w).Stands(), "accounts that nobody saw are saved")
+	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
+	w.Console.Listing = all
+	// The same file again matches whoever has joined.
+	a = b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, ja.Say("same_people"),
+		ja.Say("others"),
+		"佐藤 花子 (2): なし → 佐藤 花子 ("+webapi.Sato+")")
+	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
+	expect.Is(t, stands(w).Accounts.People(), 4)
+}
+
+func testAccountsAreMatchedByOneListing(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Over = w.Console.Handler() // one process
+	w.Slack.Calls()
+	file := strings.NewReplacer("makoto@example.com", "alex.kim@example.com;suzuki2@example.com", "tanaka@example.com",
+		"nobody@example.com").Replace(staffFile)
+	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusOK, "田中 恵 (3)",
+		"田中 恵 ("+webapi.Tanaka+")")
+	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
+	expect.Is(t, len(w.Slack.Calls("users.list")), 1)
+	w.Console.Listing = listing{Listing: w.Console.Listing, mail: "suzuki@example.com"}
+	b.Over = nil
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, ja.Say("shared"),
+		"suzuki@example.com: ")
+	w.Console.Listing = listing{Listing: w.Console.Listing, noMail: true}
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, ja.Say("mailless"))
+}
+
+func testNoOrganisationIsSavedWithoutSlack(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	form := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)))
+	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusServiceUnavailable, ja.Say("silent"),
+		"加わる人 4").
+		Lacks(t, `value="save"`)
+	b.Post(page, form).Says(t, http.StatusServiceUnavailable, ja.Say("silent"))
+	expect.That(t, !stands(w).Stands(), "it is saved without accounts")
+}
+
+func testMistakesAreNamedByRowAndColumn(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	wrong := staffFile + "6,山本 明,yamamoto,Z,,Q,,x,,9,パート,2026-13-01,\n2,佐藤 花,,B,,,,,兼務,,,,\n"
+	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(wrong)).Says(t, http.StatusUnprocessableEntity,
+		ja.Say("problems"),
+		"7 メール yamamoto "+ja.In("rules", "mail"), "7 順位 x "+ja.In("rules", "rank", "limit", "999"),
+		"7 区分 パート "+ja.In("rules", "kind"),
+		"8 氏名", ja.In("rules", "conflict")+" (3 行目も確認してください)")
+	a.Lacks(t, `value="save"`, "{")
+	var many strings.Builder
+	many.WriteString(organisationHeader)
+	for i := range 1000 {
+		fmt.Fprintf(&many, "%d,,,A,,,,,,,社員,,\n", i)
+	}
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(many.String())).Says(t, http.StatusUnprocessableEntity,
+		ja.Say("more_problems", "n", "900"))
+	b.Locale = "en"
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(wrong)).Says(t, http.StatusUnprocessableEntity,
+		"7 email yamamoto Not an email address.",
+		"(see also row 3)")
+	b.Upload(page, url.Values{"act": {"show"}}, nil).Says(t, http.StatusUnprocessableEntity,
+		"File There are no rows below the header.")
+}
+
+func testAHostileFileBecomesNoMarkupAndNoFormula(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	const evil = `</td><script>alert(1)</script>`
+	file := organisationHeader + `1,"` + evil + `",a@example.com,"` + "=HYPERLINK(1)" + `","` + evil +
+		`",,"@SUM(1)",1,,,社員,,` + "\n"
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(strings.Replace(file, "社員,,", evil+",,", 1))).
+		Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
+	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusOK).Lacks(t, "<script>alert")
+	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther)
+	b.Get(page+"/people?q=1").Says(t, http.StatusOK, "=HYPERLINK(1)").Lacks(t, "<script>alert")
+	b.Get(page+"/people?q="+url.QueryEscape(evil)+"&on="+url.QueryEscape(evil)).Says(t,
+		http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
+	sent := b.Get(page+".csv").Says(t, http.StatusOK).Holds(t, `"'=HYPERLINK(1)"`, `"'@SUM(1)"`)
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(sent.Body)).Says(t, http.StatusOK, ja.Say("same"))
+}
+
+func testFilesAreReadInTheEncodingsOfSpreadsheets(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(strings.ReplaceAll(staffFile, "\n", "\r\n")))(t)
+	want := expect.Value(organisation.Read([]byte(staffFile)))(t).SHA256()
+	for encoding, file := range map[string]string{"Shift_JIS": sjis, "UTF-8": "\ufeff" + staffFile} {
+		a := b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusOK,
+			ja.Say("encoding")+" "+encoding, "髙橋 誠")
+		expect.Is(t, shown(t, a).Get("sha256"), want)
+	}
+	// A character that a company made is refused by its row, and not the whole file.
+	taka := expect.Value(japanese.ShiftJIS.NewEncoder().String("髙"))(t)
+	before, _, _ := strings.Cut(sjis, taka)
+	gaiji := []byte(strings.Replace(sjis, taka, "\xf0\x40", 1))
+	b.Upload(page, url.Values{"act": {"show"}}, gaiji).Says(t, http.StatusUnprocessableEntity,
+		fmt.Sprint(strings.Count(before, "\n")+1), "橋 誠", ja.In("rules", "damaged"))
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile+"\xff\xfe\x00")).Says(t, http.StatusUnprocessableEntity,
+		"7 0xFF "+ja.In("rules", "encoding"))
+}
+
+func testFilesThatAreSentAreReadAsTheSame(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	twelve := expect.Value(os.ReadFile("../../../shared/domain/organisation/testdata/twelve.csv"))(t)
+	savedOrganisation(t, b, string(twelve))
+	for _, b.Locale = range language.All {
+		sent := b.Get(page+".csv").Says(t, http.StatusOK)
+		expect.That(t, strings.Contains(sent.Header.Get("Content-Disposition"), "attachment"), "%v", sent.Header)
+		expect.Is(t, expect.Value(organisation.Read([]byte(sent.Body)))(t).SHA256(), stands(w).SHA256)
+		example := b.Get(page+"/template.csv").Says(t, http.StatusOK)
+		o := expect.Value(organisation.Read([]byte(example.Body)))(t)
+		rows := expect.Value(csv.NewReader(bytes.NewReader([]byte(strings.TrimPrefix(example.Body,
+			"\ufeff")))).ReadAll())(t)
+		expect.That(t, len(rows) == 3 && len(o.Everybody()) == 2, "%v", rows)
+	}
+}
+
+func testSomebodyIsLookedUpOnADay(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	savedOrganisation(t, b, staffFile)
+	b.Get(page+"/people?q="+url.QueryEscape("髙橋誠")).Says(t, http.StatusOK, "髙橋 誠 (5)", ja.In("presence", "later"))
+	b.Get(page+"/people?q=5&on=2099-10-01").Says(t, http.StatusOK, ja.In("presence", "here"),
+		"主務 (役職なし) 人事部 (B) ← 本社 (A)",
+		"田中 恵 (3) 人事部 (B) CSV の「上長」に指定", "佐藤 花子 (2) 人事部 (B) 部長 人事部 (B) を率いる人", "鈴木 一郎 (1)", ja.Say("no_account")).
+		Holds(t, "number=3&amp;on=2099-10-01")
+	b.Get(page+"/people?q="+url.QueryEscape("子")).Says(t, http.StatusOK, "佐藤 花子 (2)")
+	b.Get(page+"/people?q="+url.QueryEscape("橋")).Says(t, http.StatusOK, ja.Say("found"), "高橋 ゲスト (4)", "髙橋 誠 (5)")
+	b.Get(page+"/people?q=tanaka@example.com").Says(t, http.StatusOK, "田中 恵 ("+webapi.Tanaka+")")
+	b.Get(page+"/people?q=none").Says(t, http.StatusOK, ja.Say("none_found"))
+	b.Get(page+"/people?q=2&on=yesterday").Says(t, http.StatusUnprocessableEntity, ja.Say("bad_day"))
+	b.Get(page+"/people?number=4").Says(t, http.StatusOK, ja.In("kinds", "contractor"), ja.Say("guest"))
+}
+
+func testFilesHaveTheirBounds(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	file := []byte(staffFile + strings.Repeat(",\n", (web.MaxBody)/2))
+	b.Upload(page, url.Values{"act": {"show"}}, file).Says(t, http.StatusOK)
+	for _, path := range []string{page + "/remove", "/console/settings"} {
+		expect.Is(t, b.Upload(path, nil, file).Status, http.StatusRequestEntityTooLarge)
+	}
+	expect.Is(t, b.Upload(page, nil, bytes.Repeat([]byte("\n"), web.MaxFile+1)).Status,
+		http.StatusRequestEntityTooLarge)
+}

@@ -1,0 +1,185 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/people"
+	"ringi/shared/words/language"
+)
+
+// DirectMessages opens people's direct messages.
+type DirectMessages interface {
+	OpenDM(ctx context.Context, user string) (channel string, err error)
+}
+
+type StandInPages struct {
+	*web.Site
+	Messages DirectMessages
+}
+
+// address is where the page is.
+const address = "/console/stand-ins"
+
+// Routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
+func (c *StandInPages) Routes() []web.Route {
+	return []web.Route{web.ForMembers("GET "+address, c.page), web.ForMembers("POST "+address, c.save)}
+}
+
+// shown is what the page shows.
+type shown struct {
+	Parts    []part // of the sentence that is the form
+	About    string
+	Problems []string
+	NoSlack  bool // nobody can be chosen
+	People   []web.Choice
+	Of       []web.Choice // whose stand-in may be set; empty: the viewer's alone
+	Me       string
+	From     string
+	Until    string
+	First    string // the first day that may be chosen, and the last
+	Last     string
+	Bad      string // field with a problem
+	Rows     []row
+}
+
+// part is a text of the sentence, or the name of a field in it.
+type part struct{ Text, Field string }
+
+// row is a delegation that is not over.
+type row struct {
+	Key, Hand, Principal, From, Until, SetBy string
+	Now, Ends                                bool // it counts now; the viewer may end it
+	// Void: it is from before an organisation stood, or from when one did, and no act is made by it.
+	Void bool
+}
+
+// typed is what a form has.
+type typedStandIn struct{ hand, principal, from, until string }
+
+func typedIn(form url.Values) typedStandIn {
+	field := func(name string) string { return strings.TrimSpace(form.Get(name)) }
+	return typedStandIn{field("hand"), field("principal"), field("from"), field("until")}
+}
+
+func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	today := c.Today().String()
+	return c.show(w, r, v, typedStandIn{principal: v.User, from: today, until: today}, "", "")
+}
+
+// show shows the form as it was typed, with a problem of one of its fields, and the delegations that the viewer may
+// see.
+func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typedStandIn, field,
+	problem string) error {
+	words, now, today := v.Texts("stand-ins"), c.Now(), c.Today()
+	out := shown{Parts: partsOf(words.Say("sentence")), From: t.from, Until: t.until, Bad: field, First: today.String(),
+		Last: (today + tenancy.MaxDelegationAhead).String()}
+	if problem != "" {
+		out.Problems = []string{problem}
+	}
+	in, err := c.Organised(r.Context(), v.Tenant, v.User)
+	if err != nil {
+		return err
+	}
+	all, err := c.seen(r.Context(), v, in)
+	if err != nil {
+		return err
+	}
+	ids := []string{v.User}
+	for _, d := range all {
+		ids = append(ids, d.Hand.User, d.Principal.User, d.SetBy)
+	}
+	names := c.Names(r.Context(), v, ids...)
+	out.Me = cmp.Or(names[v.User], v.Name, v.User)
+	out.About = words.Say("about")
+	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, now); err != nil {
+		slog.WarnContext(r.Context(), "nobody can be chosen as a stand-in", "err", err)
+		out.NoSlack = true
+	} else {
+		out.People = choices(m, t.hand, v.User, words.Say("choose"))
+		if v.Admin {
+			out.Of = choices(m, cmp.Or(t.principal, v.User), "", "")
+		}
+	}
+	for _, d := range all {
+		if d.Over(now) {
+			continue
+		}
+		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: cmp.Or(names[d.Hand.User], d.Hand.User),
+			Principal: cmp.Or(names[d.Principal.User], d.Principal.User), From: d.From.String(), Until: d.Until.String(),
+			SetBy: cmp.Or(names[d.SetBy], d.SetBy), Now: d.Counts(now),
+			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
+			Void: (in.Organisation != nil) != (d.Principal.Person != "")})
+	}
+	d := web.Document{Title: words.Say("title"), Here: "stand-ins", Data: out}
+	if problem != "" {
+		d.Status = http.StatusUnprocessableEntity
+	}
+	return c.Show(w, r, v, d, "stand-ins")
+}
+
+// seen returns the delegations that the viewer may see, by their first days: administrators all, others their own.
+func (c *StandInPages) seen(ctx context.Context, v *web.Viewer, in tenancy.Employed) (all []tenancy.Delegation,
+	err error) {
+	if v.Admin {
+		all, err = c.Store.Delegations(ctx, v.Tenant)
+	} else {
+		all, err = c.own(ctx, v.Tenant, v.User, in)
+	}
+	slices.SortStableFunc(all, func(a, b tenancy.Delegation) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), strings.Compare(a.Key(), b.Key()))
+	})
+	return all, err
+}
+
+// choices are the people who may be chosen, without one of them; none is the text of the choice of nobody, if any.
+func choices(m people.Members, chosen, without, none string) (out []web.Choice) {
+	if none != "" {
+		out = append(out, web.Choice{Text: none, Chosen: chosen == ""})
+	}
+	for _, u := range m.People {
+		if m.Rule(u) == "" && u.ID != without {
+			out = append(out, web.Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID), Chosen: u.ID == chosen})
+		}
+	}
+	return out
+}
+
+var placeholder = language.Regexp{Text: `\{(\w+)\}`}
+
+// partsOf splits a sentence at its fields.
+func partsOf(sentence string) (out []part) {
+	at := 0
+	for _, m := range placeholder.Get().FindAllStringSubmatchIndex(sentence, -1) {
+		out = append(out, part{Text: sentence[at:m[0]]}, part{Field: sentence[m[2]:m[3]]})
+		at = m[1]
+	}
+	return append(out, part{Text: sentence[at:]})
+}
+
+// refusal returns the field and the sentence of what forbids a delegation; ok is false for other errors.
+func refusal(words web.Texts, err error) (field, text string, ok bool) {
+	if errors.Is(err, explain.ErrUnverified) {
+		return "", words.Say("no_slack"), true
+	}
+	wrong, ok := tenancy.ProblemOf(err)
+	if !ok || !slices.Contains(tenancy.DelegationRules, wrong.Rule) {
+		return "", "", false
+	}
+	return wrong.Field, words.In("problems", string(wrong.Rule), "days", tenancy.MaxDelegationDays,
+		"most", tenancy.MaxDelegations, "most_two", tenancy.MaxDelegationsOfTwo), true
+}
+
+// slackWithin bounds the calls that open direct messages.
+const slackWithin = 3 * time.Second

@@ -1,0 +1,267 @@
+package rules_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+const address = "/console/stand-ins"
+
+func TestStandIns(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"are set by people for themselves, who are both told":  testOwn,
+		"are set and ended by administrators for others":       testForOthers,
+		"leave room for others, and end by who was named":      testNamed,
+		"are refused with a sentence":                          testRefused,
+		"are not set while Slack does not answer, but end":     testSilent,
+		"of others are neither shown nor ended by members":     testOthers,
+		"are not set for others by who was an administrator":   testFormerAdmin,
+		"have a form that is a sentence, of who may be chosen": testForm,
+	})
+}
+
+// day returns a day so many days from now.
+func day(w *consoletest.World, n int) string {
+	return (organisation.DateOf(w.Now().In(tenancy.Zone())) + organisation.Date(n)).String()
+}
+
+func form(w *consoletest.World, principal, hand string, change ...string) url.Values {
+	f := url.Values{"act": {"set"}, "principal": {principal}, "hand": {hand}, "from": {day(w, 0)}, "until": {day(w, 9)}}
+	for i := 0; i+1 < len(change); i += 2 {
+		f.Set(change[i], change[i+1])
+	}
+	return f
+}
+
+// told returns how many notices somebody was sent of delegations, whether these were ended or not.
+func told(w *consoletest.World, user string) (n int) {
+	w.T.Helper()
+	for _, d := range expect.Value(w.Store.Of.Delegations(w.T.Context(), w.Tenant.ID))(w.T) {
+		open := d
+		open.EndedAt = nil
+		for _, x := range []tenancy.Delegation{d, open} {
+			_, ref := task.TellStandIn(x, w.Tenant.TeamID, user, "", w.Now())
+			if _, err := w.Store.Head(w.T.Context(), ref); err == nil && (d.EndedAt != nil || n == 0) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func testOwn(t *testing.T, w *consoletest.World) {
+	tanaka := w.As(webapi.Tanaka)
+	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	for range 2 { // pressed twice
+		tanaka.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	}
+	tanaka.Get(address).Says(t, http.StatusOK, "Alex Kim", day(w, 0)+" – "+day(w, 9), "代理中", "終える")
+	d := expect.Value(w.Store.Of.StandIns(t.Context(), w.Tenant.ID, webapi.Alex))(t)
+	expect.That(t, len(d) == 1 && d[0].SetBy.User == webapi.Tanaka && d[0].Rev == 1, "%+v", d)
+	expect.That(t, told(w, webapi.Alex) == 1 && told(w, webapi.Tanaka) == 1, "not both are told once")
+	tanaka.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key}}).Leads(t, address+"?done=stand_in_ended")
+	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	expect.That(t, told(w, webapi.Alex) == 2 && told(w, webapi.Tanaka) == 2, "not both are told of the end")
+}
+
+// Somebody names another as often as they can: that leaves room for others, and who was named ends each, and both know.
+func testNamed(t *testing.T, w *consoletest.World) {
+	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
+	for i := range tenancy.MaxDelegationsOfTwo {
+		tanaka.Post(address, form(w, "", webapi.Alex, "from", day(w, i))).Leads(t, address+"?done=stand_in_set")
+	}
+	tanaka.Post(address, form(w, "", webapi.Alex, "from", day(w, 6))).Says(t, http.StatusUnprocessableEntity,
+		"5 件までです")
+	w.As(webapi.Sato).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 0)
+	w.As(webapi.Sato).Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
+	alex.Get(address).Says(t, http.StatusOK, "田中 恵", "終える")
+	alex.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
+	d := expect.Value(w.Store.Of.Delegation(t.Context(), tenancy.Delegation{TenantID: w.Tenant.ID,
+		Hand: account(webapi.Alex), Principal: account(webapi.Tanaka),
+		From: organisation.DateOf(w.Now().In(tenancy.Zone()))}))(t)
+	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
+	for _, user := range []string{webapi.Alex, webapi.Tanaka} {
+		_, ref := task.TellStandIn(d, w.Tenant.TeamID, user, "", w.Now())
+		_, err := w.Store.Head(t.Context(), ref)
+		expect.NoError(t, err)
+	}
+}
+
+func account(user string) circulation.Person { return circulation.Person{User: user} }
+
+func testForOthers(t *testing.T, w *consoletest.World) {
+	admin := w.As(webapi.Suzuki)
+	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex, "from", day(w, 3))).Leads(t, address+"?done=stand_in_set")
+	admin.Get(address).Says(t, http.StatusOK, "田中 恵", "Alex Kim", "これから")
+	w.As(webapi.Tanaka).Get(address).Says(t, http.StatusOK, "鈴木 一郎", "終える")
+	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 3)
+	admin.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
+	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	expect.That(t, len(d) == 1 && d[0].EndedBy == webapi.Suzuki, "%+v", d)
+}
+
+func testRefused(t *testing.T, w *consoletest.World) {
+	member, admin := w.As(webapi.Tanaka), w.As(webapi.Suzuki)
+	for name, tt := range map[string]struct {
+		by   *consoletest.Browser
+		form url.Values
+		want string
+	}{
+		"of oneself":               {member, form(w, "", webapi.Tanaka), "不在の本人は代理になれません"},
+		"of who sets it":           {admin, form(w, webapi.Tanaka, webapi.Suzuki), "その代理になれません"},
+		"of a guest":               {member, form(w, "", webapi.Guest), "選べません"},
+		"of a bot":                 {member, form(w, "", webapi.Bot), "選べません"},
+		"for a guest":              {admin, form(w, webapi.Guest, webapi.Alex), "選べません"},
+		"of nobody":                {member, form(w, "", ""), "選んでください"},
+		"of no day":                {member, form(w, "", webapi.Alex, "from", "tomorrow"), "日付を"},
+		"of no last day":           {member, form(w, "", webapi.Alex, "until", ""), "日付を"},
+		"from yesterday":           {member, form(w, "", webapi.Alex, "from", day(w, -1)), "今日以降"},
+		"for 93 days":              {member, form(w, "", webapi.Alex, "until", day(w, 92)), "92 日以内"},
+		"from more than a year on": {member, form(w, "", webapi.Alex, "from", day(w, 367), "until", day(w, 368)), "1 年以内"},
+	} {
+		t.Run(name, func(t *testing.T) { tt.by.Post(address, tt.form).Says(t, http.StatusUnprocessableEntity, tt.want) })
+	}
+	member.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	member.Post(address, form(w, "", webapi.Alex, "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "同じ二人")
+	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
+}
+
+type silent struct{}
+
+func (silent) OpenDM(context.Context, string) (string, error) { return "", errors.New("no answer") }
+
+func testSilent(t *testing.T, w *consoletest.World) {
+	member, answers := w.As(webapi.Tanaka), w.Console.Messages
+	member.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	w.Console.Messages = silent{}
+	member.Post(address, form(w, "", webapi.Sato)).Says(t, http.StatusUnprocessableEntity, "Slack が応答しない")
+	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 0)
+	member.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
+	w.Console.Messages = answers
+	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
+}
+
+func testOthers(t *testing.T, w *consoletest.World) {
+	w.As(webapi.Tanaka).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 0)
+	sato := w.As(webapi.Sato)
+	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	sato.Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
+	sato.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
+	sato.Post(address, url.Values{"act": {"other"}}).Says(t, http.StatusForbidden)
+	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	expect.That(t, len(d) == 1 && d[0].EndedAt == nil, "%+v", d)
+}
+
+func testFormerAdmin(t *testing.T, w *consoletest.World) {
+	admin := w.As(webapi.Suzuki)
+	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
+	owner.Admins = []string{webapi.Sato}
+	by := w.By
+	expect.NoError(t, w.Store.Of.SaveTenant(t.Context(), owner, by, w.Now()))
+	w.Later(time.Second)
+	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
+	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 0, "rows")
+}
+
+func testForm(t *testing.T, w *consoletest.World) {
+	member := w.As(webapi.Tanaka).Get(address)
+	member.Holds(t, `name="from"`, `name="until"`, `name="hand"`, webapi.Alex).Lacks(t, `name="principal"`,
+		`value="`+webapi.Guest+`"`, `value="`+webapi.Bot+`"`)
+	admin := w.As(webapi.Suzuki)
+	admin.Get(address).Holds(t, `name="principal"`, `value="`+webapi.Tanaka+`"`)
+	admin.Locale = "en"
+	admin.Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
+}
+
+func TestStandInsInAnOrganisation(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"are employees who are other people":                        testOrganised,
+		"are ended by the hand with another account of theirs":      testOtherAccount,
+		"that were set before it stood are shown as no longer used": testVoid,
+		"are no administrator's of whom is asked for their request": testParty,
+	})
+}
+
+// company is the sandbox's workspace as a company. Tanaka has left.
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
+1,鈴木 一郎,suzuki@example.com,HQ,,社長,1,employee,
+2,田中 恵,tanaka@example.com,SALES,HQ,部長,2,employee,2026-01-31
+3,佐藤 花子,sato@example.com,SALES,HQ,,,employee,
+4,Alex Kim,alex.kim@example.com,SALES,HQ,,,contractor,
+`
+
+// organise has an organisation stand, whose people have these accounts.
+func organise(w *consoletest.World, accounts map[string]string) {
+	w.T.Helper()
+	o := expect.Value(organisation.Read([]byte(company)))(w.T)
+	m := o.Match(nil, organisation.DateOf(w.Now().In(tenancy.Zone())))
+	for user, number := range accounts {
+		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
+	}
+	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
+	err := w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, m.Kept(), w.By, w.Now())
+	expect.NoError(w.T, err)
+}
+
+func testOtherAccount(t *testing.T, w *consoletest.World) {
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3", webapi.Alex: "3"})
+	w.As(webapi.Suzuki).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	sato := w.As(webapi.Sato)
+	sato.Get(address).Says(t, http.StatusOK, "終える")
+	sato.Post(address, url.Values{"act": {"end"}, "key": {"3#1#" + day(w, 0)}}).Leads(t, address+"?done=stand_in_ended")
+}
+
+func testOrganised(t *testing.T, w *consoletest.World) {
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Tanaka: "2", webapi.Sato: "3"})
+	admin, sato := w.As(webapi.Suzuki), w.As(webapi.Sato)
+	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
+	sato.Post(address, form(w, "", webapi.Tanaka)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
+	admin.Post(address, form(w, webapi.Alex, webapi.Sato)).Says(t, http.StatusUnprocessableEntity, "登録がありません")
+	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
+	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	expect.Must(t, len(d) == 1, "%+v", d)
+	expect.That(t, d[0].Key() == "1#3#"+day(w, 0) && d[0].Channel != "" && d[0].Team == w.Tenant.TeamID, "%+v", d[0])
+	sato.Get(address).Says(t, http.StatusOK, "鈴木 一郎", "代理中", "終える")
+	sato.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key()}}).Leads(t, address+"?done=stand_in_ended")
+
+	w.Later(time.Second)
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3", webapi.Alex: "3"})
+	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "不在の本人")
+	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
+	w.As(webapi.Alex).Get(address).Says(t, http.StatusOK, "終える") // with another account
+}
+
+func testVoid(t *testing.T, w *consoletest.World) {
+	sato := w.As(webapi.Sato)
+	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
+	sato.Get(address).Says(t, http.StatusOK, "無効", "終える").Lacks(t, "代理中")
+}
+
+// Suzuki asks, and Tanaka owes a stamp.
+func testParty(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	o := pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, 1, pipelinetest.Desk("課長", 1, webapi.Tanaka))
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Owe(1, webapi.Tanaka)
+	admin := w.As(webapi.Suzuki)
+	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
+	w.As(webapi.Tanaka).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	admin.Post(address, form(w, webapi.Sato, webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+}

@@ -1,0 +1,339 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+)
+
+// formOf returns the page's inputs, filled from settings.
+func formOf(s tenancy.Settings) url.Values {
+	form := url.Values{}
+	for _, f := range s.Fields() {
+		switch {
+		case !f.Asked() || f.Kind == tenancy.KindRows:
+		case f.Kind == tenancy.KindPeople, f.Kind == tenancy.KindGroups:
+			form[f.Name] = slices.Clone(f.Value.Interface().([]string))
+		case f.Kind == tenancy.KindDollars:
+			form.Set(f.Name, strconv.FormatFloat(f.Value.Float(), 'f', -1, 64))
+		default:
+			form.Set(f.Name, fmt.Sprint(f.Value.Interface()))
+		}
+	}
+	addRows(form, s)
+	return form
+}
+
+// typed applies a form to settings and returns all problems. Settings that the form lacks stay as they are.
+func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.Problem) {
+	s := over
+	unread := map[string]tenancy.Rule{}
+	for _, f := range s.Fields() {
+		if form.Has(f.Name) && f.Asked() {
+			if rule := typedOver(f, form); rule != "" {
+				unread[f.Name] = rule
+			}
+		}
+	}
+	typedRows(form, &s)
+	return s, problemsOf(s, unread)
+}
+
+// typedOver sets one setting from the form. If the value can't be read it returns the rule that the value breaks.
+func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
+	text := strings.TrimSpace(form.Get(f.Name))
+	switch f.Kind {
+	case tenancy.KindFlag:
+		f.Value.SetBool(form.Get(f.Name) == "true")
+		if form.Get(f.Name) != "true" && form.Get(f.Name) != "false" {
+			return tenancy.RuleFlag
+		}
+	case tenancy.KindWhole:
+		n, err := strconv.Atoi(web.Digits(text))
+		if f.Value.SetInt(int64(n)); err != nil {
+			return tenancy.RuleWhole
+		}
+	case tenancy.KindDollars:
+		x, err := strconv.ParseFloat(web.Digits(text), 64)
+		if f.Value.SetFloat(x); err != nil {
+			return tenancy.RuleNumber
+		}
+	case tenancy.KindText, tenancy.KindChoice:
+		f.Value.SetString(text)
+	case tenancy.KindPeople, tenancy.KindGroups:
+		f.Value.Set(reflect.ValueOf(append([]string{}, web.Ticked(form[f.Name])...)))
+	}
+	return ""
+}
+
+// problemsOf returns the problems of settings. A value that could not be read has only the problem in unread.
+func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenancy.Problem) {
+	for _, section := range tenancy.Sections {
+		for _, x := range section.Settings {
+			if rule := unread[x.Name]; rule != "" {
+				all = append(all, tenancy.Problem{Field: x.Name, Rule: rule})
+			}
+		}
+	}
+	for _, p := range s.Problems() {
+		if unread[p.Field] == "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// merged applies what somebody else saved since the form was opened (from base to now) to the form. It also returns the
+// inputs that both changed; there the typed value wins.
+func merged(form, base, now url.Values) (out url.Values, both []string) {
+	out = url.Values{}
+	for name, values := range form {
+		out[name] = values
+	}
+	for _, section := range tenancy.Sections {
+		for _, x := range section.Settings {
+			names := inputsOf(x)
+			mine, theirs := false, false
+			for _, name := range names {
+				mine = mine || form.Has(name) && !alike(form[name], base[name])
+				theirs = theirs || !alike(now[name], base[name])
+			}
+			for _, name := range names {
+				if theirs && !mine {
+					out[name] = now[name]
+				}
+			}
+			differs := func(name string) bool { return !alike(form[name], now[name]) }
+			if mine && theirs && slices.ContainsFunc(names, differs) {
+				both = append(both, x.Name)
+			}
+		}
+	}
+	return out, both
+}
+
+// alike compares the values of an input, ignoring empty ones.
+func alike(a, b []string) bool {
+	return slices.Equal(filled(a), filled(b))
+}
+
+func filled(values []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return strings.TrimSpace(v) == "" })
+}
+
+// exportSettings sends the settings as a YAML file; a comment after each id has the name.
+func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	m := c.members(r, v)
+	named := func(id string) string {
+		if name := nameOf(m, id); name != id {
+			return name
+		}
+		return "" // without Slack, ids stand alone
+	}
+	text, err := WriteYAML(s, v.Texts("settings").Say("about", "workspace", owner.Name), named)
+	if err != nil {
+		return err
+	}
+	return web.Attach(w, web.KindYAML, "ringi-settings.yaml", text)
+}
+
+// importData lists a file's changes, or its faults.
+type importData struct {
+	Rev  int
+	Text string
+	Seen string // hash of the text whose changes are shown
+	web.Faults
+	web.Came // Silent: Slack could not be asked who the approvers are
+	Changes  []change
+	NoGitHub bool // GitHub could not be asked for the sources
+	NoFiles  bool // the files of contests could not be checked
+	Save     bool // it may be saved
+}
+
+// importSettings shows what a file would change, and saves it once confirmed. It refuses ids of people whom Slack
+// doesn't know.
+func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	text, err := web.YAML(r)
+	if err != nil {
+		return err
+	}
+	now, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := settingsTexts{v.Texts("settings")}
+	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
+	file, faults := ReadYAML(text, now)
+	if len(faults) == 0 {
+		if faults, err = c.faultsOf(r, v, file); errors.Is(err, explain.ErrUnverified) {
+			data.Silent, err = true, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(faults) == 0 && !data.Silent {
+		if faults, err = c.listFile(r, v, now, &file); err != nil {
+			data.NoFiles = errors.Is(err, errNoFiles)
+			data.NoGitHub = !data.NoFiles
+		}
+	}
+	var wrong []web.Fault
+	for _, f := range faults {
+		wrong = append(wrong, t.fault(file, f))
+	}
+	data.Faults = web.FaultsOf(wrong)
+	// If the text was edited after its changes were shown, show the new changes first.
+	if len(faults) == 0 && !data.Silent && err == nil && r.PostFormValue("act") == "save" &&
+		r.PostFormValue("seen") == data.Seen {
+		if web.RevisionOf(r.PostForm) == now.Rev {
+			return c.saveFile(w, r, v, now, file.Settings)
+		}
+		data.Conflict = true
+	}
+	if len(faults) == 0 {
+		data.Changes = t.differences(c.members(r, v), tenancy.Differences(now, file.Settings))
+	}
+	silent := data.Silent || data.NoGitHub || data.NoFiles
+	data.Save = len(data.Changes) > 0 && !silent
+	came := web.Came{Silent: silent, Conflict: data.Conflict, Wrong: len(faults) > 0}
+	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data, Status: came.Status()}
+	return c.Show(w, r, v, d, "settings/import")
+}
+
+func (c *Pages) saveFile(w http.ResponseWriter, r *http.Request, v *web.Viewer, now, x tenancy.Settings) error {
+	x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
+	if _, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/settings", "saved")
+}
+
+// faultsOf returns the rules that a file's values break, including those for approvers.
+func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file SettingsFile) (all []web.YAMLFault, err error) {
+	for _, p := range file.Settings.Problems() {
+		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
+	}
+	s := file.Settings
+	if file.Line("direct_approvers.channel") > 0 && len(all) == 0 {
+		problems, err := c.unjoined(r.Context(), s)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range problems {
+			all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
+		}
+	}
+	users := slices.Concat(s.Approvers.Users, s.DirectApprovers.Users)
+	says := file.Line("approvers.users")+file.Line("approvers.usergroups")+file.Line("direct_approvers.users") > 0
+	if !says || len(users)+len(s.Approvers.Usergroups) == 0 || len(all) > 0 {
+		return all, nil
+	}
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	refused, err := m.Refused(r.Context(), c.Listing, users, s.Approvers.Usergroups)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range approverProblems(s, refused) {
+		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
+	}
+	return all, nil
+}
+
+// listFile lists a file's sources and returns the problems of those that can't be.
+func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, file *SettingsFile) (
+	all []web.YAMLFault, err error) {
+	problems, err := c.listable(r.Context(), v, now, &file.Settings)
+	for _, p := range problems {
+		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
+	}
+	return all, err
+}
+
+// fault describes a fault: the line, the setting, and the person's name in the file.
+func (t settingsTexts) fault(file SettingsFile, f web.YAMLFault) web.Fault {
+	out := web.Fault{Label: t.label(f.Field), Text: t.problem(f.Problem)}
+	if f.Line > 0 {
+		out.Line = t.Say("line", "n", f.Line)
+	}
+	if id := idAt(formOf(file.Settings), f.Field); id != "" {
+		out.Label += ": " + id
+		if name := file.Names[id]; name != "" {
+			out.Label += " (" + name + ")"
+		}
+	}
+	return out
+}
+
+// form leaves out the settings that are unique to one workspace.
+var form = web.YAMLForm{
+	Own: func(name string) bool {
+		x, ok := tenancy.SettingNamed(name)
+		return ok && x.Own
+	},
+	Called: map[string]string{
+		"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref",
+	},
+}
+
+// File is settings with where the file says what.
+type SettingsFile struct {
+	web.YAMLFile
+	Settings tenancy.Settings
+}
+
+// Write formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment
+// after the id. about becomes a comment at the top.
+func WriteYAML(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
+	return form.Write(s, about, named)
+}
+
+// Read applies a file to settings; settings that the file lacks stay as they are. It returns all of the file's faults
+// at once, including broken rules of settings. If the file has none, the caller must still check the rules of the
+// resulting settings.
+func ReadYAML(text []byte, over tenancy.Settings) (SettingsFile, []web.YAMLFault) {
+	f := SettingsFile{Settings: over}
+	var faults []web.YAMLFault
+	f.YAMLFile, faults = form.Read(text, &f.Settings)
+	if len(faults) > 0 {
+		faults = append(faults, f.broken(faults)...)
+		slices.SortStableFunc(faults, func(a, b web.YAMLFault) int { return a.Line - b.Line })
+		f.Settings = over
+	}
+	return f, faults
+}
+
+// broken returns the rules of settings that a faulty file's readable values break.
+func (f SettingsFile) broken(faults []web.YAMLFault) (all []web.YAMLFault) {
+	for _, p := range f.Settings.Problems() {
+		known := slices.ContainsFunc(faults, func(f web.YAMLFault) bool {
+			rest, ok := strings.CutPrefix(p.Field, f.Field)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
+		if line := f.Line(p.Field); line > 0 && !known {
+			all = append(all, web.YAMLFault{Problem: p, Line: line})
+		}
+	}
+	return all
+}

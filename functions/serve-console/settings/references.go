@@ -1,0 +1,237 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/store"
+	"ringi/shared/tool"
+	"ringi/shared/tool/github"
+)
+
+// ContestFiles checks the files of contests, which the console has no access to.
+type ContestFiles interface {
+	Ask(ctx context.Context, asked store.Asked) (store.Answered, error)
+}
+
+// errNoFiles: the files of a contest could not be checked, so nothing was saved.
+var errNoFiles = errors.New("the files of contests can't be checked")
+
+// described returns what is wrong with a contest's files and what has no effect, or nil if the deployment has no files.
+// The prices are those that are saved with the setting; nil: those that were saved before.
+func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
+	*store.Described, error) {
+	answer, err := c.Contests.Ask(ctx, store.Asked{
+		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices, Locale: v.Locale,
+	})
+	if err != nil {
+		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
+		return nil, errNoFiles
+	}
+	if answer.NotSet {
+		return nil, nil
+	}
+	return &answer.Contests[0], nil
+}
+
+// unplayable returns the problems of the contest's files. Settings of contests that stay are not checked, so that a
+// file which broke later prevents no other setting.
+func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) ([]tenancy.Problem, error) {
+	if !x.DraftContest.Enabled || x.DraftContest == was.DraftContest {
+		return nil, nil
+	}
+	d, err := c.described(ctx, v, x.DraftContest, append([]tenancy.ModelPrice{}, x.Prices...))
+	switch {
+	case err != nil:
+		return nil, err
+	case d == nil:
+		return []tenancy.Problem{{Field: "draft_contest.enabled", Rule: tenancy.RuleNoContests}}, nil
+	case len(d.Wrong) > 0:
+		return []tenancy.Problem{{Field: "draft_contest.file", Rule: tenancy.RuleContest, Words: d.Wrong}}, nil
+	}
+	return nil, nil
+}
+
+// contestNote says above the settings what the files of the saved contest come to.
+type contestNote struct {
+	At, Text string
+	Wrong    bool
+	Lines    []string // findings in the files
+}
+
+// lookWithin bounds the check of a contest's files for a page that shows the settings without it, too.
+const lookWithin = 10 * time.Second
+
+// contestNote checks the files of the saved contest. It returns nil if policies are drafted without one, and for files
+// without mistake or warning.
+func (c *Pages) contestNote(ctx context.Context, v *web.Viewer, s tenancy.Settings) *contestNote {
+	if !s.DraftContest.Enabled {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	t, file := settingsTexts{v.Texts("settings")}, s.DraftContest.File
+	d, err := c.described(ctx, v, s.DraftContest, nil)
+	n := &contestNote{At: inputID("draft_contest.file")}
+	switch {
+	case err != nil:
+		n.Text = t.Say("contest_unchecked")
+	case d == nil:
+		n.Wrong, n.Text = true, t.rule(tenancy.RuleNoContests)
+	case len(d.Wrong) > 0:
+		n.Wrong, n.Text, n.Lines = true, t.Say("contest_wrong", "file", file), slices.Concat(d.Wrong, d.Warnings)
+	case len(d.Warnings) > 0:
+		n.Text, n.Lines = t.Say("contest_warned", "file", file), d.Warnings
+	default:
+		return nil
+	}
+	return n
+}
+
+// listable returns the problems of the sources and of the reads that x lists and was doesn't.
+func (c *Pages) listable(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
+	[]tenancy.Problem, error) {
+	all, err := c.GitHub.list(ctx, v, was, x)
+	if err != nil {
+		return nil, err
+	}
+	reads, err := c.unlistableReads(ctx, v, was, *x)
+	if err != nil {
+		return nil, err
+	}
+	unplayable, err := c.unplayable(ctx, v, was, *x)
+	return append(append(all, reads...), unplayable...), err
+}
+
+// unlistableReads returns the problems of new entries: the tool must be there in this version, and be one that may be
+// listed. An entry that stays is not asked for, so that a tool which changed prevents no other setting.
+func (c *Pages) unlistableReads(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (all []tenancy.Problem,
+	err error) {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range x.ListedReads {
+		same := func(old agent.ListedRead) bool { return old.Tool == r.Tool && old.Version == r.Version }
+		if slices.ContainsFunc(was.ListedReads, same) {
+			continue
+		}
+		p, _, err := c.Store.ToolPermission(ctx, v.Tenant, r.Tool)
+		if err != nil {
+			return nil, fmt.Errorf("read the permission of %s: %w", r.Tool, err)
+		}
+		s, known := catalog.Lookup(r.Tool)
+		if pinned, is := tool.Pinned(p, x.MCPServers); is {
+			s, known = pinned, true
+		}
+		field, rule := "tool", agent.Rule("")
+		switch {
+		case !known || !p.Allowed:
+			rule = agent.RuleListedUnknown
+		case !tool.Listable(s):
+			rule = agent.RuleListedFree
+		case s.Version() != r.Version:
+			field, rule = "version", agent.RuleListedOther
+		}
+		if rule != "" {
+			all = append(all, tenancy.Problem{Field: fmt.Sprintf("listed_reads[%d].%s", i, field), Rule: tenancy.Rule(rule)})
+		}
+	}
+	return all, nil
+}
+
+// GitHub is asked for the repositories that become sources.
+type GitHub struct {
+	github.Config
+	// App returns a workspace's GitHub App, or an error wrapping aggregate.ErrNotFound if GitHub is not connected.
+	App func(ctx context.Context, tenant string) (github.App, error)
+}
+
+// listWithin bounds all calls to GitHub for one form, within the time of a page.
+const listWithin = 20 * time.Second
+
+// errNoGitHub: GitHub did not answer, so nothing was saved.
+var errNoGitHub = errors.New("GitHub does not answer")
+
+// list asks GitHub for the sources that x has and was hasn't, and notes their repositories' numbers in x. A source
+// keeps its number while its name and its repository's name stay: for another number it must be removed and listed
+// anew. Other sources are not asked for, so that GitHub's outage prevents no other setting. list returns the problems
+// of the sources that can't be listed, and errNoGitHub.
+func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
+	[]tenancy.Problem, error) {
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	x.Sources = slices.Clone(x.Sources)
+	var all []tenancy.Problem
+	for i := range x.Sources {
+		s := &x.Sources[i]
+		at := slices.IndexFunc(was.Sources, func(old agent.Source) bool {
+			return old.Name == s.Name && old.Repository == s.Repository && old.RepositoryID > 0
+		})
+		if at >= 0 && s.RepositoryID == 0 {
+			s.RepositoryID = was.Sources[at].RepositoryID
+		}
+		if at >= 0 && s.RepositoryID == was.Sources[at].RepositoryID && s.Ref == was.Sources[at].Ref {
+			continue
+		}
+		field, rule, err := g.find(ctx, v.Tenant, s)
+		if err != nil {
+			slog.WarnContext(ctx, "a source is not listed", "tenant", v.Tenant, "err", err)
+			return nil, errNoGitHub
+		}
+		if rule != "" {
+			all = append(all, tenancy.Problem{Field: fmt.Sprintf("sources[%d].%s", i, field), Rule: tenancy.Rule(rule)})
+		}
+	}
+	return all, nil
+}
+
+// find asks GitHub for a source's repository and ref. It returns the field that GitHub knows nothing of, with the rule
+// that it breaks.
+func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field string, rule agent.Rule, err error) {
+	app, err := g.App(ctx, tenant)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return "repository", agent.RuleSourceUnconnected, nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	c := g.Find(app, s.Repository)
+	found, err := c.Repository(ctx)
+	if err != nil {
+		rule, err := unknown(err, agent.RuleSourceMissing)
+		return "repository", rule, err
+	}
+	if s.RepositoryID != 0 && int64(s.RepositoryID) != found.ID {
+		return "repository", agent.RuleSourceOther, nil
+	}
+	if _, err := c.Resolve(ctx, s.Ref); err != nil {
+		rule, err := unknown(err, agent.RuleSourceNoRef)
+		return "ref", rule, err
+	}
+	s.RepositoryID = int(found.ID)
+	return "", "", nil
+}
+
+// unknown returns the rule that GitHub's refusal means, or the error if GitHub gave no usable answer.
+func unknown(err error, rule agent.Rule) (agent.Rule, error) {
+	e, ok := errors.AsType[*explain.CallError](err)
+	switch {
+	case !ok:
+		return "", err
+	case e.Problem == explain.ProblemUnauthorized:
+		return agent.RuleSourceUnconnected, nil
+	case github.Refuses(err):
+		return rule, nil
+	}
+	return "", err
+}

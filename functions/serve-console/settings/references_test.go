@@ -1,0 +1,288 @@
+package settings_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/tool"
+)
+
+// TestDraftContest is about the files of contests, which are checked before they are relied on.
+func TestDraftContest(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"files that can be played are saved":                       testPlayableFiles,
+		"a mistake is told with its file, field and bound":         testUnplayableFiles,
+		"what can't be checked loses nothing that was typed":       testUncheckedFiles,
+		"a file that broke later prevents no other setting":        testFilesThatBrokeLater,
+		"what has no effect is listed whenever one looks":          testWarnedFiles,
+		"a deployment without files of contests has no contests":   testNoFiles,
+		"a contest that is switched off is saved with any file":    testContestsOff,
+		"a file of settings is refused for the contest's mistakes": testImportedContest,
+	})
+}
+
+// mistake is what the page shows, escaped, of what consoletest.Beginner finds.
+const mistake = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
+
+// drafting opens the settings with a stand-in for the function that reads files.
+func drafting(w *consoletest.World) *consoletest.Beginner {
+	b := &consoletest.Beginner{W: w}
+	w.Console.Begin = b
+	return b
+}
+
+func switchedOn(w *consoletest.World, file string) url.Values {
+	return opened(w, "draft_contest.enabled", "true", "draft_contest.file", file)
+}
+
+func testPlayableFiles(t *testing.T, w *consoletest.World) {
+	b := drafting(w)
+	form := prices(w, "draft_contest.enabled", "true", "draft_contest.file", "configs/contest.toml")
+	w.As(webapi.Suzuki).Post("/console/settings", form).Leads(t, "/console/settings?done=saved")
+	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
+	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
+	expect.That(t, len(b.Checked.Prices) == 1 && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
+		b.Checked)
+}
+
+const (
+	warning  = "configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got &lt;b&gt;x&lt;/b&gt;"
+	shownJa  = "コンテストのファイル configs/contest.toml は使えますが、次の設定は無効です。"
+	shownEn  = "The contest file configs/contest.toml works, but these settings in it have no effect:"
+	brokenJa = "コンテストのファイル configs/old.toml を修正してください。"
+	brokenEn = "Fix the contest file configs/old.toml."
+)
+
+func testWarnedFiles(t *testing.T, w *consoletest.World) {
+	b := drafting(w)
+	b.More = 3
+	suzuki := w.As(webapi.Suzuki)
+	suzuki.Get("/console/settings").Lacks(t, "members[0]") // contests are off
+	suzuki.Post("/console/settings", switchedOn(w, "configs/contest.toml")).Leads(t, "/console/settings?done=saved")
+	for _, path := range []string{"/console/settings?done=saved", "/console/settings"} {
+		suzuki.Get(path).Says(t, http.StatusOK, shownJa, warning, "and 3 more")
+	}
+	suzuki.Locale = "en"
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
+	expect.That(t, b.Checked.Prices == nil && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
+		b.Checked)
+	b.Down = true
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Open this page again later.").Lacks(t, "members[0]")
+	b.Down, b.NotSet = false, true
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Ask whoever installed Ringi to configure their location.")
+	w.As(webapi.Guest).Get("/console/settings").Lacks(t, "contest.toml")
+}
+
+func testUnplayableFiles(t *testing.T, w *consoletest.World) {
+	drafting(w)
+	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/old.toml"))
+	a.Says(t, http.StatusUnprocessableEntity, mistake)
+	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
+}
+
+func testUncheckedFiles(t *testing.T, w *consoletest.World) {
+	drafting(w).Down = true
+	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml"))
+	a.Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした")
+	a.Holds(t, `value="configs/mine.toml"`)
+	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
+}
+
+func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
+	s := w.SettingsNow()
+	s.DraftContest.Enabled, s.DraftContest.File = true, "configs/old.toml"
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
+	drafting(w)
+	w.As(webapi.Suzuki).Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
+	expect.Same(t, 7, w.SettingsNow().MaxVersions)
+	suzuki := w.As(webapi.Suzuki)
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenJa, mistake, "max_concurrent_teams")
+	suzuki.Locale = "en"
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistake)
+}
+
+func testNoFiles(t *testing.T, w *consoletest.World) {
+	drafting(w).NotSet = true
+	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml"))
+	a.Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleNoContests))
+	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
+}
+
+func testContestsOff(t *testing.T, w *consoletest.World) {
+	drafting(w).Down = true
+	w.As(webapi.Suzuki).Post("/console/settings", opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
+		"/console/settings?done=saved")
+}
+
+func testImportedContest(t *testing.T, w *consoletest.World) {
+	down := drafting(w)
+	b := w.As(webapi.Suzuki)
+	file := b.Get("/console/settings.yaml").Body
+	at := strings.Index(file, "draft_contest:")
+	expect.Must(t, at >= 0, "%s", file)
+	file = file[:at] + strings.NewReplacer("enabled: false", "enabled: true", "configs/contest.toml",
+		"configs/old.toml").Replace(file[at:])
+	form := url.Values{"text": {file}}
+	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, mistake)
+	down.Down = true
+	b.Post("/console/settings/import", form).Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした")
+	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
+}
+
+// TestSources is about the repositories that an administrator lists.
+func TestSources(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"a source is listed with its repository's number":   testASourceIsListed,
+		"what GitHub doesn't have is said":                  testWhatGitHubDoesntHave,
+		"a name that another repository has now is refused": testANameOfAnother,
+		"GitHub's silence loses nothing that was typed":     testGitHubIsSilent,
+	})
+}
+
+// sources returns the form with one row of sources, and an empty one.
+func sources(w *consoletest.World, change ...string) url.Values {
+	return opened(w, append([]string{"sources.name", "shop|", "sources.repository", "acme/shop|", "sources.ref",
+		"heads/main|",
+		"sources.path", "|", "sources.people", "everybody|", "sources.agents", "claude、codex|", "sources.ci", "skip|",
+		"sources.allow", "CODEOWNERS|"}, change...)...)
+}
+
+var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
+	Agents: []string{"claude", "codex"}, CI: agent.CISkip, Allow: []string{"CODEOWNERS"}, RepositoryID: 7_000_001}
+
+func testASourceIsListed(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/settings").Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります").Holds(t,
+		`<option value="" selected>選んでください</option>`)
+	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
+	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
+	log := settingsChanges(w)
+	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"repository_id":7000001`), "%+v", log)
+	asked := w.GitHub.Asked.Load()
+	b.Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
+	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
+	expect.That(t, w.GitHub.Asked.Load() == asked, "GitHub is asked again")
+	b.Get("/console/settings").Says(t, http.StatusOK,
+		"shop acme/shop heads/main everybody claude, codex skip CODEOWNERS") // in the history
+	file := b.Get("/console/settings.yaml").Body
+	expect.Has(t, file, "repository: acme/shop")
+	expect.Has(t, file, "repository_id: 7000001")
+	form := url.Values{"text": {strings.Replace(file, "repository_id: 7000001", "repository_id: 8", 1)}}
+	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity,
+		ja.Rule(tenancy.Rule(agent.RuleSourceOther)))
+}
+
+func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	for rule, change := range map[agent.Rule][]string{
+		agent.RuleSourceName: {"sources.name", "Shop!|"}, agent.RuleSourceRepository: {"sources.repository", "shop|"},
+		agent.RuleSourceRef: {"sources.ref", "main|"}, agent.RuleSourcePath: {"sources.path", "../x|"},
+		agent.RuleSourcePeople: {"sources.people", "@sato|"}, agent.RuleSourceAgents: {"sources.agents", "|"},
+		agent.RuleSourceCI: {"sources.ci", "|"}, agent.RuleSourceAllow: {"sources.allow",
+			".gitmodules|"}, agent.RuleSourceMissing: {"sources.repository", "acme/none|"},
+		agent.RuleSourceNoRef: {"sources.ref", "tags/none|"},
+	} {
+		b.Post("/console/settings", sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
+			ja.Rule(tenancy.Rule(rule)))
+	}
+	twice := sources(w)
+	for name := range twice {
+		if strings.HasPrefix(name, "sources.") {
+			twice[name][1] = twice[name][0]
+		}
+	}
+	b.Post("/console/settings", twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(agent.RuleSourceName)))
+	w.GitHub.Disconnected = true
+	b.Post("/console/settings", sources(w)).Says(t, http.StatusUnprocessableEntity,
+		ja.Rule(tenancy.Rule(agent.RuleSourceUnconnected)))
+	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
+}
+
+func testANameOfAnother(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
+	r := w.GitHub.Add("acme", "shop")
+	r.Commit("next", "another", nil, w.Now())
+	b.Post("/console/settings", sources(w, "sources.ref", "heads/next|")).Says(t, http.StatusUnprocessableEntity,
+		ja.Rule(tenancy.Rule(agent.RuleSourceOther)))
+	none := sources(w)
+	for name := range none {
+		if strings.HasPrefix(name, "sources.") {
+			none[name] = []string{"", ""}
+		}
+	}
+	b.Post("/console/settings", none).Leads(t, "/console/settings?done=saved")
+	b.Post("/console/settings", sources(w, "sources.ref", "heads/next|")).Leads(t, "/console/settings?done=saved")
+	expect.Same(t, 7_000_002, w.SettingsNow().Sources[0].RepositoryID)
+}
+
+func testGitHubIsSilent(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	w.GitHub.Down.Store(true)
+	b.Post("/console/settings", sources(w)).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく").Holds(t,
+		`value="acme/shop"`)
+	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
+	text := b.Get("/console/settings.yaml").Body + "\n"
+	text = strings.Replace(text, "sources: []",
+		`sources: [{name: shop, repository: acme/shop, ref: heads/main, people: [everybody], `+
+			`agents: [claude], ci: run}]`, 1)
+	b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく")
+}
+
+// TestListedReads is about the reads that an administrator lets agents make without a person.
+func TestListedReads(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"a read is listed for an agent and people, on the page and by a file": testAReadIsListed,
+		"what can't be listed is said at its field":                           testWhatCantBeListed,
+	})
+}
+
+// listedRead returns the form with one row of reads, and an empty one.
+func listedRead(w *consoletest.World, name, version string, change ...string) url.Values {
+	return opened(w, append([]string{"listed_reads.agent", "claude|", "listed_reads.tool", name + "|",
+		"listed_reads.version", version + "|", "listed_reads.people", webapi.Sato + "、" + webapi.Suzuki + "|"}, change...)...)
+}
+
+func versionOf(t *testing.T, name string) string {
+	s, _ := expect.Value(tool.Builtin())(t).Lookup(name)
+	return s.Version()
+}
+
+func testAReadIsListed(t *testing.T, w *consoletest.World) {
+	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
+	b.Get("/console/tools").Says(t, http.StatusOK, version)
+	b.Post("/console/settings", listedRead(w, "list_employees", strings.ToUpper(version))).Leads(t,
+		"/console/settings?done=saved")
+	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
+		People: []string{webapi.Sato, webapi.Suzuki}}}
+	expect.Same(t, want, w.SettingsNow().ListedReads)
+	file := b.Get("/console/settings.yaml").Body
+	expect.Has(t, file, "version: "+version)
+	form := url.Values{"text": {strings.Replace(file, version, strings.Repeat("0", 64), 1)}}
+	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity,
+		ja.Rule(tenancy.Rule(agent.RuleListedOther)))
+	expect.Same(t, want, w.SettingsNow().ListedReads)
+}
+
+func testWhatCantBeListed(t *testing.T, w *consoletest.World) {
+	b, read, write := w.As(webapi.Suzuki), versionOf(t, "list_employees"), versionOf(t, "send_slack_dm")
+	for rule, form := range map[agent.Rule]url.Values{
+		agent.RuleListedTool:    listedRead(w, "", read),
+		agent.RuleListedVersion: listedRead(w, "list_employees", "abc"),
+		agent.RuleListedPeople:  listedRead(w, "list_employees", read, "listed_reads.people", "@sato|"),
+		agent.RuleID:            listedRead(w, "list_employees", read, "listed_reads.agent", "Claude!|"),
+		agent.RuleListedUnknown: listedRead(w, "list_nothing", read),
+		agent.RuleListedOther:   listedRead(w, "list_employees", strings.Repeat("0", 64)),
+		agent.RuleListedFree:    listedRead(w, "send_slack_dm", write),
+	} {
+		b.Post("/console/settings", form).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(rule)))
+	}
+	expect.Is(t, len(w.SettingsNow().ListedReads), 0, "it is saved all the same")
+}

@@ -1,0 +1,374 @@
+package subject_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	chromium "ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
+)
+
+const (
+	closeButton = `document.querySelector('form:has(input[value="close_session"]) button')`
+	closable    = closeButton + `.ariaDisabled === null && !` + closeButton +
+		`.form.dataset.over && document.querySelector(".since").innerText === ""`
+	closed = closeButton + `.ariaDisabled === "true" && document.querySelector(".since").innerText.includes("今の状態")`
+)
+
+// A conversation can't be closed while one of its commands runs. A page that stays open says so, and offers it again
+// afterwards.
+func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
+	w := consoletest.Start(t)
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
+	k.Answers(conversation.Answer{Text: "はい", Tokens: 3})
+	p := sees(w.As(webapi.Sato), chromium.Start(t), k.Page())
+	p.Until(closable)
+	for range 2 {
+		k.Says(webapi.Sato, "走らせて")
+		x := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
+		k.Begins()
+		p.Until(closed)
+		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
+		k.Answers(conversation.Answer{Text: "終わりました", Tokens: 3})
+		p.Until(closable)
+	}
+	p.Eval(`window.confirm = () => true`)
+	p.Press(`form:has(input[value="close_session"]) button`)
+	p.Until(`location.search.includes("done=")`)
+	p.Clean()
+}
+
+// A late answer describes an earlier state: it must not offer again what has been decided since.
+func TestAnAnswerThatIsLateChangesNothing(t *testing.T) {
+	w := consoletest.Start(t)
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
+	k.Answers(conversation.Answer{Text: "はい", Tokens: 3})
+	p := sees(w.As(webapi.Sato), chromium.Start(t), k.Page())
+	p.Until(closable)
+	p.Eval(`{
+		const ask = fetch;
+		let held = false;
+		window.answers = 0;
+		window.fetch = async (...all) => {
+			const answer = await ask(...all);
+			if (!held) {
+				held = window.held = true;
+				await new Promise((go) => { window.release = go; });
+				setTimeout(() => { window.late = true; }, 100);
+				return answer;
+			}
+			window.answers++;
+			return answer;
+		};
+	}`)
+	p.Until(`window.held`)
+	k.Says(webapi.Sato, "走らせて")
+	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
+	k.Begins()
+	p.Until(closed)
+	p.Eval(`
+		window.opened = 0;
+		new MutationObserver(() => { if (!(` + closed + `)) window.opened++; }).observe(
+			document.querySelector("#asks"), { subtree: true, childList: true, attributes: true });
+		window.answers = 0;
+		window.release();
+	`)
+	p.Until(`window.late && window.answers > 2`)
+	p.Until(`window.opened === 0 && ` + closed)
+	p.Clean()
+}
+
+// The answer to one decision doesn't show the form of another: the person's next click must not be on something unread.
+func TestAnAnswerToOneDecisionAsksForNoOther(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{"a task": answersOfATask, "a conversation": answersOfATalk})
+}
+
+func answersOfATask(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActReject, "")
+	a := suzuki.Post(w.TaskPage()+"/act", form) // no reason: it is the same decision still
+	expect.Same(t, http.StatusBadRequest, a.Status)
+	a.Holds(t, `value="reject"`, `class="text asked"`)
+	form = w.Act(aggregate.ActApprove, "")
+	w.AskForSteps(consoletest.Message(1, "締切は金曜です"))
+	a = w.As(webapi.Tanaka).Post(w.TaskPage()+"/act", form)
+	expect.Same(t, http.StatusConflict, a.Status)
+	a.Holds(t, "に承認しました", "承認待ち: 実行ステップ v1", `<a href="`+w.TaskPage()+`">今の内容を開く</a>`)
+	a.Lacks(t, `value="approve"`, `value="reject"`, `value="cancel_task"`, "data-asks")
+	a = suzuki.Get(w.TaskPage() + "?done=act_approve")
+	a.Holds(t, "承認しました。", "承認待ち: 実行ステップ v1")
+	a.Lacks(t, `value="approve"`, "data-asks")
+	suzuki.Get(w.TaskPage()).Holds(t, `value="approve"`, "data-asks", "締切は金曜です")
+}
+
+func answersOfATalk(t *testing.T, w *consoletest.World) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
+	first := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	suzuki := w.As(webapi.Suzuki)
+	expect.Same(t, http.StatusSeeOther, suzuki.Post(k.Page()+"/act",
+		consoletest.ActOn(aggregate.ActReject, first, "だめ")).Status)
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	a := w.As(webapi.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
+	expect.Same(t, http.StatusConflict, a.Status)
+	a.Holds(t, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
+	a.Lacks(t, `value="approve"`, `value="cancel_action"`, "data-asks")
+	a = suzuki.Get(k.Page() + "?done=act_reject")
+	a.Holds(t, "承認待ち: シェルコマンドの実行 #2")
+	a.Lacks(t, `value="approve"`, "data-asks")
+	suzuki.Get(k.Page()).Holds(t, `value="approve"`, "data-asks", `id="asked-2"`)
+}
+
+// seen is a page of the console that a person has open.
+type seen struct {
+	*chromium.Tab
+	sent *atomic.Int64 // forms
+}
+
+// sees opens a page in a window.
+func sees(b *consoletest.Browser, c *chromium.Browser, path string) seen {
+	b.World.T.Helper()
+	var sent atomic.Int64
+	console := b.World.Console.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			sent.Add(1)
+		}
+		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
+		console.ServeHTTP(w, r)
+	}))
+	b.World.T.Cleanup(server.Close)
+	window := chromium.Window{Width: 1000, Height: 700, Hasty: true, Language: b.Locale}
+	return seen{c.Open(b.World.T, server.URL+path, window), &sent}
+}
+
+const (
+	approveButton = `form:has(input[value="approve"]) button`
+	dead          = `document.querySelector('` + approveButton + `')?.ariaDisabled === "true"`
+)
+
+// says waits until the line about what has changed contains these texts.
+func (s seen) says(texts ...string) {
+	for _, text := range texts {
+		s.Until(fmt.Sprintf(`document.querySelector(".since").innerText.includes(%q)`, text))
+	}
+}
+
+func TestNothingIsSwappedUnderAPointer(t *testing.T) {
+	db, c := storetest.Start(t), chromium.Start(t)
+	for name, run := range map[string]func(*testing.T, *consoletest.World, *chromium.Browser){
+		"the next step":            pointsAtAStep,
+		"a low window":             pointsInALowWindow,
+		"an agent's next action":   pointsAtAnAction,
+		"what comes by itself":     pointsAtNothing,
+		"a contest that is over":   pointsAtAContest,
+		"a link of a list":         pointsAtALink,
+		"a button below that goes": pointsBelow,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, consoletest.New(t, db), c) })
+	}
+}
+
+// checked brings a task, in a new world, to the gate of the first of two steps that look alike.
+func checked(w *consoletest.World) {
+	w.T.Helper()
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	first, second := consoletest.Message(1, "一通目"), consoletest.Message(2, "二通目")
+	first.RequiresHumanCheck, second.RequiresHumanCheck = true, true
+	w.AskForSteps(first, second)
+	w.Approve()
+	w.Begin()
+	checks(w, 1, first)
+}
+
+// checks opens a step's gate.
+func checks(w *consoletest.World, order int, s task.Step) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, order, aggregate.Blob{JSON: s.ToolInput, Bytes: len(s.ToolInput)}, "hash", w.Now())
+	})
+}
+
+// pointsAtAStep: the pointer is on a button when a colleague stamps the step, and the next step looks the same.
+func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	checked(w)
+	for _, locale := range language.All {
+		b := w.As(webapi.Tanaka)
+		b.Locale = locale
+		p := sees(b, c, w.TaskPage())
+		at := p.Point(approveButton)
+		if locale == "ja" {
+			w.Approve()
+			w.Ran(consoletest.Inline(string(consoletest.Message(1, "一通目").ToolInput)), consoletest.Inline(`{}`))
+			checks(w, 2, consoletest.Message(2, "二通目"))
+			p.says("鈴木", "に承認しました。", "承認待ち: 実行前の確認", "今の内容を開く")
+		} else { // the focused element keeps the focus
+			p.Eval(fmt.Sprintf(`document.querySelector(%q).focus()`, approveButton))
+			w.Approve()
+			p.says("already approved this", "Now: Running", "Open the current version")
+			p.Until(fmt.Sprintf(`document.activeElement.matches(%q)`, approveButton))
+			p.Keys("\r")
+		}
+		p.Until(dead + ` && document.querySelector(".since[role=status]")`)
+		p.PressAt(at)
+		p.Until(dead)
+		p.Accessible(t)
+		p.Fits()
+		p.Clean()
+		if open, waits := w.Load().OpenGate(); waits != (locale == "ja") || p.sent.Load() > 0 {
+			t.Fatalf("%+v waits: %t, and %d forms were sent: somebody stamped what nobody had read", open, waits, p.sent.Load())
+		}
+		p.Press(".since a")
+		p.Until(`!document.querySelector(".since").innerText && document.querySelector("h1")`)
+		if locale == "ja" {
+			p.Until(`document.querySelector(".gate").innerText.includes("二通目") && !(` + dead + `)`)
+		}
+	}
+}
+
+// pointsInALowWindow: the news is shown in the visible part of the page, and never under the pointer.
+func pointsInALowWindow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	b := w.As(webapi.Tanaka)
+	const lineSeen = `(() => { const r = document.querySelector(".since").getBoundingClientRect(); return r.height > ` +
+		`0 && r.top >= 0 && r.bottom <= innerHeight })()`
+	var pages []seen
+	for _, low := range []bool{true, false} {
+		p := sees(b, c, w.TaskPage())
+		p.Resize(chromium.Window{Width: 390, Height: 560, Hasty: true})
+		at := p.Point(approveButton) // at the lower edge
+		if !low {
+			p.Eval(`scrollBy(0, 300)`)
+			at = p.Point(approveButton)
+		}
+		p.Eval(fmt.Sprintf(`window.isThere = () => document.elementFromPoint(%f, %f).matches(%q)`, at[0], at[1],
+			approveButton))
+		pages = append(pages, p)
+	}
+	w.Approve()
+	for _, p := range pages {
+		p.says("に承認しました。")
+		p.Until(lineSeen + ` && window.isThere()`)
+		p.Until(`document.querySelector(".gate h2").innerText.startsWith("判断済み:")`)
+		p.Accessible(t)
+		p.Fits()
+		p.Clean()
+	}
+}
+
+func pointsAtAnAction(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	p := sees(w.As(webapi.Suzuki), c, k.Page())
+	at := p.Point(approveButton)
+	tanaka := w.As(webapi.Tanaka)
+	expect.Same(t, http.StatusSeeOther, tanaka.Post(k.Page()+"/act",
+		consoletest.ActOn(aggregate.ActReject, x, "だめ")).Status)
+	p.says("先に決まっています: 却下", "田中")
+	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	p.says("承認待ち", fmt.Sprintf("#%d", next.Number))
+	p.Until(dead + ` && document.querySelector("#course").innerText.includes("却下")`) // all else goes on
+	p.PressAt(at)
+	p.Until(dead)
+	p.Accessible(t)
+	p.Clean()
+	if now := k.Load().Current(); now.ActionID != next.ActionID || now.Status != conversation.ActionPending ||
+		p.sent.Load() > 0 {
+		t.Fatalf("%+v: somebody stamped what nobody had read", now)
+	}
+	p.Press(".since a")
+	p.Until(fmt.Sprintf(`document.querySelector("#asked-%d") && !(%s)`, next.Number, dead))
+	p.Press(approveButton)
+	p.Until(`location.search.includes("done=act_approve")`)
+}
+
+// pointsAtNothing: a page never shows a new decision by itself, and never discards a typed reason.
+func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	w.Ask()
+	w.Extracted()
+	p := sees(w.As(webapi.Suzuki), c, w.TaskPage())
+	p.Until(`document.querySelector(".acts button")`)
+	w.Draft(tenancy.DefaultSettings())
+	p.says("承認待ち: 実行方針 v1")
+	p.Until(`document.querySelector("#policy-1") && !document.querySelector("` +
+		strings.ReplaceAll(approveButton, `"`, `\"`) + `") && document.querySelector(".acts button").ariaDisabled === null`)
+	p.Press(".since a")
+	p.Press("textarea")
+	p.Keys("分けて")
+	w.Approve()
+	p.says("に承認しました。")
+	p.Until(`document.activeElement.matches("textarea[readonly]") && document.activeElement.value === "分けて"`)
+	p.Clean()
+}
+
+func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	k := w.Compete("今月の勤怠をまとめて", nil)
+	p := sees(w.As(webapi.Suzuki), c, k.Page())
+	at := p.Point(`#asks button`)
+	expect.Same(t, http.StatusSeeOther, w.As(webapi.Suzuki).Post(k.Page()+"/cancel", nil).Status)
+	p.says("今の状態: ")
+	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
+	p.PressAt(at) // nothing is asked
+	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
+	p.Clean()
+}
+
+// pointsAtALink: relative times change in place; content above the link disappears, and the link stays under the
+// pointer; it isn't removed while the pointer is on it.
+func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	var ids []string
+	for _, title := range []string{"先の依頼", "後の依頼"} {
+		ids = append(ids, w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: title}))
+		w.Draft(tenancy.DefaultSettings())
+		w.Later(time.Minute)
+	}
+	p := sees(w.As(webapi.Suzuki), c, "/console/approvals")
+	link := func(id string) string { return fmt.Sprintf(`#waiting a[href="/console/tasks/%s"]`, id) }
+	at := p.Point(link(ids[1]))
+	here := fmt.Sprintf(`document.elementFromPoint(%f, %f)?.closest("a")?.matches(%q)`, at[0], at[1], link(ids[1]))
+	ago := fmt.Sprintf(`document.querySelector(%q).closest("tr").querySelector("td .said time").innerText`, link(ids[1]))
+	p.Eval(fmt.Sprintf(`window.row = document.querySelector(%q).closest("tr"); window.before = %s`, link(ids[1]), ago))
+	w.Later(11 * time.Minute)
+	p.Until(fmt.Sprintf(`window.before !== %s && window.row.isConnected && %s`, ago, here))
+	second := w.Ref
+	w.Ref.ID = ids[0]
+	w.Cancel()
+	p.Until(fmt.Sprintf(`!document.querySelector(%q) && %s`, link(ids[0]), here))
+	w.Ref = second
+	w.Cancel()
+	p.Eval(`window.asked = 0; const ask = fetch; window.fetch = (...all) => { window.asked++; return ask(...all) }`)
+	p.Until(`window.asked > 2 && ` + here)
+	p.PointAway()
+	p.Until(fmt.Sprintf(`!document.querySelector(%q)`, link(ids[1])))
+	p.Clean()
+}
+
+// pointsBelow: content above a button grows and shrinks, and the button stays under the pointer.
+func pointsBelow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
+	w.Ask()
+	p := sees(w.As(webapi.Suzuki), c, w.TaskPage())
+	at := p.Point(".acts button")
+	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches(".acts button")`, at[0], at[1])
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.WaitUntil(a.Head.Run, a.Generating(), w.Now().Add(time.Hour), w.Now())
+	})
+	p.Until(`document.querySelector("#now").innerText.includes("次の再開")`)
+	p.Until(here)
+	p.Clean()
+}

@@ -1,0 +1,198 @@
+package task_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	taskpages "ringi/functions/serve-console/task"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestWhatAPersonOwes(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"comes before what others of the place may decide, once": testOwedFirst,
+		"that is late is not listed":                             testOwedLate,
+		"is found page by page, and the rest after it":           testManyOwed,
+		"at a conversation's action":                             testOwedAction,
+	})
+}
+
+// waits makes a request whose policy waits for a member of its channel.
+func waits(w *consoletest.World, channel, title string) {
+	w.T.Helper()
+	w.Later(time.Second)
+	asker := []string{webapi.Tanaka, webapi.Sato}[w.Said%2] // one person's open requests are limited
+	w.Made(consoletest.Requested{User: asker, Channel: channel, Kind: "channel", Title: title})
+	w.Draft(tenancy.DefaultSettings())
+}
+
+// owing makes a request that waits along a route.
+func owing(w *consoletest.World, title string, stages ...circulation.Stage) {
+	w.T.Helper()
+	waits(w, webapi.HR, title)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p, h := *a.Prompt(), a.Head
+		w.Routed(stages...)(&p.Gate)
+		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+	})
+}
+
+// lists checks which of these titles a page has, in this order, each once.
+func lists(t *testing.T, page consoletest.Answer, titles ...string) {
+	t.Helper()
+	at, text := -1, page.Text()
+	for _, title := range titles {
+		i := strings.Index(text, title)
+		expect.That(t, i > at && strings.Count(text, title) == 1, "%s at %d of %s", title, i, text)
+		at = i
+	}
+}
+
+func testOwedFirst(t *testing.T, w *consoletest.World) {
+	waits(w, webapi.HR, "人事の件")
+	waits(w, webapi.General, "全社の件")
+	owing(w, "登録前の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
+	owing(w, "回覧の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
+	w.Owe(1, webapi.Suzuki, webapi.Alex)
+	owing(w, "別の人の件", consoletest.Desk("課長", 1, webapi.Tanaka))
+	w.Owe(1, webapi.Tanaka)
+	for path, of := range map[string]map[string][]string{
+		"?for=me": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件"},
+			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}, webapi.Tanaka: {"別の人の件", "人事の件", "全社の件"}, webapi.Guest: {}},
+		"": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件", "別の人の件"},
+			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?few=1&for=me":             {webapi.Suzuki: {"回覧の件"}, webapi.Alex: {"回覧の件"}},
+		"?for=me&sort=title":        {webapi.Alex: {"全社の件", "回覧の件", "登録前の件"}},
+		"?for=me&writes=unplanned":  {webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?for=me&person=U0SANDALEX": {webapi.Alex: {}},
+	} {
+		for user, titles := range of {
+			b := w.As(user)
+			page := b.Get("/console/approvals" + path)
+			lists(t, page, titles...)
+			for _, title := range []string{"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"} {
+				listed := strings.Contains(page.Text(), title)
+				expect.That(t, listed == strings.Contains(strings.Join(titles, " "), title) || strings.Contains(path, "few"),
+					"%s of %s: %s: %v", path, user, title, listed)
+			}
+		}
+	}
+	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
+}
+
+func testOwedLate(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.Desk("課長", 1, webapi.Alex), consoletest.Desk("部長", 1, webapi.Tanaka, webapi.Alex))
+	w.Owe(1, webapi.Alex)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Alex))
+	alex := w.As(webapi.Alex)
+	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
+	w.Owe(2, webapi.Tanaka, webapi.Alex)
+	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
+	w.ChangeSteps(w.Acts(circulation.Stamp, 2, webapi.Tanaka))
+	alex.Get("/console/approvals?for=me").Lacks(t, "部長")
+	onRoute(w, consoletest.Desk("係長", 1, webapi.Alex))
+	w.Owe(1, webapi.Alex)
+	w.Cancel()
+	alex.Get("/console/approvals?for=me").Lacks(t, "係長")
+}
+
+func testManyOwed(t *testing.T, w *consoletest.World) {
+	waits(w, webapi.General, "全社の件")
+	many := taskpages.OwedOfPage + 3
+	for n := range many {
+		owing(w, fmt.Sprintf("回覧 %02d 件", n), consoletest.Desk("課長", 1, webapi.Alex))
+		w.Owe(1, webapi.Alex)
+	}
+	b := w.As(webapi.Alex)
+	rows := func(p consoletest.Answer) int { return strings.Count(p.Body, "<tr data-row>") }
+	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
+		first := b.Get(path)
+		lists(t, first, "回覧 00 件", fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage-1))
+		expect.That(t, rows(first) == taskpages.OwedOfPage && !strings.Contains(first.Text(), "全社の件"), "%d rows", rows(first))
+		second := b.Get(first.Link("next"))
+		lists(t, second, fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage), fmt.Sprintf("回覧 %02d 件", many-1), "全社の件")
+		expect.Is(t, rows(second), 4, "rows of the second page")
+		back := b.Get(second.Link("prev"))
+		expect.That(t, rows(back) == rows(first) && strings.Contains(back.Text(), "回覧 00 件"), "%d rows", rows(back))
+	}
+	few := b.Get("/console/approvals?few=1&for=me")
+	lists(t, few, "回覧 00 件")
+	for _, cursor := range []string{"owed.x", "owed.owed.", "x", "owed. "} {
+		b.Get("/console/approvals?cursor="+url.QueryEscape(cursor)).Says(t, http.StatusBadRequest)
+	}
+	first := b.Get("/console/approvals").Link("next")
+	w.As(webapi.Suzuki).Get(first).Says(t, http.StatusBadRequest)
+}
+
+func testOwedAction(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 })
+	k.ChangeAction(w.Routed(consoletest.Desk("部長", 1, webapi.Alex)))
+	k.Owe(1, webapi.Alex)
+	lists(t, w.As(webapi.Alex).Get("/console/approvals?for=me"), "部長(あと1人): Alex Kim")
+	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Alex))
+	w.As(webapi.Alex).Get("/console/approvals?for=me").Lacks(t, "部長")
+}
+
+func TestWhatWaitsForStandIns(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"comes after their own, each once, and they may read it":     testStandInReads,
+		"is stamped for whom they say, if they stand in for several": testStandInAs,
+	})
+}
+
+// Alex is not in the channel where it was asked for.
+func testStandInReads(t *testing.T, w *consoletest.World) {
+	owing(w, "代理の一件", consoletest.Desk("課長", 1, webapi.Suzuki))
+	w.Owe(1, webapi.Suzuki)
+	page := "/console/tasks/" + w.Ref.ID
+	alex := w.As(webapi.Alex)
+	alex.Get("/console/approvals").Lacks(t, "代理の一件")
+	alex.Get(page).Lacks(t, "代理の一件")
+	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: circulation.Person{User: webapi.Alex},
+		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d.Until = d.From
+	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, tenancy.Setter{Person: d.Principal,
+		Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
+	lists(t, alex.Get("/console/approvals"), "代理の一件")
+	alex.Get("/console/approvals?for=me").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
+	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "却下して終わる")
+	w.Later(d.Ends.Sub(w.Now()))
+	alex = w.As(webapi.Alex)
+	alex.Get("/console/approvals").Lacks(t, "代理の一件")
+	alex.Get(page).Lacks(t, "代理の一件")
+}
+
+func testStandInAs(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.Desk("課長", 2, webapi.Suzuki, webapi.Tanaka))
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	for _, principal := range []string{webapi.Suzuki, webapi.Tanaka} {
+		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: circulation.Person{User: webapi.Alex},
+			Principal: circulation.Person{User: principal}, From: today, Until: today}
+		expect.Value(w.Console.Store.SetDelegation(t.Context(), d, tenancy.Setter{Person: d.Principal,
+			Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: principal}}, w.Now(), nil))(t)
+	}
+	page, alex := w.TaskPage(), w.As(webapi.Alex)
+	shown := alex.Get(page)
+	shown.Says(t, http.StatusOK, "誰として", "選んでください")
+	form := shown.FormOf(t, aggregate.ActApprove, "")
+	alex.Post(page+"/act", form).Says(t, http.StatusForbidden, "どなたの代理")
+	form.Set("as", webapi.Tanaka)
+	alex.Post(page+"/act", form)
+	acts := w.Load().Process().Acts
+	expect.That(t, len(acts) == 1 && acts[0].Principal.User == webapi.Tanaka && acts[0].Hand.User == webapi.Alex, "%+v",
+		acts)
+}
