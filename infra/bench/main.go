@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"ringi/infra/bench/measure"
+	"ringi/infra/local/lambda"
 	"runtime"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Wr
 	case "others":
 		err = m.measureOthers(ctx, min(3, e.pipelines))
 	case "cold":
-		m.Cold, err = measure.Measure(ctx, measure.Options{Spawns: e.spawns, Log: log})
+		m.Cold, err = measure.Measure(ctx, measure.Options{Spawns: e.spawns, Flags: lambda.LikeAWS, Log: log})
 	case "latency":
 		m.Latency, err = measureLatency(ctx, e.requests)
 	case "throughput":

@@ -25,8 +25,8 @@ import (
 	"ringi/infra/local/template"
 )
 
-// bareOf names the bare handler that each function is paired with, by the function's folder. The function has all
-// clients of the handler, and may have more; only read-file has none.
+// bareOf names the clients, which are build tags, of the bare handler that each function is paired with, by the
+// function's folder. The function has all of them, and may have more; only read-file has none.
 var bareOf = map[string]string{
 	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
@@ -67,6 +67,7 @@ type Options struct {
 	Spawns    int
 	Functions []string
 	Artifacts string // a folder of `sam build`; "" compiles the functions
+	Flags     lambda.Flags
 	NoBolt    bool
 	Log       io.Writer
 }
@@ -82,7 +83,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(bare)
-	if err := build(ctx, root, bare); err != nil {
+	if err := build(ctx, root, bare, o.Flags); err != nil {
 		return nil, err
 	}
 	secret := httptest.NewServer(http.HandlerFunc(slackSecret))
@@ -92,7 +93,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, release, err := lambda.Binaries(ctx, root, o.Artifacts, described.Functions)
+	binaries, release, err := lambda.Binaries(ctx, root, o.Artifacts, o.Flags, described.Functions)
 	if err != nil {
 		return nil, err
 	}
@@ -153,14 +154,14 @@ func environment(endpoint string, own map[string]string) (list []string) {
 	return list
 }
 
-// build compiles the bare handlers like the functions.
-func build(ctx context.Context, root, into string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-tags", "lambda.norpc,nethttpomithttp2", "-ldflags", "-s -w",
-		"-o", into+string(filepath.Separator), "./infra/bench/bare/...")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the bare handlers: %w\n%s", err, out)
+// build compiles the bare handlers like the functions, each with the clients of its name.
+func build(ctx context.Context, root, into string, like lambda.Flags) error {
+	for _, clients := range slices.Compact(slices.Sorted(maps.Values(bareOf))) {
+		tags := strings.ReplaceAll(clients, "-", ",")
+		cmd := like.Build(ctx, root, filepath.Join(into, clients), tags, "./infra/bench/bare")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build the bare handler with %s: %w\n%s", clients, err, out)
+		}
 	}
 	return nil
 }

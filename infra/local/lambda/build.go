@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"ringi/infra/local/process"
@@ -32,12 +36,39 @@ func (b *Built) Release() {
 	b.release = nil
 }
 
-// Build compiles every command below root/functions for this machine, with the flags of the template's build. An
-// unchanged build is quick because of Go's cache. A binary's path contains a hash of its content, so a later stack
-// never replaces a binary that an earlier one runs. The binary is kept until Release.
+// Flags say how binaries are compiled.
+type Flags int
+
+const (
+	// LikeTests compiles as `go test` does here, by the environment's GOFLAGS: packages that tests and functions share
+	// are compiled once. Compiled otherwise, most of the standard library and of AWS's SDK would be compiled again.
+	LikeTests Flags = iota
+	// LikeAWS compiles with the flags of `sam build`, for this machine.
+	LikeAWS
+)
+
+// Build returns the command that compiles packages below root, with further build tags, comma-separated.
+func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *exec.Cmd {
+	args := []string{"build", "-buildvcs=false", "-ldflags", "-s -w", "-o", into}
+	env := os.Environ()
+	if f == LikeAWS {
+		args, env = append(args, "-trimpath"), append(env, "CGO_ENABLED=0", "GOFLAGS=")
+		tags = strings.Trim("lambda.norpc,nethttpomithttp2,"+tags, ",")
+	}
+	if tags != "" {
+		args = append(args, "-tags", tags)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, packages)...)
+	cmd.Dir, cmd.Env = root, env
+	return cmd
+}
+
+// Build compiles every command below root/functions for this machine. If nothing changed since the last build, it
+// returns the binaries of that one. A binary's path contains a hash of its content, so a later stack never replaces a
+// binary that an earlier one runs. The binary is kept until Release.
 //
 // It returns the compiler's message if something doesn't compile.
-func Build(ctx context.Context, root string) (built *Built, err error) {
+func Build(ctx context.Context, root string, like Flags) (built *Built, err error) {
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err
@@ -53,19 +84,40 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 	}
 	defer unlock()
 
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-tags", "lambda.norpc,nethttpomithttp2", "-ldflags", "-s -w",
-		"-o", latest+string(filepath.Separator), "./functions/...")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	stamp := filepath.Join(folder, "stamp")
+	state, err := stateOf(root, like)
+	if err != nil {
+		return nil, fmt.Errorf("build functions: %w", err)
+	}
+	if built = unchanged(stamp, state); built != nil {
+		return built, nil
+	}
+	cmd := like.Build(ctx, root, latest+string(filepath.Separator), "", "./functions/...")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build functions: %w\n%s", err, out)
 	}
+	if built, err = storeAll(root, latest, folder); err != nil {
+		return nil, err
+	}
+	if err := forget(folder); err != nil {
+		built.Release()
+		return nil, err
+	}
+	content, _ := json.Marshal(stamped{state, built.Binaries}) // maps of strings are no error
+	if err := os.WriteFile(stamp, content, 0o644); err != nil {
+		built.Release()
+		return nil, fmt.Errorf("build functions: %w", err)
+	}
+	return built, nil
+}
+
+// storeAll stores the latest binary of each folder below functions/ that has a command.
+func storeAll(root, latest, folder string) (*Built, error) {
 	folders, err := os.ReadDir(filepath.Join(root, "functions"))
 	if err != nil {
 		return nil, fmt.Errorf("build functions: %w", err)
 	}
-	built = &Built{Binaries: map[string]string{}}
+	built := &Built{Binaries: map[string]string{}}
 	for _, f := range folders {
 		if !f.IsDir() {
 			continue
@@ -80,16 +132,73 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 		}
 		built.Binaries[f.Name()], built.release = path, append(built.release, release)
 	}
-	if err := forget(folder); err != nil {
-		built.Release()
-		return nil, err
-	}
 	return built, nil
+}
+
+// stamped is what is kept of a build: what it was made of, and the binaries by folder.
+type stamped struct {
+	State    string
+	Binaries map[string]string
+}
+
+// stateOf sums up what functions are made of: the names, sizes and times of all files of the module's code below root,
+// and what of the environment Go reads. Go itself would look into each of some hundred packages, and link again what
+// is no more there.
+func stateOf(root string, like Flags) (string, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, root, like, runtime.Version())
+	for _, name := range []string{"GOFLAGS", "CGO_ENABLED", "GOOS", "GOARCH", "GOEXPERIMENT", "GOAMD64", "GOTOOLCHAIN"} {
+		fmt.Fprintln(sum, name, os.Getenv(name))
+	}
+	for _, part := range []string{"go.mod", "go.sum", "functions", "shared"} {
+		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				fmt.Fprintln(sum, path, info.Size(), info.ModTime().UnixNano())
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// unchanged returns the binaries of the build that left the stamp, or nil if something changed or one is gone.
+func unchanged(stamp, state string) *Built {
+	var last stamped
+	content, err := os.ReadFile(stamp)
+	if err != nil || json.Unmarshal(content, &last) != nil || last.State != state {
+		return nil
+	}
+	built := &Built{Binaries: last.Binaries}
+	now := time.Now()
+	for _, path := range last.Binaries {
+		release, err := process.Share(filepath.Join(filepath.Dir(path), "lock"))
+		if err != nil {
+			built.Release()
+			return nil
+		}
+		built.release = append(built.release, release)
+		if os.Chtimes(path, now, now) != nil {
+			built.Release()
+			return nil
+		}
+	}
+	return built
 }
 
 // Binaries returns the bootstrap of each function by logical id. They come from a folder of `sam build`, or are
 // compiled from root if artifacts is "". They are kept until release is called.
-func Binaries(ctx context.Context, root, artifacts string,
+func Binaries(ctx context.Context, root, artifacts string, like Flags,
 	functions []template.Function) (byID map[string]string, release func(), err error) {
 	if artifacts != "" {
 		var ids []string
@@ -99,7 +208,7 @@ func Binaries(ctx context.Context, root, artifacts string,
 		byID, err = Artifacts(artifacts, ids)
 		return byID, func() {}, err
 	}
-	built, err := Build(ctx, root)
+	built, err := Build(ctx, root, like)
 	if err != nil {
 		return nil, nil, err
 	}

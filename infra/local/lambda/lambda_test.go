@@ -24,7 +24,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata") })
+var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata", lambda.LikeTests) })
 
 // folder has the stack's Python environment. The functions that these tests build go to a temporary folder instead.
 var folder = os.Getenv("RINGI_LOCAL_DIR")
@@ -42,14 +42,14 @@ func TestMain(m *testing.M) {
 
 func TestBuildAgainIsTheSameBinary(t *testing.T) {
 	first := expect.Value(build())(t)
-	second := expect.Value(lambda.Build(t.Context(), "testdata"))(t)
+	second := expect.Value(lambda.Build(t.Context(), "testdata", lambda.LikeTests))(t)
 	defer second.Release()
 	diff := cmp.Diff(first.Binaries, second.Binaries)
 	expect.That(t, diff == "" && len(first.Binaries) == 1, "%d binaries, %s", len(first.Binaries), diff)
 }
 
 func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
-	if _, err := lambda.Build(t.Context(), filepath.Join("testdata", "broken")); err == nil ||
+	if _, err := lambda.Build(t.Context(), filepath.Join("testdata", "broken"), lambda.LikeTests); err == nil ||
 		!strings.Contains(err.Error(), "undefined: nothing") {
 		t.Errorf("got %v, want the compiler's words", err)
 	}

@@ -24,7 +24,8 @@ import (
 
 // binaries returns the functions' bootstraps by logical id.
 func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
-	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts, s.Template.Functions)
+	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts,
+		lambda.LikeTests, s.Template.Functions)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +232,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	list, found := runningFunctions(ctx, endpoint, functionsPath)
 	if found && o.Artifacts == "" {
 		// People want to run their edits, which are newer than that stack's binaries.
-		built, err := lambda.Build(ctx, filepath.Dir(o.Template))
+		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests)
 		if err != nil {
 			return lambda.Result{}, err
 		}

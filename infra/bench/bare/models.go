@@ -1,6 +1,6 @@
-// Package llm makes what a function that calls models needs for its vendors: the secret with their keys, and the SDKs,
-// whose clients are made at the first call.
-package llm
+//go:build models
+
+package main
 
 import (
 	"context"
@@ -12,8 +12,11 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 )
 
-// Clients makes what a function makes at its start, and links in one call of each vendor.
-func Clients(_ context.Context, cfg aws.Config) (any, error) {
+func init() { clients = append(clients, vendors) }
+
+// vendors makes what a function that calls models makes at its start, the client of the secret with their keys, and
+// links one call of each vendor, whose clients are made at the first call.
+func vendors(_ context.Context, cfg aws.Config) (any, error) {
 	return []any{
 		secretsmanager.NewFromConfig(cfg),
 		func(ctx context.Context) error {
