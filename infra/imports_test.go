@@ -167,14 +167,18 @@ func TestNoImportRunsBack(t *testing.T) {
 	}
 }
 
-// Each area's doc.go says what the area is for, what it may import and where to begin.
+// Each area's package comment says what the area is for, what it may import and where to begin.
 func TestEachAreaSaysWhatItIsFor(t *testing.T) {
 	for _, area := range areas {
-		text := textOf(t, filepath.Join(repository, "shared", area, "doc.go"))
-		expect.That(t, strings.HasPrefix(text, "// Package "+area+" "), "shared/%s/doc.go begins %.40q", area, text)
+		var said string
+		for _, text := range codeBelow(t, filepath.Join(repository, "shared", area)) {
+			if at := strings.Index("\n"+text, "\n// Package "+area+" "); at >= 0 {
+				said, _, _ = strings.Cut(text[at:], "\npackage ")
+			}
+		}
 		for _, part := range []string{"It imports ", "Begin with "} {
-			expect.That(t, strings.Contains(strings.Join(strings.Fields(text), " "), part),
-				"shared/%s/doc.go does not say %q", area, part)
+			expect.That(t, strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(said, "\n//", "\n")), " "), part),
+				"the comment of package %s does not say %q", area, part)
 		}
 	}
 }

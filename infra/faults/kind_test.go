@@ -350,16 +350,16 @@ func binaries(t *testing.T, root string) string {
 	others := expect.Value(filepath.Abs(os.Getenv("RINGI_ARTIFACTS")))(t)
 	run := func(args ...string) {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), root
+		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	const tags, flags = "-tags=lambda.norpc,nethttpomithttp2", "-ldflags=-s -w"
-	run("list", "-trimpath", "-export", tags, "./functions/...")
+	const flags = "-ldflags=-s -w"
+	run("list", "-export", "./functions/...")
 	folder := filepath.Join(root, ".artifacts")
 	for id, name := range met {
-		run("build", "-trimpath", "-buildvcs=false", tags, flags, "-o", filepath.Join(folder, id, "bootstrap"),
+		run("build", "-buildvcs=false", flags, "-o", filepath.Join(folder, id, "bootstrap"),
 			"./functions/"+name)
 	}
 	for _, other := range expect.Value(os.ReadDir(others))(t) {
