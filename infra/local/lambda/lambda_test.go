@@ -24,7 +24,9 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata", lambda.LikeTests) })
+var build = sync.OnceValues(func() (*lambda.Built, error) {
+	return lambda.Build(context.Background(), "testdata", lambda.LikeTests)
+})
 
 // folder has the stack's Python environment. The functions that these tests build go to a temporary folder instead.
 var folder = os.Getenv("RINGI_LOCAL_DIR")
