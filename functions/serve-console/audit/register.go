@@ -24,6 +24,8 @@ const (
 	atOnce    = 200    // numbers that one query reads
 )
 
+// RegisterPages show the decisions and the requests that have a number: the list of a period, its file, and a sheet to
+// print of each decision.
 type RegisterPages struct{ *web.Site }
 
 func (c *RegisterPages) Routes() []web.Route {

@@ -248,8 +248,7 @@ func exchangeFault(err error) string {
 
 func isServer(provider string) bool { return strings.HasPrefix(provider, tenancy.ServerProvider) }
 
-// within bounds the discovery and the registration.
-const within = 10 * time.Second
+const within = 10 * time.Second // bounds the discovery and the registration
 
 var (
 	// ErrNone: the server names no authorization server. It may still accept a token that a person made.
@@ -260,6 +259,8 @@ var (
 	ErrNoRegistration = errors.New("the authorization server registers no clients by itself")
 )
 
+// AuthServer is the authorization server of an MCP server, where Ringi registers as a client
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization).
 type AuthServer struct {
 	Provider vault.OAuthProvider
 	Issuer   string

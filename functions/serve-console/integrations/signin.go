@@ -19,6 +19,7 @@ import (
 // signInCookie ties a sign-in to the browser that began it.
 const signInCookie = "ringi-signin"
 
+// SignInPages sign people in with Slack, and out, if Ringi serves their workspace.
 type SignInPages struct {
 	*web.Site
 	SignIn *slackapi.SignIn

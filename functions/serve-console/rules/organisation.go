@@ -20,7 +20,8 @@ import (
 	"ringi/shared/words/charset"
 )
 
-// Pages serves the organisation to administrators.
+// OrganisationPages are about who works for the tenant: the file of people, departments and superiors, what a new one
+// would change, and who stands above whom on a day.
 type OrganisationPages struct {
 	*web.Site
 	Organisations *store.OrganisationStore

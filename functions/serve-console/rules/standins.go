@@ -24,6 +24,7 @@ type DirectMessages interface {
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
+// StandInPages have the page on which people say who stamps for them while they are away.
 type StandInPages struct {
 	*web.Site
 	Messages DirectMessages

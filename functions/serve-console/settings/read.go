@@ -297,13 +297,13 @@ var form = web.YAMLForm{
 	},
 }
 
-// File is settings with where the file says what.
+// SettingsFile is settings as they are saved, compared or copied to another workspace, with where the file says what.
 type SettingsFile struct {
 	web.YAMLFile
 	Settings tenancy.Settings
 }
 
-// Write formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment
+// WriteYAML formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment
 // after the id. about becomes a comment at the top.
 func WriteYAML(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
 	return form.Write(s, about, named)

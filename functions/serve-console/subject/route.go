@@ -18,7 +18,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Reader is for whom routes are drawn.
+// RouteReader is for whom pages draw where a gate under a rule stands: the stages of its route in their order, who is
+// asked, who stamped, and how it ended. Everything follows from circulation.Walk.
 type RouteReader struct {
 	Locale  string
 	Person  func(id string) string // by name

@@ -23,7 +23,8 @@ import (
 	"ringi/shared/store"
 )
 
-// Pages serves successors to administrators.
+// SuccessorPages are where administrators put somebody in the place of a person whom a route asks, and the list of what
+// waits for people who have left.
 type SuccessorPages struct {
 	*Acts
 	Conversations *store.ConversationStore
