@@ -303,8 +303,8 @@ type SettingsFile struct {
 	Settings tenancy.Settings
 }
 
-// WriteYAML formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment
-// after the id. about becomes a comment at the top.
+// WriteYAML formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a
+// comment after the id. about becomes a comment at the top.
 func WriteYAML(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
 	return form.Write(s, about, named)
 }

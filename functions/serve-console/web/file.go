@@ -31,8 +31,8 @@ const (
 	RuleFields  tenancy.Rule = "fields" // fields of their own, by name
 )
 
-// YAMLForm writes values as YAML and reads them back, by the names of their fields in JSON. Reading says all that is wrong
-// with a file at once, with the lines. The form says what is special about a kind of file.
+// YAMLForm writes values as YAML and reads them back, by the names of their fields in JSON. Reading says all that is
+// wrong with a file at once, with the lines. The form says what is special about a kind of file.
 type YAMLForm struct {
 	Own    func(field string) bool // fields that files leave out; nil: none
 	Called map[string]string       // other accepted spellings of fields

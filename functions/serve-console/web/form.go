@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -202,4 +203,68 @@ func (x Choosing) Choose(name string, ids []string, query string) Chooser {
 		}
 	}
 	return c
+}
+
+// Search is the row of a form that searches for more to choose.
+type Search struct {
+	Of                           Chooser
+	Label, Example, Path, Submit string
+}
+
+// seek returns a chooser's search: label and example say for what, and its answer is shown at the path.
+func seek(of Chooser, label, example, path, submit string) Search {
+	return Search{of, label, example, path, submit}
+}
+
+// Entry is an input of a form with what is said about it.
+type Entry struct {
+	Field
+	ID, Class, Mode string
+	Off             bool // the browser offers no earlier values
+	Plain           bool // problems are said, but not marked
+	Problems        any  // a list with texts, which stand behind the hint
+}
+
+// typed returns an input. how has words: required, off, plain, the class number or currency, and the mode of a
+// keyboard.
+func typed(name, label string, value any, how string) Entry {
+	e := Entry{Field: Field{Name: name, Label: label, Value: fmt.Sprint(value)}}
+	e.ID = strings.NewReplacer(".", "-", "_", "-").Replace(name)
+	for word := range strings.FieldsSeq(how) {
+		switch word {
+		case "required":
+			e.Required = true
+		case "off":
+			e.Off = true
+		case "plain":
+			e.Plain = true
+		case "number":
+			e.Class = word
+		case "currency":
+			e.Class, e.Most = word, 3
+		default:
+			e.Mode = word
+		}
+	}
+	return e
+}
+
+// wrong adds the problems of an input.
+func wrong(problems any, e Entry) Entry {
+	e.Problems = problems
+	return e
+}
+
+// hinted adds a hint, which the problems of an input stand behind.
+func hinted(hint string, problems any, e Entry) Entry {
+	e.Hint, e.HintID = hint, e.ID+"-about"
+	return wrong(problems, e)
+}
+
+// faulty returns the problem of a field, if it has one.
+func faulty(all map[string]string, field string) (out []Fault) {
+	if text := all[field]; text != "" {
+		out = append(out, Fault{Text: text})
+	}
+	return out
 }

@@ -127,7 +127,7 @@ var pageFuncs = template.FuncMap{
 	"when": when, "exactly": exactly, "apart": apart, "count": Count,
 	"count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
-	"fields":  fields,
+	"fields":  fields, "seek": seek, "typed": typed, "wrong": wrong, "hinted": hinted, "faulty": faulty,
 	"only":    only,
 	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spent": Spent,
