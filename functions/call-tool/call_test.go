@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -63,7 +62,7 @@ func TestACallTakesItsNumber(t *testing.T) {
 	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
 	for range 2 { // and once
 		expect.Value(w.handle())(t)
-		given := expect.Value(store.Decisions(t.Context(), w.rows.Of.Store, w.ref.Tenant,
+		given := expect.Value(w.rows.Numbers(t.Context(), w.ref.Tenant,
 			tenancy.DefaultSettings().FiscalYear(w.now), "", 0))(t)
 		expect.Must(t, len(given) == 1 && len(w.vendor.calls) == 1, "%d numbers, %d calls", len(given), len(w.vendor.calls))
 		expect.Is(t, w.action().DecisionNumber, given[0].String())

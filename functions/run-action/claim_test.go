@@ -52,7 +52,7 @@ func TestActionsThatAreClaimedAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d were claimed in %s", many, time.Since(began))
 	year := tenancy.DefaultSettings().FiscalYear(all[0].now)
-	given := expect.Value(store.Decisions(t.Context(), rows.Of.Store, all[0].ref.Tenant, year, "", 0))(t)
+	given := expect.Value(rows.Numbers(t.Context(), all[0].ref.Tenant, year, "", 0))(t)
 	slices.Reverse(given)
 	expect.Is(t, len(given), many)
 	for i, n := range given {

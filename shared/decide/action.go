@@ -173,8 +173,7 @@ func (x *Steps) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Sea
 // TakeAsReason rejects the gate that waits in a message's thread with the message's text as the reason. One commit
 // rejects the gate and ends the message's own task, so that a message is never both a reason and a request. If the gate
 // was decided meanwhile, nothing is rejected, nor is a gate under a rule: of that people say in a form what comes
-// after.
-// gate is the click on that gate, and refused is why it can't be rejected.
+// after. gate is the click on that gate, and refused is why it can't be rejected.
 func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
 	gate = c // the gate's own button
 	var by aggregate.Actor
@@ -225,7 +224,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 }
 
 // Pick replaces the waiting policy by another team's submission, which the person has read. If the next card could not
-// show all of its text it returns errorclass.ErrMalformedForm: no card offers such a submission. unread is the error of
+// show all of its text it returns explain.ErrMalformedForm: no card offers such a submission. unread is the error of
 // reading the text, if any.
 func Pick(team, content string, unread error) Act {
 	return Gate(task.CardPrompt, on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,

@@ -152,8 +152,7 @@ func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 }
 
 // takingBack returns the act that takes back what a hand stamped last at the stage that they saw, and by which
-// delegation
-// that was, if by one. The fold says whether that stamp still stands.
+// delegation that was, if by one. The fold says whether that stamp still stands.
 func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circulation.Delegation) {
 	var d *circulation.Delegation
 	hand := g.Person(by.ID)

@@ -214,8 +214,7 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 }
 
 // Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have
-// none,
-// and while no organisation stands.
+// none, and while no organisation stands.
 func (d *Directory) Department(p circulation.Person, on string) string {
 	if d.org == nil {
 		return ""

@@ -28,13 +28,13 @@ const (
 	inboxAtOnce = 10
 )
 
-// Rows reads rows of all kinds.
+// InboxRows reads rows of all kinds.
 type InboxRows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error)
 }
 
-// Store lists waiting gates, what people owe along routes, and requests.
+// InboxStore lists waiting gates, what people owe along routes, and requests.
 type InboxStore interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	StandInsBy(ctx context.Context, tenant, account string) ([]circulation.StandIn, error)
@@ -42,7 +42,7 @@ type InboxStore interface {
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
-// Sessions lists people's conversations with agents.
+// InboxSessions lists people's conversations with agents.
 type InboxSessions interface {
 	Listed(ctx context.Context, tenant string, f store.ConversationFilter, cursor string, limit, most int,
 		keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
@@ -60,7 +60,7 @@ type Inbox struct {
 	MoreMine, MoreTalks card.More
 }
 
-// Item is a waiting gate and its subject.
+// InboxItem is a waiting gate and its subject.
 type InboxItem struct {
 	Of Subject
 	aggregate.Question
@@ -208,7 +208,7 @@ func sideBySide(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Links returns the addresses of messages in Slack.
+// InboxLinks returns the addresses of messages in Slack.
 type InboxLinks interface {
 	Link(ctx context.Context, channel, ts, thread string) string
 }
@@ -228,7 +228,8 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
 	}
 	for _, s := range b.Talks {
-		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
+		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s,
+			Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
 	}
 	return out
 }

@@ -28,7 +28,7 @@ type Places struct {
 
 // Resolve calls do until its directory knows everything that do asks of it, and returns the last call's error. do is
 // called again after each time that Slack was asked, and must have no effect but its result. Resolve returns
-// errorclass.ErrUnverified when Slack doesn't answer.
+// explain.ErrUnverified when Slack doesn't answer.
 func (p *Places) Resolve(ctx context.Context, do func(d *OpenDirectory) error) error {
 	d := newDirectory(p.Organisation)
 	for {
@@ -96,7 +96,7 @@ type Standing struct {
 	On []aggregate.Owned
 }
 
-// Directory is an opening.Directory that knows what Slack has been asked. It notes what it doesn't know, and answers
+// OpenDirectory is a Seats that knows what Slack has been asked. It notes what it doesn't know, and answers
 // for the time being that a user group has nobody, that everybody is a full member and that channels have others.
 type OpenDirectory struct {
 	*Directory

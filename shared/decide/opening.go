@@ -14,10 +14,31 @@ import (
 	"ringi/shared/words/language"
 )
 
+// Whom a gate asks is found by the tenant's rules, as early as the answer is settled. Place and askers may settle it
+// whatever the steps will be: then resume-task refuses the request before a model is paid. plan-process opens the gate
+// of steps at once where the rule names everybody by id and no organisation stands. Otherwise the version is saved with
+// its rule as generating, without deadline, index entry or copy, and resume-task looks people up and opens it, or
+// refuses. execute-process does the same with a step's gate, and answer-message with an action.
+//
+// Nothing is generated again for a slow look-up: Next is Pause of a second, and while Slack is silent the run waits, as
+// it does for who asks. An action is tried for an hour. The commit that opens relies on the version's row, the
+// settings' revision, the rows of the tools and of the organisation, so what changed meanwhile is decided anew. Rules
+// that have ended leave the gate to the settings.
+//
+// Askers are all whose words the content was made of: the requester, who wrote what was forwarded, whose messages in
+// the thread or conversation models were shown, who picked the draft. Apps are none. Whoever rejects asks for nothing,
+// since one objection would otherwise take an approver away from every later version. More than 100 askers go along no
+// route.
+//
+// Before a step the rules are asked again about the request as a whole: this call as it is about to be made, earlier
+// ones as they were made, later ones as planned. So amounts in several steps count together, and no step meets a rule
+// for smaller requests by itself. If the same rule takes it, one stamp of somebody who stamped the last stage is
+// enough; otherwise the other rule's route begins.
+
 // Found is what the rules say about a gate.
 type Found = task.Found
 
-// Directory is a rules.Directory that also knows departments.
+// Seats is a rules.Directory that also knows departments.
 type Seats interface {
 	rules.Directory
 	// Here reports whether somebody works for the tenant on a day; true while no organisation stands.

@@ -241,8 +241,7 @@ func inThread(t *testing.T, route *rules.Policy, d Seats, requester string, word
 }
 
 // Whose words stand in the thread is no reason to leave out their stage, or to ask fewer people; the requester's own
-// stage
-// is left out if the policy says so.
+// stage is left out if the policy says so.
 func TestAThreadRemovesNobodysStage(t *testing.T) {
 	stage := func(name string, own rules.Then, users ...string) rules.Stage {
 		return rules.Stage{Name: name, Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1,

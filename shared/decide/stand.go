@@ -61,7 +61,7 @@ type Succession struct {
 }
 
 // Naming reads by what somebody may put in a successor at a vacancy of a subject, and whom. It returns ErrNotFound if
-// the subject has no such gate under a rule, or nobody at the vacancy, and errorclass.ErrUnverified when Slack doesn't
+// the subject has no such gate under a rule, or nobody at the vacancy, and explain.ErrUnverified when Slack doesn't
 // answer.
 func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user string) (n Naming, err error) {
 	g := of.GateWith(v.Gate)

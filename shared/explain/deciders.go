@@ -136,8 +136,8 @@ func (s Surface) listed(a tenancy.Approvers) string {
 	return s.few(names)
 }
 
-// ByRules says why the tenant's rules let an action not be proposed. text shows what others wrote, at most so many
-// characters of it, person names a person.
+// RefusedByRules says why the tenant's rules let an action not be proposed. text shows what others wrote, at most so
+// many characters of it, person names a person.
 func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string,
 	person func(id string) string) string {
 	detail := text(e.Detail, maxDetail)

@@ -52,7 +52,7 @@ type endWords struct {
 
 var endWordsOf = language.Catalog[endWords]{Files: &texts, Folder: "texts/ended"}
 
-// Sentence describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
+// Ended describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
 // line before if it has sentences itself. An unknown reason is described as our own fault, and an unknown locale is
 // treated as Japanese.
 func Ended(locale string, r aggregate.Reason, detail string) string {
@@ -60,8 +60,8 @@ func Ended(locale string, r aggregate.Reason, detail string) string {
 	return w.sentence(w.Task, r, detail)
 }
 
-// Fit makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps its two
-// lines, which Sentence reads.
+// FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
+// its two lines, which Sentence reads.
 func FitDetail(r aggregate.Reason, detail string, fit, person func(string) string) string {
 	if r == task.ReasonNoRowWords {
 		return person(detail)
@@ -73,7 +73,7 @@ func FitDetail(r aggregate.Reason, detail string, fit, person func(string) strin
 	return fit(rule) + "\n" + fit(said)
 }
 
-// InTalk is Sentence for conversations with an agent.
+// EndedInTalk is Sentence for conversations with an agent.
 func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
 	w := endWordsOf.In(locale)
 	if text, own := conversation.Unanswered(locale, r); own {
@@ -159,10 +159,10 @@ func UnreadFile(locale, why string) string {
 	return cmp.Or(endWordsOf.In(locale).UnreadOfRequest[conversation.CauseOf(why)], Unread(locale, why))
 }
 
-// Remark says what the text of an attachment doesn't show.
+// FileRemark says what the text of an attachment doesn't show.
 func FileRemark(locale string, r isolated.FileRemark) string { return endWordsOf.In(locale).Remarks[r] }
 
-// Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
+// KnownEnd returns the sentence of a code for places without buttons, without a detail. It returns false for any other
 // text, such as a person's own words.
 func KnownEnd(locale string, code string) (sentence string, known bool) {
 	w := endWordsOf.In(locale)
@@ -170,7 +170,8 @@ func KnownEnd(locale string, code string) (sentence string, known bool) {
 	return w.Log.put(text, ""), known
 }
 
-// Detail returns a reason's detail in brackets: seconds for a timeout, the amount and the limit for costs and people.
+// EndDetail returns a reason's detail in brackets: seconds for a timeout, the amount and the limit for costs and
+// people.
 func EndDetail(locale string, r aggregate.Reason, detail string) string {
 	return endWordsOf.In(locale).inBrackets(r, detail)
 }

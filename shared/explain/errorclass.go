@@ -19,7 +19,8 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Class is the class of an error.
+// Class is the class of an error. It alone decides what people are told about the error, whether a retry may help, and
+// what the state machine does.
 type Class string
 
 const (
@@ -104,7 +105,8 @@ var sentinels = []struct {
 	{context.Canceled, Unavailable},
 }
 
-// Of returns an error's class. A decision's own error takes precedence over errors that it wraps or was joined with.
+// ClassOf returns an error's class. A decision's own error takes precedence over errors that it wraps or was joined
+// with.
 func ClassOf(err error) Class {
 	switch {
 	case err == nil:
@@ -213,7 +215,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// Outcome says whether a call without a result had an effect.
+// CallOutcome says whether a call without a result had an effect.
 type CallOutcome string
 
 const (
@@ -223,7 +225,7 @@ const (
 	CallUnknown CallOutcome = "unknown"
 )
 
-// Error is why a call returned no result.
+// CallError is why a call of a tool or a vendor returned no result, and whether it can have had an effect.
 type CallError struct {
 	Outcome CallOutcome
 	Problem Problem

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Kind says who wrote a piece of a line.
+// PieceKind says who wrote a piece of a line.
 type PieceKind int
 
 const (
@@ -33,7 +33,12 @@ type Piece struct {
 	Text string
 }
 
-// Of returns one line for each step. locale is ja or en.
+// StepLines returns one line for each step, which says what it would do with its planned arguments: each tool in its
+// own words, in the language of locale, ja or en. No model writes the line, and it includes all arguments. Values that
+// are only known when the steps run are named by where they will come from. Two calls of a tool with different
+// arguments have different lines, whatever their values are.
+//
+// It needs no schemas, only the files of the catalog, since cards are drawn without a tool's code.
 func StepLines(locale string, steps []task.Step) [][]Piece {
 	lines := make([][]Piece, len(steps))
 	for i := range steps {

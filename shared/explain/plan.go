@@ -12,16 +12,16 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Entry is one line of a plan: a write, a read, or several reads of one tool that differ in one argument.
+// PlanEntry is one line of a plan: a write, a read, or several reads of one tool that differ in one argument.
 type PlanEntry struct {
 	Orders []string // of its steps
 	Tool   string
 	Line   []Piece
 }
 
-// Plan describes what steps would do: each write in a line of its own, and reads that differ in one argument together.
-// Such a line has every value of that argument, in the order of its steps, and all other arguments. Two different plans
-// have different entries.
+// PlanEntries describes what steps would do: each write in a line of its own, and reads that differ in one argument
+// together. Such a line has every value of that argument, in the order of its steps, and all other arguments. Two
+// different plans have different entries.
 func PlanEntries(locale string, steps []task.Step) (writes, reads []PlanEntry) {
 	p := planner{locale: locale, steps: steps, calls: make([]*call, len(steps))}
 	for i := range steps {

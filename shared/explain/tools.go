@@ -84,8 +84,7 @@ func (l *writer) sheet() {
 }
 
 // headings returns what people call the members of rows that come from a tool of the catalog, in the language of a
-// title
-// that is one of a member's headings; nil for other rows.
+// title that is one of a member's headings; nil for other rows.
 func (l *writer) headings(rows any) func(member, title string) string {
 	path, _ := reference(rows)
 	s, inside := source(path, l.earlier)
@@ -206,8 +205,7 @@ func thousands(n int) string {
 }
 
 // Writes names what steps would write to: a sheet, messages, or another tool by its name, each with how many steps do
-// if
-// several. It says "none" if all steps only read.
+// if several. It says "none" if all steps only read.
 func Writes(locale string, steps []task.Step) string {
 	w, out := lineWordsOf(locale), ""
 	for i, s := range steps {

@@ -123,7 +123,7 @@ type callWords struct {
 
 var callWordsOf = language.Catalog[callWords]{Files: &texts, Folder: "texts/failedcall"}
 
-// Sentence tells people in their language what went wrong and what they can do.
+// FailedCall tells people in their language what went wrong and what they can do.
 func FailedCall(locale string, p Problem, args ...any) string {
 	w := callWordsOf.In(locale)
 	text, ok := w.Problems[p]

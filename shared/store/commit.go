@@ -22,9 +22,8 @@ import (
 // It returns aggregate.ErrConflict when the head, a row that the change writes, or a row that it relied on has changed
 // since a was read. When only one of the tenant's rows or of a list's has changed, it returns the error of that row's
 // Owned or Listed: deciding again without reading the row would not help. aggregate.ErrFull means that a quota is used
-// up. A commit whose answer
-// was lost but which can be seen in the table succeeds. aggregate.ErrUnconfirmed means that it can't be seen and may
-// still be written.
+// up. A commit whose answer was lost but which can be seen in the table succeeds. aggregate.ErrUnconfirmed means that
+// it can't be seen and may still be written.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
 	after, err := s.commit(ctx, []aggregate.Aggregate{a}, []aggregate.Change{c})
 	if err != nil {

@@ -27,7 +27,7 @@ type Values interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Store reads and writes contests and the work of their teams.
+// ContestStore reads and writes contests and the work of their teams.
 type ContestStore struct {
 	Of[*contest.Aggregate]
 	Teams  Of[*contest.Work]
@@ -37,7 +37,7 @@ type ContestStore struct {
 	Sleep  func(ctx context.Context, d time.Duration) error
 }
 
-// Of is the store of the contests in s, whose kinds must include contest.Kind and contest.TeamKind.
+// ContestsOf is the store of the contests in s, whose kinds must include contest.Kind and contest.TeamKind.
 func ContestsOf(s *Store, v Values) *ContestStore {
 	return &ContestStore{
 		Of: Of[*contest.Aggregate]{Store: s}, Teams: Of[*contest.Work]{Store: s}, Sums: CounterOf(s.Table(), s.Kinds()),
@@ -110,7 +110,10 @@ func (s *ContestStore) Enter(ctx context.Context, a *contest.Aggregate, place in
 // End stops a team. Its result is its best scored round; without one it has failed. A stopped team is not changed.
 func (s *ContestStore) End(ctx context.Context, team aggregate.Ref, exit contest.ExitReason, why aggregate.Reason,
 	detail string) (*contest.Work, error) {
-	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) { return w.End(exit, why, detail, s.Now()) })
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change,
+		error) {
+		return w.End(exit, why, detail, s.Now())
+	})
 }
 
 // EndAt is End for a caller who has loaded the team as w. It returns aggregate.ErrMoved if the team has scored another
@@ -168,7 +171,10 @@ func (s *ContestStore) Settle(ctx context.Context, ref aggregate.Ref, run int) (
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.Of.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Close(run, all, kept, s.Now()) })
+	after, err := s.Of.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change,
+		error) {
+		return a.Close(run, all, kept, s.Now())
+	})
 	if errors.Is(err, aggregate.ErrNotDue) { // another caller was faster
 		return s.Of.Load(ctx, ref)
 	}

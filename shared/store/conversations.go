@@ -10,28 +10,27 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store/table"
 )
 
-// Store reads and writes conversations.
+// ConversationStore reads and writes conversations.
 type ConversationStore struct {
 	Of[*conversation.Aggregate]
 	Now func() time.Time
 }
 
-// Open returns a function's store by its environment.
+// OpenConversations returns a function's store by its environment.
 func OpenConversations(cfg aws.Config, env boot.Table) *ConversationStore {
 	return NewConversations(dynamodb.NewFromConfig(cfg), env.TableName)
 }
 
-// New returns a store of the conversations in the table of that name.
+// NewConversations returns a store of the conversations in the table of that name.
 func NewConversations(db *dynamodb.Client, table string) *ConversationStore {
 	return ConversationsOf(New(db, table, conversation.Kind))
 }
 
-// Of returns the store of the conversations in s.
+// ConversationsOf returns the store of the conversations in s.
 func ConversationsOf(s *Store) *ConversationStore {
 	return &ConversationStore{Of: Of[*conversation.Aggregate]{Store: s}, Now: time.Now}
 }
@@ -54,11 +53,6 @@ func (s *ConversationStore) Head(ctx context.Context, ref aggregate.Ref) (conver
 	return *root.(*conversation.Head), nil
 }
 
-// Series reads the highest number of decisions that a fiscal year has given.
-func (s *ConversationStore) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
-	return Series(ctx, s.Of.Store, tenant, year)
-}
-
 // Begin opens a conversation with its first message. It returns store.ErrExists when its thread has a conversation: the
 // message came before, or belongs to that conversation.
 func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error {
@@ -66,7 +60,8 @@ func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error
 	return s.Of.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
-// Filter narrows a list of conversations to a status or to the person who opened them. Empty fields don't filter.
+// ConversationFilter narrows a list of conversations to a status or to the person who opened them. Empty fields don't
+// filter.
 type ConversationFilter struct {
 	Status conversation.Status
 	Opener string
@@ -78,8 +73,10 @@ type ConversationFilter struct {
 func (s *ConversationStore) Listed(ctx context.Context, tenant string, f ConversationFilter, cursor string, limit,
 	most int, keep func(conversation.Conversation) bool) (Page[conversation.Conversation], error) {
 	l := table.List{
-		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
-		Index: "GSI1", Partitions: []string{conversation.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
+		Name: "sessions", Filter: []string{string(f.Status),
+			f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
+		Index: "GSI1", Partitions: []string{conversation.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" &&
+			f.Opener != "",
 	}
 	switch {
 	case f.Opener != "":

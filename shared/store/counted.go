@@ -116,13 +116,14 @@ func (s *Counter) CountedSums(ctx context.Context, tenant, of string, names ...s
 // factsLast is how long it is known which facts were counted; the sums of their days are kept for ever.
 const factsLast = 400 * 24 * time.Hour
 
-// Counter keeps its counts in the table.
+// Counter counts rows from the table's stream: facts for daily numbers, and rows that add to sums such as a team's
+// statistics. A row that the stream delivers twice is counted once.
 type Counter struct {
 	t     *table.Table
 	kinds aggregate.Kinds
 }
 
-// Of returns a counter in a table of rows of these kinds.
+// CounterOf returns a counter in a table of rows of these kinds.
 func CounterOf(t *table.Table, kinds aggregate.Kinds) *Counter {
 	return &Counter{t: t, kinds: kinds}
 }
@@ -153,7 +154,7 @@ func (s *Counter) FactOf(it table.Item) (f tenancy.DailyFact, ok bool, err error
 	return f, ok, nil
 }
 
-// Sums returns the sum of each of the days, which must come from daily.Days.
+// Sums returns the sum of each of the days, which must come from tenancy.DaysBetween.
 func (s *Counter) Sums(ctx context.Context, tenant string, days []string) ([]tenancy.DailySum, error) {
 	if !table.KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)

@@ -128,12 +128,12 @@ func (s *Store) unpackRow(kind aggregate.Kind, it table.Item) (aggregate.Row, er
 	return r, table.Unpack(it, r)
 }
 
-// Open returns a function's store of all kinds by its environment.
+// OpenAll returns a function's store of all kinds by its environment.
 func OpenAll(cfg aws.Config, env boot.Table) *Store {
 	return New(dynamodb.NewFromConfig(cfg), env.TableName, Kinds()...)
 }
 
-// All returns the kinds that this release knows.
+// Kinds returns the kinds that this release knows.
 func Kinds() aggregate.Kinds {
 	return aggregate.Kinds{TaskKind(), conversation.Kind, contest.Kind, contest.TeamKind}
 }

@@ -95,8 +95,8 @@ func (s *ConversationStore) AppendLog(ctx context.Context, ref aggregate.Ref, ac
 	return errors.Join(late, s.PutListed(ctx, ref.Tenant, conversation.LogList, action, nil, own))
 }
 
-// Listed is a request in a list, with who asked for it and how it stands. One that rests without a task has no title,
-// but the beginning of its message.
+// ListedTask is a request in a list, with who asked for it and how it stands. One that rests without a task has no
+// title, but the beginning of its message.
 type ListedTask struct {
 	task.Task
 	Type     string             `json:"type"`

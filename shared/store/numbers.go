@@ -13,31 +13,9 @@ import (
 )
 
 // Series reads the highest number of decisions that a fiscal year has given.
-func (s *TaskStore) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
-	return Series(ctx, s.Of.Store, tenant, year)
-}
-
-// RequestSeries reads the highest number of requests that a fiscal year has given.
-func (s *TaskStore) RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error) {
-	return RequestSeries(ctx, s.Of.Store, tenant, year)
-}
-
-// Numbers is numbers.Decisions.
-func (s *TaskStore) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered,
-	error) {
-	return Decisions(ctx, s.Of.Store, tenant, year, from, limit)
-}
-
-// RequestNumbers is numbers.Requests.
-func (s *TaskStore) RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) (
-	[]task.Requested, error) {
-	return Requests(ctx, s.Of.Store, tenant, year, from, limit)
-}
-
-// Series reads the highest number of decisions that a fiscal year has given.
-func Series(ctx context.Context, s *Store, tenant string, year int) (task.Series, error) {
+func (s *Store) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
 	of := task.Series{Year: year}
-	newest, err := Decisions(ctx, s, tenant, year, "", 1)
+	newest, err := s.Numbers(ctx, tenant, year, "", 1)
 	if len(newest) > 0 {
 		of.Last = newest[0].N
 	}
@@ -45,30 +23,29 @@ func Series(ctx context.Context, s *Store, tenant string, year int) (task.Series
 }
 
 // RequestSeries reads the highest number of requests that a fiscal year has given.
-func RequestSeries(ctx context.Context, s *Store, tenant string, year int) (task.Series, error) {
+func (s *Store) RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error) {
 	of := task.Series{Year: year}
-	newest, err := Requests(ctx, s, tenant, year, "", 1)
+	newest, err := s.RequestNumbers(ctx, tenant, year, "", 1)
 	if len(newest) > 0 {
 		of.Last = newest[0].N
 	}
 	return of, err
 }
 
-// Decisions lists the numbers of a fiscal year's decisions, the highest first, from one key down, or from the highest
-// if
+// Numbers lists the numbers of a fiscal year's decisions, the highest first, from one key down, or from the highest if
 // that is "". It returns at most limit, or all if limit is 0.
-func Decisions(ctx context.Context, s *Store, tenant string, year int, from string, limit int) (
-	[]task.Numbered, error) {
-	return of[task.Numbered](ctx, s, task.NumbersList, tenant, year, from, limit)
+func (s *Store) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error) {
+	return numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, year, from, limit)
 }
 
-// Requests lists the numbers of a fiscal year's requests, as Decisions does those of decisions.
-func Requests(ctx context.Context, s *Store, tenant string, year int, from string, limit int) (
+// RequestNumbers lists the numbers of a fiscal year's requests, as Numbers does those of decisions.
+func (s *Store) RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) (
 	[]task.Requested, error) {
-	return of[task.Requested](ctx, s, task.RequestsList, tenant, year, from, limit)
+	return numbersOf[task.Requested](ctx, s, task.RequestsList, tenant, year, from, limit)
 }
 
-func of[T any](ctx context.Context, s *Store, list, tenant string, year int, from string, limit int) ([]T, error) {
+func numbersOf[T any](ctx context.Context, s *Store, list, tenant string, year int, from string, limit int) (
+	[]T, error) {
 	all, err := Listed[T](ctx, s, tenant, list, task.Series{Year: year}.Of(), "", from, true, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the numbers of %d: %w", year, err)
@@ -76,7 +53,7 @@ func of[T any](ctx context.Context, s *Store, list, tenant string, year int, fro
 	return all, nil
 }
 
-// Registered is a line of the register: a decision that has a number, a request that has one, or both.
+// RegisteredTask is a line of the register: a decision that has a number, a request that has one, or both.
 type RegisteredTask struct {
 	Decision task.Numbered  // N is 0: there is none, or it is not decided yet
 	Request  task.Requested // N is 0: only its decision was looked for

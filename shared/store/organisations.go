@@ -17,7 +17,12 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Store reads and saves organisations. It is safe for concurrent use.
+// OrganisationStore reads and saves tenants' organisations: each version in rows of its own, which never change, and
+// one row that says which version stands. It is safe for concurrent use.
+//
+// A version is written before it stands: it is listed, its batches are put, and one transaction moves the row, with its
+// audit entry. Whoever dies in between leaves a listed version that never stood. It is in nobody's way, and the next
+// one who saves an hour later deletes it.
 type OrganisationStore struct {
 	*Store
 	read *clock.Answers[string, version]
@@ -33,12 +38,12 @@ type version struct {
 // atOnce is how many versions a process keeps: one of 10,000 people takes some 15 MB.
 const partsAtOnce = 4
 
-// Of returns the organisations in a store's table.
+// OrganisationsOf returns the organisations in a store's table.
 func OrganisationsOf(s *Store) *OrganisationStore {
 	return &OrganisationStore{s, &clock.Answers[string, version]{Most: partsAtOnce}}
 }
 
-// Standing is the organisation that stands for a tenant. Organisation and Accounts are nil where none does.
+// StandingOrganisation is the organisation that stands for a tenant. Organisation and Accounts are nil where none does.
 type StandingOrganisation struct {
 	tenancy.OrganisationRow
 	Organisation *organisation.Organisation

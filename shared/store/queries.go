@@ -13,7 +13,7 @@ import (
 // DefaultLimit is the page size of a board if the caller gives none.
 const DefaultLimit = 10
 
-// Filter narrows a board to one contest, or to one team; empty fields narrow nothing.
+// ContestFilter narrows a board to one contest, or to one team; empty fields narrow nothing.
 type ContestFilter struct {
 	Execution string
 	Team      string
@@ -28,8 +28,10 @@ func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter
 		limit = DefaultLimit
 	}
 	l := table.List{
-		Name: "leader_board", Filter: []string{f.Execution, f.Team, fmt.Sprint(f.Best)}, Tenant: tenant, Prefixes: []string{contest.TeamKind.Prefix},
-		Index: "GSI1", Partitions: []string{contest.RankAll(tenant)}, OldestFirst: true, Sparse: f.Best || f.Execution != "" && f.Team != "",
+		Name: "leader_board", Filter: []string{f.Execution, f.Team,
+			fmt.Sprint(f.Best)}, Tenant: tenant, Prefixes: []string{contest.TeamKind.Prefix},
+		Index: "GSI1", Partitions: []string{contest.RankAll(tenant)}, OldestFirst: true, Sparse: f.Best ||
+			f.Execution != "" && f.Team != "",
 	}
 	switch {
 	case f.Execution != "" && !contest.ValidID(f.Execution):
@@ -72,7 +74,8 @@ type Statistics struct {
 // TeamStatistics returns a team's statistics, zeros for a team without rounds. A round is included some seconds after
 // it was scored.
 func (s *ContestStore) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
-	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
+	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore,
+		contest.SumInput, contest.SumOutput)
 	if err != nil {
 		return out, err
 	}
@@ -158,7 +161,8 @@ func (s *ContestStore) Submission(ctx context.Context, tenant, execution, team, 
 
 // Contests lists a tenant's contests, newest first.
 func (s *ContestStore) Contests(ctx context.Context, tenant, cursor string, limit int) (Page[contest.Contest], error) {
-	l := table.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}
+	l := table.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1",
+		Partitions: []string{contest.All(tenant)}}
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
 }
 

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Kind is task.Kind with texts that explain why an execution failed.
+// TaskKind is task.Kind with texts that explain why an execution failed.
 func TaskKind() aggregate.Kind {
 	k := task.Kind
 	k.Columns = func(r aggregate.Row) map[string]string {
@@ -30,20 +30,20 @@ func TaskKind() aggregate.Kind {
 	return k
 }
 
-// Store reads and writes tasks.
+// TaskStore reads and writes tasks.
 type TaskStore struct{ Of[*task.Aggregate] }
 
-// Open returns a function's store by its environment.
+// OpenTasks returns a function's store by its environment.
 func OpenTasks(cfg aws.Config, env boot.Table) *TaskStore {
 	return NewTasks(dynamodb.NewFromConfig(cfg), env.TableName)
 }
 
-// New returns a store of the tasks in the table of that name.
+// NewTasks returns a store of the tasks in the table of that name.
 func NewTasks(db *dynamodb.Client, table string) *TaskStore {
 	return TasksOf(New(db, table, TaskKind()))
 }
 
-// Of returns the store of the tasks in s.
+// TasksOf returns the store of the tasks in s.
 func TasksOf(s *Store) *TaskStore { return &TaskStore{Of[*task.Aggregate]{Store: s}} }
 
 // Create is store.Store.Create for the task that c begins.

@@ -28,8 +28,7 @@ type Claims interface {
 
 // Claimed commits a claim and returns the claimed action. One that needs a number takes the next of its series. If the
 // commit's answer was lost, Claimed reads the rows to learn whether it was saved. It returns ErrSuperseded if the
-// action
-// is not executing under this invocation's claim.
+// action is not executing under this invocation's claim.
 func Claimed(ctx context.Context, s Claims, ref aggregate.Ref, id, invocation string,
 	claim conversation.Decision) (*conversation.Action, error) {
 	a, err := NumberingSettled(ctx, s, ref, func(of task.Series) (*conversation.Aggregate, error) {

@@ -88,8 +88,7 @@ const (
 )
 
 // Numbering has do decide and commit something that may take the next number of a series: with first, and, as long as
-// do
-// returns task.ErrNumber, again with the series as it is read then: first was none, or another has taken the number.
+// do returns task.ErrNumber, again with the series as it is read then: first was none, or another has taken the number.
 func Numbering[T any](ctx context.Context, first task.Series, read func(ctx context.Context) (task.Series, error),
 	do func(of task.Series) (T, error)) (T, error) {
 	done, err := do(first)
@@ -116,8 +115,7 @@ type Numbers[A any] interface {
 }
 
 // NumberingSettled is Numbering for an execution or an action that begins: the day on which it was settled says of
-// which
-// fiscal year its number is, if it needs one.
+// which fiscal year its number is, if it needs one.
 func NumberingSettled[A interface {
 	Unnumbered() (settled time.Time, ok bool)
 }](ctx context.Context, s Numbers[A], ref aggregate.Ref, begin func(of task.Series) (A, error)) (A, error) {

@@ -27,8 +27,7 @@ type AuditEntry struct {
 }
 
 // FoundBy returns the user id that a search of the log finds the entry by: the actor's or, of what Ringi itself did
-// with
-// somebody's request, the requester's. Without either it is the actor's type.
+// with somebody's request, the requester's. Without either it is the actor's type.
 func (x AuditEntry) FoundBy() string {
 	if x.ActorID != "" {
 		return x.ActorID

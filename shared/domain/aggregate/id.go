@@ -151,7 +151,7 @@ const Grok = "grok"
 // GrokResponses is Pydantic AI's provider name for the same models with xAI's own tools; files of teams use it.
 const GrokResponses = "grok-responses"
 
-// Name is a model and its provider.
+// ModelName is a model and its provider.
 type ModelName struct {
 	Provider string
 	Endpoint string // set for a compatible model
@@ -183,10 +183,9 @@ var (
 	oForm        = language.Regexp{Text: `^o[0-9]`}
 )
 
-// Parse parses provider:model, compatible:endpoint/model, google-gla:model, grok:model, grok-responses:model, demo, or
-// a
-// model name that begins with claude-, gpt-, gemini- or o and a digit. For any other name it returns ErrField "model",
-// which lists these forms.
+// ParseModelName parses provider:model, compatible:endpoint/model, google-gla:model, grok:model, grok-responses:model,
+// demo, or a model name that begins with claude-, gpt-, gemini- or o and a digit. For any other name it returns
+// ErrField "model", which lists these forms.
 func ParseModelName(name string) (ModelName, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	n := ModelName{Provider: provider, Model: model}
@@ -221,10 +220,10 @@ var errModel = ErrField{Field: "model",
 	Limit: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<model id>, demo, or a " +
 		"name that begins with claude-, gpt-, o1, o3 and so on, or gemini-"}
 
-// Searching reports whether a model can be asked to search the web by its vendor: on Anthropic's Messages and OpenAI's
-// Responses (web_search). Chat Completions of compatible endpoints document none: Gemini searches on its native API
-// alone, and xAI removed its search from them. Bedrock's Converse has one for Amazon's Nova in the United States alone
-// (nova_grounding), which Ringi doesn't use, and none for Claude.
+// ModelSearches reports whether a model can be asked to search the web by its vendor: on Anthropic's Messages and
+// OpenAI's Responses (web_search). Chat Completions of compatible endpoints document none: Gemini searches on its
+// native API alone, and xAI removed its search from them. Bedrock's Converse has one for Amazon's Nova in the United
+// States alone (nova_grounding), which Ringi doesn't use, and none for Claude.
 func ModelSearches(name string) bool {
 	n, err := ParseModelName(name)
 	return err == nil && (n.Provider == Anthropic || n.Provider == OpenAI)

@@ -20,8 +20,7 @@ type StandIn struct {
 func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
 
 // Needs reports whether a hand can do something at the present stage only for somebody else: the stage names people,
-// and
-// the hand owes nothing there and stands in none of its stamps.
+// and the hand owes nothing there and stands in none of its stamps.
 func (st *State) Needs(hand Person) bool {
 	s := st.Asked()
 	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), hand.Is) &&

@@ -14,7 +14,7 @@ import (
 // AttachedFolder is where attachments lie beside the conversation's files. No version of the files has this path.
 const AttachedFolder = ".ringi/in"
 
-// Limits of the attachments of a conversation. A file's own limit is filetext.MaxFile; their texts count too.
+// Limits of the attachments of a conversation. A file's own limit is isolated.MaxFile; their texts count too.
 const (
 	MaxAttached      = 20
 	MaxAttachedBytes = MaxBytes

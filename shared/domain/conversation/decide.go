@@ -42,8 +42,7 @@ func (c *change) reject(x *Action, g aggregate.Gate, why aggregate.Reason) {
 
 // Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the
 // conversation's opener and every approver, under a rule those whom Policy.WithdrawFrom names. An executing action is
-// stopped by the invocation that runs it, and its
-// outcome is recorded in Late.
+// stopped by the invocation that runs it, and its outcome is recorded in Late.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -181,8 +180,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 }
 
 // forget has a conversation that is not kept forgotten a day after it was closed. Should the sweeper never come, its
-// rows
-// expire. Approved actions stay as long as the audit log, which contains their hashes.
+// rows expire. Approved actions stay as long as the audit log, which contains their hashes.
 func (a *Aggregate) forget(c *change) {
 	if c.Conversation.IsCached {
 		return

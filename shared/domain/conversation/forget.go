@@ -43,8 +43,7 @@ const (
 func (x *Action) Stamped() bool { return x.ApprovedBy != "" || len(x.Gate.Given()) > 0 }
 
 // forgetNow begins to destroy a closed conversation that is not kept, once nobody may see it any more. From then on
-// nothing
-// is decided on it. It returns ErrNotDue before that time.
+// nothing is decided on it. It returns ErrNotDue before that time.
 func (a *Aggregate) forgetNow(now time.Time) (aggregate.Change, error) {
 	if a.Head.ForgettingAt != nil || !a.Head.Forgotten(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -129,8 +128,7 @@ func (x *Action) unheard() bool {
 
 // EndWithdrawn records what is known of a withdrawn action whose invocation ended without a result: of a pull request a
 // run looks what is there, unless the conversation has ended. It returns ErrNotDue if there is no such action, and
-// while
-// its invocation may still record the result.
+// while its invocation may still record the result.
 func (a *Aggregate) EndWithdrawn(now time.Time) (aggregate.Change, error) {
 	x := a.unheard()
 	if x == nil || x.leased(now) || a.Head.Forgotten(now) {

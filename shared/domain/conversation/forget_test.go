@@ -142,8 +142,7 @@ func (tb *table) sweep() {
 }
 
 // An invocation that executes a withdrawn action may die. Once its lease is over the sweeper has it looked what is
-// there
-// of a pull request, and records what is known of anything else.
+// there of a pull request, and records what is known of anything else.
 func TestAWithdrawnActionWhoseInvocationDiesEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begun func(tb *table) (*Action, error)

@@ -236,8 +236,7 @@ func TestWhatWasReadGoesWithItsAnswer(t *testing.T) {
 }
 
 // What an agent wants to make of an action's result is offered to whoever wrote last: nothing vanishes because nobody
-// has
-// written since. A message becomes one task, so a second request of the same message has to be asked for.
+// has written since. A message becomes one task, so a second request of the same message has to be asked for.
 func TestARequestAfterAnActionIsOfferedToWhoWroteLast(t *testing.T) {
 	tb, x := executing(t, ShellCommand)
 	expect.NoError(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {

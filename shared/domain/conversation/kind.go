@@ -215,8 +215,7 @@ func (a *Aggregate) Numbering(of task.Series) *Aggregate {
 }
 
 // Unnumbered reports whether the approved action gets a number when it is claimed, and when it was settled: the day
-// says
-// of which fiscal year.
+// says of which fiscal year.
 func (a *Aggregate) Unnumbered() (settled time.Time, ok bool) {
 	if x := a.Current(); x != nil && x.unnumbered() {
 		return *x.Gate.ApprovedAt, true

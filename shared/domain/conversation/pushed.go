@@ -167,8 +167,7 @@ func (a *Aggregate) Looking() *Action {
 }
 
 // lookWhatIsThere has a run look what is there of a push that is withdrawn: no invocation is left that knows whether
-// its
-// branch was made.
+// its branch was made.
 func (n *Action) lookWhatIsThere(by string, now time.Time) {
 	if n.Pushed == nil || n.Pushed.Commit == "" {
 		return

@@ -307,8 +307,7 @@ func (m *Mark) matching(pointer, pattern string) string {
 }
 
 // maySay reports whether a schema without parts allows anything that says a currency or unit: a text or, unless a
-// number
-// is how many there are, a number.
+// number is how many there are, a number.
 func maySay(of map[string]any, as naming) bool {
 	says := func(v any) bool {
 		_, text := v.(string)

@@ -24,8 +24,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 }
 
 // CancelExecution ends the task, as End does, when somebody presses the button on the card of a running execution. id
-// must
-// be that of the newest execution.
+// must be that of the newest execution.
 func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	e := a.Execution()

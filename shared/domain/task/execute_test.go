@@ -64,8 +64,7 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 }
 
 // A claim leaves the execution's row as it is, unless the step's first call crashed. The row says which step was
-// reached
-// whenever the execution rests: at a gate, and after its end.
+// reached whenever the execution rests: at a gate, and after its end.
 func TestTheExecutionSaysWhichStepItReached(t *testing.T) {
 	s := running(t)
 	is := func(want, inRow int) {

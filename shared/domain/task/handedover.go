@@ -146,8 +146,7 @@ type StoodItem struct {
 }
 
 // TellStood tells the principal of a delegation that is over, in their direct messages, what was done for them. The
-// same
-// delegation is told once.
+// same delegation is told once.
 func TellStood(d tenancy.Delegation, told StoodTold, now time.Time) (aggregate.Change, aggregate.Ref) {
 	r := Request{TeamID: d.Team, User: d.Principal.User, Channel: d.Channel, ChannelType: "im",
 		Source: SourceAgentContainer}

@@ -156,8 +156,7 @@ func (c *change) note(out *aggregate.Change) {
 }
 
 // became returns the request's status after c. It looks at what c writes and at the head alone, since the other rows
-// may
-// be older than the head: Status says the same of rows of one commit.
+// may be older than the head: Status says the same of rows of one commit.
 func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType) {
 	head := out.Head.(*Head)
 	s, waitsFor = c.was.Noted, c.was.WaitsFor
@@ -301,8 +300,7 @@ func (f Filter) Between() (from, until string) {
 }
 
 // MayKeep reports whether a row that lists a request may be one of a match: an open request's row doesn't say whether
-// it
-// waits.
+// it waits.
 func (f Filter) MayKeep(listedAs Status) bool {
 	return f.Status == "" || f.Status == listedAs || f.Status.Open() && listedAs.Open()
 }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Fact is the contribution of one row to its day's statistics.
+// DailyFact is the contribution of one row to its day's statistics.
 type DailyFact struct {
 	Tenant string    `json:"tenant_id"`
 	Task   string    `json:"task_id"`
@@ -37,7 +37,7 @@ const (
 	Expired  Verdict = "expired"
 )
 
-// Calls counts a tool's calls by status.
+// DailyCalls counts a tool's calls by status.
 type DailyCalls struct {
 	Completed int `json:"completed,omitempty"`
 	Failed    int `json:"failed,omitempty"`
@@ -51,7 +51,7 @@ func (c DailyCalls) plus(d DailyCalls) DailyCalls {
 	return DailyCalls{c.Completed + d.Completed, c.Failed + d.Failed, c.Unknown + d.Unknown}
 }
 
-// Spent is the usage of model calls.
+// DailySpent is the usage of model calls.
 type DailySpent struct {
 	Calls    int                `json:"calls"`
 	Input    int64              `json:"input_tokens"`
@@ -69,10 +69,10 @@ func (s DailySpent) plus(t DailySpent) DailySpent {
 // Key returns the fact's key within its day.
 func (f DailyFact) Key() string { return f.Task + "#" + f.Source }
 
-// Day returns the date in Japan, as on cards and pages.
+// DayOf returns the date in Japan, as on cards and pages.
 func DayOf(t time.Time) string { return t.In(Zone()).Format(time.DateOnly) }
 
-// Begins returns when a day begins. It returns aggregate.ErrField for an invalid date.
+// DayBegins returns when a day begins. It returns aggregate.ErrField for an invalid date.
 func DayBegins(day string) (time.Time, error) {
 	t, err := time.ParseInLocation(time.DateOnly, day, Zone())
 	if err != nil {
@@ -95,7 +95,7 @@ type factDetails struct {
 // counts; what else people do there decides nothing.
 var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Rejected}
 
-// OfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as
+// FactOfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as
 // decisions. Rejections by picking another team's draft are not counted either, because no new draft is generated.
 func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
 	if x.AggregateID == "" || x.ID == "" {
@@ -173,7 +173,7 @@ func became(x aggregate.AuditEntry, d factDetails) string {
 	return ""
 }
 
-// OfUse returns the fact of a task's usage row.
+// FactOfUse returns the fact of a task's usage row.
 func FactOfUse(ref aggregate.Ref, u aggregate.Use) DailyFact {
 	return DailyFact{
 		Tenant: ref.Tenant, Task: ref.ID, Source: u.Key(), At: u.CreatedAt,
@@ -220,7 +220,7 @@ func (s DailySum) Counts() map[string]int {
 	return out
 }
 
-// SumOf is the inverse of Counts. It returns an error for an invalid bucket of wait times.
+// DailySumOf is the inverse of Counts. It returns an error for an invalid bucket of wait times.
 func DailySumOf(tenant, day string, counts map[string]int) (DailySum, error) {
 	s := DailySum{Tenant: tenant, Day: day}.whole()
 	for name, n := range counts {

@@ -265,8 +265,7 @@ func open(all []Delegation, now time.Time) (n int) {
 }
 
 // beside counts, of those that are not over by which the hand of d stands in for others, those of d's principal, and
-// the
-// other principals.
+// the other principals.
 func (d Delegation) beside(theirs []Delegation, now time.Time) (ofTwo, others int) {
 	var seen []circulation.Person
 	for _, x := range theirs {
@@ -316,8 +315,7 @@ type Stood struct {
 }
 
 // StoodOf returns the list's entry of an act that was done by a delegation with this key, at a time. The list is that
-// of
-// the delegation's principal, whom a route may know by another key.
+// of the delegation's principal, whom a route may know by another key.
 func StoodOf(ref aggregate.Ref, gate string, act *circulation.Act, delegation string, at time.Time) aggregate.Listed {
 	x := &Stood{Delegation: delegation, DoneAt: at, Kind: ref.Kind, ID: ref.ID, Gate: gate, Stage: act.Stage,
 		Did:  act.Kind,

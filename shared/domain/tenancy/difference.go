@@ -143,9 +143,8 @@ func (r RulesKept) Place() (partition, key, typ string) {
 }
 
 // Save replaces the row's rules of revision rev by x, or with nil ends them. The settings note the new revision, so
-// that
-// gates which open meanwhile conflict. known are the tools that requests may call, id is for settings that have none
-// yet. The same rules change nothing.
+// that gates which open meanwhile conflict. known are the tools that requests may call, id is for settings that have
+// none yet. The same rules change nothing.
 //
 // It returns ErrField for an invalid value, and if by is not a person. It returns ErrConflict if the row has another
 // revision.

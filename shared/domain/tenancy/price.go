@@ -81,14 +81,14 @@ func rateOf(text string) rate {
 	return rate(n)
 }
 
-// Searching is the price of a vendor's own web search.
+// SearchPrice is the price of a vendor's own web search.
 type SearchPrice struct {
 	Thousand aggregate.MicroUSD // searches
 	Page     string             // of the vendor, that has the price
 	Read     string             // the day on which it was looked up
 }
 
-// Search returns the price of a provider's own web search; known is false if there is none.
+// SearchPriceOf returns the price of a provider's own web search; known is false if there is none.
 func SearchPriceOf(provider string) (price SearchPrice, known bool) {
 	lists, err := read()
 	if err != nil {
@@ -102,7 +102,7 @@ func SearchPriceOf(provider string) (price SearchPrice, known bool) {
 	return price, false
 }
 
-// Searched returns the cost of a provider's searches, rounded up; known is false if they have no known price.
+// SearchCost returns the cost of a provider's searches, rounded up; known is false if they have no known price.
 func SearchCost(provider string, n int64) (cost aggregate.MicroUSD, known bool) {
 	if n == 0 {
 		return 0, true
@@ -187,8 +187,8 @@ func find(provider, model string, prices []ModelPrice) (e priceEntry, markup int
 	return e, markup, known
 }
 
-// Known reports whether the price of a model is known, from the table or a workspace's own prices. name is the model's
-// name in the settings.
+// PriceKnown reports whether the price of a model is known, from the table or a workspace's own prices. name is the
+// model's name in the settings.
 func PriceKnown(name string, prices []ModelPrice) bool {
 	n, err := aggregate.ParseModelName(name)
 	if err != nil {
@@ -203,8 +203,8 @@ func PriceKnown(name string, prices []ModelPrice) bool {
 }
 
 // Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where
-// it has one.
-// known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
+// it has one. known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any
+// model.
 func Cost(u aggregate.Usage, prices []ModelPrice) (cost aggregate.MicroUSD, known bool) {
 	u = u.Counted()
 	found, known := SearchCost(u.Provider, u.Searches)

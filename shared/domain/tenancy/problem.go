@@ -262,9 +262,8 @@ const (
 )
 
 // agentProblems returns the problems of the agents, of the rules for actions and of the sources. What depends on the
-// deployment, such
-// as an address that it forbids, is only a warning of agent.Definitions, because settings can be copied to another
-// deployment.
+// deployment, such as an address that it forbids, is only a warning of agent.Definitions, because settings can be
+// copied to another deployment.
 func (s Settings) agentProblems() (all []Problem) {
 	for i, d := range s.Agents {
 		faults := d.Faults()

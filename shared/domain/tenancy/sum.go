@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Sum is the statistics of one or several days.
+// DailySum is the statistics of one or several days.
 type DailySum struct {
 	Tenant string
 	Day    string // empty for several days
@@ -40,7 +40,7 @@ var waitBounds = func() (all []time.Duration) {
 	}
 }()
 
-// Bound returns the end of bucket i; ok is false for the last bucket, which is unbounded.
+// WaitBound returns the end of bucket i; ok is false for the last bucket, which is unbounded.
 func WaitBound(i int) (end time.Duration, ok bool) {
 	if i >= len(waitBounds) {
 		return 0, false
@@ -52,7 +52,7 @@ func bucket(d time.Duration) int {
 	return sort.Search(len(waitBounds), func(i int) bool { return d <= waitBounds[i] })
 }
 
-// Fold sums up a day's facts.
+// FoldFacts sums up a day's facts.
 func FoldFacts(tenant, day string, facts []DailyFact) DailySum {
 	s := DailySum{Tenant: tenant, Day: day}
 	for _, f := range facts {
@@ -115,7 +115,7 @@ func (s *DailySum) decided(gate string, v Verdict, n int) {
 	s.Verdicts[gate][v] += n
 }
 
-// Total returns the sum of several days.
+// TotalOfDays returns the sum of several days.
 func TotalOfDays(days []DailySum) DailySum {
 	t := DailySum{}.whole()
 	for _, d := range days {
@@ -177,8 +177,8 @@ func (s DailySum) Within(part float64) (end time.Duration, ended, known bool) {
 // MaxDays is the maximum range of days.
 const MaxDays = 92
 
-// Days returns the days from one to another, inclusive. It returns aggregate.ErrField for an invalid date, if from is
-// after to, and for more than MaxDays.
+// DaysBetween returns the days from one to another, inclusive. It returns aggregate.ErrField for an invalid date, if
+// from is after to, and for more than MaxDays.
 func DaysBetween(from, to string) ([]string, error) {
 	first, err := DayBegins(from)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Name is the name of a metric.
+// MetricName is the name of a metric.
 type MetricName string
 
 const (
@@ -59,7 +59,7 @@ const (
 // has the dimension "version", because a new version's own calls decide whether it is rolled back.
 const MetricNamespace = "Ringi"
 
-// Names lists all metrics.
+// MetricNames lists all metrics.
 func MetricNames() []MetricName {
 	return []MetricName{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused,
@@ -70,7 +70,7 @@ func MetricNames() []MetricName {
 	}
 }
 
-// Value is one metric's value.
+// MetricValue is one metric's value.
 type MetricValue struct {
 	Name MetricName
 	N    float64
@@ -79,7 +79,7 @@ type MetricValue struct {
 // Count writes a line with one metric.
 func Count(name MetricName, n int) { PutMetrics(MetricValue{name, float64(n)}) }
 
-// Put writes several metrics in one line, because CloudWatch bills logs by size.
+// PutMetrics writes several metrics in one line, because CloudWatch bills logs by size.
 func PutMetrics(values ...MetricValue) {
 	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("AWS_LAMBDA_FUNCTION_VERSION"), values)
 }

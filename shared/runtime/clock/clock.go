@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// For waits for d. It returns ctx's error if ctx ends first.
+// Sleep waits for d. It returns ctx's error if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -20,7 +20,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Within waits for d. It returns false when ctx ends first, and at once if ctx's deadline is earlier.
+// LastsFor waits for d. It returns false when ctx ends first, and at once if ctx's deadline is earlier.
 func LastsFor(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false

@@ -166,7 +166,7 @@ func Patience(t testing.TB) {
 	}
 }
 
-// Printed returns what f writes to standard output, where metrics go. Tests that use it must not run in parallel.
+// Metrics returns what f writes to standard output, where metrics go. Tests that use it must not run in parallel.
 func Metrics(t *testing.T, f func()) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "stdout")

@@ -187,14 +187,15 @@ const (
 	MaxText = 256 << 10
 )
 
-// Order asks for a file's text. The function has no rights: the order brings the address of this one object.
+// FileOrder asks for a file's text. The file comes from anybody, so nothing in an answer's text can be trusted. The
+// function has no rights: the order brings the address of this one object.
 type FileOrder struct {
 	Address string `json:"address"` // presigned GET
 	SHA256  string `json:"sha256"`  // of the file
 	Name    string `json:"name"`    // its file name, of which only the ending matters
 }
 
-// Form is what a file turned out to be, whatever its name says.
+// FileForm is what a file turned out to be, whatever its name says.
 type FileForm string
 
 const (
@@ -204,7 +205,7 @@ const (
 	PlainText FileForm = "text"
 )
 
-// Why says why a file has no text.
+// Unreadable says why a file has no text.
 type Unreadable string
 
 const (
@@ -220,7 +221,7 @@ const (
 // Whys lists all reasons.
 var AllUnreadable = []Unreadable{Encrypted, OldOffice, PDF, OtherType, Encoding, Broken, TooComplex}
 
-// Remark says what a text doesn't show.
+// FileRemark says what a text doesn't show.
 type FileRemark string
 
 const (
@@ -240,7 +241,7 @@ const (
 	Torn        FileRemark = "torn"    // it begins or ends within a character, or has damaged ones
 )
 
-// Text is a file's text. Either Form or Why is set.
+// FileText is a file's text. Either Form or Why is set.
 type FileText struct {
 	Text     string       `json:"text,omitempty"`
 	Form     FileForm     `json:"form,omitempty"`

@@ -25,12 +25,13 @@ type Function struct {
 	lambda *Service
 }
 
-// At returns the function with that name.
+// FunctionAt returns the function with that name.
 func FunctionAt(cfg aws.Config, name string) *Function {
 	return &Function{name: name, lambda: ServiceAt(cfg, "Lambda", said)}
 }
 
-// Patient is At for a function that takes longer to answer than AWS's services do: only the context bounds a call.
+// PatientFunction is At for a function that takes longer to answer than AWS's services do: only the context bounds a
+// call.
 func PatientFunction(cfg aws.Config, name string) *Function {
 	cfg.HTTPClient = awshttp.NewBuildableClient()
 	return FunctionAt(cfg, name)

@@ -76,8 +76,7 @@ func TestAFunctionIsStartedWithoutAnAnswer(t *testing.T) {
 }
 
 // Lambda throttles, and its own faults pass: both are tried three times, as the SDK's clients do. What is wrong with
-// the
-// request stays wrong, and a function that ended with an error has run.
+// the request stays wrong, and a function that ended with an error has run.
 func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers []http.HandlerFunc

@@ -228,9 +228,8 @@ func (b *bounded) Close() error { return b.body.Close() }
 const longestWait = 24 * time.Hour
 
 // RetryAfter returns how long an answer's headers ask to wait, a day at most: in seconds, whole or not, or until a
-// date,
-// as vendors and the proxies before them write it, or in the milliseconds of Retry-After-Ms. It returns 0 if they don't
-// say, or nothing that makes sense.
+// date, as vendors and the proxies before them write it, or in the milliseconds of Retry-After-Ms. It returns 0 if they
+// don't say, or nothing that makes sense.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return Wait(ms / 1000)

@@ -23,7 +23,10 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Service is one of AWS's services in a function's region. It is safe for concurrent use.
+// Service is one of AWS's services in a function's region, called by single requests. They are signed and repeated with
+// the SDK's signer and retryer, and their errors are those of the SDK's clients. It is for services of which functions
+// need a few calls: their clients are up to a tenth of a function's binary, and some prepare all shapes of their APIs
+// at each start. It is safe for concurrent use.
 type Service struct {
 	id, endpoint, region string
 	http                 aws.HTTPClient
@@ -33,7 +36,7 @@ type Service struct {
 	read                 ErrorReader
 }
 
-// Reader reads the code and the message of an answer that is an error, both empty if the answer has none.
+// ErrorReader reads the code and the message of an answer that is an error, both empty if the answer has none.
 type ErrorReader func(header http.Header, body []byte) (code, message string)
 
 // Request is a request of a service.
@@ -49,7 +52,7 @@ type Request struct {
 // maxError is more than any error of a service has, in bytes.
 const maxError = 64 << 10
 
-// At returns the service of which the SDK has this id, such as "S3".
+// ServiceAt returns the service of which the SDK has this id, such as "S3".
 func ServiceAt(cfg aws.Config, id string, read ErrorReader) *Service {
 	s := &Service{
 		id: id, endpoint: endpoint(cfg, strings.ToLower(id)), region: cfg.Region, http: cfg.HTTPClient,
@@ -225,7 +228,7 @@ func (s *Service) refused(answer *http.Response) error {
 // Algorithm is how texts are signed, as forms name it.
 const SigningAlgorithm = "AWS4-HMAC-SHA256"
 
-// Keys are the credentials with which texts are signed at a time.
+// SigningKeys are the credentials with which texts are signed at a time.
 type SigningKeys struct {
 	Credential string // names the key, the day, the region and the service
 	Token      string // of a session; empty for a key without one

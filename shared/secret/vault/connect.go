@@ -170,8 +170,8 @@ func (p OAuthProvider) about() []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("resource", p.Resource)}
 }
 
-// Code returns the code of a redirect. It returns ErrDenied, with the vendor's error code if that is well-formed, when
-// access was refused.
+// ConsentCode returns the code of a redirect. It returns ErrDenied, with the vendor's error code if that is
+// well-formed, when access was refused.
 func ConsentCode(returned url.Values) (string, error) {
 	if returned.Get("error") == "" && returned.Get("code") != "" {
 		return returned.Get("code"), nil

@@ -168,7 +168,7 @@ func (p OAuthProvider) Revoke(ctx context.Context, c OAuthClient, token string) 
 	return fmt.Errorf("revoke a token of %s: HTTP %d %s", p.Name, res.StatusCode, said.Error)
 }
 
-// Provider is a vendor's authorization server.
+// OAuthProvider is a vendor's authorization server.
 type OAuthProvider struct {
 	Name     string // as in integrations
 	AuthURL  string // where people consent
@@ -195,8 +195,8 @@ const (
 	GoogleTokenURL = "https://oauth2.googleapis.com/token"
 )
 
-// Freee is freee's authorization server. Access tokens are valid for 6 hours; refresh tokens for 90 days and one use. A
-// person chooses the company of the token. Empty addresses are derived from tokenURL
+// FreeeOAuth is freee's authorization server. Access tokens are valid for 6 hours; refresh tokens for 90 days and one
+// use. A person chooses the company of the token. Empty addresses are derived from tokenURL
 // (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
 func FreeeOAuth(authURL, tokenURL string) OAuthProvider {
 	return OAuthProvider{
@@ -212,8 +212,8 @@ func beside(address, last string) string {
 	return address[:i+1] + last
 }
 
-// Google is Google's authorization server. Access tokens are valid for an hour; refresh tokens don't change. Google
-// gives a refresh token only for offline access, and only when it asks for consent.
+// GoogleOAuth is Google's authorization server. Access tokens are valid for an hour; refresh tokens don't change.
+// Google gives a refresh token only for offline access, and only when it asks for consent.
 func GoogleOAuth(authURL, tokenURL string) OAuthProvider {
 	if authURL == "" && tokenURL == GoogleTokenURL {
 		authURL = GoogleAuthURL
@@ -226,7 +226,7 @@ func GoogleOAuth(authURL, tokenURL string) OAuthProvider {
 	}
 }
 
-// Client is an app that is registered with a vendor.
+// OAuthClient is an app that is registered with a vendor.
 type OAuthClient struct {
 	secret.Hidden
 	ID     string `json:"client_id"`
@@ -254,7 +254,8 @@ const (
 	TokenUnclear TokenState = "unclear"
 )
 
-// Error is a failed exchange. It contains no token: its cause is a *failedcall.Error.
+// OAuthError is a failed exchange, and says whether the token that was sent can still be used. It contains no token:
+// its cause is a *explain.CallError.
 type OAuthError struct {
 	State TokenState
 	Cause error

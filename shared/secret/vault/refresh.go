@@ -24,7 +24,7 @@ const (
 
 // Token returns the tenant's token for a provider, valid for at least renewBefore. It renews a token that expires. It
 // returns aggregate.ErrNotFound when the tenant never connected the provider, an ErrNotConnected when the connection
-// has ended, and an *oauth.Error when the token can't be renewed now.
+// has ended, and an *OAuthError when the token can't be renewed now.
 func (v Vault) Token(ctx context.Context, tenant, provider string) (string, error) {
 	return v.token(ctx, tenant, provider, "", v.lasts)
 }

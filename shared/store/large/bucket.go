@@ -36,13 +36,13 @@ type Bucket struct {
 	s3   *outbound.Service
 }
 
-// At returns the bucket with that name. Its paths have the name, which need not resolve as a host.
+// BucketAt returns the bucket with that name. Its paths have the name, which need not resolve as a host.
 func BucketAt(cfg aws.Config, name string) *Bucket {
 	return &Bucket{name, "/" + name, outbound.ServiceAt(cfg, "S3", said)}
 }
 
-// Hosted returns the bucket with that name. In AWS its addresses have the name in their host, which no other bucket
-// shares.
+// HostedBucket returns the bucket with that name. In AWS its addresses have the name in their host, which no other
+// bucket shares.
 func HostedBucket(cfg aws.Config, name string) *Bucket {
 	b := BucketAt(cfg, name)
 	if cfg.BaseEndpoint == nil && !strings.Contains(name, ".") { // a certificate is not for names with dots
@@ -123,7 +123,7 @@ func (b *Bucket) AddressAs(ctx context.Context, key string, as Served, during ti
 	return b.s3.Address(ctx, path, during)
 }
 
-// Missing reports whether an error says that there is no object to read.
+// MissingObject reports whether an error says that there is no object to read.
 func MissingObject(err error) bool {
 	api, refused := errors.AsType[smithy.APIError](err)
 	return refused && api.ErrorCode() == "NoSuchKey"
@@ -139,7 +139,7 @@ func said(_ http.Header, body []byte) (code, message string) {
 	return in("Code"), in("Message")
 }
 
-// Form is a form by which anybody can store one object, once or again.
+// UploadForm is a form by which anybody can store one object, once or again.
 type UploadForm struct {
 	URL    string
 	Fields map[string]string // the file follows them, in a field of its own

@@ -32,7 +32,7 @@ const octets = "application/octet-stream"
 // ErrGone means that a version was deleted or that nothing was uploaded.
 var ErrGone = errors.New("the workspace is gone")
 
-// Conversation identifies a conversation by its tenant's id and its own.
+// VersionsOf identifies a conversation by its tenant's id and its own.
 type VersionsOf struct{ Tenant, ID string }
 
 func (s *Versions) version(of VersionsOf, v string) string {
@@ -53,8 +53,8 @@ func (s VersionsOf) commit(v string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
 }
 
-// made is the key of which actions made a version, which stands beside the version. The same files may be left by several
-// actions, each with another past.
+// made is the key of which actions made a version, which stands beside the version. The same files may be left by
+// several actions, each with another past.
 func (s VersionsOf) made(version string, action int) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + version + fmt.Sprintf(".made-%04d.json", action)
 }
@@ -63,7 +63,7 @@ func (s VersionsOf) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
 
-// Store stores files in the bucket.
+// Versions stores files in the bucket.
 type Versions struct {
 	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version or
 	// difference was put, which is then deleted again; nil: nobody asks.
@@ -73,8 +73,8 @@ type Versions struct {
 	below  string // the prefix of versions
 }
 
-// Open returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the sandbox's
-// network resolves.
+// OpenVersions returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the
+// sandbox's network resolves.
 func OpenVersions(cfg aws.Config, name string) *Versions {
 	return &Versions{bucket: HostedBucket(cfg, name), below: kept}
 }
@@ -312,8 +312,8 @@ func (s *Versions) Made(ctx context.Context, of VersionsOf, version string,
 	return m, nil
 }
 
-// Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of the
-// changed files. They are valid for this action and until the given time.
+// Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of
+// the changed files. They are valid for this action and until the given time.
 func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, until time.Time,
 	o *isolated.Order) error {
 	left := time.Until(until)

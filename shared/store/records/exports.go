@@ -18,7 +18,7 @@ import (
 // Exports reads and writes the rows of exports.
 type Exports struct{ t *table.Table }
 
-// Of returns the exports in a table.
+// ExportsOf returns the exports in a table.
 func ExportsOf(t *table.Table) Exports { return Exports{t} }
 
 // exportKey returns an export's key in its tenant's partition, where ids sort by time.
@@ -56,7 +56,8 @@ func (s Exports) beginExport(ctx context.Context, x auditlog.Export, now time.Ti
 		return err
 	}
 	var last lastExport // read first, so that the export that it names is among those read next
-	if err := s.t.Get(ctx, table.TextOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, table.TextOf(k, "PK"), lastExportKey, &last); err != nil &&
+		!errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("read the last export: %w", err)
 	}
 	newest, err := s.newestExports(ctx, x.Tenant)

@@ -19,7 +19,7 @@ const homes = "HOME#"
 // Notes reads and writes the table.
 type Notes struct{ t *table.Table }
 
-// Of returns the notes in a table.
+// NotesOf returns the notes in a table.
 func NotesOf(t *table.Table) Notes { return Notes{t} }
 
 const (
@@ -29,7 +29,7 @@ const (
 	HomeEvery = 30 * time.Second
 )
 
-// Home is a person who opened the tab.
+// OpenHome is a person who opened the tab.
 type OpenHome struct {
 	Team     string    `json:"team"`
 	User     string    `json:"user"`

@@ -27,7 +27,7 @@ func webPartition(hash string) string { return "WEB#" + hash }
 // Sessions reads and writes rows of browsers.
 type Sessions struct{ t *table.Table }
 
-// Of returns the sessions in a table.
+// SessionsOf returns the sessions in a table.
 func SessionsOf(t *table.Table) Sessions { return Sessions{t} }
 
 // Session returns the session of a cookie. It returns aggregate.ErrNotFound when there is none or it has ended.
@@ -108,7 +108,8 @@ func (s Sessions) CountSignIn(ctx context.Context, address string, now time.Time
 	e := table.NewExpression()
 	e.Add("n", 1)
 	e.Row("web_signins", now.Add(2*time.Minute))
-	it, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(table.AnyOf(e.Lacks("n"), e.Is("n", "<", SignInsPerMinute))))
+	it, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(table.AnyOf(e.Lacks("n"),
+		e.Is("n", "<", SignInsPerMinute))))
 	if errors.Is(err, table.ErrCondition) {
 		return false, nil
 	}

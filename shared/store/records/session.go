@@ -39,7 +39,8 @@ const (
 	SignInsPerMinute = 20
 )
 
-// Session is a browser's session as the table stores it.
+// Session is a browser's session as the table stores it: with hashes only, so nobody can sign in with the table's
+// content.
 type Session struct {
 	Tenant    string    `json:"tenant_id"`
 	Team      string    `json:"team_id"`
@@ -60,7 +61,7 @@ type Session struct {
 	Previous string `json:"previous,omitempty"`
 }
 
-// New returns a new session.
+// NewSession returns a new session.
 func NewSession(tenant, team, user, name string, admin bool, now time.Time) Session {
 	return Session{
 		Tenant: tenant, Team: team, User: user, Name: name, Admin: admin, Form: NewSecret(),
@@ -129,10 +130,10 @@ func Network(address string) string {
 	return netip.PrefixFrom(ip, 64).Masked().String()
 }
 
-// Secret returns a new secret of at least 130 random bits.
+// NewSecret returns a new secret of at least 130 random bits.
 func NewSecret() string { return rand.Text() }
 
-// Hash returns the form in which the table stores a secret.
+// HashOf returns the form in which the table stores a secret.
 func HashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

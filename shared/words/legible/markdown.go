@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind says what a piece of a text is.
+// PieceKind says what a piece of a text is.
 type PieceKind int
 
 const (
@@ -23,13 +23,13 @@ type Piece struct {
 	Open         bool   // a block's end has not come
 }
 
-// Pieces splits a text into prose and code. The pieces' sources together are the text.
+// MarkdownPieces splits a text into prose and code. The pieces' sources together are the text.
 func MarkdownPieces(text string) []Piece {
 	pieces, _ := split(text, false)
 	return pieces
 }
 
-// Settled returns the pieces of the beginning of a text that stay the same however the text goes on. rest is what
+// SettledPieces returns the pieces of the beginning of a text that stay the same however the text goes on. rest is what
 // follows them. The last piece may go on in rest; if it is prose, its last line may.
 func SettledPieces(text string) (pieces []Piece, rest string) { return split(text, true) }
 

@@ -16,7 +16,9 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Text hides the personal data in a text.
+// Mask hides the personal data in a text: e-mail addresses, phone numbers, and My Number, whose twelve digits only
+// official papers may show. Letters and digits become *, except for an address's first letter and domain and a phone
+// number's last two digits, so that people who know the whole can recognise it.
 func Mask(s string) string {
 	if !suspicious(s) {
 		return s
@@ -40,7 +42,11 @@ func suspicious(s string) bool {
 	return digits >= 8
 }
 
-// Scalar hides personal data in a decoded JSON value without members. A masked number becomes a text.
+// MaskScalar hides personal data in a decoded JSON value without members. Of numbers only a My Number is masked: others
+// are amounts, ids and times. One that begins with 0 has eleven digits as a JSON number. So about one in eleven amounts
+// or ids of eleven or twelve digits, whose last digit happens to be a valid check digit, is masked too. A My Number
+// that begins with 00 is not masked: as a number it has ten digits, like times in seconds, telephones and ids. A masked
+// number becomes a text.
 func MaskScalar(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -64,8 +70,8 @@ func twelve(v json.Number) (string, bool) {
 	return fmt.Sprintf("%012.0f", n), true
 }
 
-// All hides personal data in a decoded JSON value, including members' names. No member is lost when two names have the
-// same masked form.
+// MaskAll hides personal data in a decoded JSON value, including members' names. No member is lost when two names have
+// the same masked form.
 func MaskAll(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -88,8 +94,8 @@ func MaskAll(v any) any {
 	return MaskScalar(v)
 }
 
-// JSON is All for a value that is still encoded: a text in it may spell its characters as escapes, which Text would not
-// recognise. What is not JSON is masked as a text.
+// MaskJSON is All for a value that is still encoded: a text in it may spell its characters as escapes, which Text would
+// not recognise. What is not JSON is masked as a text.
 func MaskJSON(raw string) string {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()
@@ -106,8 +112,8 @@ func MaskJSON(raw string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Destination reports whether an argument is the recipient of a call, which a person must see unmasked: only an address
-// or a phone number, or a list of these.
+// MaskDestination reports whether an argument is the recipient of a call, which a person must see unmasked: only an
+// address or a phone number, or a list of these.
 func MaskDestination(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -300,7 +306,7 @@ func stars(s string, keep int) string {
 	return b.String()
 }
 
-// Handler hides personal data in all logged texts and errors, then calls next.
+// MaskingHandler hides personal data in all logged texts and errors, then calls next.
 func MaskingHandler(next slog.Handler) slog.Handler { return handler{next} }
 
 type handler struct{ next slog.Handler }
