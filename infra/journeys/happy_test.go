@@ -159,7 +159,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 		d.Root = waits.Root // where its cards are
 		return d
 	}
-	reason, request := say(webapi.Sato, "DM での連絡は不要です"), say(webapi.Suzuki, "先月の残業時間を確認して")
+	reason, request := say(webapi.Sato, "DM での連絡は不要です"), say(webapi.Tanaka, "先月の残業時間を確認して")
 	for _, d := range []*driver.Request{reason, request} {
 		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
 		d.RunsEnd()

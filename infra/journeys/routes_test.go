@@ -124,9 +124,10 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 	expect.That(t, rows <= 2*14, "%d rows", rows)
 }
 
-// settled returns what was written so far, once nothing has been for two seconds.
+// settled returns what was written so far, once everything is shown and nothing has been written for half a second.
 func (h *history) settled() (records []types.Record) {
-	for last := -1; len(records) != last; time.Sleep(2 * time.Second) {
+	h.d.Until("all is shown", func(a *task.Aggregate) bool { return a.Head.ShownRev >= a.Head.Rev })
+	for last := -1; len(records) != last; time.Sleep(500 * time.Millisecond) {
 		last, records = len(records), h.read()
 	}
 	return records

@@ -228,7 +228,7 @@ func startAimock(t *testing.T) (url string) {
 }
 
 func TestOurClientsAgainstAimock(t *testing.T) {
-	expect.AtNight(t) // infra/journeys/wires has our own vendors
+	expect.AtNight(t) // infra/journeys/edges has our own vendors
 	url := startAimock(t)
 	host := url[len("http://"):]
 	role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}

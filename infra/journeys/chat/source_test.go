@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +126,8 @@ func TestAnOwnRepositoryGetsItsBranchByTheCommandOnThePage(t *testing.T) {
 func TestAConversationEndsInAPullRequest(t *testing.T) {
 	driver.Leave(t, running)
 	repo := running.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
-	first := shopCommit()
+	first, opened := shopCommit(), len(repo.Pulls())
+	number := strconv.Itoa(opened + 1)
 	d := driver.Talk(t, running, webapi.Sato, "claude@shop: ファイルを作って")
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
 	d.Shows("操作 #1 完了")
@@ -140,16 +142,16 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	expect.Has(t, page, "操作 #2: プルリクエストの下書き")
 	_, waits := desk.Get("/console/approvals")
 	expect.Has(t, waits, "プルリクエストの下書き: ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
-	expect.Is(t, len(repo.Pulls()), 0, "before anybody approved")
+	expect.Is(t, len(repo.Pulls()), opened, "before anybody approved")
 
 	d.Press(webapi.Sato, asks, card.ApproveAction)
-	d.Shows("操作 #2 完了", "https://github.com/ringi-demo/shop/pull/1|ringi-demo/shop#1")
+	d.Shows("操作 #2 完了", "https://github.com/ringi-demo/shop/pull/"+number+"|ringi-demo/shop#"+number)
 	d.Shows("完了しました: プルリクエストの下書き")
 	_, page = desk.Get(d.Page())
-	expect.Has(t, page, `href="https://github.com/ringi-demo/shop/pull/1"`)
+	expect.Has(t, page, `href="https://github.com/ringi-demo/shop/pull/`+number+`"`)
 	pulls := repo.Pulls()
-	expect.Must(t, len(pulls) == 1, "%+v", pulls)
-	p, x := pulls[0], d.Load().Actions[1]
+	expect.Must(t, len(pulls) == opened+1, "%+v", pulls)
+	p, x := pulls[opened], d.Load().Actions[1]
 	expect.That(t, p.Draft && p.Base == "main" && p.Head == conversation.BranchOf(x.SessionID, x.ActionID) &&
 		p.HeadSHA == x.Pushed.Commit, "%+v", p)
 

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 func TestCardsThatWaitForSlackAreNotSentAroundUntilLambdaStopsThem(t *testing.T) {
 	driver.Leave(t, running)
 	const most = 8
-	requests := 9
+	requests := 6
 	if expect.Long() {
 		requests = 25
 	}

@@ -1,48 +1,18 @@
-// Package wires has conversations with agents of real vendors: real requests at the front door, the vendors' streaming
-// protocols at the back.
-package wires
+package edges
 
 import (
 	"net/http"
-	"net/http/httptest"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
-
-var (
-	running *stack.Stack
-	vendors *models.Models
-	logged  log
-)
-
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	vendors = models.NewModels()
-	server := httptest.NewServer(vendors.Handler())
-	defer server.Close()
-	at, err := url.Parse(server.URL)
-	if err != nil {
-		panic(err)
-	}
-	o := driver.Options()
-	o.Model, o.Allow, o.FunctionLog = "", []string{at.Host}, &logged
-	o.Parameters = map[string]string{"Model": "", "Sandbox": "on", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1"}
-	o.ModelKeys = map[string]any{"anthropic": vendors.Key, "openai": vendors.Key}
-	return driver.Run(m, o, func(s *stack.Stack) { running = s })
-}
 
 // agents are the built-in ones, by the vendor whose API they use.
 var agents = map[string]string{"anthropic": "claude", "openai": "codex"}
@@ -52,6 +22,7 @@ func eachWire(t *testing.T, test func(t *testing.T, agent, vendor string)) {
 	for vendor, agent := range agents {
 		t.Run(vendor, func(t *testing.T) {
 			driver.Leave(t, running)
+			putKey(t)
 			test(t, agent, vendor)
 		})
 	}
@@ -186,6 +157,7 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	expect.AtNight(t) // it waits; "overloaded" above is a sample
 	driver.Leave(t, running)
+	putKey(t)
 	vendors.Fail(slices.Repeat([]models.Failure{{Status: 503}}, 5)...)
 	d := begin(t, "codex", "最初のお願いです")
 	d.Timeout *= 3 // whose tries take longer than one timeout
@@ -246,20 +218,15 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 	})
 }
 
-// log is what the functions print.
-type log struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+// Runs last: the logs of all these tests have no key and nothing that people or models said.
+func TestTheLogsHoldNoKeyAndNoContent(t *testing.T) {
+	text := logged.String()
+	if !strings.Contains(text, `"message":"model call"`) || !strings.Contains(text, `"prompt":"plan.ja.`) {
+		t.Fatal("the logs do not tell of the calls")
+	}
+	for _, secret := range []string{vendors.Key, "勤怠", "従業員", "営業部"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the logs hold %q", secret)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package providers
+package edges
 
 import (
 	"encoding/json"
