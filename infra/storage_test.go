@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/store/large"
 )
 
 // storageRules are about data that must survive a mistaken update, a deleted stack or a lost message.
 func storageRules() []rule {
-	return []rule{keptRule, tableRule, bucketRule, forgettingRule, deadLetterRule, secretAndLogRule}
+	return []rule{keptRule, tableRule, bucketRule, forgettingRule, homeRule, deadLetterRule, secretAndLogRule}
 }
 
 func keptRule(s *stack, wrong report) {
@@ -291,6 +292,31 @@ func forgetRule(s *stack, wrong report) {
 	for _, list := range erased {
 		wrong.where(!s.allowsRow(s.role(sweeper), "dynamodb:DeleteItem", list+"*"),
 			"%s may not delete rows %s", sweeper, list)
+	}
+}
+
+// goes says how the bucket's objects below each prefix go away. Whoever forgets a tenant's results or a conversation
+// looks below these, so an object elsewhere would stay for ever.
+var goes = map[string]string{
+	large.ResultsPrefix: "expire-results, and so do the next two", large.FilesPrefix: "", conversation.PromptsPrefix: "",
+	conversation.StampedPrefix: "stays as long as the audit log", "contests/": "with the rows that name them",
+	conversation.TalksPrefix: "with their conversation", "workspaces/": "with their conversation, or by the bucket",
+	"turns/": "the bucket, by forgettingRule", "exports/": "the bucket, by forgettingRule",
+}
+
+// homeRule: whatever functions may put into the bucket lies below a known prefix. Only execute-process, which stores
+// under the kinds' own prefixes, may put anywhere.
+func homeRule(s *stack, wrong report) {
+	for id := range s.functions {
+		for _, st := range s.statements(s.role(id)) {
+			for _, on := range st.resources {
+				below, ours := strings.CutPrefix(on, "ResultsBucket.Arn/")
+				prefix, _, _ := strings.Cut(below, "/")
+				_, known := goes[prefix+"/"]
+				wrong.where(ours && st.effect == "Allow" && slices.Contains(st.actions, "s3:PutObject") && !known &&
+					(below != "*" || id != "ExecuteProcessFunction"), "%s may put objects %s, which nobody forgets", id, below)
+			}
+		}
 	}
 }
 

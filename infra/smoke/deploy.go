@@ -16,8 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
-	"ringi/infra/smoke/standin"
 )
 
 // stacks are the deployment under test and the stand-in for Slack.
@@ -39,7 +37,8 @@ func (s *stacks) try(ctx context.Context) error {
 		return err
 	}
 	s.say("deploying %s", s.name)
-	err := s.deploy(ctx, s.name, "--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce", "TenantAdmin="+standin.Stamper)
+	err := s.deploy(ctx, s.name, "--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce",
+		"TenantAdmin="+slackStamper)
 	if err != nil {
 		return err
 	}
@@ -56,7 +55,7 @@ func (s *stacks) deploySlack(ctx context.Context) error {
 		return fmt.Errorf("make a folder for the stand-in: %w", err)
 	}
 	defer os.RemoveAll(folder)
-	source := filepath.Join("infra", "smoke", "slack")
+	source := filepath.Join("infra", "smoke")
 	if _, err := s.run(ctx, "env", "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "go", "build",
 		"-tags", "lambda.norpc,nethttpomithttp2",
 		"-o", filepath.Join(folder, "bootstrap"), "./"+filepath.ToSlash(source)); err != nil {
@@ -89,7 +88,8 @@ func (s *stacks) deploy(ctx context.Context, name string, more ...string) error 
 
 // read returns a stack's outputs.
 func (s *stacks) read(ctx context.Context, name string) (map[string]string, error) {
-	out, err := s.run(ctx, "sam", "list", "stack-outputs", "--stack-name", name, "--region", s.cfg.Region, "--output", "json")
+	out, err := s.run(ctx, "sam", "list", "stack-outputs", "--stack-name", name, "--region", s.cfg.Region, "--output",
+		"json")
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,8 @@ func (s *stacks) remove(ctx context.Context) error {
 	if s.outputs != nil {
 		errs = errors.Join(errs, s.forget(ctx))
 	} else if len(s.begun) > 1 {
-		s.say("%s was not finished: if a table named %s-Table-… is left, delete it by hand (it is empty and protected)", s.name, s.name)
+		s.say("%s was not finished: if a table named %s-Table-… is left, delete it by hand (it is empty and protected)",
+			s.name, s.name)
 	}
 	return errs
 }

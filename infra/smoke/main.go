@@ -1,5 +1,6 @@
 // Command smoke tries this deployment in a real AWS account: it deploys the template as a new stack with a stand-in for
-// Slack, makes and stamps one request, opens a Home tab, types /ringi list, reads the audit log, and deletes everything:
+// Slack, makes and stamps one request, opens a Home tab, types /ringi list, reads the audit log, and deletes
+// everything:
 //
 //	AWS_DEFAULT_REGION=us-east-1 go run ./infra/smoke
 //
@@ -22,16 +23,21 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"ringi/shared/runtime/clock"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"ringi/shared/runtime/clock"
 )
 
 func main() {
+	if os.Getenv("AWS_LAMBDA_RUNTIME_API") != "" { // deployed as the stand-in for Slack
+		lambda.Start(answerCall)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cfg, err := config.LoadDefaultConfig(ctx)
@@ -48,9 +54,10 @@ func main() {
 
 // program is what the smoke test needs: AWS, HTTP, commands and output.
 type program struct {
-	cfg      aws.Config
-	out      io.Writer
-	run      func(ctx context.Context, name string, args ...string) ([]byte, error) // runs a program, and returns its standard output
+	cfg aws.Config
+	out io.Writer
+	run func(ctx context.Context, name string, args ...string) ([]byte,
+		error) // runs a program, and returns its standard output
 	http     *http.Client
 	patience time.Duration // how long each wait may take
 }

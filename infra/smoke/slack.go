@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/smoke/standin"
 	"ringi/shared/slack/slackapi/inbound"
 )
 
@@ -37,30 +36,31 @@ func (s slack) event(ctx context.Context, v map[string]any) (status int, answer 
 // callback wraps an event of the workspace as Slack does.
 func callback(id string, event map[string]any) map[string]any {
 	return map[string]any{
-		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": id, "event_time": time.Now().Unix(),
+		"type": "event_callback", "team_id": slackTeam, "api_app_id": app, "event_id": id, "event_time": time.Now().Unix(),
 		"event": event, "is_ext_shared_channel": false,
-		"authorizations": []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
+		"authorizations": []any{map[string]any{"team_id": slackTeam, "user_id": slackBot, "is_bot": true}},
 	}
 }
 
 // mention is the event of a message to the bot in the channel.
 func mention(text, ts string) map[string]any {
 	return callback("Ev"+strings.ReplaceAll(ts, ".", ""), map[string]any{
-		"type": "app_mention", "user": standin.Asker, "team": standin.Team, "channel": standin.Channel, "text": text, "ts": ts, "event_ts": ts,
+		"type": "app_mention", "user": slackAsker, "team": slackTeam, "channel": slackChannel, "text": text, "ts": ts,
+		"event_ts": ts,
 	})
 }
 
 // homeOpened is the event of a person who opens the app's Home tab.
 func homeOpened() map[string]any {
 	return callback("EvHOME", map[string]any{
-		"type": "app_home_opened", "user": standin.Stamper, "channel": standin.Direct, "tab": "home", "event_ts": "1.000100",
+		"type": "app_home_opened", "user": slackStamper, "channel": slackDirect, "tab": "home", "event_ts": "1.000100",
 	})
 }
 
 // command types /ringi and a text in the channel, as Asker.
 func (s slack) command(ctx context.Context, text string) (status int, answer string, err error) {
 	form := url.Values{
-		"command": {"/ringi"}, "text": {text}, "team_id": {standin.Team}, "channel_id": {standin.Channel}, "user_id": {standin.Asker},
+		"command": {"/ringi"}, "text": {text}, "team_id": {slackTeam}, "channel_id": {slackChannel}, "user_id": {slackAsker},
 		"api_app_id": {app}, "trigger_id": {"1.2.3"}, "is_enterprise_install": {"false"},
 	}
 	return s.send(ctx, s.commands, "application/x-www-form-urlencoded", form.Encode())
@@ -69,16 +69,18 @@ func (s slack) command(ctx context.Context, text string) (status int, answer str
 func (s slack) click(ctx context.Context, action, task, id, ts, thread string) (status int, answer string, err error) {
 	payload, err := json.Marshal(map[string]any{
 		"type": "block_actions", "api_app_id": app, "trigger_id": "1.2.3",
-		"user": map[string]any{"id": standin.Stamper, "team_id": standin.Team}, "team": map[string]any{"id": standin.Team},
-		"channel":   map[string]any{"id": standin.Channel},
-		"container": map[string]any{"type": "message_attachment", "channel_id": standin.Channel, "message_ts": ts, "thread_ts": thread},
-		"message":   map[string]any{"ts": ts, "thread_ts": thread},
-		"actions":   []any{map[string]any{"type": "button", "action_id": action, "block_id": task, "value": id}},
+		"user": map[string]any{"id": slackStamper, "team_id": slackTeam}, "team": map[string]any{"id": slackTeam},
+		"channel": map[string]any{"id": slackChannel},
+		"container": map[string]any{"type": "message_attachment", "channel_id": slackChannel, "message_ts": ts,
+			"thread_ts": thread},
+		"message": map[string]any{"ts": ts, "thread_ts": thread},
+		"actions": []any{map[string]any{"type": "button", "action_id": action, "block_id": task, "value": id}},
 	})
 	if err != nil {
 		return 0, "", err
 	}
-	return s.send(ctx, s.interactions, "application/x-www-form-urlencoded", url.Values{"payload": {string(payload)}}.Encode())
+	return s.send(ctx, s.interactions, "application/x-www-form-urlencoded",
+		url.Values{"payload": {string(payload)}}.Encode())
 }
 
 func (s slack) send(ctx context.Context, to, kind, body string) (status int, answer string, err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -13,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/stack"
-	"ringi/infra/smoke/standin"
 	"ringi/shared/runtime/expect"
 )
 
@@ -82,13 +83,15 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	inProject(t)
 	s := expect.Value(stack.Start(t.Context(), stack.Options{Model: "demo", Artifacts: os.Getenv("RINGI_ARTIFACTS")}))(t)
 	t.Cleanup(s.Close)
-	slackSide := httptest.NewServer(standin.Handler())
+	slackSide := httptest.NewServer(standIn())
 	t.Cleanup(slackSide.Close)
 	d := &deployed{log: s.Lambda.Logs, outputs: map[string]map[string]string{
 		"slack": {"SlackApiUrl": slackSide.URL + "/api/"},
 		"main": {
-			"EventsUrl": s.URL + "/slack/events", "InteractionsUrl": s.URL + "/slack/interactions", "CommandsUrl": s.URL + "/slack/commands", "TableName": s.TableName,
-			"ResultsBucketName": s.BucketName, "CredentialsKeyArn": s.KeyID, "HeadsBucketName": s.HeadsBucket, "ChainKeyArn": s.ChainKeyID,
+			"EventsUrl": s.URL + "/slack/events", "InteractionsUrl": s.URL + "/slack/interactions", "CommandsUrl": s.URL +
+				"/slack/commands", "TableName": s.TableName,
+			"ResultsBucketName": s.BucketName, "CredentialsKeyArn": s.KeyID, "HeadsBucketName": s.HeadsBucket,
+			"ChainKeyArn": s.ChainKeyID,
 		},
 	}}
 	for _, x := range s.Template.Secrets {
@@ -101,11 +104,15 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	name := strings.Fields(d.told[len(d.told)-1])[3]
 	name = strings.TrimSuffix(name, "-slack")
 	want := []string{
-		"sam build", "go build", "sam deploy S-slack", "sam list S-slack", "sam deploy S", "sam list S", "sam delete S", "sam delete S-slack",
+		"sam build", "go build", "sam deploy S-slack", "sam list S-slack", "sam deploy S", "sam list S", "sam delete S",
+		"sam delete S-slack",
 	}
 	got := slices.DeleteFunc(d.kinds(name), func(k string) bool { return k == "sam logs" })
 	expect.That(t, slices.Equal(got, want), "sam was told %q, wanted %q", got, want)
-	for _, line := range []string{"/ringi list names the request", "the Home tab is published", "the audit log has each of it once", "deleted the table", "deleted the bucket " + s.BucketName, "deleted the bucket of heads", "deleted the key " + s.ChainKeyID, "deleted the secret"} {
+	for _, line := range []string{"/ringi list names the request", "the Home tab is published",
+		"the audit log has each of " +
+			"it once", "deleted the table", "deleted the bucket " + s.BucketName, "deleted the bucket " +
+			"of heads", "deleted the key " + s.ChainKeyID, "deleted the secret"} {
 		expect.That(t, strings.Contains(out.String(), "ok  "+line), "it does not say %q:\n%s", line, &out)
 	}
 	tables, err := dynamodb.NewFromConfig(s.AWS).ListTables(t.Context(), &dynamodb.ListTablesInput{})
@@ -128,4 +135,18 @@ func TestAFailedDeploymentIsDeleted(t *testing.T) {
 	err = p.main(t.Context(), []string{"-keep"})
 	expect.That(t, err != nil && !strings.Contains(strings.Join(d.told[before:], "\n"), "sam delete"),
 		"with -keep: %v %q", err, d.told[before:])
+}
+
+// Forms reach a function base64-encoded.
+func TestAFormOfSlacksReachesTheStandIn(t *testing.T) {
+	in := events.APIGatewayV2HTTPRequest{RawPath: "/api/users.info",
+		Headers: map[string]string{"content-type": "application/x-www-form-urlencoded"}, IsBase64Encoded: true,
+		Body: base64.StdEncoding.EncodeToString([]byte("user=U0STAMP00"))}
+	in.RequestContext.HTTP.Method = "POST"
+	out, err := answerCall(t.Context(), in)
+	expect.That(t, err == nil && out.StatusCode == 200 && strings.Contains(out.Body, `"ok":true`) &&
+		strings.Contains(out.Body, `"id":"U0STAMP00"`), "%d %s %v", out.StatusCode, out.Body, err)
+	in.RawPath = "/api/files.upload"
+	out, err = answerCall(t.Context(), in)
+	expect.That(t, err == nil && strings.Contains(out.Body, "unknown_method"), "%d %s %v", out.StatusCode, out.Body, err)
 }

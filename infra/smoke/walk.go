@@ -16,14 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/infra/smoke/standin"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
 )
 
 // said is the text of the request; the demo model plans one direct message for it.
-const said = "<@" + standin.Bot + "> <@" + standin.Stamper + "> さんに「動作確認です」と DM して"
+const said = "<@" + slackBot + "> <@" + slackStamper + "> さんに「動作確認です」と DM して"
 
 // request is a message in Slack and the task that is made from it.
 type request struct {
@@ -46,11 +45,11 @@ func (s *stacks) walk(ctx context.Context) error {
 	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"],
 		interactions: s.outputs["InteractionsUrl"], commands: s.outputs["CommandsUrl"]}
 	r.rows = store.NewTasks(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
-	id, err := task.ID(standin.Team, standin.Channel, r.ts)
+	id, err := task.ID(slackTeam, slackChannel, r.ts)
 	if err != nil {
 		return err
 	}
-	r.ref = task.RefOf(aggregate.TenantID(standin.Team), id)
+	r.ref = task.RefOf(aggregate.TenantID(slackTeam), id)
 	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.list, r.openHome, r.stampPolicy,
 		r.stampSteps, r.done, r.audited} {
 		if err := step(ctx); err != nil {
@@ -61,7 +60,8 @@ func (s *stacks) walk(ctx context.Context) error {
 }
 
 func (r *request) paste(ctx context.Context) error {
-	text, err := json.Marshal(map[string]string{"signing_secret": r.slack.secret, "bot_token": "xoxb-smoke", "app_id": app, "api_url": r.slackURL})
+	text, err := json.Marshal(map[string]string{"signing_secret": r.slack.secret, "bot_token": "xoxb-smoke",
+		"app_id": app, "api_url": r.slackURL})
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,8 @@ func (r *request) verify(ctx context.Context) error {
 }
 
 // answers repeats call until its answer has this status and contains this text.
-func (r *request) answers(ctx context.Context, what string, status int, text string, call func() (int, string, error)) error {
+func (r *request) answers(ctx context.Context, what string, status int, text string,
+	call func() (int, string, error)) error {
 	return r.until(ctx, what, func() (bool, error) {
 		got, body, err := call()
 		if err == nil && (got != status || !strings.Contains(body, text)) {
@@ -132,7 +133,8 @@ func (r *request) openHome(ctx context.Context) error {
 		return err
 	}
 	return r.until(ctx, "the Home tab is published", func() (bool, error) {
-		out, err := r.run(ctx, "sam", "logs", "--cw-log-group", "/ringi/"+r.name+"/functions", "--region", r.cfg.Region, "--filter", `"Home tab published"`)
+		out, err := r.run(ctx, "sam", "logs", "--cw-log-group", "/ringi/"+r.name+"/functions", "--region", r.cfg.Region,
+			"--filter", `"Home tab published"`)
 		if err == nil && !strings.Contains(string(out), "Home tab published") {
 			err = errors.New("no Home tab is published: the log of update-card says why")
 		}
@@ -210,7 +212,7 @@ func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Agg
 // audited checks that the audit log has each action once.
 func (r *request) audited(ctx context.Context) error {
 	want := []string{
-		"task.created by system", "prompt.approved by " + standin.Stamper, "process.approved by " + standin.Stamper,
+		"task.created by system", "prompt.approved by " + slackStamper, "process.approved by " + slackStamper,
 		"execution.started by system", "execution.completed by system",
 	}
 	return r.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index lags behind

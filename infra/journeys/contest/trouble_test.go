@@ -32,14 +32,14 @@ type trouble struct {
 func troubles() []trouble {
 	return []trouble{
 		{
-			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 30, status: contest.SummaryPartialFailure, scored: 1,
+			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 20, status: contest.SummaryPartialFailure, scored: 1,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure, "careful": contest.MaxRoundsReached},
 			card:  []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に制限時間に達しました。", "即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
 			page:  []string{"一部のチームが失敗", "最初の採点の前に制限時間に達しました。", "AI モデルが回答を断りました。"},
 		},
 		{
 			name: "time, model and evaluator fail in the second round",
-			text: "demo: hang solo round 2 demo: refuse swift round 2 demo: unscored careful round 2", seconds: 30,
+			text: "demo: hang solo round 2 demo: refuse swift round 2 demo: unscored careful round 2", seconds: 20,
 			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
 				"careful": contest.PartialFailure},

@@ -1,5 +1,9 @@
 // Package process starts child processes that are killed when this process ends. Each child has a process group of its
 // own, so the terminal's Ctrl-C does not reach it.
+//
+// It also installs what such processes need: private Python environments with pinned packages, and packages of Node for
+// tests. Handler guards the listeners on this machine: a page that is open in a browser here can send requests to every
+// local port, and a page whose host name resolves to this machine can read the answers.
 package process
 
 import (

@@ -1,5 +1,10 @@
 // Package template reads template.yaml, the description of the system, and resolves every intrinsic to its value in a
 // local stack.
+//
+// Bench judges calls to AWS by the role of the calling function, as AWS does: an explicit Deny wins, and a request that
+// no statement allows is refused. It knows the part of the policy language that template.yaml uses. Reading a policy
+// with anything else returns an error, so that no call is judged by half a policy. It does not judge bucket and key
+// policies, permissions boundaries or policies of an organization.
 package template
 
 import (

@@ -1,5 +1,10 @@
 // Package webapi answers the app's calls as Slack's Web API does. It has the methods that the product uses, with their
 // errors, and can be made to fail.
+//
+// A Workspace holds people, channels, messages, modals, and short-lived trigger ids and response URLs, with Slack's
+// rules about them, and knows no HTTP. Blocks and ViewProblems check Block Kit with Slack's limits, messages and JSON
+// pointers. Tests check the product's cards by them, so they share no code with the product: the limits come from
+// Slack's Block Kit reference, the doc comments of @slack/types, and recorded answers of Slack.
 package webapi
 
 import (

@@ -3,12 +3,16 @@ package models
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream/eventstreamapi"
+
+	"ringi/shared/model"
 )
 
 // object is JSON to be sent.
@@ -172,4 +176,77 @@ func writeFrame(w io.Writer, e event) {
 		frame.Headers.Set(header, eventstream.StringValue(value))
 	}
 	_ = eventstream.NewEncoder().Encode(w, frame) // a failure means that the client has disconnected
+}
+
+// readConverse reads a request of Converse or ConverseStream, which have the model in the path.
+func readConverse(body []byte) (spokenTo, error) {
+	var q struct {
+		ToolConfig struct {
+			Tools []struct {
+				ToolSpec struct {
+					Name        string
+					InputSchema struct{ JSON map[string]any }
+				}
+			}
+		}
+		OutputConfig struct {
+			TextFormat struct {
+				Structure struct{ JSONSchema struct{ Schema string } }
+			}
+		}
+		Messages []struct {
+			Role    model.Role
+			Content []struct {
+				Text, CachePoint, Image, ReasoningContent json.RawMessage
+				ToolUse                                   *struct {
+					ToolUseID, Name string
+					Input           json.RawMessage
+				}
+				ToolResult *struct {
+					ToolUseID string
+					Content   []block
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return spokenTo{}, err
+	}
+	schema := json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema)
+	if err := complete("bedrock", body, &format{Schema: schema}); err != nil {
+		return spokenTo{}, err
+	}
+	c := begun("bedrock", "", schema)
+	for _, t := range q.ToolConfig.Tools {
+		if err := cmp.Or(c.offer(t.ToolSpec.Name), c.takes(t.ToolSpec.InputSchema.JSON)); err != nil { // as Claude there
+			return c.spokenTo, err
+		}
+	}
+	for _, m := range q.Messages {
+		var parts []model.Part
+		for _, b := range m.Content {
+			var text string
+			switch {
+			case b.ToolUse != nil:
+				parts = append(parts,
+					model.Part{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}})
+			case b.ToolResult != nil:
+				parts = append(parts,
+					model.Part{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}})
+			case b.Image != nil:
+				parts = append(parts, model.Part{Image: &model.Image{}})
+			case json.Unmarshal(b.Text, &text) == nil:
+				parts = append(parts, model.Part{Text: text})
+			case b.CachePoint == nil && b.ReasoningContent == nil:
+				return c.spokenTo, errors.New("a content block of no known kind")
+			}
+		}
+		if len(m.Content) == 0 {
+			return c.spokenTo, fmt.Errorf("The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", len(c.said))
+		}
+		if err := c.strictly(m.Role, parts); err != nil {
+			return c.spokenTo, err
+		}
+	}
+	return c.end()
 }
