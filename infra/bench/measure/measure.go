@@ -43,7 +43,8 @@ var bareOf = map[string]string{
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
 	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-models-mcp",
-	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb", "expire-results": "dynamodb",
+	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb",
+	"expire-results": "dynamodb",
 	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
 	"call-tool": "dynamodb-secret-slack", "read-file": "dynamodb",
@@ -147,14 +148,17 @@ func slackSecret(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, r.Host)
+	fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",`+
+		`\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, r.Host)
 }
 
 // environment adds the variables that Lambda sets to a function's own.
 func environment(endpoint string, own map[string]string) (list []string) {
 	all := map[string]string{
-		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_LAMBDA_FUNCTION_NAME": "bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "INFO", "TZ": ":UTC",
+		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local",
+		"AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_LAMBDA_FUNCTION_NAME": "bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "AWS_LAMBDA_LOG_FORMAT": "JSON",
+		"AWS_LAMBDA_LOG_LEVEL": "INFO", "TZ": ":UTC",
 		"PATH": "/usr/local/bin:/usr/bin:/bin",
 	}
 	maps.Copy(all, own)

@@ -1,6 +1,6 @@
-// Package edges tests what stands around a request: every provider of models and every wire to agents, with fake vendors
-// at the back, models that obey an attacker, and other places in Slack than a request's thread. All of it goes through
-// the front door.
+// Package edges tests what stands around a request: every provider of models and every wire to agents, with fake
+// vendors at the back, models that obey an attacker, and other places in Slack than a request's thread. All of it goes
+// through the front door.
 package edges
 
 import (
@@ -47,10 +47,12 @@ func run(m *testing.M) int {
 	o := driver.Options()
 	o.Model, o.Allow, o.FunctionLog = "", []string{at.Host}, &logged
 	o.Parameters = map[string]string{
-		"Model": "", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1", "BedrockBaseUrl": server.URL + "/bedrock",
+		"Model": "", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1",
+		"BedrockBaseUrl": server.URL + "/bedrock",
 	}
 	endpoint := map[string]string{"url": server.URL + "/compatible/v1", "key": vendors.Key}
-	keys = map[string]any{"anthropic": "", "openai": vendors.Key, "compatible": map[string]any{"box": endpoint, "gemini": endpoint}}
+	keys = map[string]any{"anthropic": "", "openai": vendors.Key, "compatible": map[string]any{"box": endpoint,
+		"gemini": endpoint}}
 	o.ModelKeys = keys
 	return driver.Run(m, o, func(s *stack.Stack) { running = s })
 }
@@ -255,6 +257,7 @@ func putKey(t *testing.T) {
 		if s.ID != "ModelSecret" {
 			continue
 		}
-		expect.Value(secretsmanager.NewFromConfig(running.AWS).PutSecretValue(context.Background(), &secretsmanager.PutSecretValueInput{SecretId: &s.Name, SecretString: aws.String(string(value))}))(t)
+		expect.Value(secretsmanager.NewFromConfig(running.AWS).PutSecretValue(context.Background(),
+			&secretsmanager.PutSecretValueInput{SecretId: &s.Name, SecretString: aws.String(string(value))}))(t)
 	}
 }

@@ -86,7 +86,10 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 	for _, key := range []string{"CARD#task", "CARD#prompt#0001"} {
 		harmless(t, driver.Face(d.Card(key, "")))
 	}
-	if strings.Contains(waits, "✅ 承認:") || slices.ContainsFunc(d.Audit(), func(s string) bool { return strings.Contains(s, "approved") }) {
+	if strings.Contains(waits, "✅ 承認:") || slices.ContainsFunc(d.Audit(), func(s string) bool {
+		return strings.Contains(s,
+			"approved")
+	}) {
 		t.Errorf("somebody has approved: %v, %s", d.Audit(), waits)
 	}
 	d.Approve(webapi.Tanaka)

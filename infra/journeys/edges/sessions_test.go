@@ -70,7 +70,8 @@ func TestTheHappyPathThroughAManagedSession(t *testing.T) {
 	}
 	x := session(t, d)
 	if x.ID != e.SessionID || len(x.Messages) != 1 || x.Refused > 0 || len(x.Answers) != len(a.Process().Steps) {
-		t.Errorf("session %s was told %d times and got %d answers, %d made no sense", x.ID, len(x.Messages), len(x.Answers), x.Refused)
+		t.Errorf("session %s was told %d times and got %d answers, %d made "+
+			"no sense", x.ID, len(x.Messages), len(x.Answers), x.Refused)
 	}
 	for _, answer := range x.Answers {
 		if answer.Error || strings.Contains(answer.Text, "@example") {
@@ -115,7 +116,8 @@ func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 			rows = append(rows, &conversation.Message{
 				MessageID: conversation.MessageID("T", ref.ID,
 					fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
-				Content: text + strings.Repeat("x", max(0, bytes-len(text))), CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second),
+				Content:   text + strings.Repeat("x", max(0, bytes-len(text))),
+				CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second),
 			})
 		}
 		expect.NoError(t, d.Rows().PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
@@ -146,15 +148,19 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 				a := d.Rests()
 				asked := heard(before)
 				last := asked[len(asked)-1]
-				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond), a.Conversation.Usage.Cost-cost)
-				if len(asked) != i+2 || len(last) > turn.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 || !strings.Contains(last, "ここまでの要約です") {
+				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the "+
+					"card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond),
+					a.Conversation.Usage.Cost-cost)
+				if len(asked) != i+2 || len(last) > turn.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 ||
+					!strings.Contains(last, "ここまでの要約です") {
 					t.Errorf("%d calls, the last of %d bytes", len(asked), len(last))
 				}
 			}
 			desk, began := driver.SitDown(t, running, webapi.Sato), time.Now()
 			status, page := desk.Get(d.Page())
 			t.Logf("the page: %s, %d bytes", time.Since(began).Round(time.Millisecond), len(page))
-			if status != http.StatusOK || !strings.Contains(page, "ここまでの要約です") || !strings.Contains(page, "三つ目の答え") || strings.Count(page, "番目の相談です") > 100 {
+			if status != http.StatusOK || !strings.Contains(page, "ここまでの要約です") || !strings.Contains(page, "三つ目の答え") ||
+				strings.Count(page, "番目の相談です") > 100 {
 				t.Errorf("the page is %d, or does not have the summary and the newest messages alone", status)
 			}
 		})

@@ -53,7 +53,8 @@ func TestAConversationOnEachWire(t *testing.T) {
 		vendors.Scripted(
 			models.Script{Odd: true, Texts: []string{"コマンドを", "提案します。"}, Calls: []models.ScriptedCall{
 				call("first", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"計算します"}`),
-				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"書きます"}`),
+				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],`+
+					`"summary":"書きます"}`),
 			}},
 			models.Script{Texts: []string{"答えは 42 でした。"}},
 		)
@@ -140,11 +141,13 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 				d := begin(t, agent, "お願いします")
 				d.Shows(test.shows)
 				a := d.Rests()
-				if n := vendors.Calls(vendor) - before; n != test.calls || d.Count(test.shows) != 1 || d.Count("未完") != 0 || d.Count("再試行") != 0 || len(a.Actions) != 0 || len(a.Cards) != 1 {
+				if n := vendors.Calls(vendor) - before; n != test.calls || d.Count(test.shows) != 1 || d.Count("未完") != 0 ||
+					d.Count("再試行") != 0 || len(a.Actions) != 0 || len(a.Cards) != 1 {
 					_, faces := d.Faces()
 					t.Errorf("%d calls and %d cards: %q", n, len(a.Cards), faces)
 				}
-				if failed := test.calls == 0; failed != (a.Conversation.Status == conversation.Failing) || a.Conversation.TriedError != "" {
+				if failed := test.calls == 0; failed != (a.Conversation.Status == conversation.Failing) ||
+					a.Conversation.TriedError != "" {
 					t.Errorf("%+v", a.Conversation)
 				}
 			})
@@ -176,7 +179,8 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	if a := d.Rests(); a.Conversation.Status != conversation.Open || a.Conversation.Error != "" {
 		t.Errorf("%+v", a.Conversation)
 	}
-	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0], "続けて") {
+	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0],
+		"続けて") {
 		t.Error("the model was not told what was said before")
 	}
 }
@@ -197,7 +201,8 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		d.Shows("操作 #1(却下)", "消さないでください")
 		d.Shows("操作 #2 の確認", "ls -la")
 		desk := driver.SitDown(t, running, webapi.Sato)
-		if status, page := desk.Get(d.Page()); status != http.StatusOK || !strings.Contains(page, "消さないでください") || !strings.Contains(page, "ls -la") {
+		if status, page := desk.Get(d.Page()); status != http.StatusOK || !strings.Contains(page, "消さないでください") ||
+			!strings.Contains(page, "ls -la") {
 			t.Errorf("the page is %d, or lacks what was rejected or what waits", status)
 		}
 		if status, page := desk.Act(d, "reject", "一覧もいりません"); status != http.StatusSeeOther {

@@ -102,6 +102,7 @@ func TestThePageEditsAndDeletesOnesOwnMessages(t *testing.T) {
 		status, answer := act(tt.act, tt.user, tt.ts, tt.text)
 		expect.That(t, status == tt.status, "%s: status %d: %v", name, status, answer)
 	}
+	expect.Eventually(t, "the mention", func() bool { return len(w.app.events()) == 1 })
 	status, answer := act("edit", webapi.Sato, ts, "@Ringi 営業部 & 人事部の勤怠")
 	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
 	expect.Eventually(t, "the mention, twice", func() bool { return len(w.app.events()) == 2 })

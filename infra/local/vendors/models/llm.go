@@ -1,5 +1,5 @@
-// Package models stands in for the vendors of models. It speaks the protocol of each, and answers as the demo model does
-// or as a test's script says. Server stands in for Claude Managed Agents: its agent makes the tool calls that the
+// Package models stands in for the vendors of models. It speaks the protocol of each, and answers as the demo model
+// does or as a test's script says. Server stands in for Claude Managed Agents: its agent makes the tool calls that the
 // message names, one after the other. What vendors publish of their APIs is held beside it, so that a mistake that
 // clients and stand-ins share shows. Sample has files of contests: teams, a contest's file, an evaluator and a judge.
 package models

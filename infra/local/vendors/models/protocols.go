@@ -242,7 +242,8 @@ func readConverse(body []byte) (spokenTo, error) {
 			}
 		}
 		if len(m.Content) == 0 {
-			return c.spokenTo, fmt.Errorf("The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", len(c.said))
+			return c.spokenTo, fmt.Errorf("The content field in the Message object at messages.%d is empty. Add a "+
+				"ContentBlock object to the content field and try again.", len(c.said))
 		}
 		if err := c.strictly(m.Role, parts); err != nil {
 			return c.spokenTo, err

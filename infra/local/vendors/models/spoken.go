@@ -179,7 +179,8 @@ func readAnthropic(body []byte) (spokenTo, error) {
 func (c *conversation) strictly(role model.Role, parts []model.Part) error {
 	began := false // there was a part that is not a result
 	if n := len(c.said); c.of == "bedrock" && n > 0 && c.said[n-1].Role == role {
-		return errors.New("A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.")
+		return errors.New("A conversation must alternate between user and assistant roles. Make sure the conversation " +
+			"alternates between user and assistant roles and try again.")
 	}
 	for _, p := range parts {
 		switch {
@@ -310,7 +311,8 @@ func readCompletions(of string, body []byte) (spokenTo, error) {
 		switch m.Role {
 		case "user", "assistant":
 			if len(parts) == 0 && (m.Content == nil || string(m.Content) == "null") {
-				return c.spokenTo, fmt.Errorf("Invalid value for 'messages[%d].content': expected a string, got null.", len(c.said)+1)
+				return c.spokenTo, fmt.Errorf("Invalid value for 'messages[%d].content': expected a string, "+
+					"got null.", len(c.said)+1)
 			}
 			if err := c.answered(); err != nil {
 				return c.spokenTo, err
@@ -320,7 +322,8 @@ func readCompletions(of string, body []byte) (spokenTo, error) {
 		case "tool":
 			role, parts = model.User, []model.Part{{Result: &model.Result{CallID: m.CallID, Text: text}}}
 		default:
-			return c.spokenTo, fmt.Errorf("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", m.Role)
+			return c.spokenTo, fmt.Errorf("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', "+
+				"'function', 'tool', and 'developer'.", m.Role)
 		}
 		if err := c.add(role, parts...); err != nil {
 			return c.spokenTo, err
