@@ -3,12 +3,11 @@ package console_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -21,7 +20,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
 
@@ -299,23 +297,8 @@ func organised(w *consoletest.World) []look {
 	}
 }
 
-// TestLooksOfSuccessors is TestLooksOfThePagesThatAdministratorsRead for successors.
-func TestLooksOfSuccessors(t *testing.T) {
-	db, b := storetest.Start(t), browser.Start(t)
-	w, empty := consoletest.New(t, db), consoletest.New(t, db)
-	ask, refused := successors(w)
-	list := look{name: "successors", path: "/console/successors"}
-	looks := []look{ask, refused, list, {name: "successor-link", path: w.TaskPage()}}
-	for _, locale := range language.All {
-		t.Run(locale, func(t *testing.T) {
-			looked(t, w, b, locale, looks)
-			looked(t, empty, b, locale, []look{{name: "successors-none", path: list.path}})
-		})
-	}
-}
-
-// successors returns the page of a successor of somebody who has left, and the page that refuses one.
-func successors(w *consoletest.World) (ask, refused look) {
+// successorLooks are the page of a successor of somebody who has left, one that refuses one, and what leads to them.
+func successorLooks(w *consoletest.World) []look {
 	const gone = "U0TAKADA"
 	who := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Alex, webapi.Suzuki, webapi.Tanaka}}
 	_, rev, err := w.Store.Rules(w.T.Context(), w.Tenant.ID)
@@ -329,9 +312,40 @@ func successors(w *consoletest.World) (ask, refused look) {
 	w.Ask()
 	p := w.PlannedOnRoute(w.SettingsNow(), opening, consoletest.Message(1, "勤怠をお送りします。")).Process()
 	q := url.Values{"gate": {p.ID}, "stage": {"1"}, "for": {gone}}
-	ask = look{name: "successor", path: w.TaskPage() + "/successor?" + q.Encode()}
+	ask := look{name: "successor", path: w.TaskPage() + "/successor?" + q.Encode()}
 	q.Set("asked", p.Asked)
 	q.Set("to", webapi.Suzuki)
 	q.Set("reason", "部長の退職のため、後任が決まるまで担当します。")
-	return ask, look{name: "successor-refused", path: w.TaskPage() + "/successor", form: q}
+	return []look{ask, {name: "successor-refused", path: w.TaskPage() + "/successor", form: q},
+		{name: "successors", path: "/console/successors"}, {name: "successor-link", path: w.TaskPage()}}
+}
+
+// requestLooks fills a workspace with requests in every status, and returns their pages and lists. By day each is seen.
+func requestLooks(full *consoletest.World) (all []look) {
+	ids := full.Standing()
+	for n := range 12 {
+		r := consoletest.Requested{
+			User: []string{webapi.Sato, webapi.Tanaka, webapi.Alex}[n%3], Channel: webapi.HR, Kind: "channel",
+			Title: []string{"営業部の残業を月ごとに集計して", "Book a room for Friday 15:00 and tell the team", "全員の有給の残りをシートに書き出して"}[n%3],
+		}
+		if n == 4 {
+			r.Priority = task.Urgent
+		}
+		full.Made(r)
+		if full.Draft(tenancy.DefaultSettings()); n%2 == 0 {
+			full.AskForSteps(consoletest.Message(1, "集計の結果をお送りします。"), consoletest.Message(2, "ご確認をお願いします。"))
+		}
+	}
+	for name, path := range map[string]string{
+		"home-requests": "", "requests": "/tasks", "requests-bad": "/tasks?status=x&from=x", "requests-none": "/tasks?q=zzz",
+		"approvals-full": "/approvals", "approvals-none": "/approvals?writes=sheet",
+		"approvals-grouped": "/approvals?group=person&sort=due", "approvals-bad": "/approvals?sort=x",
+	} {
+		all = append(all, look{name: name, path: "/console" + path, daily: true})
+	}
+	for _, s := range task.Statuses {
+		all = append(all, look{name: "request-" + string(s), path: "/console/tasks/" + ids[s], daily: true})
+	}
+	slices.SortFunc(all, func(a, b look) int { return strings.Compare(a.name, b.name) })
+	return all
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/expect"
 )
 
@@ -42,6 +43,35 @@ func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
 	expect.NoError(b.World.T, parts.Close())
 	asked := fmt.Sprintf("POST %s with a file of %d bytes by %s in %s", path, len(file), b.user, b.Locale)
 	return b.send("POST", path, parts.FormDataContentType(), &body, asked)
+}
+
+// Serve answers a real browser as this browser's user, until the test is over. It returns its address.
+func (b *Browser) Serve() (address string) {
+	return served(b.World.T, func(w http.ResponseWriter, r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
+		to := b.Over
+		if to == nil {
+			to = b.World.Console.Handler()
+		}
+		to.ServeHTTP(w, r)
+	})
+}
+
+// Served answers a real browser by what a function answers, until the test is over. It returns its address.
+func Served(t *testing.T, answer func(r *http.Request) Answer) (address string) {
+	return served(t, func(w http.ResponseWriter, r *http.Request) {
+		expect.NoError(t, r.ParseForm())
+		a := answer(r)
+		w.Header().Set("Content-Type", a.Header.Get("Content-Type"))
+		w.WriteHeader(a.Status)
+		io.WriteString(w, a.Body)
+	})
+}
+
+func served(t testing.TB, handler http.HandlerFunc) (address string) {
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 func (b *Browser) send(method, path, kind string, body io.Reader, asked string) Answer {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
@@ -243,14 +241,8 @@ func pageOfReads(t *testing.T, w *consoletest.World) {
 func onPhone(b *consoletest.Browser, path string) *browser.Tab {
 	t := b.World.T
 	t.Helper()
-	pages := b.World.Console.Handler()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
-		pages.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
 	window := browser.Window{Width: 390, Height: 844, Phone: true, Hasty: true, Calm: true, Language: b.Locale}
-	return browser.Start(t).Open(t, server.URL+path, window)
+	return browser.Start(t).Open(t, b.Serve()+path, window)
 }
 
 // pictured keeps a picture of a page if RINGI_SCREENSHOTS names a folder.

@@ -3,7 +3,6 @@ package settings_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -263,13 +262,8 @@ func TestRowsOfRepositoriesAndReadsAreFilledIn(t *testing.T) {
 }
 
 func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string, window browser.Window) {
-	b, console, version := w.As(webapi.Suzuki), w.Console.Handler(), versionOf(t, "list_employees")
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
-		console.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	tab := c.Open(t, server.URL+"/console/settings", window)
+	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
+	tab := c.Open(t, b.Serve()+"/console/settings", window)
 	fields := map[string]string{
 		"sources.name": "shop", "sources.repository": "acme/shop", "sources.ref": "heads/main", "sources.people": "everybody",
 		"sources.agents": "claude, codex", "sources.allow": "CODEOWNERS", "listed_reads.agent": "claude",

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -254,17 +253,7 @@ func testMarkAtOnce(t *testing.T, w *consoletest.World) {
 	rooms(w)
 	chrome, b := browser.Start(t), w.As(webapi.Suzuki)
 	p := ordering(w, b)
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		answer := b.Get(r.URL.RequestURI())
-		if r.Method == http.MethodPost && r.ParseForm() == nil {
-			answer = b.Post(r.URL.Path, r.PostForm)
-		}
-		rw.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
-		rw.WriteHeader(answer.Status)
-		rw.Write([]byte(answer.Body))
-	}))
-	t.Cleanup(server.Close)
-	tab := chrome.Open(t, server.URL+markPage+standin.PlaceOrder, browser.Window{Width: 900, Height: 900, Calm: true})
+	tab := chrome.Open(t, b.Serve()+markPage+standin.PlaceOrder, browser.Window{Width: 900, Height: 900, Calm: true})
 	for _, chosen := range []struct{ field, value string }{
 		{"#pointer-1", "/items/*/quantity"}, {"#pointer-2", "/items/*/unit_price"}, {"#destination-1", "/supplier"},
 	} {
@@ -322,13 +311,9 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		rule   tenancy.Rule
 	}{
 		{[]string{"prices.model", "llama|"}, "model", tenancy.RuleModel},
-		{[]string{"prices.model", "demo|"}, "model", tenancy.RuleModel},
 		{[]string{"prices.input", "1000|"}, "input", tenancy.RulePrice},
-		{[]string{"prices.input", "|"}, "input", tenancy.RulePrice},
 		{[]string{"prices.output", "-1|"}, "output", tenancy.RulePrice},
-		{[]string{"prices.output", "0.1234567|"}, "output", tenancy.RulePrice},
 		{[]string{"prices.cached", "free|"}, "cached", tenancy.RulePrice},
-		{[]string{"prices.date", "|"}, "date", tenancy.RuleDate},
 		{[]string{"prices.date", "2026-02-30|"}, "date", tenancy.RuleDate},
 	} {
 		page := b.Post("/console/settings", prices(w, tt.change...))
