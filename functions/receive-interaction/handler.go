@@ -25,6 +25,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
+	"ringi/shared/store/large"
 	"ringi/shared/store/records"
 )
 
@@ -75,7 +76,7 @@ type Slack interface {
 // Results reads and copies values that are too large for a row.
 type Results interface {
 	card.Large
-	decide.Results
+	large.Copier
 }
 
 type Handler struct {
@@ -195,13 +196,13 @@ func (p payload) click(subject, id string) click {
 // pressed describes the payload's click on a gate's button. hash is that of the content which the button names.
 func (p payload) pressed(a action) (c click, hash string, err error) {
 	id, hash, _ := strings.Cut(a.Value, "/")
-	subject, stage, ok := card.Subject(a.BlockID)
+	subject, stage, shown, ok := card.Subject(a.BlockID)
 	if !ok {
 		return c, "", inbound.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
 	}
 	c = p.click(subject, id)
 	c.Stage = stage
-	return c, hash, nil
+	return c, cmp.Or(hash, shown), nil
 }
 
 func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, error) {
@@ -265,12 +266,7 @@ func (h *Handler) presses() map[string]press {
 }
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	c.Card = kind
-	v := h.decide(ctx, c, decide.Pressed(kind, hash, decide.Approve))
-	if errors.Is(v.Err, decide.ErrUnread) { // an earlier release drew the card
-		h.review(ctx, c, kind, hash)
-		return
-	}
+	v := h.decide(ctx, c, decide.Shown(kind, hash, decide.Approve))
 	if of := asWhom(v.Err); of != nil {
 		h.askWhom(ctx, c, v, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}, of)
 		return
@@ -280,7 +276,7 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 
 // ask opens the form for a rejection's reason, if the person may reject now.
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	v := h.check(ctx, c, decide.Pressed(kind, hash, decide.MayReject))
+	v := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
 	whom := asWhom(v.Err)
 	if whom != nil { // the form asks
 		v.Err = nil

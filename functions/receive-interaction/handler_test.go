@@ -95,7 +95,8 @@ func testReject(t *testing.T, w *world) {
 	}
 	var about card.Rejection
 	expect.NoError(t, json.Unmarshal([]byte(views[0].PrivateMetadata), &about))
-	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID}, about)
+	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
+		Hash: aggregate.HashOf(p.Content)}, about)
 	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), webapi.Suzuki)
 	if got := w.Load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != webapi.Suzuki ||
 		got.RejectionReason != "データの検証を追加して" {

@@ -178,7 +178,7 @@ func (p payload) tasks(names []string) []string {
 		add(about.Task)
 	}
 	for _, block := range p.Message.BlockIDs() {
-		id, _, _ := card.Subject(block)
+		id, _, _, _ := card.Subject(block)
 		add(id)
 	}
 	for _, name := range names {

@@ -246,7 +246,7 @@ func (w *world) onTab(user, action, value string) map[string]any {
 	p["container"] = map[string]any{"type": "view", "view_id": "V1"}
 	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "",
 		"state": map[string]any{"values": map[string]any{}}}
-	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.Ref.ID, "value": value, "type": "button",
+	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.block(value), "value": value, "type": "button",
 		"action_ts": "1.2"}}
 	return p
 }

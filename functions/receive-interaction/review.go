@@ -22,7 +22,6 @@ import (
 // review opens the dialog that shows all of a gate's content. Members of the workspace who may not approve may read it,
 // without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
-	c.Card = "" // the dialog shows all of the content before anybody approves it
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) { return h.opened(ctx, c, v, kind, 0) })
 }

@@ -27,7 +27,7 @@ func TestReviews(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"read to the end and approved":           testReadAndApprove,
-		"a button that an earlier release drew":  testButtonOfALongCard,
+		"a button that names other content":      testButtonOfOtherContent,
 		"arguments that are kept elsewhere":      testReviewOfLargeArguments,
 		"who may not approve may read":           testReadOnly,
 		"what was read is not what is asked now": testReadSomethingElse,
@@ -170,12 +170,17 @@ func text(v webapi.View) string {
 	return string(b)
 }
 
-func testButtonOfALongCard(t *testing.T, w *world) {
+func testButtonOfOtherContent(t *testing.T, w *world) {
 	p := w.asked()
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-	got := w.Load().Prompt()
-	expect.That(t, got.Status == aggregate.PendingApproval && w.view(webapi.Suzuki).CallbackID == card.ReviewCallback,
-		"%+v", got)
+	for _, shown := range []string{"", "/0/", "/0/" + aggregate.HashOf("x")} {
+		for _, action := range []string{"approve_prompt", "reject_prompt"} {
+			click := w.click(webapi.Suzuki, action, p.ID)
+			click["actions"].([]any)[0].(map[string]any)["block_id"] = w.Ref.ID + shown
+			w.told(w.post(click), webapi.Suzuki, "状態が変わりました")
+		}
+	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
+	expect.Is(t, len(w.slack.Views(webapi.Suzuki)), 0, "dialogs")
 }
 
 func testReviewOfLargeArguments(t *testing.T, w *world) {
@@ -186,7 +191,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
 			aggregate.HashOf(string(arguments)), w.Now())
 	}).Gates[0]
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_step", g.ID)), webapi.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
 	for w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
 	}
 	last := text(w.view(webapi.Suzuki))

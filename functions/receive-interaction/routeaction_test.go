@@ -377,8 +377,8 @@ func testStampsAndDenies(t *testing.T, w *world) {
 	p := w.along(1, pipelinetest.Desk("課長", 1, first, second))
 	form := person("view_submission", second, slacktest.Team)
 	form["view"] = map[string]any{"id": "V1", "type": "modal", "callback_id": "rejection_reason_modal",
-		"private_metadata": fmt.Sprintf(`{"type":"process","id":%q,"task_id":%q,"stage":1,"asked":%q}`, p.ID, w.Ref.ID,
-			p.Asked),
+		"private_metadata": fmt.Sprintf(`{"type":"process","id":%q,"task_id":%q,"hash":%q,"stage":1,"asked":%q}`, p.ID,
+			w.Ref.ID, w.Load().AskedHash(p.ID), p.Asked),
 		"state": map[string]any{"values": then("だめ", circulation.Deny)}}
 	told := w.atOnce(form, at(w.click(first, "approve_process", p.ID), w.Ref.ID+"/1"))
 	got := w.Load().Process()

@@ -207,10 +207,7 @@ func (h *Handler) approveAs(ctx context.Context, p payload) (inbound.Response, e
 	}
 	c := p.click(r.TaskID, r.ID)
 	c.Stage, c.As = r.Stage, p.View.State.Values[card.AsWhomBlock][card.AsWhomInput].Selected.Value
-	if r.Hash == "" {
-		c.Card = r.Type
-	}
-	return h.submitted(ctx, c, h.decide(ctx, c, decide.Pressed(r.Type, r.Hash, decide.Approve))), nil
+	return h.submitted(ctx, c, h.decide(ctx, c, decide.Shown(r.Type, r.Hash, decide.Approve))), nil
 }
 
 // takesBack is the verb of the buttons by which people take their stamps back.
@@ -218,7 +215,7 @@ var takesBack = strings.TrimSuffix(card.TakeBack, "_")
 
 // takeBack takes the person's stamp back, at the stage that the button names.
 func (h *Handler) takeBack(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	h.tell(ctx, c, h.decide(ctx, c, decide.Pressed(kind, hash, decide.TakeBack)))
+	h.tell(ctx, c, h.decide(ctx, c, decide.Shown(kind, hash, decide.TakeBack)))
 }
 
 // takeBackInDialog is takeBack for a button of an open dialog, which then shows what stands. If the stamp can't be
@@ -234,7 +231,7 @@ func (h *Handler) takeBackInDialog(ctx context.Context, p payload, a action) err
 	}
 	c.dialog = &p.View
 	kind := aggregate.CardType(strings.TrimPrefix(a.ActionID, card.TakeBack))
-	v := h.decide(ctx, c, decide.Pressed(kind, hash, decide.TakeBack))
+	v := h.decide(ctx, c, decide.Shown(kind, hash, decide.TakeBack))
 	h.tell(ctx, c, v)
 	if v.Err != nil {
 		return nil

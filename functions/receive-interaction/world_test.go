@@ -164,16 +164,25 @@ func (w *world) click(user, action, value string) map[string]any {
 	p["message"] = map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{}}
 	p["state"] = map[string]any{"values": map[string]any{}}
 	p["actions"] = []any{map[string]any{
-		"action_id": action, "block_id": w.Ref.ID, "value": value, "type": "button", "action_ts": "1.2",
+		"action_id": action, "block_id": w.block(value), "value": value, "type": "button", "action_ts": "1.2",
 		"text": map[string]any{"type": "plain_text", "text": "x"},
 	}}
 	return p
 }
 
+// block is the block_id of the buttons of a gate without a rule, or of whatever else has this id.
+func (w *world) block(id string) string {
+	if hash := w.Load().AskedHash(id); hash != "" {
+		return w.Ref.ID + "/0/" + hash
+	}
+	return w.Ref.ID
+}
+
 // form returns the payload of a submitted rejection.
 func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
-	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID}))(w.T)
+	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID,
+		Hash: w.Load().AskedHash(id)}))(w.T)
 	p["view"] = map[string]any{
 		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata),
 		"previous_view_id": nil,

@@ -72,17 +72,6 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 	})
 }
 
-// Pressed makes an act for a card's button on a gate of this type. hash is that of the content which the card shows; a
-// task's cards have none.
-func Pressed(kind aggregate.CardType, hash string, act Act) Act {
-	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if _, bare := a.(*task.Aggregate); bare && hash == "" {
-			return Gate(kind, act)(a, id, by, p, now)
-		}
-		return Shown(kind, hash, act)(a, id, by, p, now)
-	}
-}
-
 // Shown makes an act on a gate of this type. It returns aggregate.ErrMoved if the gate's content does not have the hash
 // of the content that the person saw.
 func Shown(kind aggregate.CardType, hash string, act Act) Act {

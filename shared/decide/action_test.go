@@ -184,7 +184,7 @@ func TestARowHasOnlySoMuchOfCalls(t *testing.T) {
 	expect.Same(t, Kept(short), short)
 }
 
-// Only a task's cards may lack the hash of what they show, and no gate asks by a card without a type.
+// A button counts for the content whose hash it names alone, and no gate asks by a card without a type.
 func TestAButtonCountsOnlyForWhatItsCardShows(t *testing.T) {
 	reached := errors.New("the act was reached")
 	act := func(Subject, string, aggregate.Actor, aggregate.Policy, time.Time) (aggregate.Change, error) {
@@ -204,14 +204,14 @@ func TestAButtonCountsOnlyForWhatItsCardShows(t *testing.T) {
 		"an action without a hash":        {talk, "action", conversation.CardAction, "", aggregate.ErrMoved},
 		"an action with another hash":     {talk, "action", conversation.CardAction, "other", aggregate.ErrMoved},
 		"an action by a policy's card":    {talk, "action", task.CardPrompt, payload.Hash(), aggregate.ErrNotFound},
-		"a policy by its card":            {of, "prompt", task.CardPrompt, "", reached},
-		"a policy as it was read":         {of, "prompt", task.CardPrompt, aggregate.HashOf("policy"), reached},
+		"a policy without a hash":         {of, "prompt", task.CardPrompt, "", aggregate.ErrMoved},
+		"a policy as it is":               {of, "prompt", task.CardPrompt, aggregate.HashOf("policy"), reached},
 		"a policy with another hash":      {of, "prompt", task.CardPrompt, "other", aggregate.ErrMoved},
 		"a policy by a process's card":    {of, "prompt", task.CardProcess, "", aggregate.ErrNotFound},
 		"no gate, by a card of no type":   {of, "other", "", "", aggregate.ErrNotFound},
 		"no action, by a card of no type": {talk, "other", "", "", aggregate.ErrNotFound},
 	} {
-		_, err := Pressed(c.kind, c.hash, act)(c.on, c.id, aggregate.Actor{}, aggregate.Policy{}, time.Time{})
+		_, err := Shown(c.kind, c.hash, act)(c.on, c.id, aggregate.Actor{}, aggregate.Policy{}, time.Time{})
 		expect.Fails(t, err, c.want, "%s", name)
 	}
 }

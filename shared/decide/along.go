@@ -175,7 +175,7 @@ func Rejects(r card.Rejected) Act {
 	if r.Kind == circulation.Deny {
 		act = Deny(r.Reason)
 	}
-	return Pressed(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
 		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.Asked != r.Asked) {
 			return aggregate.Change{}, aggregate.ErrMoved

@@ -16,16 +16,12 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/large"
 )
 
 // reserved is the time at the end of the caller's deadline for telling the person that the decision was not made.
 const reserved = 500 * time.Millisecond
-
-// ErrUnread refuses the approval of content of which the card shows only a part.
-var ErrUnread = errors.New("not all of it was shown")
 
 // Subject is an aggregate that asks people to decide. A new kind that does needs these methods; its acts other than
 // approving and rejecting must be in Buttons.
@@ -72,16 +68,10 @@ type Store interface {
 // Both decides on two aggregates at once.
 type Both = func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error)
 
-// Results reads and copies values that are too large for a row.
-type Results interface {
-	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
-	large.Copier
-}
-
 type Maker struct {
 	Store   Store
 	People  *people.People
-	Results Results
+	Results large.Copier // copies values that are too large for a row
 	Now     func() time.Time
 	// Organised says who an account is in the tenant's organisation.
 	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
@@ -92,9 +82,8 @@ type Maker struct {
 // Click is one act of one person on a subject.
 type Click struct {
 	people.Want
-	Ref  aggregate.Ref
-	ID   string             // of the gate, execution or choice, or of the subject
-	Card aggregate.CardType // type of the card whose approve button was clicked; empty for anything else
+	Ref aggregate.Ref
+	ID  string // of the gate, execution or choice, or of the subject
 	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
 	Stage   int
 	Message string // Slack's timestamp of the message that was clicked; empty in a dialog
@@ -195,9 +184,6 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 			return aggregate.Change{}, err
 		}
 		v.StandIns = policy.StandIns
-		if err := m.unread(ctx, c, a, v.Settings); err != nil {
-			return aggregate.Change{}, err
-		}
 		change, err := act(a, c.ID, by, policy, m.Now())
 		v.Empty = err == nil && change.Empty()
 		if !c.Withdraws {
@@ -233,23 +219,6 @@ func (m Maker) administers(ctx context.Context, c Click, a Subject) (bool, error
 		return false, nil
 	}
 	return slices.Contains(t.Admins, c.User), err
-}
-
-// unread returns ErrUnread when a click on a task's card approves content that the card shows only in part. Buttons
-// with the content's hash need no check because only cards that show all of the content have them.
-func (m Maker) unread(ctx context.Context, c Click, a Subject, s tenancy.Settings) error {
-	t, is := a.(*task.Aggregate)
-	if c.Card == "" || !is || !a.IsOpen(c.ID) {
-		return nil
-	}
-	drawn, err := m.Results.Opened(ctx, t, c.ID)
-	if err != nil {
-		return err
-	}
-	if !card.Whole(drawn, c.Card, c.ID, t.Language(s.Locale)) {
-		return ErrUnread
-	}
-	return nil
 }
 
 // Log logs the outcome of a click that decided nothing.

@@ -15,10 +15,12 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
+	"ringi/shared/store/large"
 	"ringi/shared/store/records"
 	"ringi/shared/words/legible"
 )
@@ -53,7 +55,8 @@ type Site struct {
 
 // Results opens values that are too large for a row.
 type Results interface {
-	decide.Results
+	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
+	large.Copier
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 

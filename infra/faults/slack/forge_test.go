@@ -202,6 +202,21 @@ func (r request) answered(t *testing.T, s *stack.Stack, user string) (code int, 
 	return code, body, told
 }
 
+// blockOf is the block_id of a card's buttons of this task, or the task's id if the card has none.
+func blockOf(m webapi.Message, taskID string) string {
+	for _, a := range m.Attachments {
+		attachment, _ := a.(map[string]any)
+		blocks, _ := attachment["blocks"].([]any)
+		for _, b := range blocks {
+			block, _ := b.(map[string]any)
+			if id, _ := block["block_id"].(string); strings.HasPrefix(id, taskID+"/") {
+				return id
+			}
+		}
+	}
+	return taskID
+}
+
 // click is the payload of a button in a card.
 func click(team, user string, m webapi.Message, taskID, action, value string) object {
 	return object{
@@ -209,7 +224,7 @@ func click(team, user string, m webapi.Message, taskID, action, value string) ob
 			"team_id": team}, "trigger_id": "1.2.none",
 		"channel": object{"id": m.Channel}, "container": object{"channel_id": m.Channel, "message_ts": m.TS,
 			"thread_ts": m.ThreadTS},
-		"message": m, "actions": []object{{"action_id": action, "block_id": taskID, "value": value}},
+		"message": m, "actions": []object{{"action_id": action, "block_id": blockOf(m, taskID), "value": value}},
 	}
 }
 
@@ -220,10 +235,10 @@ func press(t *testing.T, d *driver.Request, user string, m webapi.Message, actio
 	return code
 }
 
-// submission is the payload of a rejection's form.
-func submission(t *testing.T, team, user string, kind aggregate.CardType, taskID, id, reason string) object {
+// submission is the payload of a rejection's form on content of this hash.
+func submission(t *testing.T, team, user string, kind aggregate.CardType, taskID, id, hash, reason string) object {
 	t.Helper()
-	private := expect.Value(json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id}))(t)
+	private := expect.Value(json.Marshal(card.Rejection{Type: kind, TaskID: taskID, ID: id, Hash: hash}))(t)
 	return object{
 		"type": "view_submission", "team": object{"id": team}, "user": object{"id": user, "team_id": team}, "view": object{
 			"callback_id": card.RejectionCallback, "private_metadata": string(private),

@@ -81,6 +81,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	d, _ := atGate(t)
 	team := d.S.Sandbox.TeamID()
 	shown, first := d.Card("CARD#prompt#0001", "approve_prompt"), d.Load().Prompt().ID
+	hash := d.Load().AskedHash(first)
 	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0002", "approve_prompt")
 	d.Until("the run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 && a.Waits[0].Gate == "PROMPT#0002" })
@@ -92,9 +93,9 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	}
 	late(webapi.Tanaka, click(team, webapi.Tanaka, shown, d.Ref.ID, "approve_prompt", first), rejected)
 	notTaken := rejected + "\n" + card.Surface("ja").ReasonNotTaken()
-	late(webapi.Tanaka, submission(t, team, webapi.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), notTaken)
-	late(webapi.Suzuki, submission(t, team, webapi.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), notTaken)
-	late(webapi.Suzuki, submission(t, team, webapi.Suzuki, task.CardPrompt, d.Ref.ID, first, "もっと簡潔に"),
+	late(webapi.Tanaka, submission(t, team, webapi.Tanaka, task.CardPrompt, d.Ref.ID, first, hash, "遅れた理由"), notTaken)
+	late(webapi.Suzuki, submission(t, team, webapi.Suzuki, task.CardPrompt, d.Ref.ID, first, hash, "別の理由"), notTaken)
+	late(webapi.Suzuki, submission(t, team, webapi.Suzuki, task.CardPrompt, d.Ref.ID, first, hash, "もっと簡潔に"),
 		"") // decided so before
 
 	d.S.Vendors.Fail("list_employees", http.StatusBadRequest, true)
@@ -187,8 +188,9 @@ func stamp(t *testing.T, d *driver.Request, m webapi.Message) (user string, r re
 }
 
 func rejection(t *testing.T, d *driver.Request, _ webapi.Message) (user string, r request) {
+	id := d.Load().Prompt().ID
 	return webapi.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), webapi.Suzuki, task.CardPrompt,
-		d.Ref.ID, d.Load().Prompt().ID, "もっと簡潔に"))
+		d.Ref.ID, id, d.Load().AskedHash(id), "もっと簡潔に"))
 }
 
 func withdrawal(t *testing.T, d *driver.Request, m webapi.Message) (user string, r request) {

@@ -241,13 +241,21 @@ func blockID(id string, stage int) string {
 	return id
 }
 
-// Subject reads a block_id that a button names: a task or conversation, and a stage, which is 0 for a gate without a
-// rule. ok is false if the stage is written in a way that no card writes it.
-func Subject(block string) (id string, stage int, ok bool) {
-	id, n, there := strings.Cut(block, "/")
+// shownID is blockID with the hash of the content that the card shows, for buttons whose value has no room for it: that
+// of a task's card is the gate's id, by the specification.
+func shownID(id string, stage int, hash string) string {
+	return ident(id) + "/" + strconv.Itoa(stage) + "/" + hash
+}
+
+// Subject reads a block_id that a button names: a task or conversation, a stage, which is 0 for a gate without a rule,
+// and the hash of what was shown, if the block_id has it. ok is false if the stage is written in a way that no card
+// writes it.
+func Subject(block string) (id string, stage int, hash string, ok bool) {
+	id, rest, there := strings.Cut(block, "/")
 	if !there {
-		return id, 0, true
+		return id, 0, "", true
 	}
+	n, hash, shown := strings.Cut(rest, "/")
 	stage, err := strconv.Atoi(n)
-	return id, stage, err == nil && stage > 0 && strconv.Itoa(stage) == n
+	return id, stage, hash, err == nil && (stage > 0 || shown && stage == 0) && strconv.Itoa(stage) == n
 }

@@ -177,16 +177,13 @@ const maxStamped = 5
 func (w *askWords) stamped(in Summary) (out []slack.Block) {
 	for _, x := range in.Stamped {
 		g := x.gate()
+		of, is := x.Of.(interface{ AskedHash(id string) string })
 		again := slices.ContainsFunc(in.Waiting, func(o Waits) bool { return o.Of.Ref() == x.Of.Ref() })
-		if again || g == nil || len(out) == 2*maxStamped {
+		if again || g == nil || !is || len(out) == 2*maxStamped {
 			continue
 		}
-		value := x.Question.ID
-		if x.Question.Kind == conversation.CardAction {
-			value += "/" + g.Asked
-		}
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, g.Status == aggregate.PendingApproval)
-		if b, stage, ok := r.takeBack(x.Question.Kind, value, in.User); ok {
+		if b, stage, ok := r.takeBack(x.Question.Kind, x.Question.ID+"/"+of.AskedHash(x.Question.ID), in.User); ok {
 			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)),
 				slack.NewActionBlock(blockID(x.Of.Ref().ID, stage), b))
 		}

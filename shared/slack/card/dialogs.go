@@ -64,7 +64,7 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	if view, ok := d.rejectionOnRoute(r, locale); ok {
 		return view
 	}
-	return RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Stage: r.Stage}, locale)
+	return RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
 }
 
 func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
@@ -133,7 +133,7 @@ type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
-	Hash   string             `json:"hash"`  // of the shown content; empty for a task
+	Hash   string             `json:"hash"`  // of the shown content
 	Stage  int                `json:"stage"` // which the person saw, of a gate under a rule
 	Asked  string             `json:"asked"` // what its stamps are on, of a gate under a rule
 }
@@ -285,10 +285,7 @@ func (d drawing) reviewed(
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
 	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
-	last, value := r.Page == len(all)-1, r.ID
-	if r.Type == conversation.CardAction {
-		value += "/" + r.Hash
-	}
+	last, value := r.Page == len(all)-1, r.ID+"/"+r.Hash
 	blocks := append([]slack.Block{header(title)}, all[r.Page]...)
 	blocks = append(blocks, divider(), contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
 	blocks = append(append(blocks, on.inDialog()...), on.dialogButtons(r, value, d.turns(r.Page, last))...)
@@ -332,13 +329,6 @@ func (d drawing) asked(kind aggregate.CardType, id string, most int) (title stri
 		title = fmt.Sprintf("%s v%d", title, v.version)
 	}
 	return title, v.body, ok
-}
-
-// Whole reports whether a gate's card shows all of its content, so that people may approve with a click on the card. It
-// is false for a gate that doesn't exist.
-func Whole(a *task.Aggregate, kind aggregate.CardType, id, locale string) bool {
-	_, b, _ := drawing{a: a, w: wordsOf.In(locale)}.asked(kind, id, maxPages)
-	return !b.bounded().cut
 }
 
 // paginated distributes blocks over pages in their order.

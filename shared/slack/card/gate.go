@@ -110,7 +110,7 @@ func (d drawing) gate(v version) face {
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
 		return d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line)).
-			with(r.onCopy(v.kind, v.id, d.a.Head.TaskID)...).with(d.version(v.version))
+			with(r.onCopy(v.kind, v.id+"/"+d.a.AskedHash(v.id), d.a.Head.TaskID)...).with(d.version(v.version))
 	}
 	switch v.status {
 	case aggregate.PendingApproval:
@@ -196,7 +196,7 @@ func (d drawing) pending(v version, r routed) face {
 	more = append(append(more, d.redrafts()...), d.asksAgain()...)
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(
 		contextLine(r.waits()...),
-		slack.NewActionBlock(blockID(d.a.Head.TaskID, r.st.Present), append([]slack.BlockElement{first,
+		slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), append([]slack.BlockElement{first,
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)

@@ -161,12 +161,18 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	if m.Plain != nil { // a Home tab can't have tables
 		m = *m.Plain
 	}
-	if len(m.Attachments) == 0 || !Whole(a, q.Kind, q.ID, s.Locale) {
+	if len(m.Attachments) == 0 || !fitsCard(a, q, s.Locale) {
 		return nil, false
 	}
 	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w),
 		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + x.as(w) + opens(x.Link, w))}
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
+}
+
+// fitsCard reports whether a gate's card shows all of its content, so that people may approve with a click on it.
+func fitsCard(a *task.Aggregate, q aggregate.Question, locale string) bool {
+	_, b, _ := drawing{a: a, w: wordsOf.In(locale)}.asked(q.Kind, q.ID, maxPages)
+	return !b.bounded().cut
 }
 
 // restOf says what is not shown completely, and that not all was looked at.

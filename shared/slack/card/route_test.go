@@ -227,21 +227,25 @@ func TestACopyIsOfAPersonNotOfAnAccount(t *testing.T) {
 	expect.That(t, offers(copied(s, s.copyOf(takada, 1), "ja"), "approve_process"), "the other can't stamp")
 }
 
-// Buttons say which stage their person saw, on a card, a copy and a form; those of a gate without a rule don't.
+// Buttons say which stage and which content their person saw, on a card, a copy and a form.
 func TestButtonsNameTheirStage(t *testing.T) {
 	s := onRoute(received(t), threeStages()...)
-	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), s.Head.TaskID+"/1", "first stage")
+	of := func(s *scenario, stage int) string {
+		return fmt.Sprintf("%s/%d/%s", s.Head.TaskID, stage, s.AskedHash(s.Process().ID))
+	}
+	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), of(s, 1), "first stage")
 	s.stamps(1, suzuki)
-	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), s.Head.TaskID+"/2", "second stage")
-	expect.Is(t, blockOf(copied(s, s.copyOf(mori, 2), "ja")), s.Head.TaskID+"/2", "copy")
+	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), of(s, 2), "second stage")
+	expect.Is(t, blockOf(copied(s, s.copyOf(mori, 2), "ja")), of(s, 2), "copy")
 	plain := planned(t, fiveSteps(), defaults)
-	expect.Is(t, blockOf(render(plain.Aggregate, plain.card(processCard), "ja", plain.now)), plain.Head.TaskID, "without a rule")
+	expect.Is(t, blockOf(render(plain.Aggregate, plain.card(processCard), "ja", plain.now)), of(plain, 0), "without a rule")
 	for block, want := range map[string]string{
-		"01T": "01T 0 true", "01T/1": "01T 1 true", "01T/12": "01T 12 true", "01T/": "01T 0 false", "01T/0": "01T 0 false",
-		"01T/01": "01T 1 false", "01T/-1": "01T -1 false", "01T/+1": "01T 1 false", "01T/1/2": "01T 0 false", "01T/x": "01T 0 false",
+		"01T": "01T 0  true", "01T/1": "01T 1  true", "01T/12": "01T 12  true", "01T/": "01T 0  false",
+		"01T/0": "01T 0  false", "01T/01": "01T 1  false", "01T/-1": "01T -1  false", "01T/+1": "01T 1  false",
+		"01T/1/2": "01T 1 2 true", "01T/0/2": "01T 0 2 true", "01T/-1/2": "01T -1 2 false", "01T/x": "01T 0  false",
 	} {
-		id, stage, ok := card.Subject(block)
-		expect.Is(t, fmt.Sprint(id, " ", stage, " ", ok), want, "%s", block)
+		id, stage, hash, ok := card.Subject(block)
+		expect.Is(t, fmt.Sprint(id, " ", stage, " ", hash, " ", ok), want, "%s", block)
 	}
 	view := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: "01P", TaskID: "01T", Stage: 2}, "ja")
 	expect.Is(t, view.PrivateMetadata, `{"type": "process", "id": "01P", "task_id": "01T", "stage": 2}`, "form")

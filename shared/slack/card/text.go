@@ -28,7 +28,7 @@ const (
 	maxReason  = 1500 // a rejection's reason: 1,000 characters, some of them escaped
 	maxDetail  = 300
 	maxTool    = 64  // of a tool's or type's name; where people approve a tool, its name is complete
-	maxID      = 200 // Ringi's ids have 26; twice this, escaped as JSON, fits private_metadata
+	maxID      = 180 // Ringi's ids have 26; with a stage and a hash it fits a block_id of 255
 )
 
 // maxLines limits the lines of a section, maxBodyLines those of everything that a card asks people about, since people

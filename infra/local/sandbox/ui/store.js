@@ -184,7 +184,8 @@ export function taskOf(m) {
   const named = m.metadata?.event_payload?.task;
   if (typeof named === "string" && named) return conversation.test(named) ? "" : named;
   const blocks = [...(m.blocks || []), ...(m.attachments || []).flatMap((a) => a.blocks || [])];
-  return blocks.find((b) => b.type === "actions" && ulid.test(b.block_id))?.block_id || "";
+  const ids = blocks.filter((b) => b.type === "actions").map((b) => (b.block_id || "").split("/")[0]);
+  return ids.find((id) => ulid.test(id)) || "";
 }
 
 /** newestTask is the task that a channel's newest card belongs to. */

@@ -20,7 +20,7 @@ func (noteDialogs) Review(Review, tenancy.Settings) (slack.ModalViewRequest, boo
 }
 
 func (noteDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	return RejectionModal(Rejection{r.Type, r.ID, r.TaskID, r.Hash}, locale)
+	return RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash}, locale)
 }
 
 func (d noteDialogs) Ending(at Cancellation, reason string, s tenancy.Settings) slack.ModalViewRequest {
