@@ -146,7 +146,8 @@ var routeStates = []state{
 
 // copyOf is the copy of the process to a person at a stage.
 func (s *scenario) copyOf(user string, stage int) *aggregate.Card {
-	return &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: user, Stage: stage, CreatedAt: s.now}
+	return &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: user, Stage: stage,
+		CreatedAt: s.now}
 }
 
 func copied(s *scenario, c *aggregate.Card, locale string) card.Message {
@@ -178,7 +179,8 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 		t.Helper()
 		for name, c := range copies {
 			m := copied(s, c, "ja")
-			expect.That(t, (card.Hash(m) != card.Hash(was[name])) == slices.Contains(want, name), "%s: the copy of %s", what, name)
+			expect.That(t, (card.Hash(m) != card.Hash(was[name])) == slices.Contains(want, name), "%s: the copy of %s", what,
+				name)
 			owes := card.Owes(circulation.Walk(s.Process().Circulating()), c)
 			expect.That(t, asks(m) == (owes && s.Process().Status == aggregate.PendingApproval), "%s: buttons of %s", what, name)
 			was[name] = m
@@ -238,7 +240,8 @@ func TestButtonsNameTheirStage(t *testing.T) {
 	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), of(s, 2), "second stage")
 	expect.Is(t, blockOf(copied(s, s.copyOf(mori, 2), "ja")), of(s, 2), "copy")
 	plain := planned(t, fiveSteps(), defaults)
-	expect.Is(t, blockOf(render(plain.Aggregate, plain.card(processCard), "ja", plain.now)), of(plain, 0), "without a rule")
+	expect.Is(t, blockOf(render(plain.Aggregate, plain.card(processCard), "ja", plain.now)), of(plain, 0),
+		"without a rule")
 	for block, want := range map[string]string{
 		"01T": "01T 0  true", "01T/1": "01T 1  true", "01T/12": "01T 12  true", "01T/": "01T 0  false",
 		"01T/0": "01T 0  false", "01T/01": "01T 1  false", "01T/-1": "01T -1  false", "01T/+1": "01T 1  false",
@@ -265,9 +268,11 @@ func blockOf(m card.Message) (id string) {
 func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
 	other := planned(t, fiveSteps(), defaults)
-	waits := []card.Waits{{Of: other.Aggregate, Question: other.Process().Asks()}, {Of: s.Aggregate, Question: s.Process().Asks()}}
+	waits := []card.Waits{{Of: other.Aggregate, Question: other.Process().Asks()},
+		{Of: s.Aggregate, Question: s.Process().Asks()}}
 	line := ""
-	for text := range strings.SplitSeq(drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja", s.now).Blocks.BlockSet), "\n") {
+	for text := range strings.SplitSeq(drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja",
+		s.now).Blocks.BlockSet), "\n") {
 		if strings.HasPrefix(text, "• ") && strings.Contains(text, "経理") {
 			line = text
 		}
