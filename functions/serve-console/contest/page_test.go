@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	contestpages "ringi/functions/serve-console/contest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -58,7 +57,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	page := b.Get(k.Page())
 	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2 秒")
-	if best := contestpages.DraftKey("team-a", 1); strings.Contains(page.Body, "compare?a="+best+"&amp;b="+best) {
+	if best := contest.TeamHash("team-a") + ".1"; strings.Contains(page.Body, "compare?a="+best+"&amp;b="+best) {
 		t.Error("the best draft is compared with itself")
 	}
 	expect.That(t, !strings.Contains(page.Body, "data-live"), "the page of a contest that is over goes on asking")

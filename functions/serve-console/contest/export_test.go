@@ -1,4 +1,0 @@
-package contest
-
-// Exported for the tests of the pages.
-var DraftKey = draftKey
