@@ -27,7 +27,8 @@ type Rows interface {
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }
 
-// Source opens the tools of tenants.
+// Source lets members of contests call tools of MCP servers that only read. An administrator has allowed each of these
+// tools as reading and listed it for contests, and it must still be exactly what was allowed.
 type Source struct {
 	Rows        Rows
 	Credentials mcp.Credentials

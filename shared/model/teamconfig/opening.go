@@ -15,7 +15,8 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// Models says with what the models of contests are called.
+// Models says with what the models of contests are called, and so which of them can't be, before the first call is
+// paid for.
 type Models struct {
 	// Keys is the model secret.
 	Keys interface {

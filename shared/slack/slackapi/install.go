@@ -108,17 +108,19 @@ func (s *SignIn) Revoke(ctx context.Context, token string) error {
 	return nil
 }
 
-// Slack says which workspace the deployment's token belongs to.
+// Installations says which workspace the deployment's token belongs to.
 type Installations interface {
 	Team(ctx context.Context) (string, error)
 }
 
-// Rows says which workspaces have connected Slack.
+// InstallationRows says which workspaces have connected Slack.
 type InstallationRows interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Home knows which workspaces a deployment serves.
+// HomeWorkspaces says which Slack workspaces a deployment serves: its own, to which its bot token belongs, and those
+// that have connected Slack with a token of their own. Ringi refuses requests from any other workspace and sends
+// nothing there.
 type HomeWorkspaces struct {
 	Slack Installations
 	Rows  InstallationRows
@@ -175,7 +177,8 @@ type AppCredentials interface {
 	Client(ctx context.Context) (id, secret, api string, err error)
 }
 
-// Slack signs people in.
+// SignIn signs people in with Slack, by OpenID Connect
+// (https://docs.slack.dev/authentication/sign-in-with-slack).
 type SignIn struct {
 	App  AppCredentials
 	HTTP *http.Client

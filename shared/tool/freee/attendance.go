@@ -200,6 +200,21 @@ type Result struct {
 
 // Calculate judges everybody's month together with the previous months, which may be in any order. The result keeps the
 // order of the records. problems names months that occur twice or come later; then there is no result.
+//
+// Overtime here is work beyond the agreed hours: within the legal day (freee's excess_statutory) plus beyond it
+// (overtime_except_normal, and for discretionary work overtime_within_normal). The limits of Article 36 of the Labour
+// Standards Act (労働基準法第36条) count only work beyond the legal hours:
+//
+//   - 45 hours a month and 360 hours a year, without work on legal holidays: paragraphs 3 and 4. An agreement with
+//     special clauses may exceed both, in at most six months and up to 720 hours a year (paragraph 5). So a person who
+//     is marked need not be in breach.
+//   - under 100 hours a month, including work on legal holidays: paragraph 6, item 2.
+//   - at most 80 hours on average over this month and the one to five before it, including work on legal holidays:
+//     paragraph 6, item 3.
+//
+// A limit is not judged if it needs more months than were given, and the result says so. The year is the twelve months
+// that end with this one; an agreement's year may begin in another month. The rules for single trades and for working
+// hours averaged over a year are not known here.
 func Calculate(records []Record, earlier [][]Record, locale string) (out Result, problems []string) {
 	before, problems := histories(records, earlier)
 	if len(problems) > 0 {
