@@ -1,3 +1,5 @@
+// Package audit has the pages on what was done in a workspace: the audit log and its export, the register of decisions
+// and requests that have a number, and the insights, whose numbers the home shows too.
 package audit
 
 import (

@@ -1,3 +1,5 @@
+// Package contest has the pages of contests: their list and leaderboard, how one is begun, what each of its teams did,
+// and what its models were sent.
 package contest
 
 import (

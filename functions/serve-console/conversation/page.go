@@ -1,3 +1,5 @@
+// Package conversation has the pages of conversations with agents: their list, each conversation with its actions, and
+// the files that the agent works on.
 package conversation
 
 import (

@@ -1,3 +1,5 @@
+// Package integrations has the pages by which a workspace lets Ringi in, and its people sign in: consents of
+// vendors and MCP servers, pasted clients and tokens, the installation in Slack, and how each is taken back.
 package integrations
 
 import (

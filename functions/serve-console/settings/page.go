@@ -1,3 +1,5 @@
+// Package settings has the pages on which administrators set what a workspace's agents may do: its settings with their
+// file, its administrators, and the tools with their limits and marks.
 package settings
 
 import (
