@@ -1,4 +1,4 @@
-// Package stack runs the whole system on this machine. It runs everything in template.yaml with the same binaries,
+// Package stack runs the whole system on this machine. It runs everything in template.yaml with the same functions,
 // tables and state machine as in AWS, and with stand-ins for the services of AWS and vendors.
 package stack
 
