@@ -259,8 +259,7 @@ var (
 	ErrNoRegistration = errors.New("the authorization server registers no clients by itself")
 )
 
-// AuthServer is the authorization server of an MCP server, where Ringi registers as a client
-// (https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization).
+// AuthServer is an MCP server's: https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization.
 type AuthServer struct {
 	Provider vault.OAuthProvider
 	Issuer   string
