@@ -65,7 +65,7 @@ func (w *world) onTab(what, user string, stage int) {
 	w.T.Helper()
 	tab := w.tab(user)
 	expect.That(w.T, strings.Contains(tab, "approve_process") == (stage > 0), "%s: buttons of %s: %s", what, user, tab)
-	block := fmt.Sprintf(`"%s/%d"`, w.Ref.ID, stage)
+	block := fmt.Sprintf(`"%s/%d/`, w.Ref.ID, stage)
 	expect.That(w.T, stage == 0 || strings.Contains(tab, block), "%s: no %s in %s", what, block, tab)
 }
 

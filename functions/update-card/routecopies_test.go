@@ -82,7 +82,7 @@ func (w *world) owing(what string, stage int, users ...string) {
 		for _, m := range w.direct(user) {
 			if strings.Contains(m, "approve_process") {
 				open++
-				block := fmt.Sprintf(`"%s/%d"`, w.Ref.ID, stage)
+				block := fmt.Sprintf(`"%s/%d/`, w.Ref.ID, stage)
 				expect.That(w.T, strings.Contains(m, block), "%s: %s has no button of stage %d: %s", what, user, stage, m)
 			}
 		}
@@ -297,7 +297,7 @@ func testCardAtHome(t *testing.T, w *world) {
 	w.owing("opened", 1)
 	cards := at()
 	expect.Must(t, len(cards) == 1, "%v", cards)
-	for _, text := range []string{"approve_process", `"` + w.Ref.ID + `/1"`, webapi.General, "👉"} {
+	for _, text := range []string{"approve_process", `"` + w.Ref.ID + `/1/`, webapi.General, "👉"} {
 		expect.Has(t, cards[0], text)
 	}
 	w.changed(func(g *aggregate.Gate) {
@@ -307,7 +307,7 @@ func testCardAtHome(t *testing.T, w *world) {
 		*g = expect.Value(g.Acted(act))(t)
 	})
 	w.owing("stamped", 2, webapi.Alex)
-	expect.Has(t, strings.Join(at(), ""), `"`+w.Ref.ID+`/2"`)
+	expect.Has(t, strings.Join(at(), ""), `"`+w.Ref.ID+`/2/`)
 	w.acts(circulation.Deny, 2, webapi.Alex)
 	w.owing("denied", 2)
 	cards = at()
