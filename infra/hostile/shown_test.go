@@ -75,7 +75,7 @@ func partOf(b slack.Block, list bool) (p part, all string, err error) {
 		if err != nil {
 			return p, "", err
 		}
-		p.Texts = append(p.Texts, string(j))
+		p.Texts = append(p.Texts, hashed.ReplaceAllString(string(j), `"`)) // buttons name what they show
 	}
 	return p, all, nil
 }
@@ -171,6 +171,7 @@ var (
 	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
 	code     = regexp.MustCompile("(?s)```[^`]*```|`[^`\n]*`") // planned values stand as they are
 	reasoned = regexp.MustCompile(`理由: .*`)
+	hashed   = regexp.MustCompile(`/[0-9a-f]{64}"`)
 	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> ` +
 		`\([UW][A-Z0-9]+\)`) // in texts of others, people are named with their id; in Ringi's, without
 )
