@@ -38,8 +38,8 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 	}
 	w.tellFile("1775034001.000100", "F1")
 	expect.Value(w.handle())(t)
-	w.tell("1775034002.000100", "U1", "and what is in it?")
-	w.wake()
+	w.Tell("1775034002.000100", "U1", "and what is in it?")
+	w.Wake()
 	expect.Value(w.handle())(t)
 	for i, r := range w.vendor.requests {
 		n := 0
@@ -57,12 +57,12 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 }
 
 func (w *world) tellFile(ts, file string) {
-	w.t.Helper()
+	w.T.Helper()
 	in := inbound(ts, "U1", "look")
 	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: file,
 		Bytes: 48_000}}
-	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref,
-		expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.t)))
+	expect.NoError(w.T, w.Rows.Tell(w.T.Context(), w.Ref,
+		expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.T)))
 }
 
 // A vendor that refuses the length gets the conversation once more, folded to half and with room for a shorter answer.
@@ -84,7 +84,7 @@ func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
 			w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 			if tt.text != "" {
 				for i := range 3 {
-					w.tell("177503400"+string(rune('1'+i))+".000100", "U1", tt.text)
+					w.Tell("177503400"+string(rune('1'+i))+".000100", "U1", tt.text)
 				}
 			}
 			w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
@@ -106,7 +106,7 @@ func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
 				a, b := length(t, first), length(t, last)
 				expect.That(t, b < a*2/3, "%d bytes, then %d", a, b)
 			}
-			m, a := w.said(), w.load()
+			m, a := w.Newest(), w.Load()
 			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls,
 				"%+v, %+v", m, a.Conversation.Usage)
 			if tt.reason != "" {
@@ -131,7 +131,7 @@ func TestAVendorThatIsDownAfterARefusalIsAskedAgain(t *testing.T) {
 	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
-	expect.That(t, w.load().Conversation.Usage.Calls == 2 && len(w.load().Inbox) == 1, "%+v", w.load().Conversation.Usage)
+	expect.That(t, w.Load().Conversation.Usage.Calls == 2 && len(w.Load().Inbox) == 1, "%+v", w.Load().Conversation.Usage)
 }
 
 // What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.
@@ -158,7 +158,7 @@ func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 	}
 	expect.Has(t, w.results(), "too large for what the agent's model takes at once")
 	expect.Has(t, w.results(), "a line of the notes")
-	expect.Is(t, w.said().Content, "read")
+	expect.Is(t, w.Newest().Content, "read")
 }
 
 // A model that refuses the length after it has read gets its rounds again without the oldest results.
@@ -176,7 +176,7 @@ func TestARefusalForLengthAfterReading(t *testing.T) {
 	expect.Value(w.handle())(t)
 	expect.Is(t, len(w.vendor.requests), 3, "calls")
 	expect.Has(t, w.results(), "Not shown any more")
-	a, m := w.load(), w.said()
+	a, m := w.Load(), w.Newest()
 	expect.That(t, m.Content == "read" && len(m.Read) == 1 && len(shelf.opened) == 1, "%+v, opened %v", m, shelf.opened)
 	expect.That(t, a.Conversation.Usage.Calls == 3 && a.Conversation.Usage.Cost == 3000, "%+v", a.Conversation.Usage)
 }
@@ -190,21 +190,21 @@ func TestAgentsHaveABudgetOfTheDay(t *testing.T) {
 	expect.That(t, tenancy.DefaultSettings().MaxAgentsDay() > 0, "there is none")
 	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 7_000_000, Calls: 1} // $35
 	expect.Value(w.handle())(t)
-	expect.That(t, w.said().Content == "hi" && w.load().Conversation.Usage.Cost >= 20_000_000,
-		"%+v", w.load().Conversation.Usage)
-	w.tell("1775034001.000100", "U1", "more")
-	w.wake()
+	expect.That(t, w.Newest().Content == "hi" && w.Load().Conversation.Usage.Cost >= 20_000_000,
+		"%+v", w.Load().Conversation.Usage)
+	w.Tell("1775034001.000100", "U1", "more")
+	w.Wake()
 	expect.Value(w.handle())(t)
-	m := w.said()
+	m := w.Newest()
 	expect.That(t, m.Reason == reasonAgentsDay && len(w.vendor.requests) == 1, "%d calls, %+v", len(w.vendor.requests), m)
 	expect.Has(t, m.Content, "budget for agents ($20.00)")
-	expect.That(t, w.load().Conversation.Status == conversation.Open,
-		"the conversation is %s", w.load().Conversation.Status)
+	expect.That(t, w.Load().Conversation.Status == conversation.Open,
+		"the conversation is %s", w.Load().Conversation.Status)
 	now = now.AddDate(0, 0, 1)
-	w.tell("1775034002.000100", "U1", "and today?")
-	w.wake()
+	w.Tell("1775034002.000100", "U1", "and today?")
+	w.Wake()
 	expect.Value(w.handle())(t)
-	expect.That(t, w.said().Content == "hi" && len(w.vendor.requests) == 2, "the next day: %+v", w.said())
+	expect.That(t, w.Newest().Content == "hi" && len(w.vendor.requests) == 2, "the next day: %+v", w.Newest())
 }
 
 // The budget is looked at before each call, not only before the first one of a turn. What was paid is charged.
@@ -220,11 +220,11 @@ func TestTheBudgetIsLookedAtBeforeEachCall(t *testing.T) {
 		w.vendor.says = model.Response{Stop: model.StopEnd, Usage: provider,
 			Calls: []model.Call{{ID: "c", Name: "test_run", Input: []byte(`{}`)}}}
 		expect.Value(w.handle())(t)
-		a := w.load()
-		expect.That(t, len(w.vendor.requests) == 1 && w.said().Reason == reasonAgentsDay &&
+		a := w.Load()
+		expect.That(t, len(w.vendor.requests) == 1 && w.Newest().Reason == reasonAgentsDay &&
 			a.Conversation.Usage.Calls >= 1 && len(a.Inbox) == 0,
-			"%s: %d calls, %+v, %+v", about, len(w.vendor.requests), w.said(), a.Conversation.Usage)
-		spent := expect.Value(w.rows.Quota(t.Context(), w.ref.Tenant, tenancy.AgentsDay(time.Now())))(t)
+			"%s: %d calls, %+v, %+v", about, len(w.vendor.requests), w.Newest(), a.Conversation.Usage)
+		spent := expect.Value(w.Rows.Quota(t.Context(), w.Ref.Tenant, tenancy.AgentsDay(time.Now())))(t)
 		expect.That(t, spent >= 2_500_000, "%s: %d counted", about, spent)
 	}
 }
@@ -236,9 +236,9 @@ func TestAgentsWithoutABudget(t *testing.T) {
 	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 90_000_000, Calls: 1}
 	for i := range 2 {
 		expect.Value(w.handle())(t)
-		expect.Is(t, w.said().Content, "hi")
-		w.tell("177503400"+string(rune('1'+i))+".000100", "U1", strings.Repeat("x", i+1))
-		w.wake()
+		expect.Is(t, w.Newest().Content, "hi")
+		w.Tell("177503400"+string(rune('1'+i))+".000100", "U1", strings.Repeat("x", i+1))
+		w.Wake()
 	}
 }
 
@@ -253,7 +253,7 @@ func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	} {
 		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 		w.vendor.says.Usage = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}
-		w.vendor.asked = func() { expect.Value(w.rows.Decide(t.Context(), w.ref, end))(t) }
+		w.vendor.asked = func() { expect.Value(w.Rows.Decide(t.Context(), w.Ref, end))(t) }
 		w.handle()
 		w.costs(name, 50)
 	}
@@ -294,11 +294,11 @@ func TestAnAnswerThatCantBeSavedIsPaidFor(t *testing.T) {
 
 // costs checks the recorded cost of one call.
 func (w *world) costs(name string, output int64) {
-	w.t.Helper()
-	uses := expect.Value(w.rows.Uses(w.t.Context(), w.ref.Tenant, w.ref.ID))(w.t)
-	day := expect.Value(w.Store.Spent(w.t.Context(), w.ref.Tenant, time.Now()))(w.t)
-	if got := w.load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost || day.Day == 0 {
-		w.t.Errorf("%s: the session cost %+v, with %d calls, and the day %+v", name, got, len(uses), day)
+	w.T.Helper()
+	uses := expect.Value(w.Rows.Uses(w.T.Context(), w.Ref.Tenant, w.Ref.ID))(w.T)
+	day := expect.Value(w.Store.Spent(w.T.Context(), w.Ref.Tenant, time.Now()))(w.T)
+	if got := w.Load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost || day.Day == 0 {
+		w.T.Errorf("%s: the session cost %+v, with %d calls, and the day %+v", name, got, len(uses), day)
 	}
 }
 
@@ -308,16 +308,16 @@ func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	w.vendor.says.Text = strings.Repeat("a", 500_000)
 	w.vendor.says.Usage = model.Usage{ID: "call", Input: 1000, Output: 150_000, Cost: 1000}
 	expect.Value(w.handle())(t)
-	if got := w.said(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.load().Inbox) != 0 ||
+	if got := w.Newest(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.Load().Inbox) != 0 ||
 		len(w.vendor.requests) != 1 {
 		t.Errorf("said %.100q because of %q after %d calls; %d messages wait", got.Content, got.Reason,
-			len(w.vendor.requests), len(w.load().Inbox))
+			len(w.vendor.requests), len(w.Load().Inbox))
 	}
-	expect.Is(t, w.load().Conversation.Status, conversation.Open, "the agent counts")
+	expect.Is(t, w.Load().Conversation.Status, conversation.Open, "the agent counts")
 	w.costs("too long", 150_000)
 	w.vendor.says.Text = "short"
-	w.tell("1775034001.000100", "U1", "shorter, please")
-	w.wake()
+	w.Tell("1775034001.000100", "U1", "shorter, please")
+	w.Wake()
 	expect.Value(w.handle())(t)
-	expect.Is(t, w.said().Content, "short", "then it said")
+	expect.Is(t, w.Newest().Content, "short", "then it said")
 }

@@ -94,26 +94,26 @@ func (a *attaching) files(pairs ...string) (all []conversation.Attachment) {
 }
 
 func (a *attaching) tells(ts string, pairs ...string) {
-	a.t.Helper()
+	a.T.Helper()
 	in := inbound(ts, "U1", "and this")
 	in.Attachments = a.files(pairs...)
-	expect.NoError(a.t, a.rows.Tell(a.t.Context(), a.ref,
-		expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(a.t)))
+	expect.NoError(a.T, a.Rows.Tell(a.T.Context(), a.Ref,
+		expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(a.T)))
 }
 
 func (a *attaching) answered() *conversation.Conversation {
-	a.t.Helper()
-	if a.load().Head.Resting {
-		a.wake()
+	a.T.Helper()
+	if a.Load().Head.Resting {
+		a.Wake()
 	}
-	expect.Value(a.handle())(a.t)
-	return a.load().Conversation
+	expect.Value(a.handle())(a.T)
+	return a.Load().Conversation
 }
 
 // system returns what Ringi said.
 func (a *attaching) system() (all []string) {
-	a.t.Helper()
-	for _, m := range expect.Value(a.rows.Messages(a.t.Context(), a.ref.Tenant, a.ref.ID, ""))(a.t) {
+	a.T.Helper()
+	for _, m := range expect.Value(a.Rows.Messages(a.T.Context(), a.Ref.Tenant, a.Ref.ID, ""))(a.T) {
 		if m.Sender == conversation.FromSystem {
 			all = append(all, m.Content)
 		}
@@ -136,11 +136,11 @@ func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
 		a := attachedTo(t, server, tt.files...)
 		s := a.settings()
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"pytest", "*"}, Place: "D1"}}
-		a.Store = settled{a.rows, s}
+		a.Store = settled{a.Rows, s}
 		a.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
 			Input: json.RawMessage(`{"argv":["pytest",".ringi/in"],"timeout_seconds":60,"summary":"tests"}`)}}
 		a.answered()
-		x := a.load().Current()
+		x := a.Load().Current()
 		expect.That(t, x != nil && x.Status == tt.want && (x.AttachmentsVersion != "") == (tt.files != nil),
 			"%s: %+v", name, x)
 	}
@@ -161,7 +161,7 @@ func TestAttachmentsAreLaidOnce(t *testing.T) {
 		expect.Has(t, told, part)
 	}
 	// Later turns ask neither Slack nor read-file again, and move nothing.
-	a.tell(second, "U1", "and?")
+	a.Tell(second, "U1", "and?")
 	before := s.AttachmentsVersion
 	s = a.answered()
 	expect.That(t, s.AttachmentsVersion == before && len(a.asked) == 3 && len(a.reads) == 1 && a.puts == 1,
@@ -181,7 +181,7 @@ func TestARetryLaysTheSame(t *testing.T) {
 	a := attachedTo(t, storetest.Start(t), "data.csv", "1")
 	a.vendor.err = errors.New("down")
 	_, err := a.handle()
-	expect.That(t, err != nil && a.load().Conversation.AttachmentsVersion == "" && a.puts == 1, "%v", err)
+	expect.That(t, err != nil && a.Load().Conversation.AttachmentsVersion == "" && a.puts == 1, "%v", err)
 	a.vendor.err = nil
 	s := a.answered()
 	expect.That(t, len(s.Attached) == 1 && len(a.kept.all) == 1 && a.kept.all[s.AttachmentsVersion] != nil,
@@ -212,7 +212,7 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 		expect.That(t, strings.HasPrefix(line, want[i]), "line %d is %q", i, line)
 	}
 	quoted := []string{"plan.pdf", "big.csv", "secret.xlsx", "lost.txt", "macro.xlsx"}
-	for _, m := range expect.Value(a.rows.Messages(t.Context(), a.ref.Tenant, a.ref.ID, ""))(t) {
+	for _, m := range expect.Value(a.Rows.Messages(t.Context(), a.Ref.Tenant, a.Ref.ID, ""))(t) {
 		for _, p := range m.Pieces() { // of what Ringi says, names alone are others' words
 			if m.Sender == conversation.FromSystem && p.Quoted {
 				expect.Must(t, len(quoted) > 0, "%q is quoted, too", p.Text)
@@ -224,7 +224,7 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 	expect.Is(t, len(quoted), 0, "names that are not quoted")
 	expect.Has(t, a.told(), "its text can't be read (encrypted); a command can use the file")
 	a.slack["Flost.txt"] = []byte("found")
-	a.tell(second, "U1", "again")
+	a.Tell(second, "U1", "again")
 	s = a.answered()
 	expect.That(t, len(s.Attached) == 4 && len(a.system()) == 1, "%+v, said %q", s.Attached, a.system())
 	expect.Has(t, a.told(), "found")
@@ -245,7 +245,7 @@ func TestMoreThanAConversationHoldsIsSaid(t *testing.T) {
 		"• more.txt: This conversation has reached its limit of 20 attachments"),
 		"%q", said)
 	expect.Has(t, a.told(), "the 21st") // the model is shown it all the same
-	a.tell(third, "U1", "and?")
+	a.Tell(third, "U1", "and?")
 	a.answered()
 	expect.Is(t, len(a.system()), 1, "said once")
 }
@@ -258,7 +258,7 @@ func TestFilesBeyondThoseOfAMessageAreSaid(t *testing.T) {
 		in := inbound(ts, "U1", "and these")
 		in.Attachments = []conversation.Attachment{{Kind: unread, Name: "+5", FileID: "beyond " + ts,
 			Why: conversation.Beyond}}
-		expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(in, conversation.Opening{},
+		expect.NoError(t, a.Rows.Tell(t.Context(), a.Ref, expect.Value(conversation.Tell(in, conversation.Opening{},
 			a.Now()))(t)))
 		expect.Is(t, len(a.answered().Attached), 1, "laid files")
 	}
@@ -276,7 +276,7 @@ func TestAFileIsReadLaterIfNobodyReadsItNow(t *testing.T) {
 	expect.That(t, len(s.Attached) == 1 && s.Attached[0].Why == conversation.NotNow && s.Attached[0].Text == "",
 		"%+v", s.Attached)
 	a.down, a.texts["book.xlsx"] = nil, isolated.FileText{Form: isolated.Sheets, Text: "in the cells"}
-	a.tell(second, "U1", "again")
+	a.Tell(second, "U1", "again")
 	s = a.answered()
 	expect.That(t, s.Attached[0].Text == "book.xlsx.txt" && s.Attached[0].Why == "" && len(a.asked) == 1,
 		"%+v", s.Attached)
@@ -318,16 +318,16 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 		expect.Has(t, strings.ReplaceAll(told, `\"`, `"`), part)
 	}
 	expect.That(t, len(files.opened) == 1, "the archive was opened %d times", len(files.opened))
-	x := a.load().Current()
+	x := a.Load().Current()
 	expect.Must(t, x != nil && x.AttachmentsVersion == s.AttachmentsVersion && x.Base == "v1", "%+v", x)
 	expect.Has(t, string(x.Payload.JSON), `"attachments_version":"`+s.AttachmentsVersion)
 	// A file that is posted while people decide moves the conversation's attachments, and not the action's.
 	a.answers(model.Response{Text: "seen"})
 	a.tells(second, "more.csv", "2")
 	s = a.answered()
-	y := a.load().Current()
+	y := a.Load().Current()
 	expect.That(t, s.AttachmentsVersion != y.AttachmentsVersion && y.AttachmentsVersion == x.AttachmentsVersion, "%+v", y)
-	needed := a.load().Versions()
+	needed := a.Load().Versions()
 	for _, v := range []string{s.AttachmentsVersion, x.AttachmentsVersion} {
 		expect.That(t, strings.Contains(strings.Join(needed, " "), v), "%s may expire: %v", v, needed)
 	}
@@ -344,14 +344,14 @@ func TestADeletedMessagesFileCountsAsRead(t *testing.T) {
 		if deleted {
 			gone := inbound("1775034090.000100", "U1", "")
 			gone.Changes, gone.Deleted = root, true
-			expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(gone, conversation.Opening{},
+			expect.NoError(t, a.Rows.Tell(t.Context(), a.Ref, expect.Value(conversation.Tell(gone, conversation.Opening{},
 				a.Now()))(t)))
 			a.answered()
 		}
 		a.answers(model.Response{Stop: model.StopEnd, Calls: []model.Call{callOf("hand_over", `{"request":"buy it"}`)}})
-		a.tell("1775034099.000100", "U1", "make it a request")
+		a.Tell("1775034099.000100", "U1", "make it a request")
 		a.answered()
-		got := a.load()
+		got := a.Load()
 		expect.That(t, len(got.Handed) == 0 && got.Conversation.Offered == 1, "deleted %t: %d requests, %d offers", deleted,
 			len(got.Handed), got.Conversation.Offered)
 	}

@@ -36,7 +36,7 @@ type noting struct {
 }
 
 func (n noting) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
-	row, err := n.w.rows.Of.Store.Settings(ctx, tenant)
+	row, err := n.w.Rows.Of.Store.Settings(ctx, tenant)
 	s := n.s
 	s.Rev, s.RulesRev = row.Rev, row.RulesRev
 	return s, err
@@ -44,7 +44,7 @@ func (n noting) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 
 func (n noting) Rules(ctx context.Context, tenant string) (*rules.Rules, int, error) {
 	n.w.reads++
-	return n.w.rows.Of.Store.Rules(ctx, tenant)
+	return n.w.Rows.Of.Store.Rules(ctx, tenant)
 }
 
 func inChannel(t *testing.T, server *storetest.Server, locale string, change func(*tenancy.Settings)) *ruledWorld {
@@ -79,18 +79,18 @@ func ofGroup() rules.Who { return rules.Who{Kind: rules.WhoGroup, Group: "S0KEIR
 
 // saved saves one rule of a kind over revision rev.
 func (w *ruledWorld) saved(rev int, kind rules.Kind, o rules.Outcome) {
-	w.t.Helper()
+	w.T.Helper()
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "操作", When: rules.Conditions{Kinds: []rules.Kind{kind}}, Outcome: o}}}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-	_, _, err := w.rows.Of.Store.SaveRules(w.t.Context(), w.ref.Tenant, x, rev, nil, by, w.Now())
-	expect.NoError(w.t, err)
+	_, _, err := w.Rows.Of.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, rev, nil, by, w.Now())
+	expect.NoError(w.T, err)
 }
 
 func (w *ruledWorld) proposes() *conversation.Action {
-	w.t.Helper()
-	expect.Value(w.handle())(w.t)
-	return w.load().Current()
+	w.T.Helper()
+	expect.Value(w.handle())(w.T)
+	return w.Load().Current()
 }
 
 // Empty says that others are in every channel.
@@ -99,7 +99,7 @@ func (group) Empty(string, []circulation.Person, string) bool { return false }
 // finds has Slack say who is in the group.
 func (w *ruledWorld) finds(users ...string) {
 	w.LookUp = func(_ context.Context, team string, _ *decide.Organisation, do func(d decide.Seats) error) error {
-		expect.Is(w.t, team, "T1")
+		expect.Is(w.T, team, "T1")
 		return do(group{users})
 	}
 }
@@ -138,7 +138,7 @@ func TestARuleSaysWhoIsAskedAboutAnAction(t *testing.T) {
 		x := w.proposes()
 		if c.want == "" {
 			expect.That(t, x == nil, "%s: %+v", name, x)
-			expect.Has(t, w.said().Content, "ルール「操作」の段階「経理」を担当する人が見つからない")
+			expect.Has(t, w.Newest().Content, "ルール「操作」の段階「経理」を担当する人が見つからない")
 			continue
 		}
 		expect.Must(t, x != nil && x.Gate.Ruled() && x.Status == conversation.ActionPending, "%s: %+v", name, x)
@@ -151,7 +151,7 @@ func TestARuleSaysWhoIsAskedAboutAnAction(t *testing.T) {
 			"%s: %+v", name, x.Gate)
 		expect.Is(t, w.reads, 1, name, "reads")
 		_, err := w.handle() // Step Functions may call twice
-		expect.That(t, err == nil && w.load().Conversation.Actions == 1, "%s: it is proposed again: %v", name, err)
+		expect.That(t, err == nil && w.Load().Conversation.Actions == 1, "%s: it is proposed again: %v", name, err)
 	}
 }
 
@@ -164,9 +164,9 @@ func TestARuleMayRefuseAnActionAndSaysWhy(t *testing.T) {
 		w := inChannel(t, server, locale, unset)
 		w.saved(0, rules.KindAction, rules.Outcome{Refuse: "購買部へ。"})
 		x := w.proposes()
-		a := w.load()
+		a := w.Load()
 		expect.That(t, x == nil && a.Conversation.Actions == 0 && a.Conversation.Refused == 1, "%s: %+v", locale, x)
-		expect.Is(t, w.said().Content, want)
+		expect.Is(t, w.Newest().Content, want)
 		expect.That(t, len(a.Inbox) == 1 && a.Next(w.Now()).State == conversation.StateAnswer, "the agent isn't told")
 	}
 }
@@ -195,7 +195,7 @@ func TestWhoHasNoRowIsToldBeforeAModelIsPaid(t *testing.T) {
 		w.saved(0, rules.KindAction, asks(ofPeople("U3")))
 		w.staffed(c.accounts)
 		if c.said != "" {
-			w.tell("1776675650.000100", "U2", c.said)
+			w.Tell("1776675650.000100", "U2", c.said)
 		}
 		expect.Value(w.handle())(t)
 		if c.want == "" {
@@ -203,21 +203,21 @@ func TestWhoHasNoRowIsToldBeforeAModelIsPaid(t *testing.T) {
 			continue
 		}
 		expect.Is(t, len(w.vendor.requests), 0, name)
-		expect.Has(t, w.said().Content, c.want)
+		expect.Has(t, w.Newest().Content, c.want)
 		if c.said != "" { // U1's message is answered next, without the words of U2, who asks for nothing
-			expect.Is(t, len(w.load().Waiting()), 1, name)
+			expect.Is(t, len(w.Load().Waiting()), 1, name)
 			expect.Value(w.handle())(t)
 			expect.Is(t, len(w.vendor.requests), 1, name)
 			sent := fmt.Sprint(w.vendor.requests[0])
 			expect.That(t, !strings.Contains(sent, c.said) && !strings.Contains(sent, c.want), "%s: %s", name, sent)
-			expect.That(t, !slices.Contains(w.load().RouteAskersAfter(nil, ""), "U2"), "%s: U2 asks", name)
+			expect.That(t, !slices.Contains(w.Load().RouteAskersAfter(nil, ""), "U2"), "%s: U2 asks", name)
 		}
 	}
 }
 
 func (w *ruledWorld) staffed(accounts map[string]string) {
-	w.t.Helper()
-	people := expect.Value(organisation.Read([]byte(staff)))(w.t)
+	w.T.Helper()
+	people := expect.Value(organisation.Read([]byte(staff)))(w.T)
 	m := people.Match(nil, organisation.DateOf(w.Now()))
 	for number, user := range accounts {
 		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
@@ -250,12 +250,12 @@ func TestWhoProposesWhileTheAgentAnswersCountsAsAnAsker(t *testing.T) {
 	w.vendor.says.Calls = script()
 	w.vendor.asked = func() {
 		text := aggregate.JSON(`{"script":"ls","timeout_seconds":60,"base":""}`)
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Propose(conversation.Proposal{Type: conversation.ShellCommand,
 				Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Seconds: 60, Summary: "ls",
 				Terms: w.settings().ActionTerms(w.Now())}, by, policy, w.Now())
 		})
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(a.Current().ActionID, by, policy, w.Now())
 		})
 	}
@@ -285,9 +285,9 @@ func TestWhatTheSettingsApproveGoesUnlessARuleTakesIt(t *testing.T) {
 			ID: "01KS000000000000000000000A", Name: "操作", Outcome: asks(ofPeople("U2")),
 			When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}, Tools: c.tools}}}}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-		_, _, err := w.rows.Of.Store.SaveRules(t.Context(), w.ref.Tenant, x, 0, nil, by, w.Now())
+		_, _, err := w.Rows.Of.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, by, w.Now())
 		expect.NoError(t, err)
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			s, head := *a.Conversation, a.Head
 			s.Unasked = c.auto
 			in := *a.Inbox[0]
@@ -299,7 +299,7 @@ func TestWhatTheSettingsApproveGoesUnlessARuleTakesIt(t *testing.T) {
 		w.vendor.says.Calls = test
 		w.finds()
 		got := w.proposes()
-		expect.Must(t, got != nil, "%s: nothing is proposed, %s", name, w.said().Content)
+		expect.Must(t, got != nil, "%s: nothing is proposed, %s", name, w.Newest().Content)
 		if c.want == "auto" {
 			expect.That(t, got.ApprovedBy == conversation.ApprovedByAuto && !got.Gate.Ruled() && got.Rule != "", "%s: %+v",
 				name, got)
@@ -318,12 +318,12 @@ func TestAWriteThatNoRuleTakesIsRefusedByTheLast(t *testing.T) {
 		ID: "01KS000000000000000000000A", Name: "操作", Outcome: asks(ofPeople("U2")), When: rules.Conditions{
 			Kinds: []rules.Kind{rules.KindAction}, Places: &rules.Places{Channels: []string{"C2"}}}}}}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-	_, _, err := w.rows.Of.Store.SaveRules(t.Context(), w.ref.Tenant, x, 2, nil, by, w.Now())
+	_, _, err := w.Rows.Of.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 2, nil, by, w.Now())
 	expect.NoError(t, err)
 	w.vendor.says.Calls = []model.Call{wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`)}
 	got := w.proposes()
 	expect.That(t, got == nil, "%+v", got)
-	expect.Has(t, w.said().Content, "Rule “Everything else” doesn't let this action be proposed.")
+	expect.Has(t, w.Newest().Content, "Rule “Everything else” doesn't let this action be proposed.")
 
 	w.vendor.says.Calls = script()
 	w.finds()
@@ -350,17 +350,17 @@ func TestAProposalInDirectMessagesAsksTheHome(t *testing.T) {
 	} {
 		w := inChannel(t, server, "en", func(s *tenancy.Settings) { s.DirectApprovers = c.home })
 		w.saved(0, rules.KindAction, c.who)
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			s, head := *a.Conversation, a.Head
 			s.ChannelType = "im"
 			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 		})
 		w.finds()
 		x := w.proposes()
-		expect.Same(t, w.load().Conversation.ShownTo, c.told)
+		expect.Same(t, w.Load().Conversation.ShownTo, c.told)
 		if name == "no home" {
 			expect.That(t, x == nil, "%+v", x)
-			expect.Has(t, w.said().Content, "“Approvers of direct messages” isn't set")
+			expect.Has(t, w.Newest().Content, "“Approvers of direct messages” isn't set")
 			continue
 		}
 		expect.Must(t, x != nil && x.Gate.Ruled(), "%s: %+v", name, x)
@@ -381,7 +381,7 @@ func TestWhatAPersonTypedGoesAlongItsRoute(t *testing.T) {
 		expect.Value(w.handle())(t)
 		w.saved(0, rules.KindAction, o)
 		w.types("form", conversation.Own{Path: "a.txt", Content: "one\n"})
-		w.wake()
+		w.Wake()
 		x := w.proposes()
 		if name == "refuses" {
 			expect.That(t, x == nil && len(w.world.refused()) == 1, "%s: %+v", name, x)

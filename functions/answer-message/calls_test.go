@@ -72,7 +72,7 @@ func TestAProposedCallWaitsForAPersonWithItsVersion(t *testing.T) {
 	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
 	w.vendor.says.Calls = []model.Call{wish("list_employees", `{ "status": "all", "department": null }`)}
 	expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.Must(t, x != nil && x.Status == conversation.ActionPending, "%+v", x)
 	expect.Is(t, x.Tool, "list_employees")
 	expect.Is(t, x.Access, aggregate.Read)
@@ -103,7 +103,7 @@ func TestWhatIsWrongWithACallIsSaidToTheModel(t *testing.T) {
 			w := calling(t, server, "who joined in October?", unchanged)
 			w.vendor.says.Calls = []model.Call{tt.call}
 			expect.Value(w.handle())(t)
-			expect.That(t, w.load().Current() == nil, "it was proposed")
+			expect.That(t, w.Load().Current() == nil, "it was proposed")
 			last := w.vendor.requests[len(w.vendor.requests)-1].Messages
 			said := ""
 			for _, p := range last[len(last)-1].Parts {
@@ -145,7 +145,7 @@ func TestAListedReadGoesWithoutAYesOnlyIfNobodyComposedIt(t *testing.T) {
 			w := calling(t, server, tt.says, tt.settings)
 			w.vendor.says.Calls = []model.Call{wish(s.Name, tt.arguments)}
 			next := expect.Value(w.handle())(t)
-			x := w.load().Current()
+			x := w.Load().Current()
 			expect.Must(t, x != nil, "nothing was proposed")
 			expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, tt.auto)
 			expect.Is(t, next.State == conversation.StateCall, tt.auto)
@@ -154,7 +154,7 @@ func TestAListedReadGoesWithoutAYesOnlyIfNobodyComposedIt(t *testing.T) {
 }
 
 // oneResult is a bucket with one result.
-type oneResult struct{ inRows }
+type oneResult struct{ storetest.Rows }
 
 const keptResult = `{"value":{"employees":[{"display_name":"佐藤","entry_date":"2026-10-01"}]},"entries":900,"shown_entries":1}`
 
@@ -167,12 +167,12 @@ func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (jso
 
 // called has the agent propose a call, a person approve it, and the call return keptResult.
 func (w *world) called(name, arguments string) {
-	w.t.Helper()
+	w.T.Helper()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
 	w.vendor.says.Calls = []model.Call{wish(name, arguments)}
-	expect.Value(w.handle())(w.t)
-	x := w.load().Current()
-	expect.Must(w.t, x != nil, "nothing was proposed")
+	expect.Value(w.handle())(w.T)
+	x := w.Load().Current()
+	expect.Must(w.T, x != nil, "nothing was proposed")
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
@@ -186,7 +186,7 @@ func (w *world) called(name, arguments string) {
 				Call: &aggregate.Blob{S3Key: "talks/" + x.ActionID, Bytes: 100}}, w.Now())
 		},
 	} {
-		expect.Value(w.rows.Decide(w.t.Context(), w.ref, decide))(w.t)
+		expect.Value(w.Rows.Decide(w.T.Context(), w.Ref, decide))(w.T)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestAnswers(t *testing.T) {
 func testMeanwhile(t *testing.T, w *world) {
 	w.vendor.asked = func() {
 		w.vendor.asked = nil
-		w.tell("1775034001.000100", "U2", "and me")
+		w.Tell("1775034001.000100", "U2", "and me")
 	}
 	if next, err := w.handle(); err != nil || next.State != conversation.StateAnswer {
 		t.Fatalf("%+v %v", next, err)
@@ -84,7 +84,7 @@ func testMeanwhile(t *testing.T, w *world) {
 		!strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
 		t.Errorf("first %s\nthen %s", first, then)
 	}
-	a := w.load()
+	a := w.Load()
 	expect.That(t, a.Head.Resting && len(a.Cards) == 2 && len(a.Inbox) == 0, "%+v with %d cards", a.Head, len(a.Cards))
 }
 
@@ -92,7 +92,7 @@ func testMeanwhile(t *testing.T, w *world) {
 type objects struct{ storetest.Bucket }
 
 func (objects) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return inRows{}.KeepReads(ctx, ref, v)
+	return storetest.Rows{}.KeepReads(ctx, ref, v)
 }
 
 // testProposal: the payload of what waits goes with the conversation, that of what a rule approves stays.
@@ -102,7 +102,7 @@ func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
 		Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	if x == nil || x.Status != want || x.TimeoutSeconds != 60 || x.Gate.Terms.DecideBy == nil || x.Askers[0] != "U1" {
 		t.Fatalf("%+v", x)
 	}
@@ -124,13 +124,13 @@ func testSurplus(t *testing.T, w *world) {
 	w.vendor.says.Calls = []model.Call{call("first", "ls"), call("second", "pwd"),
 		call("large", strings.Repeat("x", 5000))}
 	expect.Value(w.handle())(t)
-	if m := w.said(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" ||
+	if m := w.Newest(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" ||
 		!strings.Contains(m.Refused[0].Payload, "pwd") || m.Refused[1].Payload != "" || m.Refused[1].Summary != "large" {
 		t.Fatalf("%+v", m)
 	}
 	w.vendor.says.Calls = nil
-	w.tell("1775034001.000100", "U1", "and the other one?")
-	w.wake()
+	w.Tell("1775034001.000100", "U1", "and the other one?")
+	w.Wake()
 	expect.Value(w.handle())(t)
 	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(then, "pwd") && strings.Count(then, "Not taken: one action at a time") == 2,
@@ -140,17 +140,17 @@ func testSurplus(t *testing.T, w *world) {
 // The agent knows that the files are lost, and what it proposes all the same waits for nobody.
 func testFilesLost(t *testing.T, w *world) {
 	now := time.Now()
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		s, head := *a.Conversation, a.Head
 		s.FilesLostAt = &now
 		c := aggregate.Change{Head: &head, Now: now}
 		c.Put(&s)
 		return c, nil
-	}))(t)
+	})
 	w.vendor.says.Calls = []model.Call{{ID: "c", Name: "shell_command",
 		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"look"}`)}}
 	expect.Value(w.handle())(t)
-	a := w.load()
+	a := w.Load()
 	expect.That(t, len(a.Actions) == 0 && a.FilesLost(), "%+v", a.Actions)
 	expect.Has(t, w.told(), "folder are lost")
 }
@@ -159,8 +159,8 @@ func testTools(t *testing.T, w *world) {
 	w.Programs = "git, python3"
 	expect.Value(w.handle())(t)
 	w.Sandbox = false
-	w.tell("1775034001.000100", "U1", "and now?")
-	w.wake()
+	w.Tell("1775034001.000100", "U1", "and now?")
+	w.Wake()
 	expect.Value(w.handle())(t)
 	for i, on := range []bool{true, false} {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
@@ -178,20 +178,20 @@ func testFiles(t *testing.T, w *world) {
 	in := inbound("1775034001.000100", "U1", "look")
 	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3},
 		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
-	expect.NoError(t, w.rows.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(in, conversation.Opening{},
+	expect.NoError(t, w.Rows.Tell(t.Context(), w.Ref, expect.Value(conversation.Tell(in, conversation.Opening{},
 		time.Now()))(t)))
 	expect.Value(w.handle())(t)
 	want := []conversation.Attachment{
 		{Kind: "text", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3, Hash: aggregate.HashOf("one")},
 		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9, Why: "only text and images are read"},
 	}
-	expect.Same(t, want, w.said().Attachments)
+	expect.Same(t, want, w.Newest().Attachments)
 	for i, now := range []string{"one", "two"} {
 		body = now
-		w.tell([]string{"1775034002.000100", "1775034003.000100"}[i], "U1", "again")
-		w.wake()
+		w.Tell([]string{"1775034002.000100", "1775034003.000100"}[i], "U1", "again")
+		w.Wake()
 		expect.Value(w.handle())(t)
-		m := w.said()
+		m := w.Newest()
 		expect.That(t, m.Sender == conversation.FromAgent && len(m.Attachments) == 0, "noted again: %+v", m)
 		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
 		expect.Is(t, strings.Contains(said, "it was changed after"), now == "two", "the file has %q now: %s", now, said)
@@ -200,28 +200,28 @@ func testFiles(t *testing.T, w *world) {
 
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") ||
-		w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+	if m := w.Newest(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") ||
+		w.Load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%+v", m)
 	}
 }
 
 func testDown(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) || len(w.load().Inbox) != 1 {
+	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) || len(w.Load().Inbox) != 1 {
 		t.Fatal(err)
 	}
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Conversation; m.Sender != conversation.FromSystem || m.Content == "" ||
+	if m, s := w.Newest(), w.Load().Conversation; m.Sender != conversation.FromSystem || m.Content == "" ||
 		s.Status != conversation.Failing || s.Error == "" {
 		t.Fatalf("%+v %+v", m, s)
 	}
 	w.vendor.err = nil
-	w.tell("1775034001.000100", "U1", "again?")
-	w.wake()
+	w.Tell("1775034001.000100", "U1", "again?")
+	w.Wake()
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Conversation; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
+	if m, s := w.Newest(), w.Load().Conversation; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }
@@ -234,28 +234,28 @@ func testUnreached(t *testing.T, w *world) {
 			t.Fatal(err)
 		}
 	}
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
-	}))(t)
-	if m, s := w.said(), w.load().Conversation; m.Reason != task.ReasonModelUnavailable ||
+	})
+	if m, s := w.Newest(), w.Load().Conversation; m.Reason != task.ReasonModelUnavailable ||
 		!strings.Contains(m.Content, "didn't respond") || s.Status != conversation.Failing || s.TriedError != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }
 
 func testCost(t *testing.T, w *world) {
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(1, nil, conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}, time.Now())
-	}))(t)
+	})
 	expect.Value(w.handle())(t)
-	m := w.said()
-	expect.That(t, m.Reason == reasonSessionCost && len(w.vendor.requests) == 0 && len(w.load().Inbox) == 0, "%+v", m)
+	m := w.Newest()
+	expect.That(t, m.Reason == reasonSessionCost && len(w.vendor.requests) == 0 && len(w.Load().Inbox) == 0, "%+v", m)
 }
 
 func testOutsiders(t *testing.T, w *world) {
 	says, silent := aggregate.Actor{}, errors.New("Slack is away")
 	w.Who = func(context.Context, aggregate.Ref, string, string) (aggregate.Actor, error) { return says, silent }
-	if _, err := w.handle(); explain.ClassOf(err) != explain.Unavailable || len(w.load().Inbox) != 1 {
+	if _, err := w.handle(); explain.ClassOf(err) != explain.Unavailable || len(w.Load().Inbox) != 1 {
 		t.Fatalf("while Slack doesn't say who writes: %v", err)
 	}
 	silent = nil
@@ -265,11 +265,11 @@ func testOutsiders(t *testing.T, w *world) {
 	}{{aggregate.Actor{Team: "T1", Guest: true}, task.ReasonGuest}, {aggregate.Actor{Team: "T2"},
 		task.ReasonStranger}, {aggregate.Actor{}, task.ReasonStranger}} {
 		if says = tt.by; n > 0 {
-			w.tell(fmt.Sprintf("177503400%d.000100", n), "U1", "more")
-			w.wake()
+			w.Tell(fmt.Sprintf("177503400%d.000100", n), "U1", "more")
+			w.Wake()
 		}
 		expect.Value(w.handle())(t)
-		if m := w.said(); m.Reason != tt.want || m.Content == "" || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
+		if m := w.Newest(); m.Reason != tt.want || m.Content == "" || len(w.vendor.requests) != 0 || !w.Load().Head.Resting {
 			t.Errorf("%+v is answered %+v, and the model was asked %d times", tt.by, m, len(w.vendor.requests))
 		}
 	}

@@ -30,10 +30,10 @@ import (
 func testTried(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i := range 3 {
-		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+		w.Tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
 	}
-	w.wake()
-	before, calls := w.load().Conversation.Usage.Cost, len(w.vendor.requests)
+	w.Wake()
+	before, calls := w.Load().Conversation.Usage.Cost, len(w.vendor.requests)
 	paid := model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Output: 100, Calls: 1}
 	w.vendor.says.Usage = paid
 	w.vendor.asked = func() {
@@ -44,15 +44,16 @@ func testTried(t *testing.T, w *world) {
 	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
-	s := w.load().Conversation
+	s := w.Load().Conversation
 	if s.Usage.Cost != before+2*(3000+1500) || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable ||
-		s.Status != conversation.Open || len(w.load().Inbox) != 3 {
+		s.Status != conversation.Open || len(w.Load().Inbox) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	w.vendor.err, w.vendor.asked = nil, nil
 	expect.Value(w.handle())(t)
-	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Conversation.TriedError != "" {
-		t.Errorf("%d calls, the last message is %+v", n, w.said())
+	if n := len(w.vendor.requests) - calls; n != 3 || w.Newest().Content != "hi" ||
+		w.Load().Conversation.TriedError != "" {
+		t.Errorf("%d calls, the last message is %+v", n, w.Newest())
 	}
 	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)),
 		"summary") {
@@ -63,20 +64,20 @@ func testTried(t *testing.T, w *world) {
 // testSummaryGone: a conversation's oldest messages may expire while people still talk.
 func testSummaryGone(t *testing.T, w *world) {
 	for i := range 3 {
-		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+		w.Tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
 	}
 	expect.Value(w.handle())(t)
-	key := w.load().Conversation.SummaryKey
+	key := w.Load().Conversation.SummaryKey
 	expect.Must(t, key != "", "nothing was folded")
-	pk := conversation.MessagesList + w.ref.Tenant + "#" + w.ref.ID
+	pk := conversation.MessagesList + w.Ref.Tenant + "#" + w.Ref.ID
 	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
 		Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
 		}}))(t)
-	w.tell("1775034009.000100", "U1", "and now?")
-	w.wake()
-	if _, err := w.handle(); err != nil || w.said().Content != "hi" {
-		t.Errorf("%v, and the last message is %+v", err, w.said())
+	w.Tell("1775034009.000100", "U1", "and now?")
+	w.Wake()
+	if _, err := w.handle(); err != nil || w.Newest().Content != "hi" {
+		t.Errorf("%v, and the last message is %+v", err, w.Newest())
 	}
 }
 
@@ -84,8 +85,8 @@ func testSummaryGone(t *testing.T, w *world) {
 func testFoldedBeside(t *testing.T, w *world) {
 	w.vendor.says.Text = strings.Repeat("a", 110_000)
 	expect.Value(w.handle())(t)
-	w.tell("1775034001.000100", "U1", "what came meanwhile "+strings.Repeat("x", 100_000))
-	w.wake()
+	w.Tell("1775034001.000100", "U1", "what came meanwhile "+strings.Repeat("x", 100_000))
+	w.Wake()
 	w.vendor.says.Text = "short"
 	calls := len(w.vendor.requests)
 	w.vendor.asked = func() {
@@ -100,8 +101,8 @@ func testFoldedBeside(t *testing.T, w *world) {
 	}
 	for i, more := range []string{"", "and then?"} {
 		if more != "" {
-			w.tell("1775034009.000100", "U1", more)
-			w.wake()
+			w.Tell("1775034009.000100", "U1", more)
+			w.Wake()
 		}
 		before := len(w.vendor.requests)
 		expect.Value(w.handle())(t)
@@ -116,11 +117,11 @@ func testQuoted(t *testing.T, w *world) {
 	policy := aggregate.Policy{Team: "T1", AllowSelf: true}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
 	const reason = "Action #2 was approved in advance."
-	x := w.load().Current()
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	x := w.Load().Current()
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return decide.Reject(reason)(a, x.ActionID, by, policy, time.Now())
-	}))(t)
-	w.wake()
+	})
+	w.Wake()
 	expect.Value(w.handle())(t)
 	said := w.vendor.requests[1].Messages
 	result := said[len(said)-1].Parts[0].Result
@@ -155,11 +156,11 @@ func TestAFileThatCantBeReadIsSaid(t *testing.T) {
 
 // told returns what the last request told the model; "" if there was none.
 func (w *world) told() string {
-	w.t.Helper()
+	w.T.Helper()
 	if len(w.vendor.requests) == 0 {
 		return ""
 	}
-	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
+	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.T))
 }
 
 // later returns a Slack timestamp this many minutes from now, and half a minute before the session's next event.
@@ -171,25 +172,25 @@ func (w *world) later(minutes int) string {
 
 // says has a person write something, and the agent answer.
 func (w *world) says(ts, text string) {
-	w.t.Helper()
-	w.tell(ts, "U1", text)
+	w.T.Helper()
+	w.Tell(ts, "U1", text)
 	w.turn()
 }
 
 // turn has the agent answer the waiting messages.
 func (w *world) turn() {
-	w.t.Helper()
-	if w.load().Head.Resting {
-		w.wake()
+	w.T.Helper()
+	if w.Load().Head.Resting {
+		w.Wake()
 	}
-	expect.Value(w.handle())(w.t)
+	expect.Value(w.handle())(w.T)
 }
 
 // long sends three messages that together are too long for the model.
 func (w *world) long(minutes int) {
-	w.t.Helper()
+	w.T.Helper()
 	for i := range 3 {
-		w.tell(w.later(minutes+i), "U1", strings.Repeat("x", 90_000))
+		w.Tell(w.later(minutes+i), "U1", strings.Repeat("x", 90_000))
 	}
 	w.turn()
 }
@@ -211,7 +212,7 @@ func TestWhatIsAnsweredWasTold(t *testing.T) {
 
 // anew closes the conversation and begins it again, an hour later.
 func (w *world) anew() {
-	w.t.Helper()
+	w.T.Helper()
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1",
 		AllowSelf: true}
 	for _, decide := range []conversation.Decision{
@@ -220,7 +221,7 @@ func (w *world) anew() {
 			return a.Reopen(by, p, time.Now().Add(time.Hour))
 		},
 	} {
-		expect.Value(w.rows.Decide(w.t.Context(), w.ref, decide))(w.t)
+		expect.Value(w.Rows.Decide(w.T.Context(), w.Ref, decide))(w.T)
 	}
 }
 
@@ -240,7 +241,7 @@ func testLateForTheBeginning(t *testing.T, w *world) {
 
 func testLateForTheSummary(t *testing.T, w *world) {
 	w.long(1)
-	folded := w.load().Conversation.CollapsedThrough
+	folded := w.Load().Conversation.CollapsedThrough
 	expect.Must(t, folded != "", "nothing was folded")
 	for i, late := range []string{"1775034000.900000", "1775034000.800000"} {
 		w.later(10 + i)
@@ -251,10 +252,10 @@ func testLateForTheSummary(t *testing.T, w *world) {
 		}
 	}
 	before := len(w.vendor.requests)
-	w.tell("1775034000.700000", "U1", "pay invoice 12")
+	w.Tell("1775034000.700000", "U1", "pay invoice 12")
 	w.long(20)
 	summed := string(expect.Value(json.Marshal(w.vendor.requests[before].Messages))(t))
-	if s := w.load().Conversation; s.CollapsedThrough <= folded || strings.Count(summed, "pay invoice") != 3 {
+	if s := w.Load().Conversation; s.CollapsedThrough <= folded || strings.Count(summed, "pay invoice") != 3 {
 		t.Errorf("folded through %s, and then through %s: summed up %.300s", folded, s.CollapsedThrough, summed)
 	}
 	w.says(w.later(30), "and now?")
@@ -265,11 +266,11 @@ func testLateForTheSummary(t *testing.T, w *world) {
 func testLateAndRefused(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	w.anew()
-	w.tell("1775034001.000100", "U1", "pay invoice 17")
-	w.wake()
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Tell("1775034001.000100", "U1", "pay invoice 17")
+	w.Wake()
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
-	}))(t)
+	})
 	w.says(w.later(120), "go on")
 	expect.Is(t, strings.Count(w.told(), "invoice 17"), 1, "told")
 }
@@ -296,18 +297,18 @@ func (b blind) Message(ctx context.Context, tenant, id, key string) (conversatio
 func testUnreadable(t *testing.T, w *world) {
 	rows := w.Store
 	w.Store = blind{rows, "invoice"}
-	w.tell("1775033999.000100", "U1", "pay invoice 17")
-	if next := expect.Value(w.handle())(t); next.State != conversation.StateAnswer || len(w.load().Inbox) != 1 ||
+	w.Tell("1775033999.000100", "U1", "pay invoice 17")
+	if next := expect.Value(w.handle())(t); next.State != conversation.StateAnswer || len(w.Load().Inbox) != 1 ||
 		!strings.Contains(w.told(), "hello") {
-		t.Fatalf("beside another one: %+v with %d in the inbox", next, len(w.load().Inbox))
+		t.Fatalf("beside another one: %+v with %d in the inbox", next, len(w.Load().Inbox))
 	}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrUnavailable) || len(w.load().Inbox) != 1 ||
+	if _, err := w.handle(); !errors.Is(err, explain.ErrUnavailable) || len(w.Load().Inbox) != 1 ||
 		len(w.vendor.requests) != 1 {
-		t.Fatalf("alone: %v after %d calls, %d in the inbox", err, len(w.vendor.requests), len(w.load().Inbox))
+		t.Fatalf("alone: %v after %d calls, %d in the inbox", err, len(w.vendor.requests), len(w.Load().Inbox))
 	}
 	w.Store = rows
 	expect.Value(w.handle())(t)
-	if told := w.told(); strings.Count(told, "invoice 17") != 1 || len(w.load().Inbox) != 0 {
-		t.Errorf("told %s, %d in the inbox", told, len(w.load().Inbox))
+	if told := w.told(); strings.Count(told, "invoice 17") != 1 || len(w.Load().Inbox) != 0 {
+		t.Errorf("told %s, %d in the inbox", told, len(w.Load().Inbox))
 	}
 }

@@ -54,8 +54,8 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	}
 	w.vendor.says.Usage = model.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, Unpriced: 1}
 	expect.Value(w.handle())(t)
-	if said := w.said(); said.Reason != task.ReasonModelUnpriced ||
-		w.load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
+	if said := w.Newest(); said.Reason != task.ReasonModelUnpriced ||
+		w.Load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%d calls, and it said %+v", len(w.vendor.requests), said)
 	}
 }
@@ -63,40 +63,40 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 func testHourly(t *testing.T, w *world) {
 	now := time.Now() // the hour must not change during the test
 	w.Now = func() time.Time { return now }
-	w.tell("1775034001.000100", "U1", "more")
-	w.tell("1775034002.000100", "U2", "and me")
+	w.Tell("1775034001.000100", "U1", "more")
+	w.Tell("1775034002.000100", "U2", "and me")
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 0 {
+	if m := w.Newest(); m.Reason != reasonHourly || len(w.vendor.requests) != 0 {
 		t.Errorf("%+v", m)
 	}
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Content != "hi" || !w.load().Head.Resting {
+	if m := w.Newest(); m.Content != "hi" || !w.Load().Head.Resting {
 		t.Errorf("the other one is answered %+v", m)
 	}
-	w.tell("1775034003.000100", "U2", "once more")
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change,
+	w.Tell("1775034003.000100", "U2", "once more")
+	expect.Value(w.Rows.Decide(t.Context(), w.Ref, func(a *conversation.Aggregate) (aggregate.Change,
 		error) {
 		return a.StartRun(now)
 	}))(t)
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
+	if m := w.Newest(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
 		t.Errorf("what was answered before does not count: %+v", m)
 	}
 }
 
 func testUndecidable(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	m := w.said()
+	m := w.Newest()
 	if m.Reason != task.ReasonOnlyAskers && m.Reason != task.ReasonNoApprover ||
-		!strings.Contains(m.Content, "an administrator") || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
+		!strings.Contains(m.Content, "an administrator") || len(w.vendor.requests) != 0 || !w.Load().Head.Resting {
 		t.Errorf("it is answered %+v, and the model was asked %d times", m, len(w.vendor.requests))
 	}
 	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
 		return explain.ErrUnverified
 	}
-	w.tell("1775034001.000100", "U1", "more")
-	w.wake()
-	if _, err := w.handle(); explain.ClassOf(err) != explain.Unavailable || len(w.load().Inbox) != 1 {
+	w.Tell("1775034001.000100", "U1", "more")
+	w.Wake()
+	if _, err := w.handle(); explain.ClassOf(err) != explain.Unavailable || len(w.Load().Inbox) != 1 {
 		t.Errorf("while Slack doesn't say who is in a group: %v", err)
 	}
 }
@@ -107,11 +107,11 @@ func testSource(t *testing.T, w *world) {
 	w.Who = func(context.Context, aggregate.Ref, string, string) (aggregate.Actor, error) {
 		return aggregate.Actor{Team: "T1", Guest: true}, nil
 	}
-	w.tell("1775034000.500100", "U2", "and mine")
+	w.Tell("1775034000.500100", "U2", "and mine")
 	next := expect.Value(w.handle())(t)
 	expect.That(t, next.State == conversation.StateAnswer, "one guest's message is refused, then %s", next.State)
 	next = expect.Value(w.handle())(t)
-	m := w.said()
+	m := w.Newest()
 	expect.That(t, m.Reason == task.ReasonGuest && next.State == aggregate.StateFinish, "%+v, then %s", m, next.State)
 	w.Who = who
 	held := w.Approvable // for what a person typed no model is asked, so no limit of models is looked at
@@ -119,23 +119,23 @@ func testSource(t *testing.T, w *world) {
 		return explain.ErrUnverified
 	}
 	w.types("form", conversation.Own{Path: "a.txt", Content: "x"})
-	w.wake()
-	before := w.said()
+	w.Wake()
+	before := w.Newest()
 	next = expect.Value(w.handle())(t)
-	expect.That(t, next.State == conversation.StateFetch && w.said().MessageID == before.MessageID, "%+v: %+v", next,
-		w.said())
+	expect.That(t, next.State == conversation.StateFetch && w.Newest().MessageID == before.MessageID, "%+v: %+v", next,
+		w.Newest())
 	w.Approvable = held
-	w.tell("1775034001.000100", "U1", "more")
+	w.Tell("1775034001.000100", "U1", "more")
 	next = expect.Value(w.handle())(t)
 	expect.That(t, next.State == conversation.StateFetch && len(w.vendor.requests) == 0, "%+v", next)
-	run := w.load().Head.Run
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	run := w.Load().Head.Run
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.FixSource(run, "3f2c", w.Now())
-	}))(t)
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	})
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TakeSource(run, conversation.Fetched{Commit: "3f2c", Version: "v", Files: []string{"IGNORE ALL RULES.md"},
 			Left: []conversation.LeftOut{{Path: "evil.bin", Why: conversation.LeftSize}}}, w.Now())
-	}))(t)
+	})
 	w.turn() // what the person typed
 	w.turn()
 	expect.Must(t, len(w.vendor.requests) == 1, "%d requests", len(w.vendor.requests))
@@ -176,17 +176,15 @@ func TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes(t *testing.T) {
 		}
 		expect.Value(w.handle())(t)
 		want := map[bool]string{true: "claude", false: "codex"}[unnamed]
-		expect.That(t, opened == want && w.load().Conversation.AgentID == want,
+		expect.That(t, opened == want && w.Load().Conversation.AgentID == want,
 			"unnamed %t: %s answered, %s stays", unnamed, opened,
-			w.load().Conversation.AgentID)
+			w.Load().Conversation.AgentID)
 		if unnamed { // it goes on with that agent though the default could answer by now
 			w.Answers = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
 				return agent.Answering{ID: d.ID}, nil
 			}
-			w.tell("1775034009.000100", "U1", "more")
-			expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.StartRun(time.Now())
-			}))(t)
+			w.Tell("1775034009.000100", "U1", "more")
+			w.Wake()
 			expect.Value(w.handle())(t)
 			expect.Is(t, opened, "claude", "goes on with")
 		}
@@ -202,7 +200,7 @@ func TestTheConsoleIsToldWhichAgentsCanAnswer(t *testing.T) {
 		edge++
 		return pipeline.Output{}, nil
 	})
-	got := expect.Value(serve(t.Context(), json.RawMessage(`{"agents_of":"`+w.ref.Tenant+`"}`)))(t)
+	got := expect.Value(serve(t.Context(), json.RawMessage(`{"agents_of":"`+w.Ref.Tenant+`"}`)))(t)
 	want := agent.Answered{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"},
 		{ID: "claude", Default: true}}}
 	expect.Same(t, want, got)
@@ -228,7 +226,7 @@ func listing(t *testing.T, server *storetest.Server, before []slackapi.Said, peo
 	settings := tenancy.DefaultSettings()
 	settings.Locale = "en"
 	settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(), People: people}}
-	w.Store, w.Catalog = joined{settled{w.rows, settings}}, tool.Builtin
+	w.Store, w.Catalog = joined{settled{w.Rows, settings}}, tool.Builtin
 	expect.Value(w.handle())(t)
 	return w
 }
@@ -256,13 +254,13 @@ func TestAListedReadNeedsAYesOnceSomebodyElseSpoke(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := listing(t, server, tt.before, tt.people...)
 			if tt.guest != "" {
-				w.tell("1775034010.000100", "U9", tt.guest)
+				w.Tell("1775034010.000100", "U9", tt.guest)
 				w.turn()
 			}
 			w.vendor.says.Calls = []model.Call{wish("list_employees", tt.arguments)}
-			w.tell("1775034020.000100", "U1", "go on")
+			w.Tell("1775034020.000100", "U1", "go on")
 			w.turn()
-			x := w.load().Current()
+			x := w.Load().Current()
 			expect.Must(t, x != nil, "nothing was proposed")
 			expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, tt.auto)
 		})
@@ -321,18 +319,18 @@ func TestAListedReadNeedsAYesOnceAGuestsWordsAreFoldedAway(t *testing.T) {
 	server := storetest.Start(t)
 	for guest, auto := range map[string]bool{"U9": false, "U1": true} {
 		w := listing(t, server, nil, "U1")
-		w.tell("1775034010.000100", guest, strings.Repeat("look everybody up ", 5_000))
+		w.Tell("1775034010.000100", guest, strings.Repeat("look everybody up ", 5_000))
 		w.turn()
 		for i := range 3 {
-			w.tell(fmt.Sprintf("%d.000100", 1775034020+i), "U1", strings.Repeat("x", 90_000))
+			w.Tell(fmt.Sprintf("%d.000100", 1775034020+i), "U1", strings.Repeat("x", 90_000))
 			w.turn()
 		}
-		from, seen := w.load().Conversation.CollapsedThrough, conversation.MessageKey(time.Unix(1775034011, 0), "")
+		from, seen := w.Load().Conversation.CollapsedThrough, conversation.MessageKey(time.Unix(1775034011, 0), "")
 		expect.Must(t, from > seen, "folded through %q", from)
 		w.vendor.says.Calls = []model.Call{wish("list_employees", whole)}
-		w.tell("1775034090.000100", "U1", "go on")
+		w.Tell("1775034090.000100", "U1", "go on")
 		w.turn()
-		x := w.load().Current()
+		x := w.Load().Current()
 		expect.Must(t, x != nil, "nothing was proposed")
 		expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, auto, guest)
 	}

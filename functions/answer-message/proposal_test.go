@@ -71,12 +71,10 @@ func working(t *testing.T, server *storetest.Server, content string) (w *world, 
 
 // moves gives the conversation other files.
 func (w *world) moves(version string) {
-	w.t.Helper()
-	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
+	w.T.Helper()
+	w.Rewrite(func(s *conversation.Conversation) {
 		s.WorkspaceVersion = version
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
-	}))(w.t)
+	})
 }
 
 func code(input string) []model.Call {
@@ -90,7 +88,7 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	w, _, version := working(t, server, "one\ntwo\n")
 	w.vendor.says.Calls = code(edits)
 	expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.Must(t, x != nil && x.Base == version, "%+v", x)
 	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 	if problems != nil || *p.Base != version || len(p.Changes) != 1 || p.Edits != nil ||
@@ -102,8 +100,8 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 
 	// Later the agent is shown its own proposal, in the form in which it makes them.
 	w.vendor.says.Calls = nil
-	w.tell("1775034001.000100", "U1", "what did you propose?")
-	w.wake()
+	w.Tell("1775034001.000100", "U1", "what did you propose?")
+	w.Wake()
 	expect.Value(w.handle())(t)
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"","from":1,"to":2`) &&
@@ -116,14 +114,12 @@ func TestAProposalSaysWhoChangedItsPathsBefore(t *testing.T) {
 	for by, want := range map[int][]conversation.Maker{0: {{}}, 3: {{Action: 1, Seen: true}, {Action: 3}}} {
 		w, files, version := working(t, server, "one\ntwo\n")
 		files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want, "b": {{Action: 2}}}}
-		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			s, head := *a.Conversation, a.Head
+		w.Rewrite(func(s *conversation.Conversation) {
 			s.FilesBy, s.WorkspaceVersion = by, version
-			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
-		}))(t)
+		})
 		w.vendor.says.Calls = code(edits)
 		expect.Value(w.handle())(t)
-		x := w.load().Current()
+		x := w.Load().Current()
 		expect.Must(t, x != nil, "nothing is proposed")
 		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 		expect.Must(t, problems == nil, "%v", problems)
@@ -163,16 +159,14 @@ func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(s *tenancy.Settings) {
 			s.AutoActions, s.Sources = []agent.AutoRule{tt.rule}, []agent.Source{listed}
 		})
-		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			s, head := *a.Conversation, a.Head
+		w.Rewrite(func(s *conversation.Conversation) {
 			s.WorkspaceVersion, s.Source = tt.version, conversation.SourceOf(shop)
 			s.Source.State, s.Source.Version, s.Source.Commit = conversation.SourceThere, fetched, "c"
-			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
-		}))(t)
+		})
 		w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
 			Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"tests"}`)}}
 		expect.Value(w.handle())(t)
-		if x := w.load().Current(); x == nil || x.Status != tt.want {
+		if x := w.Load().Current(); x == nil || x.Status != tt.want {
 			t.Errorf("%s: %+v", name, x)
 		}
 	}
@@ -183,7 +177,7 @@ func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "shell_command",
 		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"lists"}`)}}
 	expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.That(t, x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0,
 		"%s after %d reads", x.Payload.JSON, files.got)
 }
@@ -207,7 +201,7 @@ func TestWhatCantBeProposedTheModelIsTold(t *testing.T) {
 		expect.Value(w.handle())(t)
 		again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 		expect.That(t, strings.Contains(again, says), "it is told %s, want %s", again, says)
-		expect.That(t, w.load().Current() != nil && files.got == 1, "what it mends is not taken, after %d reads", files.got)
+		expect.That(t, w.Load().Current() != nil && files.got == 1, "what it mends is not taken, after %d reads", files.got)
 	}
 }
 
@@ -217,13 +211,13 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	whole := `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"again"}`
 	w.vendor.says.Calls = code(whole)
 	expect.Value(w.handle())(t)
-	a := w.load()
+	a := w.Load()
 	if x := a.Current(); x != nil || !a.FilesLost() || a.Conversation.WorkspaceVersion != version {
 		t.Fatalf("%+v, %+v", x, a.Conversation)
 	}
 	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(again, "were deleted when their time was over"), "the model is told %s", again)
-	all := expect.Value(w.rows.Newest(t.Context(), w.ref.Tenant, w.ref.ID, "", 5))(t)
+	all := expect.Value(w.Rows.Newest(t.Context(), w.Ref.Tenant, w.Ref.ID, "", 5))(t)
 	told := false
 	for _, m := range all {
 		told = told || m.Sender == conversation.FromSystem &&
@@ -237,7 +231,7 @@ func TestFilesThatCantBeReadProposeNothing(t *testing.T) {
 	files.err = errors.New("no answer")
 	w.vendor.says.Calls = code(edits)
 	expect.Value(w.handle())(t)
-	a := w.load()
+	a := w.Load()
 	expect.That(t, a.Current() == nil && a.Conversation.WorkspaceVersion == version, "%+v", a.Conversation)
 	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(again, "can't be read at the moment"), "the model is told %s", again)
@@ -252,28 +246,28 @@ func TestAProposalForOtherFilesIsMadeAnew(t *testing.T) {
 		w.moves(strings.Repeat("b", 64))
 	}
 	next := expect.Value(w.handle())(t)
-	a := w.load()
-	if a.Current() != nil || next.State != conversation.StateAnswer || w.said().Content != wordsIn("en").moved ||
+	a := w.Load()
+	if a.Current() != nil || next.State != conversation.StateAnswer || w.Newest().Content != wordsIn("en").moved ||
 		len(a.Inbox) != 1 {
-		t.Errorf("%+v, then %s, said %q", a.Current(), next.State, w.said().Content)
+		t.Errorf("%+v, then %s, said %q", a.Current(), next.State, w.Newest().Content)
 	}
 }
 
 // types lets a person send the form in which they propose to write a file.
 func (w *world) types(form string, o conversation.Own) {
-	w.t.Helper()
+	w.T.Helper()
 	o.Type, o.Summary = conversation.CodeGenerate, "writes"
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: "T1", Member: true}
 	policy := aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
-	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Type(form, o, by, policy, time.Now())
-	}))(w.t)
+	})
 }
 
 // refused returns what the system said of a person's own proposal, with what they had typed.
 func (w *world) refused() (all []conversation.Message) {
-	w.t.Helper()
-	for _, m := range expect.Value(w.rows.Messages(context.Background(), w.ref.Tenant, w.ref.ID, ""))(w.t) {
+	w.T.Helper()
+	for _, m := range expect.Value(w.Rows.Messages(context.Background(), w.Ref.Tenant, w.Ref.ID, ""))(w.T) {
 		if m.Typed != nil {
 			all = append(all, m)
 		}
@@ -288,7 +282,7 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 	for range 2 {
 		w.types("form", conversation.Own{Path: "a.txt", Content: "one\n2\n"})
 	}
-	w.wake()
+	w.Wake()
 	files.err = errors.New("down")
 	_, err := w.handle()
 	expect.Fails(t, err, explain.ErrUnavailable)
@@ -297,7 +291,7 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 		_, err = w.handle()
 		expect.That(t, err == nil || errors.Is(err, aggregate.ErrSuperseded), "%v", err)
 	}
-	a := w.load()
+	a := w.Load()
 	x := a.Current()
 	expect.Must(t, x != nil && a.Conversation.Actions == 1 && x.RequestedBy == conversation.RequestedByUser &&
 		x.Askers[0] == "U2" &&
@@ -311,16 +305,14 @@ func TestWhatAPersonTypedSaysWhoChangedItsPathBefore(t *testing.T) {
 	w, files, version := working(t, storetest.Start(t), "one\n")
 	want := []conversation.Maker{{Action: 1}}
 	files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want}}
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
+	w.Rewrite(func(s *conversation.Conversation) {
 		s.FilesBy, s.WorkspaceVersion = 1, version
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
-	}))(t)
+	})
 	expect.Value(w.handle())(t)
 	w.types("form", conversation.Own{Path: "a.txt", Content: "two\n"})
-	w.wake()
+	w.Wake()
 	expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.Must(t, x != nil, "nothing is proposed")
 	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 	expect.Must(t, problems == nil, "%v", problems)
@@ -344,7 +336,7 @@ func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
 		w, files, _ := working(t, server, "one\n")
 		expect.Value(w.handle())(t)
 		w.types("form", tt.own)
-		w.wake()
+		w.Wake()
 		if tt.till != nil {
 			tt.till(w, files)
 		}
@@ -353,25 +345,25 @@ func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
 		expect.Must(t, len(said) == 1 && said[0].Typed.Content == tt.own.Content, "%s: %+v", name, said)
 		expect.Has(t, said[0].Content, tt.says)
 		expect.Is(t, said[0].For, "U2")
-		expect.Is(t, w.load().FilesLost(), name == "lost")
+		expect.Is(t, w.Load().FilesLost(), name == "lost")
 	}
 }
 
 // proposesOtherwise opens another person's action.
 func (w *world) proposesOtherwise() {
-	w.t.Helper()
+	w.T.Helper()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		text := aggregate.JSON(`{"script":"ls","timeout_seconds":60,"base":"` + a.Conversation.WorkspaceVersion + `"}`)
 		return a.Propose(conversation.Proposal{Type: conversation.ShellCommand,
 			Payload: aggregate.Blob{JSON: text, Bytes: len(text)},
 			Seconds: 60, Summary: "ls", On: conversation.On{Base: a.Conversation.WorkspaceVersion},
 			Terms: w.settings().ActionTerms(time.Now())}, by,
 			aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}, time.Now())
-	}))(w.t)
+	})
 }
 
 func (w *world) settings() tenancy.Settings {
-	w.t.Helper()
-	return expect.Value(w.Store.Settings(context.Background(), w.ref.Tenant))(w.t)
+	w.T.Helper()
+	return expect.Value(w.Store.Settings(context.Background(), w.Ref.Tenant))(w.T)
 }

@@ -60,7 +60,7 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...conversat
 	}
 	w.Store, w.Catalog, w.Files = hubbed{w.Store}, tool.Builtin, files
 	first := put([]conversation.File{{Path: "a.py", Content: "1\n"}})
-	run, commit, now := w.load().Head.Run, strings.Repeat("c", 40), time.Now()
+	run, commit, now := w.Load().Head.Run, strings.Repeat("c", 40), time.Now()
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, commit, now) },
@@ -68,7 +68,7 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...conversat
 			return a.TakeSource(run, conversation.Fetched{Commit: commit, Version: first, Files: []string{"a.py"}}, now)
 		},
 	} {
-		expect.Value(w.rows.Decide(t.Context(), w.ref, decide))(t)
+		expect.Value(w.Rows.Decide(t.Context(), w.Ref, decide))(t)
 	}
 	w.version(put(is))
 	return w
@@ -84,7 +84,7 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 		conversation.File{Path: "new.py"})
 	w.vendor.says.Calls = []model.Call{pull("Mend it")}
 	expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.Must(t, x != nil && x.Pushed != nil, "%+v", x)
 	expect.That(t, x.Pushed.Repository == "acme/shop" && x.Pushed.Base == strings.Repeat("c", 40) &&
 		x.Pushed.Commit == "", "%+v", x.Pushed)
@@ -94,7 +94,7 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 		Commit: strings.Repeat("c", 40), Into: "main",
 		CI: agent.CISkip}, *p.Push)
 	expect.Is(t, len(p.Changes), 2)
-	expect.Is(t, *p.Base, w.load().Conversation.WorkspaceVersion)
+	expect.Is(t, *p.Base, w.Load().Conversation.WorkspaceVersion)
 	expect.That(t, strings.Contains(w.vendor.requests[0].Messages[0].Parts[0].Text, "open_pull_request"),
 		"the tool is not offered")
 }
@@ -106,15 +106,13 @@ func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
 	w.Files.(*trees).made = conversation.Made{Paths: map[string][]conversation.Maker{"a.py": want}}
 	w.Files = below{w.Files}
 	w.settings().Sources[0].Path = "services/pay"
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
+	w.Rewrite(func(s *conversation.Conversation) {
 		of := *s.Source
 		of.Path, s.Source, s.FilesBy = "services/pay", &of, 1
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
-	}))(t)
+	})
 	w.vendor.says.Calls = []model.Call{pull("Mend it")}
 	expect.Value(w.handle())(t)
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.Must(t, x != nil, "nothing is proposed: %+v", w.vendor.requests)
 	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
 	expect.Must(t, problems == nil && len(p.Changes) == 1 && p.Changes[0].Path == "services/pay/a.py",
@@ -161,7 +159,7 @@ func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 			}
 		}
 		expect.That(t, strings.Contains(said, tt.want), "%s: %q", name, said)
-		expect.That(t, w.load().Current() == nil, "%s: it is proposed", name)
+		expect.That(t, w.Load().Current() == nil, "%s: it is proposed", name)
 	}
 }
 
@@ -169,8 +167,8 @@ func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 func TestOnlyABranchsFilesAreOfferedAPullRequest(t *testing.T) {
 	server := storetest.Start(t)
 	offered := func(w *world) bool {
-		w.t.Helper()
-		expect.Value(w.handle())(w.t)
+		w.T.Helper()
+		expect.Value(w.handle())(w.T)
 		for _, x := range w.vendor.requests[0].Tools {
 			if x.Name == "tool_call" && strings.Contains(string(x.Schema), "open_pull_request") {
 				return true

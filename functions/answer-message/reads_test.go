@@ -57,12 +57,12 @@ func withFiles(t *testing.T, server *storetest.Server, change func(*tenancy.Sett
 
 // version moves the conversation's files to another version.
 func (w *world) version(v string) {
-	w.t.Helper()
-	expect.Value(w.rows.Decide(w.t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.T.Helper()
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		head, is := a.Head, *a.Conversation
 		is.WorkspaceVersion = v
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&is}}, nil
-	}))(w.t)
+	})
 }
 
 func callOf(name, input string) model.Call {
@@ -86,7 +86,7 @@ func (w *world) answers(all ...model.Response) {
 func reading(calls ...model.Call) model.Response { return model.Response{Calls: calls} }
 
 func (w *world) results() string {
-	w.t.Helper()
+	w.T.Helper()
 	var out []string
 	for _, m := range w.vendor.requests[len(w.vendor.requests)-1].Messages {
 		for _, p := range m.Parts {
@@ -104,15 +104,15 @@ func TestAnAgentReadsTheConversationsFiles(t *testing.T) {
 		reading(readNotes, callOf("search", `{"text":"yen","path":""}`)), model.Response{Text: "30,000 yen"})
 	expect.Value(w.handle())(t)
 	expect.Has(t, w.results(), "is 30,000 yen")
-	expect.Same(t, []string{w.ref.ID + "/v1"}, s.opened)
-	m := w.said()
+	expect.Same(t, []string{w.Ref.ID + "/v1"}, s.opened)
+	m := w.Newest()
 	expect.That(t, m.Content == "30,000 yen" && len(m.Read) == 3, "%+v", m)
 	at := m.Read[1].At
 	expect.Same(t, conversation.Read{Tool: "read_file", Path: "notes.txt", From: 1, To: 2, Version: "v1", At: at},
 		m.Read[1])
-	a := w.load()
-	uses := expect.Value(w.rows.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
-	day := expect.Value(w.Store.Spent(t.Context(), w.ref.Tenant, time.Now()))(t)
+	a := w.Load()
+	uses := expect.Value(w.Rows.Uses(t.Context(), w.Ref.Tenant, w.Ref.ID))(t)
+	day := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, time.Now()))(t)
 	expect.That(t, len(uses) == 3 && a.Conversation.Usage.Cost == 3000 && a.Conversation.Usage.Calls == 3 &&
 		day.Day == 3000 && a.Conversation.Reading == nil,
 		"%d uses, %+v, day %+v", len(uses), a.Conversation, day)
@@ -141,7 +141,7 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 				_, err := w.handle()
 				expect.That(t, err != nil, "the first try succeeds")
 			}()
-			a := w.load()
+			a := w.Load()
 			expect.That(t, a.Conversation.Usage.Cost == 2000 || a.Conversation.Usage.Cost == 3000,
 				"paid %s", a.Conversation.Usage.Cost)
 			expect.That(t, a.Conversation.Reading != nil && len(a.Conversation.Reading.Read) == 2 && len(a.Inbox) == 1,
@@ -153,8 +153,8 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 			expect.Is(t, len(w.vendor.requests), 1, "calls of the second try")
 			expect.Has(t, w.results(), "notes.txt\",\"bytes\"")
 			expect.Has(t, w.results(), "is 30,000 yen")
-			m := w.said()
-			expect.That(t, m.Content == "done" && len(m.Read) == 2 && w.load().Conversation.Usage.Cost == before+1000, "%+v", m)
+			m := w.Newest()
+			expect.That(t, m.Content == "done" && len(m.Read) == 2 && w.Load().Conversation.Usage.Cost == before+1000, "%+v", m)
 			expect.That(t, len(s.opened) == 2, "opened %v", s.opened)
 		})
 	}
@@ -165,7 +165,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"},
 		aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
 	end := func(decide conversation.Decision) func(*world) {
-		return func(w *world) { expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t) }
+		return func(w *world) { expect.Value(w.Rows.Decide(context.Background(), w.Ref, decide))(w.T) }
 	}
 	for name, tt := range map[string]struct {
 		change func(*tenancy.Settings)
@@ -202,7 +202,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 			}
 			_, err := w.handle()
 			expect.That(t, err == nil || errors.Is(err, aggregate.ErrSuperseded), "%v", err)
-			a := w.load()
+			a := w.Load()
 			expect.That(t, len(w.vendor.requests) == min(tt.calls, 3+2) &&
 				a.Conversation.Usage.Calls == len(w.vendor.requests), "%d calls, %d are paid", len(w.vendor.requests),
 				a.Conversation.Usage.Calls)
@@ -213,7 +213,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 				expect.That(t, !strings.Contains(last, "read_file"), "the last call offers reads")
 			}
 			if tt.said != "" {
-				expect.Is(t, w.said().Content, tt.said)
+				expect.Is(t, w.Newest().Content, tt.said)
 			}
 		})
 	}
@@ -228,13 +228,13 @@ func TestFilesThatCantBeReadAreSaidToBe(t *testing.T) {
 		w.answers(reading(readNotes), model.Response{Text: "sorry"})
 		expect.Value(w.handle())(t)
 		expect.Has(t, w.results(), want)
-		expect.That(t, !strings.Contains(w.results(), "bucket") && w.said().Content == "sorry" && w.said().Read[0].Failed,
-			"%s, %+v", w.results(), w.said())
+		expect.That(t, !strings.Contains(w.results(), "bucket") && w.Newest().Content == "sorry" && w.Newest().Read[0].Failed,
+			"%s, %+v", w.results(), w.Newest())
 	}
 }
 
 // unkept is a bucket that is down.
-type unkept struct{ inRows }
+type unkept struct{ storetest.Rows }
 
 func (unkept) KeepReads(context.Context, aggregate.Ref, json.RawMessage) (aggregate.Blob, error) {
 	return aggregate.Blob{}, errors.New("no room")
@@ -245,7 +245,7 @@ func TestABucketThatIsDownKeepsNobodyFromReading(t *testing.T) {
 	w.Payloads = unkept{}
 	w.answers(reading(readNotes), model.Response{Text: "done"})
 	expect.Value(w.handle())(t)
-	expect.That(t, w.said().Content == "done" && len(w.said().Read) == 1, "%+v", w.said())
+	expect.That(t, w.Newest().Content == "done" && len(w.Newest().Read) == 1, "%+v", w.Newest())
 }
 
 // An answer that fails for good still shows people what was read for it.
@@ -259,9 +259,9 @@ func TestWhatWasReadForNothingIsShown(t *testing.T) {
 		}
 	}
 	expect.Value(w.handle())(t)
-	m := w.said()
+	m := w.Newest()
 	expect.That(t, m.Sender == conversation.FromSystem && len(m.Read) == 1 && m.Read[0].Path == "notes.txt" &&
-		w.load().Conversation.Reading == nil, "%+v", m)
+		w.Load().Conversation.Reading == nil, "%+v", m)
 }
 
 // What an agent read is shown again in the next two turns, and named afterwards.
@@ -294,7 +294,7 @@ func TestReadsThatAreGoneAreNamed(t *testing.T) {
 }
 
 // gone is a bucket in which nothing is left.
-type gone struct{ inRows }
+type gone struct{ storetest.Rows }
 
 func (gone) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
 	return nil, errors.New("expired")

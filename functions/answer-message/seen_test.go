@@ -32,7 +32,7 @@ func TestAnAgentIsToldWhoSaysWhatWhen(t *testing.T) {
 		return out
 	}
 	for i := range 25 {
-		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U2", "more")
+		w.Tell(fmt.Sprintf("%d.000100", 1775034001+i), "U2", "more")
 	}
 	w.Now = func() time.Time { return time.Date(2026, 4, 2, 1, 30, 0, 0, time.UTC) }
 	expect.Value(w.handle())(t)
@@ -51,7 +51,7 @@ func TestAnAgentIsToldWhoSaysWhatWhen(t *testing.T) {
 func TestTheNextCallBeginsAsTheLastOne(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	w.all()
-	w.tell(second, "U2", "and me")
+	w.Tell(second, "U2", "and me")
 	w.all()
 	first, then := w.vendor.requests[0], w.vendor.requests[1]
 	expect.Same(t, first.System, then.System)
@@ -72,10 +72,10 @@ func TestRequestsOfAConversationShareTheirBeginning(t *testing.T) {
 		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"look"}`)}}
 	w.vendor.asked = func() {
 		w.vendor.asked = nil
-		w.tell(w.later(1), "U2", "this comes meanwhile")
+		w.Tell(w.later(1), "U2", "this comes meanwhile")
 	}
 	w.says(w.later(2), "list them")
-	x := w.load().Current()
+	x := w.Load().Current()
 	expect.Must(t, x != nil && x.Status == conversation.ActionPending, "%+v", x)
 	w.vendor.says.Calls = nil
 	w.all()
@@ -84,9 +84,9 @@ func TestRequestsOfAConversationShareTheirBeginning(t *testing.T) {
 		w.vendor.asked = nil
 		by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1",
 			Member: true}, aggregate.Policy{Team: "T1"}
-		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(x.ActionID, by, policy, w.Now())
-		}))(t)
+		})
 	}
 	w.says(w.later(4), "it is withdrawn meanwhile")
 	w.all()
@@ -111,20 +111,20 @@ func TestAnAgentIsToldOfMessagesThatAreGone(t *testing.T) {
 	w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en", IsCached: true},
 		func(*tenancy.Settings) {})
 	for i := range 3 {
-		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+		w.Tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
 	}
 	w.all()
 	expect.Has(t, w.told(), `\"not_shown\":\"the messages until 2026-04-01 18:00: the summary stands for them\"`)
-	w.tell("1775034009.000100", "U1", "and now?")
+	w.Tell("1775034009.000100", "U1", "and now?")
 	w.all()
 	expect.Has(t, w.told(), `\"not_shown\":\"the messages until 2026-04-01 18:00: the summary stands for them\"`)
 	_, err := w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + w.ref.Tenant + "#" + w.ref.ID},
-			"SK": &types.AttributeValueMemberS{Value: w.load().Conversation.SummaryKey},
+			"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + w.Ref.Tenant + "#" + w.Ref.ID},
+			"SK": &types.AttributeValueMemberS{Value: w.Load().Conversation.SummaryKey},
 		}})
 	expect.NoError(t, err)
-	w.tell("1775034010.000100", "U1", "and now?")
+	w.Tell("1775034010.000100", "U1", "and now?")
 	w.all()
 	expect.Has(t, w.told(), `\"not_shown\":\"the messages until 2026-04-01 18:00: they are not kept`)
 
@@ -137,9 +137,9 @@ func TestAnAgentIsToldOfMessagesThatAreGone(t *testing.T) {
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(by, p, time.Now()) },
 	} {
-		expect.Value(w.rows.Decide(t.Context(), w.ref, decide))(t)
+		expect.Value(w.Rows.Decide(t.Context(), w.Ref, decide))(t)
 	}
-	w.tell(w.later(1), "U1", "again")
+	w.Tell(w.later(1), "U1", "again")
 	w.all()
 	told := w.told()
 	expect.That(t, strings.Contains(told, "belong to a conversation that ended") && !strings.Contains(told, "hello"),
@@ -148,9 +148,9 @@ func TestAnAgentIsToldOfMessagesThatAreGone(t *testing.T) {
 
 // gets delivers a message from Slack.
 func (w *world) gets(in conversation.Inbound) {
-	w.t.Helper()
-	c := expect.Value(conversation.Tell(in, conversation.Opening{}, time.Now()))(w.t)
-	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref, c))
+	w.T.Helper()
+	c := expect.Value(conversation.Tell(in, conversation.Opening{}, time.Now()))(w.T)
+	expect.NoError(w.T, w.Rows.Tell(w.T.Context(), w.Ref, c))
 }
 
 // blank is a message without a word; change replaces an earlier message, or deletes it if there is no text.
@@ -168,20 +168,20 @@ func change(ts, of, text string) conversation.Inbound {
 
 // all lets the agent answer until nothing waits, and returns what the system said meanwhile.
 func (w *world) all() (said []string) {
-	w.t.Helper()
-	if a := w.load(); a.Head.Resting && len(a.Inbox) > 0 {
-		w.wake()
+	w.T.Helper()
+	if a := w.Load(); a.Head.Resting && len(a.Inbox) > 0 {
+		w.Wake()
 	}
-	for len(w.load().Inbox) > 0 {
-		if next := expect.Value(w.handle())(w.t); next.State != conversation.StateAnswer {
+	for len(w.Load().Inbox) > 0 {
+		if next := expect.Value(w.handle())(w.T); next.State != conversation.StateAnswer {
 			break
 		}
 	}
-	expect.Is(w.t, len(w.load().Inbox), 0, "messages that wait")
-	for _, m := range expect.Value(w.rows.Messages(w.t.Context(), w.ref.Tenant, w.ref.ID, ""))(w.t) {
+	expect.Is(w.T, len(w.Load().Inbox), 0, "messages that wait")
+	for _, m := range expect.Value(w.Rows.Messages(w.T.Context(), w.Ref.Tenant, w.Ref.ID, ""))(w.T) {
 		if m.Sender == conversation.FromSystem {
 			said = append(said, string(m.Reason))
-			expect.That(w.t, m.Content != "", "a sentence without words: %+v", m)
+			expect.That(w.T, m.Content != "", "a sentence without words: %+v", m)
 		}
 	}
 	return said
@@ -255,13 +255,13 @@ func TestAChangeOfAnAnsweredMessageIsSaidPlainly(t *testing.T) {
 	w.all()
 	w.gets(change(second, root, "good morning"))
 	expect.Same(t, []string{string(reasonChanged)}, w.all())
-	m := w.said()
+	m := w.Newest()
 	expect.That(t, strings.Contains(m.Content, "before you edited it") && len(w.vendor.requests) == 1,
 		"said %q after %d calls", m.Content, len(w.vendor.requests))
 	w.gets(change(third, root, ""))
 	expect.Same(t, []string{string(reasonChanged), string(reasonDeleted)}, w.all())
 	expect.Is(t, len(w.vendor.requests), 1, "calls of the model")
-	w.tell(fourth, "U1", "and now?")
+	w.Tell(fourth, "U1", "and now?")
 	w.all()
 	told := w.told()
 	expect.Has(t, told, "the author deleted this message")
@@ -269,7 +269,7 @@ func TestAChangeOfAnAnsweredMessageIsSaidPlainly(t *testing.T) {
 	expect.That(t, !strings.Contains(told, "hello"), "the model is told what was deleted: %s", told)
 
 	// A change that comes while the model answers is said after that answer.
-	w.tell("1775034004.000100", "U1", "ship it")
+	w.Tell("1775034004.000100", "U1", "ship it")
 	w.vendor.asked = func() {
 		w.vendor.asked = nil
 		w.gets(change("1775034005.000100", "1775034004.000100", "don't ship it"))
@@ -286,7 +286,7 @@ func TestAChangeIsKeptOnce(t *testing.T) {
 	w.gets(change(second, root, "one"))
 	w.gets(change(third, root, "two")) // another change
 	c := expect.Value(conversation.Tell(change(third, root, "two"), conversation.Opening{}, time.Now()))(t)
-	expect.Fails(t, w.rows.Tell(t.Context(), w.ref, c), aggregate.ErrExists, "a repeated delivery")
-	expect.Is(t, len(w.load().Inbox), 2, "changes that wait")
+	expect.Fails(t, w.Rows.Tell(t.Context(), w.Ref, c), aggregate.ErrExists, "a repeated delivery")
+	expect.Is(t, len(w.Load().Inbox), 2, "changes that wait")
 	expect.Same(t, []string{string(reasonChanged)}, w.all())
 }

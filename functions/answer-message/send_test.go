@@ -99,7 +99,7 @@ func wrote(t *testing.T, server *storetest.Server, files ...conversation.File) (
 	}
 	s := &thread{shared: map[string]int{}, files: expect.Value((&conversation.Tree{}).Apply(files))(t)}
 	w.Uploads, w.Written, w.Every = s, s, time.Millisecond
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head := *a.Conversation, a.Head
 		row.Actions = 1
 		x := conversation.Action{Number: 1, ActionID: aggregate.NewID(), SessionID: row.ID,
@@ -113,23 +113,18 @@ func wrote(t *testing.T, server *storetest.Server, files ...conversation.File) (
 	return w, s
 }
 
-func (w *world) decide(f conversation.Decision) {
-	w.t.Helper()
-	expect.Value(w.rows.Decide(w.t.Context(), w.ref, f))(w.t)
-}
-
 func (w *world) press() {
-	w.t.Helper()
+	w.T.Helper()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: "T1", Member: true}
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.SendFiles(a.Actions[0].ActionID, by, aggregate.Policy{Team: "T1"}, time.Now())
 	})
-	if a := w.load(); a.Head.Resting && a.Sending() != nil {
-		w.wake()
+	if a := w.Load(); a.Head.Resting && a.Sending() != nil {
+		w.Wake()
 	}
 }
 
-func (w *world) sending() *conversation.Sending { w.t.Helper(); return w.load().Actions[0].Sending }
+func (w *world) sending() *conversation.Sending { w.T.Helper(); return w.Load().Actions[0].Sending }
 
 func TestFilesGoToTheThreadOnce(t *testing.T) {
 	server := storetest.Start(t)

@@ -36,20 +36,20 @@ func newStage(t *testing.T, db *storetest.Server) *stage {
 	in := conversation.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread,
 		TS: g.thread, User: webapi.Sato, Text: "hello"}
 	g.world = talkingOf(t, db, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
-	g.Streamer, g.Notes, g.Every = slack.Client, g.rows.Of.Store, time.Millisecond
+	g.Streamer, g.Notes, g.Every = slack.Client, g.Rows.Of.Store, time.Millisecond
 	slack.Calls()
 	return g
 }
 
 // shows waits until the bot's only message in the thread shows text, and returns it.
 func (g *stage) shows(text string) webapi.Message {
-	g.t.Helper()
+	g.T.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		all := g.slack.Thread(g.t, g.channel, g.thread)
+		all := g.slack.Thread(g.T, g.channel, g.thread)
 		if len(all) == 1 && strings.Contains(all[0].Text, text) {
 			return all[0]
 		}
-		expect.Must(g.t, !time.Now().After(end), "the thread shows %d messages, want %q: %+v", len(all), text, all)
+		expect.Must(g.T, !time.Now().After(end), "the thread shows %d messages, want %q: %+v", len(all), text, all)
 	}
 }
 
@@ -69,11 +69,11 @@ func (g *stage) writesLong(then func()) {
 
 // taken checks that the streamed message became the newest message's card.
 func (g *stage) taken(ts string) {
-	g.t.Helper()
-	a := g.load()
+	g.T.Helper()
+	a := g.Load()
 	if a.Stream != nil || len(a.Cards) != 1 || a.Cards[0].MessageTS != ts || a.Cards[0].State != aggregate.CardPosted ||
 		a.Cards[0].Hash != "" {
-		g.t.Fatalf("%+v, cards %+v", a.Stream, a.Cards)
+		g.T.Fatalf("%+v, cards %+v", a.Stream, a.Cards)
 	}
 }
 
@@ -118,7 +118,7 @@ func testShort(t *testing.T, g *stage) {
 	g.vendor.writes = func(onText func(string)) { onText(long[:streamFrom]) }
 	expect.Value(g.handle())(t)
 	calls := g.slack.Calls()
-	expect.That(t, len(calls) == 0 && g.load().Cards[0].State == aggregate.CardNone, "%q", calls)
+	expect.That(t, len(calls) == 0 && g.Load().Cards[0].State == aggregate.CardNone, "%q", calls)
 }
 
 func testTriedAgain(t *testing.T, g *stage) {
@@ -162,7 +162,7 @@ func testLostStart(t *testing.T, g *stage) {
 	if _, err := g.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
-	row := g.load().Stream
+	row := g.Load().Stream
 	expect.Must(t, row != nil && row.TS == "", "%+v", row)
 	g.vendor.err = nil
 	expect.Value(g.handle())(t)
@@ -178,7 +178,7 @@ func testNoStreams(t *testing.T, g *stage) {
 		onText(long + "and more ")
 	}
 	expect.Value(g.handle())(t)
-	if a := g.load(); a.Stream != nil || a.Cards[0].State != aggregate.CardNone ||
+	if a := g.Load(); a.Stream != nil || a.Cards[0].State != aggregate.CardNone ||
 		len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
 		t.Errorf("%+v %+v", a.Stream, a.Cards[0])
 	}
@@ -190,7 +190,7 @@ func testStopped(t *testing.T, g *stage) {
 		Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change,
+		expect.Value(g.Rows.Decide(t.Context(), g.Ref, func(a *conversation.Aggregate) (aggregate.Change,
 			error) {
 			return a.Stop(by, policy, time.Now())
 		}))(t)
@@ -198,14 +198,14 @@ func testStopped(t *testing.T, g *stage) {
 	_, err := g.handle()
 	expect.Must(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
 	g.taken(g.shows("words").TS)
-	expect.Is(t, g.said().Reason, conversation.ReasonStopped)
+	expect.Is(t, g.Newest().Reason, conversation.ReasonStopped)
 }
 
 // recorded waits until the row names the message.
 func (g *stage) recorded() {
-	g.t.Helper()
-	expect.Eventually(g.t, "a row names the message", func() bool {
-		row := g.load().Stream
+	g.T.Helper()
+	expect.Eventually(g.T, "a row names the message", func() bool {
+		row := g.Load().Stream
 		return row != nil && row.TS != ""
 	})
 }
@@ -213,17 +213,17 @@ func (g *stage) recorded() {
 func testClosed(t *testing.T, g *stage) {
 	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team,
 		Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
-	run := g.load().Head.Run
+	run := g.Load().Head.Run
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change,
+		expect.Value(g.Rows.Decide(t.Context(), g.Ref, func(a *conversation.Aggregate) (aggregate.Change,
 			error) {
 			return a.End(by, policy, time.Now())
 		}))(t)
 	})
-	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.ref.Tenant, Kind: "session", ID: g.ref.ID, Run: run})
+	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.Ref.Tenant, Kind: "session", ID: g.Ref.ID, Run: run})
 	expect.Must(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
-	if a := g.load(); a.Stream != nil || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
+	if a := g.Load(); a.Stream != nil || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
 		t.Errorf("%v: %+v, and %d messages", err, a.Stream, len(g.slack.Thread(t, g.channel, g.thread)))
 	}
 }
@@ -232,7 +232,7 @@ func testLeft(t *testing.T, g *stage) {
 	row := conversation.NewStream(&conversation.Inbox{Message: "2026-01-01T00:00:00.000Z#gone"}, time.Now())
 	row.TS = expect.Value(g.slack.Client.StartStream(t.Context(), g.channel, g.thread, slacktest.Team, webapi.Sato,
 		"of an earlier answer"))(t)
-	expect.NoError(t, g.Notes.PutNote(t.Context(), g.ref, row, row.Of, true))
+	expect.NoError(t, g.Notes.PutNote(t.Context(), g.Ref, row, row.Of, true))
 	g.writesLong(nil)
 	expect.Value(g.handle())(t)
 	m := g.shows("words")

@@ -38,8 +38,8 @@ func called(t *testing.T, server *storetest.Server, said []slackapi.Said, err er
 }
 
 func (w *world) sentNow() string {
-	w.t.Helper()
-	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
+	w.T.Helper()
+	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.T))
 }
 
 // What was said in a thread before somebody called the agent is given to it as what people said, with names and times,
@@ -57,12 +57,12 @@ func TestAnAgentThatIsCalledInAThreadGetsWhatWasSaidThere(t *testing.T) {
 	}
 	expect.That(t, strings.Index(w.sentNow(), "the build is red") < strings.Index(w.sentNow(), "what is that?"),
 		"it comes after the question")
-	w.tell("1775034010.000100", "U1", "and now?")
-	w.wake()
+	w.Tell("1775034010.000100", "U1", "and now?")
+	w.Wake()
 	expect.Value(w.handle())(t)
 	expect.Has(t, w.sentNow(), "the build is red")
 	expect.Is(t, *read, 1, "reads of the thread")
-	expect.Is(t, len(w.load().Cards), 3, "cards: the notice and two answers")
+	expect.Is(t, len(w.Load().Cards), 3, "cards: the notice and two answers")
 }
 
 func TestAThreadIsBoundedAndOneThatCantBeReadIsSaid(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAThreadIsBoundedAndOneThatCantBeReadIsSaid(t *testing.T) {
 	expect.Is(t, *read, 3, "reads of a thread that Slack doesn't show at first")
 	expect.Has(t, w.sentNow(), "earlier messages from this thread (10). They are on the conversation’s page. "+
 		"Long ones whose end was not read: 10. There are earlier messages, which were not read.")
-	for _, m := range expect.Value(w.rows.Messages(t.Context(), w.ref.Tenant, w.ref.ID, ""))(t) {
+	for _, m := range expect.Value(w.Rows.Messages(t.Context(), w.Ref.Tenant, w.Ref.ID, ""))(t) {
 		if m.Thread != nil {
 			n := 0
 			for _, e := range m.Thread {
@@ -94,7 +94,7 @@ func TestAThreadIsBoundedAndOneThatCantBeReadIsSaid(t *testing.T) {
 		w, read := called(t, server, nil, err, 9)
 		expect.Value(w.handle())(t)
 		expect.Has(t, w.sentNow(), "couldn’t be read")
-		expect.That(t, *read == reads && len(w.load().Inbox) == 0, "%d reads, the question waits", *read)
+		expect.That(t, *read == reads && len(w.Load().Inbox) == 0, "%d reads, the question waits", *read)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestWhatIsForwardedToAnAgentIsItsAuthors(t *testing.T) {
 		expect.Has(t, sent, part)
 	}
 	var askers []string
-	for _, r := range w.load().Conversation.RouteAskers {
+	for _, r := range w.Load().Conversation.RouteAskers {
 		askers = append(askers, r)
 	}
 	expect.Same(t, []string{"U1", "U8"}, askers)
@@ -127,7 +127,7 @@ func TestAnAppWhoseWordsAreShownAsksForNothing(t *testing.T) {
 		in := inbound(ts, "U1", text)
 		in.Channel, in.ChannelType, in.Forwarded = "C1", "channel", of
 		c := expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(t)
-		expect.NoError(t, w.rows.Tell(t.Context(), w.ref, c))
+		expect.NoError(t, w.Rows.Tell(t.Context(), w.Ref, c))
 	}
 	forward := func(user string, organised bool) (w *ruledWorld) {
 		w = inChannel(t, server, "en", unset)
@@ -166,14 +166,14 @@ func TestAnAppWhoseWordsAreShownAsksForNothing(t *testing.T) {
 		slack = nil
 		expect.Value(w.handle())(t)
 		expect.Is(t, len(w.vendor.requests) > 0, c.answered, n)
-		expect.Same(t, w.load().RouteAskersAfter(w.load().Waiting(), ""), c.askers)
-		if x := w.load().Pending(); !c.organised {
-			expect.Must(t, x != nil, "%d: nothing waits: %s", n, w.said().Content)
+		expect.Same(t, w.Load().RouteAskersAfter(w.Load().Waiting(), ""), c.askers)
+		if x := w.Load().Pending(); !c.organised {
+			expect.Must(t, x != nil, "%d: nothing waits: %s", n, w.Newest().Content)
 			expect.Is(t, len(x.Gate.Askers), len(c.askers), n)
 		}
 		if before := asked; c.organised && c.answered { // Slack is asked about an app once
 			tell(w, "1775034020.000100", "thanks")
-			w.wake()
+			w.Wake()
 			expect.Value(w.handle())(t)
 			expect.Is(t, asked, before, n)
 		}

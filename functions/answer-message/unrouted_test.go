@@ -52,13 +52,13 @@ func (w *silentWorld) answers(err error, users ...string) {
 
 // later lets time pass until the action is looked up again, and begins a run if none is open.
 func (w *silentWorld) later() {
-	w.t.Helper()
-	a := w.load()
+	w.T.Helper()
+	a := w.Load()
 	if x := a.Unrouted(); x != nil && x.LookUpAt != nil {
 		w.at = *x.LookUpAt
 	}
 	if a.Head.Resting {
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.at) })
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.at) })
 	}
 }
 
@@ -66,21 +66,21 @@ func (w *silentWorld) later() {
 func (w *silentWorld) asks(user string) {
 	in := inbound("1775034000.000200", user, "and?")
 	in.Channel, in.ChannelType = "C1", "channel"
-	c := expect.Value(conversation.Tell(in, conversation.Opening{}, w.at))(w.t)
-	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref, c))
+	c := expect.Value(conversation.Tell(in, conversation.Opening{}, w.at))(w.T)
+	expect.NoError(w.T, w.Rows.Tell(w.T.Context(), w.Ref, c))
 }
 
 func (w *silentWorld) entries(action aggregate.Action) int {
-	w.t.Helper()
+	w.T.Helper()
 	f := store.AuditFilter{Action: action}
-	return len(expect.Value(w.rows.Of.Store.Audit(w.t.Context(), w.ref.Tenant, f, "", 50))(w.t).Items)
+	return len(expect.Value(w.Rows.Of.Store.Audit(w.T.Context(), w.Ref.Tenant, f, "", 50))(w.T).Items)
 }
 
 // While Slack is silent the action waits for its route, as the conversation's one; nothing is paid or proposed twice.
 func TestWhileSlackIsSilentAnActionWaitsForItsRoute(t *testing.T) {
 	w := silent(t, storetest.Start(t), "en")
 	x := w.proposes()
-	a := w.load()
+	a := w.Load()
 	expect.Must(t, x != nil && a.Unrouted() != nil && a.Pending() == nil && a.Head.Resting && len(w.vendor.requests) == 1,
 		"%+v after %d requests", x, len(w.vendor.requests))
 	expect.That(t, x.Gate.Terms.Rule.Name == "操作" && x.LookUpAt.After(w.at) && x.LookUpAt.Before(w.at.Add(10*time.Second)),
@@ -88,29 +88,29 @@ func TestWhileSlackIsSilentAnActionWaitsForItsRoute(t *testing.T) {
 
 	w.vendor.says = model.Response{Text: "wait", Stop: model.StopEnd}
 	w.asks("U3")
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.at) })
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.at) })
 	expect.Value(w.handle())(t)
-	expect.That(t, w.said().Content == "wait" && w.lookUp == 1 && w.load().Unrouted() != nil, "people wait for Slack")
+	expect.That(t, w.Newest().Content == "wait" && w.lookUp == 1 && w.Load().Unrouted() != nil, "people wait for Slack")
 
 	w.later()
 	w.answers(fmt.Errorf("%w: %w", explain.ErrUnverified, slackapi.RateLimited{RetryAfter: 10 * time.Minute}))
 	next := expect.Value(w.handle())(t)
-	rest := w.load().Unrouted().LookUpAt.Sub(w.at)
+	rest := w.Load().Unrouted().LookUpAt.Sub(w.at)
 	expect.That(t, next.State == aggregate.StateFinish && rest >= 10*time.Minute && rest <= 13*time.Minute,
 		"%+v, %s", next, rest)
 
 	w.later()
 	w.answers(nil, "U1", "U2", "U3")
 	next = expect.Value(w.handle())(t)
-	x = w.load().Pending()
-	expect.Must(t, next.State == aggregate.StateFinish && x != nil && x.Gate.AskedAt.Equal(w.load().Head.ChangedAt),
+	x = w.Load().Pending()
+	expect.Must(t, next.State == aggregate.StateFinish && x != nil && x.Gate.AskedAt.Equal(w.Load().Head.ChangedAt),
 		"%+v", x)
 	var asked []string
 	for _, p := range x.Gate.Route.Stages[0].People {
 		asked = append(asked, p.User)
 	}
 	expect.Is(t, strings.Join(asked, " "), "U2 U3", "who wrote after the proposal is no asker of it")
-	expect.That(t, len(w.vendor.requests) == 2 && w.load().Conversation.Actions == 1 &&
+	expect.That(t, len(w.vendor.requests) == 2 && w.Load().Conversation.Actions == 1 &&
 		w.entries(conversation.AuditRouted) == 1 &&
 		w.entries(conversation.AuditProposed) == 1, "%d requests", len(w.vendor.requests))
 }
@@ -124,10 +124,10 @@ func TestAnActionOpensBeforeAnythingIsAnswered(t *testing.T) {
 	w.answers(nil, "U2")
 	w.later()
 	next := expect.Value(w.handle())(t)
-	expect.That(t, next.State == conversation.StateAnswer && w.load().Pending() != nil && len(w.vendor.requests) == 1,
+	expect.That(t, next.State == conversation.StateAnswer && w.Load().Pending() != nil && len(w.vendor.requests) == 1,
 		"%+v after %d requests", next, len(w.vendor.requests))
 	next = expect.Value(w.handle())(t)
-	expect.That(t, next.State == aggregate.StateFinish && w.said().Content == "it waits", "%+v", next)
+	expect.That(t, next.State == aggregate.StateFinish && w.Newest().Content == "it waits", "%+v", next)
 }
 
 // It is tried for an hour; then people and the agent are told, and the agent has no turn for it.
@@ -139,18 +139,18 @@ func TestAnActionIsRefusedWhenSlackWasSilentForTooLong(t *testing.T) {
 		w := silent(t, server, locale)
 		proposed := w.proposes()
 		tries := 0
-		for ; w.load().Unrouted() != nil; tries++ {
+		for ; w.Load().Unrouted() != nil; tries++ {
 			w.later()
 			expect.Value(w.handle())(t)
 		}
-		a := w.load()
+		a := w.Load()
 		x := a.Actions[0]
 		lasted := w.at.Sub(proposed.CreatedAt)
 		expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonSilent &&
 			a.Head.Resting, "%+v", x)
 		expect.That(t, lasted >= time.Hour && lasted < 70*time.Minute && tries < 40, "%d tries in %s", tries, lasted)
 		expect.That(t, len(w.vendor.requests) == 1 && len(a.Inbox) == 0, "the agent has a turn")
-		expect.Has(t, w.said().Content, want)
+		expect.Has(t, w.Newest().Content, want)
 	}
 }
 
@@ -172,10 +172,10 @@ func TestWhatIsFoundLaterMayRefuseAnAction(t *testing.T) {
 		w.answers(nil)
 		w.later()
 		next := expect.Value(w.handle())(t)
-		x := w.load().Actions[0]
+		x := w.Load().Actions[0]
 		expect.That(t, next.State == conversation.StateAnswer && x.CancelReason == c.why && x.Status.Over(),
 			"%s: %+v, %+v", name, next, x)
-		expect.Has(t, w.said().Content, c.says)
+		expect.Has(t, w.Newest().Content, c.says)
 	}
 }
 
@@ -194,12 +194,12 @@ func TestWhereRulesHaveEndedTheSettingsAskAboutAnAction(t *testing.T) {
 		}
 		w.later()
 		expect.Value(w.handle())(t)
-		x := w.load().Actions[0]
+		x := w.Load().Actions[0]
 		if nobody {
 			expect.That(t, x.CancelReason == task.ReasonNoApprover, "%+v", x)
 			continue
 		}
-		expect.That(t, w.load().Pending() != nil && !x.Gate.Ruled() && w.lookUp == 1, "%+v", x)
+		expect.That(t, w.Load().Pending() != nil && !x.Gate.Ruled() && w.lookUp == 1, "%+v", x)
 	}
 }
 
@@ -211,15 +211,15 @@ func TestARuleAboutToolsIsAskedAboutTheCallAsItWasProposed(t *testing.T) {
 		ID: "01KS000000000000000000000A", Name: "書き込み", Outcome: asks(ofGroup()),
 		When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}, Tools: tools}}}}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-	_, _, err := w.rows.Of.Store.SaveRules(t.Context(), w.ref.Tenant, x, 1, nil, by, w.Now())
+	_, _, err := w.Rows.Of.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 1, nil, by, w.Now())
 	expect.NoError(t, err)
 	w.vendor.says.Calls = []model.Call{wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`)}
-	expect.Must(t, w.proposes() != nil && w.load().Unrouted() != nil, "%s", w.said().Content)
+	expect.Must(t, w.proposes() != nil && w.Load().Unrouted() != nil, "%s", w.Newest().Content)
 	w.answers(nil, "U2")
 	w.later()
 	expect.Value(w.handle())(t)
-	got := w.load().Pending()
-	expect.That(t, got != nil && got.Gate.Terms.Rule.Name == "書き込み", "%+v", w.load().Actions[0])
+	got := w.Load().Pending()
+	expect.That(t, got != nil && got.Gate.Terms.Rule.Name == "書き込み", "%+v", w.Load().Actions[0])
 }
 
 // What a person typed waits, too.
@@ -228,13 +228,13 @@ func TestWhatAPersonTypedWaitsForItsRoute(t *testing.T) {
 	w.vendor.says.Calls = nil
 	expect.Value(w.handle())(t)
 	w.types("form", conversation.Own{Path: "a.txt", Content: "one\n"})
-	w.wake()
+	w.Wake()
 	x := w.proposes()
-	expect.Must(t, x != nil && w.load().Unrouted() != nil && len(w.world.refused()) == 0, "%+v", x)
+	expect.Must(t, x != nil && w.Load().Unrouted() != nil && len(w.world.refused()) == 0, "%+v", x)
 	w.answers(nil, "U2", "U3")
 	w.later()
 	expect.Value(w.handle())(t)
-	got := w.load().Pending()
+	got := w.Load().Pending()
 	expect.That(t, got != nil && len(got.Gate.Route.Stages[0].People) == 1 && got.Gate.Askers[0].User == "U2", "%+v", got)
 }
 
@@ -281,11 +281,11 @@ func TestAnActionOpensOnceWhereverARunDies(t *testing.T) {
 		_, err := w.handle()
 		expect.Fails(t, err, errDied)
 		w.Store = whole
-		if run := w.load().Head.Run; !w.load().Head.Resting { // else the relay sees that nothing is left
+		if run := w.Load().Head.Run; !w.Load().Head.Resting { // else the relay sees that nothing is left
 			_, err = w.handle()
-			expect.That(t, err == nil && w.load().Head.Run == run, "%+v: %v", d, err)
+			expect.That(t, err == nil && w.Load().Head.Run == run, "%+v: %v", d, err)
 		}
-		a := w.load()
+		a := w.Load()
 		expect.That(t, a.Pending() != nil && a.Conversation.Actions == 1 && w.entries(conversation.AuditRouted) == 1 &&
 			len(w.vendor.requests) == 1, "%s, %t: %+v", d.at, d.after, a.Actions)
 	}
@@ -311,7 +311,7 @@ func TestAStrangerInTheThreadBeforeIsFoundBeforeAModelIsPaid(t *testing.T) {
 		expect.Value(w.handle())(t)
 		expect.Is(t, len(w.vendor.requests), asked, user)
 		if asked == 0 {
-			expect.Is(t, w.said().Reason, task.ReasonNoRowWords)
+			expect.Is(t, w.Newest().Reason, task.ReasonNoRowWords)
 		}
 	}
 }

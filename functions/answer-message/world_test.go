@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -22,7 +21,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-const root = "1775034000.000100"
+const root = pipelinetest.Root
 
 // vendor is a scripted model.
 type vendor struct {
@@ -48,29 +47,9 @@ func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) 
 	return v.says, v.err
 }
 
-// inRows stores payloads in their rows.
-type inRows struct{}
-
-func (inRows) KeepPayload(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob,
-	error) {
-	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
-}
-
-func (inRows) Copy(context.Context, aggregate.Copy) error { return errors.New("rows have no objects") }
-
-func (inRows) KeepReads(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
-}
-
-func (inRows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
-	return json.RawMessage(b.JSON), nil
-}
-
 type world struct {
 	*Handler
-	t      *testing.T
-	rows   *store.ConversationStore
-	ref    aggregate.Ref
+	pipelinetest.Talk
 	vendor *vendor
 	full   error // the bucket's error
 	asking people.Requesters
@@ -89,9 +68,7 @@ func (members) UsergroupMembers(context.Context, string) ([]string, error) {
 	return []string{"U2"}, nil
 }
 
-func inbound(ts, user, text string) conversation.Inbound {
-	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: user, Text: text}
-}
+var inbound = pipelinetest.Heard
 
 // talking returns a conversation in which U1 said hello.
 func talking(t *testing.T, server *storetest.Server, o conversation.Opening, change func(*tenancy.Settings)) *world {
@@ -104,13 +81,14 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	w := &world{t: t, rows: store.NewConversations(server.DB, name), db: server.DB, table: name, ref: in.Ref(),
+	w := &world{db: server.DB, table: name,
+		Talk:   pipelinetest.Begin(t, store.NewConversations(server.DB, name), time.Now, in, o),
 		vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
 	change(&s)
 	w.Handler = &Handler{
-		Store: settled{w.rows, s}, Payloads: inRows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
+		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Answers: func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
 			return agent.Answering{ID: d.ID}, nil
@@ -130,7 +108,6 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 			return out
 		},
 	}
-	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, o, time.Now()))(t)))
 	return w
 }
 
@@ -146,10 +123,7 @@ func (s settled) Spent(ctx context.Context, tenant string, now time.Time) (tenan
 	return store.TasksOf(s.ConversationStore.Of.Store).Spent(ctx, tenant, now)
 }
 
-func (w *world) handle() (aggregate.Next, error) {
-	run := w.load().Head.Run
-	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: run})
-}
+func (w *world) handle() (aggregate.Next, error) { return w.Handle(context.Background(), w.In()) }
 
 // keep stores a model's request in the row.
 func (w *world) keep(_ context.Context, body []byte) (aggregate.Blob, error) {
@@ -163,34 +137,10 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 		w := talking(t, server, conversation.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
 		w.vendor.sends, w.full = `{"input":"hello"}`, full
 		expect.Value(w.handle())(t)
-		uses := expect.Value(w.rows.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
+		uses := expect.Value(w.Rows.Uses(t.Context(), w.Ref.Tenant, w.Ref.ID))(t)
 		if len(uses) != 1 || (uses[0].Sent == nil) != (full != nil) || full == nil &&
-			uses[0].Sent.JSON != `{"input":"hello"}` || w.said().Content != "hi" {
-			t.Errorf("%v: %+v, said %q", full, uses, w.said().Content)
+			uses[0].Sent.JSON != `{"input":"hello"}` || w.Newest().Content != "hi" {
+			t.Errorf("%v: %+v, said %q", full, uses, w.Newest().Content)
 		}
 	}
-}
-
-func (w *world) load() *conversation.Aggregate {
-	w.t.Helper()
-	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
-}
-
-// said returns the newest message.
-func (w *world) said() conversation.Message {
-	w.t.Helper()
-	return expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)[0]
-}
-
-func (w *world) tell(ts, user, text string) {
-	w.t.Helper()
-	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref,
-		expect.Value(conversation.Tell(inbound(ts, user, text), conversation.Opening{}, time.Now()))(w.t)))
-}
-
-// wake opens the next run, as the relay does.
-func (w *world) wake() {
-	w.t.Helper()
-	expect.Value(w.rows.Decide(context.Background(), w.ref,
-		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(w.t)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -29,13 +30,10 @@ func (b slowBucket) KeepCallResult(ctx context.Context, ref aggregate.Ref, v jso
 }
 
 func testLateTime(t *testing.T, w *world) {
-	id, over := w.action().ActionID, w.now.Add(time.Second)
+	over := w.now.Add(time.Second)
 	w.vendor.returns, w.Results = `{"ok":true}`, slowBucket{w.bucket, w}
 	w.vendor.during = func() {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(id, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
-		})
+		w.Cancel()
 		w.now = over
 	}
 	expect.Value(w.handle())(t)
@@ -54,15 +52,15 @@ func TestACallTakesItsNumber(t *testing.T) {
 		Askers: []circulation.Person{{User: "U1"}},
 		Route:  circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{stage}},
 	})
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: team, Member: true}
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	by := pipelinetest.Member("U2")
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.Asked}
-		return a.Act(x.ActionID, act, by, aggregate.Policy{Team: team}, w.now)
+		return a.Act(x.ActionID, act, by, pipelinetest.Anyone(), w.now)
 	})
-	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	w.Wake()
 	for range 2 { // and once
 		expect.Value(w.handle())(t)
-		given := expect.Value(w.rows.Numbers(t.Context(), w.ref.Tenant,
+		given := expect.Value(w.Rows.Numbers(t.Context(), w.Ref.Tenant,
 			tenancy.DefaultSettings().FiscalYear(w.now), "", 0))(t)
 		expect.Must(t, len(given) == 1 && len(w.vendor.calls) == 1, "%d numbers, %d calls", len(given), len(w.vendor.calls))
 		expect.Is(t, w.action().DecisionNumber, given[0].String())
@@ -147,7 +145,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 	for name, c := range map[string]call{"a read": read, "a write": write} {
 		w := opened(t, server)
 		w.proposed(c, nil)
-		loaded := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+		loaded := w.Load()
 		s, _ := w.Catalog.Lookup(c.tool)
 		ways, made := 0, 0
 		for way := range every {
@@ -173,7 +171,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(),
 					People: []string{"U1"}}}
 			}
-			w.vendor.calls, w.Store, w.run = nil, &rows{Store: w.rows, a: &a, settings: settings}, a.Head.Run
+			w.vendor.calls, w.Store = nil, &rows{Store: w.Rows, a: &a, settings: settings}
 			_, _ = w.handle()
 			expect.Is(t, len(w.vendor.calls) == 1, way.may(s.Access), name, way)
 			ways, made = ways+1, made+len(w.vendor.calls)

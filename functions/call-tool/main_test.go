@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -22,11 +21,7 @@ import (
 	"ringi/shared/tool"
 )
 
-const (
-	root   = "1775034000.000100"
-	team   = "T1"
-	listed = "listed"
-)
+const listed = "listed"
 
 // vendor answers calls as scripted.
 type vendor struct {
@@ -49,12 +44,9 @@ func (v *vendor) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 
 // bucket keeps results in memory.
 type bucket struct {
+	storetest.Rows
 	kept map[string]json.RawMessage
 	err  error
-}
-
-func (b *bucket) Open(_ context.Context, _ aggregate.Ref, x aggregate.Blob) (json.RawMessage, error) {
-	return json.RawMessage(x.JSON), nil
 }
 
 func (b *bucket) KeepCallResult(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
@@ -69,14 +61,11 @@ func (b *bucket) KeepCallResult(_ context.Context, _ aggregate.Ref, v json.RawMe
 // world is a conversation with one approved call.
 type world struct {
 	*Handler
-	t      *testing.T
-	rows   *store.ConversationStore
-	ref    aggregate.Ref
+	pipelinetest.Talk
 	vendor *vendor
 	bucket *bucket
 	now    time.Time
 	ids    int
-	run    int
 }
 
 // call is what a test has called: a tool of the catalog, by whose approval.
@@ -93,90 +82,79 @@ func catalog(t *testing.T) *tool.Catalog { return expect.Value(tool.Builtin())(t
 
 func opened(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
+	return openedOf(t, server, nil)
+}
+
+// openedOf is opened for a conversation whose files are a source's.
+func openedOf(t *testing.T, server *storetest.Server, source *conversation.Source) *world {
+	t.Helper()
 	_, name := server.Store(t)
-	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
-		Text: "do it"}
-	w := &world{t: t, rows: store.NewConversations(server.DB, name), ref: in.Ref(),
-		vendor: &vendor{returns: `{"employees":[]}`},
-		bucket: &bucket{kept: map[string]json.RawMessage{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
-	w.Handler = &Handler{Store: w.rows, Results: w.bucket, Tools: w.vendor, Catalog: catalog(t),
-		Now: func() time.Time { return w.now }, NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) },
-		PollEvery: 5 * time.Millisecond}
-	begun := conversation.Begin
-	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(begun(in,
-		conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
+	w := &world{vendor: &vendor{returns: `{"employees":[]}`}, bucket: &bucket{kept: map[string]json.RawMessage{}},
+		now: time.Now().UTC().Truncate(time.Millisecond)}
+	now := func() time.Time { return w.now }
+	w.Talk = pipelinetest.Begin(t, store.NewConversations(server.DB, name), now,
+		pipelinetest.Heard(pipelinetest.Root, "U1", "do it"),
+		conversation.Opening{AgentID: "codex", Locale: "en", Source: source})
+	w.Handler = &Handler{Store: w.Rows, Results: w.bucket, Tools: w.vendor, Catalog: catalog(t), Now: now,
+		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond}
 	return w
 }
 
 // proposed has the agent propose a call, as answer-message completes it, along the route of an opening if there is one.
 func (w *world) proposed(c call, along *aggregate.Opening) *conversation.Action {
-	w.t.Helper()
+	w.T.Helper()
 	s, _ := w.Catalog.Lookup(c.tool)
 	p, problems := conversation.ReadPayload(conversation.ToolCall,
 		fmt.Appendf(nil, `{"tool":%q,"arguments":%q}`, c.tool, c.arguments))
-	expect.Must(w.t, problems == nil, "%v", problems)
+	expect.Must(w.T, problems == nil, "%v", problems)
 	p, _ = p.Complete(conversation.ToolCall, conversation.On{}, nil)
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: c.tool, Access: s.Access, Rule: c.approval,
-		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Opening: along,
+		Payload: pipelinetest.InRow(text), Opening: along,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}
-	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
-	})
-	w.run = a.Head.Run
-	return a.Current()
+	return w.Answer("shall I?", proposal).Current()
 }
 
 func approved(t *testing.T, server *storetest.Server, c call) *world {
 	t.Helper()
 	w := opened(t, server)
-	x := w.proposed(c, nil)
+	w.proposed(c, nil)
 	if c.approval != "" {
 		return w
 	}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
-	})
-	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	w.Approve()
+	w.Wake()
 	return w
 }
 
-func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
-	w.t.Helper()
-	return expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t)
-}
-
-func (w *world) handle() (aggregate.Next, error) {
-	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: w.run})
-}
+func (w *world) handle() (aggregate.Next, error) { return w.Handle(context.Background(), w.In()) }
 
 func (w *world) action() *conversation.Action {
-	w.t.Helper()
-	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]
+	w.T.Helper()
+	return w.Load().Actions[0]
 }
 
 // refuses handles the call and expects that it was not made.
 func (w *world) refuses(why aggregate.Reason) *conversation.Action {
-	w.t.Helper()
+	w.T.Helper()
 	next, err := w.handle()
-	expect.NoError(w.t, err)
-	expect.Is(w.t, next.State, conversation.StateAnswer)
+	expect.NoError(w.T, err)
+	expect.Is(w.T, next.State, conversation.StateAnswer)
 	x := w.action()
-	expect.Is(w.t, x.Status, conversation.ActionFailed)
-	expect.Is(w.t, x.Error, why)
-	expect.Is(w.t, len(w.vendor.calls), 0, "calls")
+	expect.Is(w.T, x.Status, conversation.ActionFailed)
+	expect.Is(w.T, x.Error, why)
+	expect.Is(w.T, len(w.vendor.calls), 0, "calls")
 	return x
 }
 
 func (w *world) permit(p tenancy.ToolPermission) {
-	w.t.Helper()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: team, Member: true}
-	is, _, err := w.rows.ToolPermission(context.Background(), w.ref.Tenant, p.ToolName)
-	expect.NoError(w.t, err)
-	p.TenantID, p.Meta, p.ID = w.ref.Tenant, is.Meta, is.ID
-	expect.Value(w.rows.SaveToolPermission(context.Background(), p, by, w.now, w.Catalog.Knows(p.ToolName)...))(w.t)
+	w.T.Helper()
+	by := pipelinetest.Member("U9")
+	is, _, err := w.Rows.ToolPermission(context.Background(), w.Ref.Tenant, p.ToolName)
+	expect.NoError(w.T, err)
+	p.TenantID, p.Meta, p.ID = w.Ref.Tenant, is.Meta, is.ID
+	expect.Value(w.Rows.SaveToolPermission(context.Background(), p, by, w.now, w.Catalog.Knows(p.ToolName)...))(w.T)
 }
 
 func TestCalls(t *testing.T) {
@@ -223,8 +201,8 @@ func testWrite(t *testing.T, w *world) {
 	w.vendor.returns = `{"ok":true}`
 	expect.Value(w.handle())(t)
 	c := w.vendor.calls[0]
-	expect.Is(t, c.Key, w.ref.ID+"/"+w.action().ActionID)
-	expect.Is(t, c.Tenant, w.ref.Tenant)
+	expect.Is(t, c.Key, w.Ref.ID+"/"+w.action().ActionID)
+	expect.Is(t, c.Tenant, w.Ref.Tenant)
 	x := w.action()
 	expect.That(t, c.Asked == x.Askers[0] && c.Stamped == x.Gate.ApprovedBy && c.Stamped != "",
 		"asked by %q, stamped by %q; the action has %v, %q", c.Asked, c.Stamped, x.Askers, x.Gate.ApprovedBy)
@@ -232,15 +210,15 @@ func testWrite(t *testing.T, w *world) {
 
 // crash leaves a claim whose invocation is gone.
 func (w *world) crash() {
-	w.t.Helper()
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.ClaimCall(w.run, "gone", w.now.Add(time.Minute), w.now)
+	w.T.Helper()
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.ClaimCall(a.Head.Run, "gone", w.now.Add(time.Minute), w.now)
 	})
-	next := expect.Value(w.handle())(w.t)
-	expect.Is(w.t, next.State, aggregate.StateFinish, "while it may still run")
+	next := expect.Value(w.handle())(w.T)
+	expect.Is(w.T, next.State, aggregate.StateFinish, "while it may still run")
 	w.now = w.now.Add(2 * time.Minute)
-	expect.Value(w.handle())(w.t)
-	expect.Is(w.t, len(w.vendor.calls), 0)
+	expect.Value(w.handle())(w.T)
+	expect.Is(w.T, len(w.vendor.calls), 0)
 }
 
 func testCrashedRead(t *testing.T, w *world) {
@@ -306,7 +284,7 @@ func (f *forbidding) ToolPermission(ctx context.Context, tenant, name string) (t
 }
 
 func testChangesUnderTheClaim(t *testing.T, w *world) {
-	w.Store = &forbidding{w.rows, func() { w.permit(tenancy.ToolPermission{ToolName: read.tool}) }}
+	w.Store = &forbidding{w.Rows, func() { w.permit(tenancy.ToolPermission{ToolName: read.tool}) }}
 	w.refuses(reasonForbidden)
 }
 
@@ -335,12 +313,8 @@ func testWriteNotKept(t *testing.T, w *world) {
 }
 
 func testCancelled(t *testing.T, w *world) {
-	id := w.action().ActionID
 	w.vendor.during = func() {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(id, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
-		})
+		w.Cancel()
 		time.Sleep(100 * time.Millisecond) // the watch asks every 5 ms
 	}
 	expect.Value(w.handle())(t)
@@ -369,7 +343,7 @@ func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t, server)
-			w.Store = listing{w.rows, list}
+			w.Store = listing{w.Rows, list}
 			expect.Is(t, w.proposed(call{read.tool, read.arguments, listed}, nil).ApprovedBy, conversation.ApprovedByAuto)
 			if name != "it is listed" {
 				w.refuses(reasonUnlisted)

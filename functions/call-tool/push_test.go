@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -65,24 +64,16 @@ func (h *hub) source() agent.Source {
 // sourced opens a conversation whose files are the repository's, and has a pull request approved in it.
 func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
-	w := opened(t, server)
-	_, name := server.Store(t)
-	w.rows = store.NewConversations(server.DB, name)
-	w.Store = w.rows
-	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
-		Text: "do it"}
-	begun := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en",
-		Source: conversation.SourceOf(h.source())}, w.now))(t)
-	expect.NoError(t, w.rows.Begin(t.Context(), begun))
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+	w := openedOf(t, server, conversation.SourceOf(h.source()))
+	by := pipelinetest.Member("U1")
 	w.save(h.source(), by)
-	run := expect.Value(w.rows.Load(t.Context(), w.ref))(t).Head.Run
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, w.now) })
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, h.first, w.now) })
+	run := w.Load().Head.Run
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, w.now) })
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, h.first, w.now) })
 	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "1\n"}}))(t)
 	is := expect.Value(was.Apply([]conversation.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)
 	version := conversation.Version(expect.Value(is.Archive())(t))
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version, Files: is.Paths()}, w.now)
 	})
 	push := &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: int(h.repo.ID), Commit: h.first,
@@ -94,28 +85,23 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push,
 		On:      conversation.On{Base: version},
-		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+		Payload: pipelinetest.InRow(text),
 		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: w.settingsRev()}}
-	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
-	})
-	x := a.Current()
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
-	})
-	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	w.Answer("shall I?", proposal)
+	w.Approve()
+	w.Wake()
 	return w
 }
 
 func (w *world) settingsRev() int {
-	return expect.Value(w.rows.Settings(w.t.Context(), w.ref.Tenant))(w.t).Rev
+	return expect.Value(w.Rows.Settings(w.T.Context(), w.Ref.Tenant))(w.T).Rev
 }
 
 func (w *world) save(s agent.Source, by aggregate.Actor) {
-	w.t.Helper()
-	x := expect.Value(w.rows.Settings(w.t.Context(), w.ref.Tenant))(w.t)
+	w.T.Helper()
+	x := expect.Value(w.Rows.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	x.Sources = []agent.Source{s}
-	expect.Value(w.rows.SaveSettings(w.t.Context(), w.ref.Tenant, x, by, w.now))(w.t)
+	expect.Value(w.Rows.SaveSettings(w.T.Context(), w.Ref.Tenant, x, by, w.now))(w.T)
 }
 
 func TestPushes(t *testing.T) {
@@ -214,7 +200,7 @@ func testBranchTaken(t *testing.T, h *hub) {
 }
 
 func testPushSettings(t *testing.T, h *hub) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: team, Member: true}
+	by := pipelinetest.Member("U9")
 	s := h.source()
 	s.CI = agent.CIRun
 	h.save(s, by)
@@ -228,10 +214,7 @@ func testPushWithdrawn(t *testing.T, h *hub) {
 	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
 		do(w, q)
 		if r == "POST/git/refs" {
-			h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-				by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-				return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
-			})
+			h.Cancel()
 		}
 	}
 	_, err := h.handle()
@@ -248,10 +231,7 @@ func testPushWithdrawnAndLost(t *testing.T, h *hub) {
 			do(w, q)
 			return
 		}
-		h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-			return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
-		})
+		h.Cancel()
 		w.WriteHeader(http.StatusBadGateway)
 	}
 	_, err := h.handle()
@@ -284,9 +264,9 @@ func (h *hub) unsure(t *testing.T) *conversation.Action {
 }
 
 func (h *hub) check(x *conversation.Action) {
-	h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-		return a.Check(x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
+	h.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		by := pipelinetest.Member("U1")
+		return a.Check(x.ActionID, by, pipelinetest.Anyone(), h.now)
 	})
 }
 

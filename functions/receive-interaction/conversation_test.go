@@ -9,6 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -26,9 +27,8 @@ import (
 // inConversation is a conversation that Sato began in a channel's thread, with a waiting action.
 type inConversation struct {
 	*world
-	rows *store.ConversationStore
-	of   aggregate.Ref
-	x    *conversation.Action
+	pipelinetest.Talk
+	x *conversation.Action
 }
 
 func newConversation(t *testing.T, db *storetest.Server, script string) *inConversation {
@@ -45,38 +45,29 @@ func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate
 	w.h.Conversations = rows
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,
 		TS: w.root, User: webapi.Sato, Text: "hi"}
-	k := &inConversation{world: w, rows: rows, of: in.Ref()}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
+	k := &inConversation{world: w, Talk: pipelinetest.Begin(t, rows, w.Now, in,
+		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"})}
+	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
+	k.Under = aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
-	payload := aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}
+	payload := pipelinetest.InRow(p)
 	if len(p) > large.MaxInline {
-		payload = expect.Value(w.results.KeepPayload(t.Context(), k.of, json.RawMessage(p), nil))(t)
+		payload = expect.Value(w.results.KeepPayload(t.Context(), k.Ref, json.RawMessage(p), nil))(t)
 	}
-	k.x = k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok", Proposal: &conversation.Proposal{
-			Type: conversation.ShellCommand, Payload: payload, Seconds: 60,
-			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}, Opening: o,
-		}}, w.Now())
-	}).Current()
+	k.x = k.Answer("ok", &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Seconds: 60,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}, Opening: o}).Current()
 	return k
-}
-
-func (k *inConversation) do(decide conversation.Decision) *conversation.Aggregate {
-	k.T.Helper()
-	k.Later(time.Second)
-	return expect.Value(k.rows.Decide(k.T.Context(), k.of, decide))(k.T)
 }
 
 func (k *inConversation) action() *conversation.Action {
 	k.T.Helper()
-	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T).Action(k.x.ActionID)
+	return k.Load().Action(k.x.ActionID)
 }
 
 func (k *inConversation) press(user, action, value string) inbound.Response {
 	k.T.Helper()
 	p := k.click(user, action, value)
-	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.Ref.ID
 	return k.post(p)
 }
 
@@ -143,7 +134,7 @@ func testActionNotInTime(t *testing.T, db *storetest.Server) {
 func (k *inConversation) onHome(user, action, value string) inbound.Response {
 	k.T.Helper()
 	p := k.onTab(user, action, value)
-	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.Ref.ID
 	return k.post(p)
 }
 
@@ -159,7 +150,7 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.onHome(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki)
 	expect.Same(t, webapi.Suzuki, k.action().Gate.ApprovedBy)
-	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.of.Tenant, webapi.Suzuki))(t)
+	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.Ref.Tenant, webapi.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 
@@ -176,9 +167,7 @@ func testActionListed(t *testing.T, db *storetest.Server) {
 	if said := k.said(k.typed(webapi.Guest, webapi.HR, "list")); strings.Contains(said, "操作 #1") {
 		t.Error(said)
 	}
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
-	})
+	k.End()
 	if said := k.said(k.typed(webapi.Sato, webapi.HR, "list")); strings.Contains(said, "エージェントとの会話") ||
 		strings.Contains(said, "操作 #1") {
 		t.Error(said)
@@ -223,8 +212,8 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	root := k.slack.Say(t, webapi.Sato, webapi.HR, "codex: hello")
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: root, TS: root,
 		User: webapi.Sato, Text: "hi"}
-	k.of = in.Ref()
-	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+	k.Ref = in.Ref()
+	expect.NoError(t, k.Rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
 	message := map[string]any{"ts": k.slack.Say(t, webapi.Sato, webapi.HR, "x"), "thread_ts": root}
 	if k.post(k.shortcut(webapi.Alex, message)); len(k.slack.Views(webapi.Alex)) != 0 ||
@@ -233,7 +222,7 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.post(k.shortcut(webapi.Sato, message)), webapi.Sato)
 	k.quiet(k.confirm(webapi.Sato), webapi.Sato)
-	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
+	a := k.Load()
 	expect.That(t, a.Conversation.Status == conversation.Closed && a.Conversation.ClosedBy == webapi.Sato, "%+v",
 		a.Conversation)
 }
@@ -253,7 +242,7 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 		k.click(webapi.Sato, card.CancelAction, k.x.ActionID)}
 	var wg sync.WaitGroup
 	for _, p := range clicks {
-		p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+		p["actions"].([]any)[0].(map[string]any)["block_id"] = k.Ref.ID
 		wg.Go(func() { k.post(p) })
 	}
 	wg.Wait()
@@ -289,11 +278,9 @@ func testPagesForReaders(t *testing.T, db *storetest.Server) {
 
 func testConversationReopened(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
-	})
-	k.quiet(k.press(webapi.Sato, card.ReopenConversation, k.of.ID), webapi.Sato)
-	expect.Same(t, conversation.Open, expect.Value(k.rows.Load(t.Context(), k.of))(t).Conversation.Status)
+	k.End()
+	k.quiet(k.press(webapi.Sato, card.ReopenConversation, k.Ref.ID), webapi.Sato)
+	expect.Same(t, conversation.Open, k.Load().Conversation.Status)
 }
 
 func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -48,7 +47,7 @@ func typedProposal(kind, content, path, seconds, summary string) map[string]any 
 
 func (k *inConversation) current() *conversation.Action {
 	k.T.Helper()
-	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T).Current()
+	return k.Load().Current()
 }
 
 func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
@@ -56,10 +55,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": webapi.Tanaka,
 		"text": "make test を流したい"}
 	k.told(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka, "ほかの操作が承認待ちか実行中です")
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
-			AllowSelf: true}, k.Now())
-	})
+	k.Cancel()
 	k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
 	form := k.view(webapi.Tanaka)
 	expect.Is(t, form.CallbackID, card.ProposalCallback)
@@ -97,10 +93,7 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	told := k.slack.Ephemerals(webapi.Sato)
 	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドでだけ提案できます"), "told %+v", told)
 	k.heard[webapi.Sato]++
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
-			AllowSelf: true}, k.Now())
-	})
+	k.Cancel()
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
 	k.proposeFromMenu(webapi.Guest, inThread)
 	expect.That(t, len(k.slack.Views(webapi.Guest)) == 0, "a guest gets the form")
@@ -124,14 +117,9 @@ func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
 // In a conversation that has files a proposal to write one waits for a run; the dialog's own id makes it one.
 func TestAFileBesideOthersWaitsForARun(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
-			AllowSelf: true}, k.Now())
-	})
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
+	k.Cancel()
+	k.Rewrite(func(s *conversation.Conversation) {
 		s.WorkspaceVersion = "v1"
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 	})
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
 	k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
@@ -142,7 +130,7 @@ func TestAFileBesideOthersWaitsForARun(t *testing.T) {
 		k.quiet(k.sendView(webapi.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")),
 			webapi.Tanaka)
 	}
-	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
+	a := k.Load()
 	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == webapi.Tanaka && a.Typed[0].Own.Path == "src/a.py" &&
 		a.Current() == nil, "%+v", a.Typed)
 }
@@ -170,10 +158,7 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		"only the asker": {rules.KindAction, stage(alone), "発言が内容に含まれる方を除くと、承認できる人が足りない", false},
 	} {
 		k := newConversation(t, server, "make")
-		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
-				AllowSelf: true}, k.Now())
-		})
+		k.Cancel()
 		x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "操作", Outcome: c.o,
 			When: rules.Conditions{Kinds: []rules.Kind{c.kind}}}}}
@@ -194,7 +179,7 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		got, looksUp := k.current(), name == "a user group"
 		expect.Must(t, got != nil && got.Number == 2 && got.Gate.Ruled() == (c.routed || looksUp), "%s: %+v, %s", name, got,
 			body)
-		a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
+		a := k.Load()
 		expect.That(t, (a.LooksUp(k.Now()) != nil) == looksUp, "%s: %+v", name, got)
 		if c.routed {
 			asked := got.Gate.Route.Stages[0].People
@@ -216,10 +201,7 @@ func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
 	} {
 		for _, kind := range []string{"shell_command", "code_generate"} {
 			k := newConversation(t, server, "make")
-			k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
-					AllowSelf: true}, k.Now())
-			})
+			k.Cancel()
 			x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
 				ID: "01KS000000000000000000000A", Name: "操作", When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}},
 				Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "情シス", Need: 1, Empty: rules.EmptyRefuse,

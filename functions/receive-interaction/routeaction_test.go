@@ -38,7 +38,7 @@ func newOnRoute(t *testing.T, db *storetest.Server, script string, users ...stri
 // pressAt clicks on a button of the action's card, at a stage. The button names what is asked.
 func (k *inConversation) pressAt(user, action, stage string) inbound.Response {
 	k.T.Helper()
-	return k.post(at(k.click(user, action, k.x.ActionID+"/"+k.x.Gate.Asked), k.of.ID+stage))
+	return k.post(at(k.click(user, action, k.x.ActionID+"/"+k.x.Gate.Asked), k.Ref.ID+stage))
 }
 
 func TestPeopleDecideOnActionsAlongARoute(t *testing.T) {
@@ -86,7 +86,7 @@ func (k *inConversation) rejects(user, stage string, kind circulation.Kind) *con
 		k.quiet(k.sendView(user, form, then("本番はだめ", kind)), user)
 	}
 	k.told(k.sendView(user, form, then("やはり短く", kind)), user, "反映されていません")
-	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T)
+	return k.Load()
 }
 
 func testActionSentBack(t *testing.T, db *storetest.Server) {
@@ -146,7 +146,7 @@ func testActionAsksSomethingElse(t *testing.T, db *storetest.Server) {
 	k := newOnRoute(t, db, "make", webapi.Suzuki)
 	for _, hash := range []string{k.x.Payload.Hash(), strings.Repeat("0", 64), ""} {
 		for _, action := range []string{card.ApproveAction, card.RejectAction, "takeback_action"} {
-			k.told(k.post(at(k.click(webapi.Suzuki, action, k.x.ActionID+"/"+hash), k.of.ID+"/1")), webapi.Suzuki,
+			k.told(k.post(at(k.click(webapi.Suzuki, action, k.x.ActionID+"/"+hash), k.Ref.ID+"/1")), webapi.Suzuki,
 				"最新のカードを確認して")
 		}
 	}
@@ -228,7 +228,7 @@ func TestCancellingAnActionThatGoesRound(t *testing.T) {
 	k := along()
 	k.told(k.press(webapi.Tanaka, card.CancelAction, k.x.ActionID), webapi.Tanaka, offRoute)
 	// Ending the conversation would cancel it, too.
-	_, err := k.rows.Decide(t.Context(), k.of, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	_, err := k.Rows.Decide(t.Context(), k.Ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: slacktest.Team, Member: true}
 		return a.End(by, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel}, k.Now())
 	})

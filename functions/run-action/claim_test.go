@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -39,9 +40,9 @@ func TestActionsThatAreClaimedAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
 			defer cancel()
-			a, err := w.rows.Load(ctx, w.ref)
+			a, err := w.Rows.Load(ctx, w.Ref)
 			if err == nil {
-				j := &job{Handler: w.Handler, ref: w.ref, session: a.Conversation, action: a.Current(), invocation: "i"}
+				j := &job{Handler: w.Handler, ref: w.Ref, session: a.Conversation, action: a.Current(), invocation: "i"}
 				err = j.claim(ctx, a.Head.Run)
 			}
 			if err != nil {
@@ -52,16 +53,16 @@ func TestActionsThatAreClaimedAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d were claimed in %s", many, time.Since(began))
 	year := tenancy.DefaultSettings().FiscalYear(all[0].now)
-	given := expect.Value(rows.Numbers(t.Context(), all[0].ref.Tenant, year, "", 0))(t)
+	given := expect.Value(rows.Numbers(t.Context(), all[0].Ref.Tenant, year, "", 0))(t)
 	slices.Reverse(given)
 	expect.Is(t, len(given), many)
 	for i, n := range given {
 		expect.That(t, n.N == i+1, "number %d is the %dth", n.N, i+1)
 	}
 	for _, w := range all {
-		x := expect.Value(rows.Load(t.Context(), w.ref))(t).Current()
+		x := expect.Value(rows.Load(t.Context(), w.Ref))(t).Current()
 		expect.That(t, slices.ContainsFunc(given, func(n task.Numbered) bool {
-			return n.String() == x.DecisionNumber && n.ActionID == x.ActionID && n.SessionID == w.ref.ID
+			return n.String() == x.DecisionNumber && n.ActionID == x.ActionID && n.SessionID == w.Ref.ID
 		}), "%q is another's", x.DecisionNumber)
 	}
 }
@@ -74,7 +75,7 @@ func TestWhatWasSettledTooLongAgoIsNotExecuted(t *testing.T) {
 		w.settledAlong(command)
 		w.now = w.now.AddDate(0, 0, days)
 		expect.Value(w.handle())(t)
-		a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+		a := w.Load()
 		x := a.Actions[1]
 		expect.Is(t, w.box.ran > 0, runs, days, "days later it is executed")
 		if !runs {
@@ -91,7 +92,7 @@ func (w *world) settledAlong(p conversation.Payload) {
 
 // settledBy is settledAlong by a rule.
 func (w *world) settledBy(rule circulation.Rule, p conversation.Payload) {
-	w.t.Helper()
+	w.T.Helper()
 	stage := circulation.Stage{Name: "U2", Mode: circulation.ModePeople, Need: 1,
 		People: []circulation.Person{{User: "U2"}}}
 	again := w.proposal(conversation.ShellCommand, p, "")
@@ -100,21 +101,21 @@ func (w *world) settledBy(rule circulation.Rule, p conversation.Payload) {
 		Rule: rule, Askers: []circulation.Person{{User: "U1"}},
 		Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{stage}},
 	}
-	hand, by := circulation.Person{User: "U2"}, aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: team}
+	hand, by := circulation.Person{User: "U2"}, aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: "T1"}
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
+			return a.Cancel(a.Current().ActionID, pipelinetest.Member("U1"), pipelinetest.Anyone(), w.now)
 		},
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Propose(*again, person(), policy, w.now)
+			return a.Propose(*again, pipelinetest.Member("U1"), pipelinetest.Anyone(), w.now)
 		},
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			x := a.Current()
 			act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.Asked}
-			return a.Act(x.ActionID, act, by, policy, w.now)
+			return a.Act(x.ActionID, act, by, pipelinetest.Anyone(), w.now)
 		},
 	} {
-		w.decide(decide)
+		w.Do(decide)
 	}
 }
 
@@ -132,9 +133,7 @@ func (s slowFiles) Take(ctx context.Context, of large.VersionsOf, action string)
 func testLateTime(t *testing.T, w *world) {
 	over := w.now.Add(time.Second)
 	w.box.running = func() {
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
-		})
+		w.Cancel()
 		w.now = over
 	}
 	w.box.end, w.Files = isolated.End{Version: "x"}, slowFiles{w.archives, w}

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -40,8 +39,8 @@ func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 
 // forged changes the rows of the current action and its conversation in a way that no decision does.
 func (w *world) forged(change func(x *conversation.Action, s *conversation.Conversation)) {
-	w.t.Helper()
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.T.Helper()
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		x, s := *a.Current(), *a.Conversation
 		change(&x, &s)
 		head := a.Head
@@ -80,7 +79,7 @@ func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.CodeGenerate, hello)
 	w.forged(func(x *conversation.Action, _ *conversation.Conversation) {
 		text := strings.Replace(string(x.Payload.JSON), `+2\n`, `+3\n`, 1)
-		x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+		x.Payload = pipelinetest.InRow(text)
 		x.Gate.Asked, x.Gate.Acts[0].Hash = x.Payload.Hash(),
 			x.Payload.Hash() // whoever could forge a row could forge the stamp
 	})
@@ -103,7 +102,7 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 		w := approved(t, server, conversation.ShellCommand, command)
 		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
 			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
-			x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+			x.Payload = pipelinetest.InRow(text)
 			x.Gate.Asked, x.Gate.Acts[0].Hash = x.Payload.Hash(), x.Payload.Hash()
 			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
 		})
@@ -131,20 +130,14 @@ func TestAResultWhoseDifferenceFailsIsAResult(t *testing.T) {
 
 // propose has another action approved and executed.
 func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *conversation.Aggregate {
-	w.t.Helper()
-	base := expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Conversation.WorkspaceVersion
+	w.T.Helper()
+	base := w.Load().Conversation.WorkspaceVersion
 	proposal := w.proposal(typ, p, base)
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
-	})
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		x := a.Current()
-		return decide.Approve(a, x.ActionID, person(), policy, w.now)
-	})
-	run := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
-	expect.Value(w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID,
-		Run: run}))(w.t)
-	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
+	w.Answer("shall I?", proposal)
+	w.Approve()
+	w.Wake()
+	expect.Value(w.handle())(w.T)
+	return w.Load()
 }
 
 // An action whose files are lost does not work in an empty folder, and neither does the next one until a person
@@ -162,8 +155,8 @@ func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
 			!a.FilesLost() || a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
 		}
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.BeginEmpty(person(), policy, w.now)
+		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.BeginEmpty(pipelinetest.Member("U1"), pipelinetest.Anyone(), w.now)
 		})
 		if a := w.propose(conversation.CodeGenerate, files); a.Actions[2].Status != conversation.ActionSucceeded ||
 			a.Conversation.WorkspaceVersion == "" {
@@ -176,7 +169,7 @@ func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
 func TestAnApprovedActionDoesNotRunWhileFilesAreLost(t *testing.T) {
 	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
 	w := approved(t, server, conversation.CodeGenerate, files)
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		s, head := *a.Conversation, a.Head
 		s.FilesLostAt, head.ChangedAt = &w.now, w.now
 		c := aggregate.Change{Head: &head, Now: w.now}
@@ -256,7 +249,7 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 			len(x.Held[2]) > 100 {
 			t.Errorf("%s: %q, held by %q", name, x.ErrorDetail, x.Held)
 		}
-		all := expect.Value(k.rows.Messages(t.Context(), k.ref.Tenant, k.ref.ID, ""))(t)
+		all := expect.Value(k.Rows.Messages(t.Context(), k.Ref.Tenant, k.Ref.ID, ""))(t)
 		for _, p := range all[len(all)-1].Pieces() { // to the agent only the sandbox's words are quoted
 			sandbox := p.Text == "SIGKILL" || p.Text == "a, b"
 			expect.That(t, p.Quoted == sandbox, "%s: %+v", name, p)
@@ -303,7 +296,7 @@ func TestAnEndIsLoggedOnce(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.Sandbox = nil
 	log := logged(t, func() { expect.Value(w.handle())(t) })
-	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.ref.ID, `"agentId":"codex"`,
+	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.Ref.ID, `"agentId":"codex"`,
 		`"actionId":"` + w.action().ActionID, `"errorCode":"sandbox_off"`, `"errorMessage":"`} {
 		expect.Is(t, strings.Count(log, part), 1, "%s stands times in %s", part, log)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -20,11 +18,6 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
-)
-
-const (
-	root = "1775034000.000100"
-	team = "T1"
 )
 
 // box is a scripted sandbox.
@@ -159,102 +152,70 @@ func (s *archives) Lend(_ context.Context, _ large.VersionsOf, on conversation.O
 	return nil
 }
 
-// opened reads payloads from their rows.
-type opened struct{}
-
-func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
-	return json.RawMessage(b.JSON), nil
-}
-
 // world is a conversation with one approved action.
 type world struct {
 	*Handler
-	t        *testing.T
-	rows     *store.ConversationStore
-	ref      aggregate.Ref
+	pipelinetest.Talk
 	box      *box
 	archives *archives
 	now      time.Time
 	ids      int
 }
 
-func person() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
-}
-
-var policy = aggregate.Policy{Team: team, AllowSelf: true}
-
 func approved(t *testing.T, server *storetest.Server, typ conversation.ActionType, p conversation.Payload) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	return approvedIn(t, store.NewConversations(server.DB, name), root, typ, p)
+	return approvedIn(t, store.NewConversations(server.DB, name), pipelinetest.Root, typ, p)
 }
 
 // approvedIn is approved in a thread of a table that may have other conversations.
 func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ conversation.ActionType,
 	p conversation.Payload) *world {
 	t.Helper()
-	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1",
-		Text: "do it"}
-	w := &world{t: t, rows: rows, ref: in.Ref(), box: &box{},
-		archives: &archives{trees: map[string]*conversation.Tree{},
-			told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w := &world{box: &box{}, now: time.Now().UTC().Truncate(time.Millisecond),
+		archives: &archives{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}}
+	now := func() time.Time { return w.now }
+	in := pipelinetest.Heard(thread, "U1", "do it")
+	in.Thread = thread
+	w.Talk = pipelinetest.Begin(t, rows, now, in, conversation.Opening{AgentID: "codex", Locale: "en"})
 	w.Handler = &Handler{
-		Store: w.rows, Payloads: opened{}, Files: w.archives, Sandbox: w.box, Now: func() time.Time { return w.now },
-		NewID: func() string {
-			w.ids++
-			return fmt.Sprint("i",
-				w.ids)
-		}, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
+		Store: w.Rows, Payloads: storetest.Rows{}, Files: w.archives, Sandbox: w.box, Now: now,
+		NewID:     func() string { w.ids++; return fmt.Sprint("i", w.ids) },
+		PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
 	}
-	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
 	proposal := w.proposal(typ, p, "")
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
-	})
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		x := a.Current()
-		return decide.Approve(a, x.ActionID, person(), policy, w.now)
-	})
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
+	w.Answer("shall I?", proposal)
+	w.Approve()
+	w.Wake()
 	return w
 }
 
 // proposal is what answer-message makes of an agent's proposal for these files.
 func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, base string) *conversation.Proposal {
-	w.t.Helper()
+	w.T.Helper()
 	files := w.archives.trees[base]
 	if files == nil {
 		files = &conversation.Tree{}
 	}
 	kept, problems := p.Complete(typ, conversation.On{Base: base}, files)
-	expect.Must(w.t, problems == nil, "%v", problems)
+	expect.Must(w.T, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+	return &conversation.Proposal{Type: typ, Payload: pipelinetest.InRow(text),
 		On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(),
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 }
 
 func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
-	w.t.Helper()
-	return expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t)
+	w.T.Helper()
+	return expect.Value(w.Rows.Decide(context.Background(), w.Ref, decide))(w.T)
 }
 
-func (w *world) handle() (aggregate.Next, error) {
-	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: 2})
-}
+func (w *world) handle() (aggregate.Next, error) { return w.Handle(context.Background(), w.In()) }
 
 // action returns the conversation's only action.
 func (w *world) action() *conversation.Action {
-	w.t.Helper()
-	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]
-}
-
-func (w *world) told() string {
-	w.t.Helper()
-	newest := expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)
-	return newest[0].Content
+	w.T.Helper()
+	return w.Load().Actions[0]
 }
 
 var command = conversation.Payload{Script: "make", TimeoutSeconds: 60}
@@ -289,7 +250,7 @@ func testRuns(t *testing.T, w *world) {
 		next, err := w.handle()
 		expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
 	}
-	x, a := w.action(), expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	x, a := w.action(), w.Load()
 	if x.Status != conversation.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 ||
 		x.StartedAt == nil || x.CompletedAt == nil {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
@@ -299,9 +260,9 @@ func testRuns(t *testing.T, w *world) {
 		t.Errorf("version %q of %q, %s", a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
 	}
 	expect.Is(t, x.ResultSummary, "Files: out · Exit code: 0", "result_summary")
-	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
-	told := w.told()
+	told := w.Newest().Content
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
 	o := w.box.orders[0]
 	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}, Written: 1}, x.Changed)
@@ -313,7 +274,7 @@ func testFails(t *testing.T, w *world) {
 	w.box.lines, w.box.end = []string{"Tests:       1 failed, 8 passed, 9 total"}, isolated.End{ExitCode: 3}
 	expect.Value(w.handle())(t)
 	expect.Is(t, w.action().ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
-	expect.Has(t, w.told(), "Tests: 8 passed, 1 failed")
+	expect.Has(t, w.Newest().Content, "Tests: 8 passed, 1 failed")
 	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonExit || *x.ExitCode != 3 ||
 		x.Outcome != "" || x.Version != "" {
 		t.Errorf("%+v", x)
@@ -347,16 +308,16 @@ func testCrash(t *testing.T, w *world) {
 	next, err := w.handle()
 	expect.Must(t, err == nil && next.State == aggregate.StateFinish, "while the claim holds: %+v %v", next, err)
 	w.now = w.now.Add(10 * time.Minute)
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
 	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown ||
 		w.box.ran != 1 {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(a.Actions[0].ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded,
 			Version: "v1"}, w.now)
 	})
-	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	a := w.Load()
 	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || !x.NotTaken ||
 		a.Conversation.WorkspaceVersion != "" {
 		t.Errorf("the truth came late, and it is %+v; the files are %q", x, a.Conversation.WorkspaceVersion)
@@ -379,26 +340,24 @@ func testNotBegun(t *testing.T, w *world) {
 
 func testCancelled(t *testing.T, w *world) {
 	w.box.running = func() {
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
-		})
+		w.Cancel()
 		select { // the command ends because it was cancelled
 		case <-w.archives.told:
 		case <-time.After(time.Minute):
-			w.t.Error("the command is not told to stop")
+			w.T.Error("the command is not told to stop")
 		}
 	}
 	w.box.end = isolated.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
 	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "half", Content: "x"}}))(t)
 	expect.Value(w.handle())(t)
-	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	a := w.Load()
 	x := a.Actions[0]
 	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil ||
 		x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
 		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
 	expect.Is(t, x.Late.ErrorDetail, "", "nothing of it stays in the folder")
-	expect.Has(t, w.told(), "has stopped. The folder is unchanged.")
+	expect.Has(t, w.Newest().Content, "has stopped. The folder is unchanged.")
 	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,
 		"the workspace is %q, the session %s", a.Conversation.WorkspaceVersion, a.Conversation.Status)
 }

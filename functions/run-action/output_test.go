@@ -41,10 +41,10 @@ func testFlood(t *testing.T, w *world) {
 	x := w.action()
 	expect.That(t, x.Lines == 10000 && x.Dropped == 9979 && x.NotKept() == "21–9,999", "%d lines, %d dropped: %s", x.Lines,
 		x.Dropped, x.NotKept())
-	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 21 && log[19].Order == 19 && log[20].Order == 9999 && log[20].Text == "late 10000", "%+v",
 		log[len(log)-1])
-	told := w.told()
+	told := w.Newest().Content
 	for _, want := range []string{"10,000 lines", "Lines 21–9,999 are not kept", "\n20: early 20\n10000: late 10000"} {
 		expect.Has(t, told, want)
 	}
@@ -57,10 +57,10 @@ func testManyLines(t *testing.T, w *world) {
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
 	expect.That(t, len(log) == conversation.MostLines && log[0].Order == 200 && x.Dropped == 200 && x.NotKept() == "1–200",
 		"%d lines from %d, not kept: %s", len(log), log[0].Order, x.NotKept())
-	told := w.told()
+	told := w.Newest().Content
 	expect.Has(t, told, "You are not shown lines 201–640.")
 	expect.Has(t, told, "\n641: line 641\n")
 }
@@ -73,7 +73,7 @@ func testUnsaved(t *testing.T, w *world) {
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 10 && log[0].Order == 500 && x.Lines == 510 && x.NotKept() == "1–500",
 		"%d lines, not kept: %s",
 		len(log), x.NotKept())
@@ -117,9 +117,9 @@ var several = conversation.Payload{Commands: []conversation.Command{
 
 // row returns what the action's row says of its commands, without times.
 func (w *world) row() (ran []conversation.Ran) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, r := range w.action().Commands {
-		expect.Must(w.t, !r.StartedAt.IsZero(), "%+v", r)
+		expect.Must(w.T, !r.StartedAt.IsZero(), "%+v", r)
 		r.StartedAt, r.Millis = time.Time{}, 0
 		ran = append(ran, r)
 	}
@@ -146,7 +146,7 @@ func TestSeveralCommandsAreOneAction(t *testing.T) {
 	o := w.box.orders[0]
 	expect.That(t, o.Script == "" && o.TimeoutSeconds == 200 && len(o.Commands) == 3 && o.Validate() == nil &&
 		o.Commands[1] == isolated.Command{Script: "make test", TimeoutSeconds: 120}, "%+v", o)
-	expect.Has(t, w.told(), "Command 1: exit code 0 · 1.5 s · lines 1–2 of the output\nCommand 2: exit code 0")
+	expect.Has(t, w.Newest().Content, "Command 1: exit code 0 · 1.5 s · lines 1–2 of the output\nCommand 2: exit code 0")
 }
 
 // What one command prints doesn't push out what another printed: people and the agent see the end of each.
@@ -165,7 +165,7 @@ func TestEachCommandKeepsItsPartOfTheOutput(t *testing.T) {
 	w.box.end = isolated.End{Ran: []isolated.Ran{{Lines: 5}, {Lines: 1409}, {Lines: 400}}}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
 	expect.Must(t, len(log) == conversation.MostLines, "%d lines", len(log))
 	var per [4]int
 	for i, l := range log {
@@ -176,7 +176,7 @@ func TestEachCommandKeepsItsPartOfTheOutput(t *testing.T) {
 	expect.Same(t, [4]int{0, 5, 166, 329}, per)
 	expect.That(t, x.NotKept() == "6–1,248, 1,415–1,485" && x.Lines == 1814 && x.Dropped == 1314, "not kept: %s of %d",
 		x.NotKept(), x.Lines)
-	told := w.told()
+	told := w.Newest().Content
 	for _, want := range []string{"\n5: first 5\n", "\n1414: second 1414\n", "\n1814: third 1814"} {
 		expect.Has(t, told, want)
 	}
@@ -227,7 +227,7 @@ func TestTheRowSaysWhichCommandsRan(t *testing.T) {
 			t.Errorf("%s: %+v after %d runs", name, x, w.box.ran)
 		}
 		expect.Same(t, tt.want, w.row())
-		if told := w.told(); !strings.Contains(told, tt.told) {
+		if told := w.Newest().Content; !strings.Contains(told, tt.told) {
 			t.Errorf("%s: the agent is told %q", name, told)
 		}
 	}
@@ -248,11 +248,11 @@ func TestACrashLeavesWhichCommandsHadBegun(t *testing.T) {
 		_, _ = w.handle()
 	}()
 	w.now = w.now.Add(time.Hour)
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
 	x, zero := w.action(), 0
 	expect.That(t, x.Outcome == conversation.OutcomeUnknown && w.box.ran == 1, "%+v", x)
 	expect.Same(t, []conversation.Ran{{From: 1, Lines: 1, Over: true, ExitCode: &zero}, {From: 2}}, w.row())
-	expect.That(t, !strings.Contains(w.told(), "Command 3"), "%q", w.told())
+	expect.That(t, !strings.Contains(w.Newest().Content, "Command 3"), "%q", w.Newest().Content)
 }
 
 // What can't be written into the row while the commands run holds up none of them.
@@ -261,9 +261,7 @@ func TestProgressThatCantBeKeptStopsNothing(t *testing.T) {
 	w.box.lines, w.box.begins = []string{"a", "b", "c"}, map[int]int{0: 1, 1: 2, 2: 3}
 	w.box.end = isolated.End{Ran: []isolated.Ran{{Lines: 1}, {Lines: 1}, {Lines: 1}}}
 	w.box.running = func() { // somebody cancels
-		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
-		})
+		w.Cancel()
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -218,28 +218,28 @@ func TestAnEndBesideCopiesIsAskedFor(t *testing.T) {
 // listing makes these people the approvers.
 func (k *inConversation) listing(change func(*tenancy.Settings), users ...string) {
 	k.T.Helper()
-	ctx, s := k.T.Context(), k.rows.Of.Store
-	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team,
+	ctx, s := k.T.Context(), k.Rows.Of.Store
+	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team,
 		Admins: []string{}}, k.Now()))(k.T)
-	settings := expect.Value(s.Settings(ctx, k.ref.Tenant))(k.T)
+	settings := expect.Value(s.Settings(ctx, k.Ref.Tenant))(k.T)
 	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
 	if change != nil {
 		change(&settings)
 	}
-	expect.Value(s.SaveSettings(ctx, k.ref.Tenant, settings, k.By, k.Now()))(k.T)
-	k.policy.Mode, k.policy.Approvers = aggregate.ApproversList, users
+	expect.Value(s.SaveSettings(ctx, k.Ref.Tenant, settings, k.By, k.Now()))(k.T)
+	k.Under.Mode, k.Under.Approvers = aggregate.ApproversList, users
 }
 
 // proposes brings the conversation to a waiting action.
 func (k *inConversation) proposes(script string) *conversation.Action {
 	k.T.Helper()
-	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
-		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	if a := k.Load(); len(a.Actions) > 0 {
+		k.Wake()
 	}
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	settings := expect.Value(k.rows.Of.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T)
-	return k.says("試します。", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+	settings := expect.Value(k.Rows.Of.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T)
+	return k.Answer("試します。", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
 		Seconds: 60,
 		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: settings.Rev},
 	}).Current()
@@ -253,7 +253,7 @@ func (k *inConversation) shown() (asked bool) {
 	for _, m := range k.queue.sent {
 		if strings.Contains(*m.MessageBody, `"copies":true`) {
 			asked = true
-			expect.That(k.T, *m.MessageGroupId != k.ref.ID && k.send(*m.MessageBody),
+			expect.That(k.T, *m.MessageGroupId != k.Ref.ID && k.send(*m.MessageBody),
 				"copies hold the cards up, or are given back for %v s", k.queue.hidden)
 		}
 	}
@@ -296,28 +296,22 @@ func testActionCopiesFollow(t *testing.T, k *inConversation) {
 		t.Error("copies are asked for, and nothing changed")
 	}
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
-		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, x.ActionID, "make test",
+		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.Ref.ID, x.ActionID, "make test",
 			"と claude"}, []string{"/archives/"}) // whose direct messages they can't open
 	}
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
-	})
+	k.Approve()
 	k.shown()
 	k.sees(webapi.Tanaka, []string{"承認: ", webapi.Suzuki}, []string{"approve_action"})
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
-	})
+	k.Wake()
+	k.Claim()
 	k.shown()
 	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(),
 		DeleteAfter: time.Now().Add(time.Hour).Unix()}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, []conversation.LogEntry{line}, nil))
-	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
+	expect.NoError(t, k.Rows.AppendLog(t.Context(), k.Ref, x.ActionID, []conversation.LogEntry{line}, nil))
+	expect.NoError(t, k.Rows.Redraw(t.Context(), k.Ref))
 	expect.That(t, !k.shown(), "copies follow each line that an action prints")
 	k.sees(webapi.Tanaka, []string{"実行中"}, []string{"it prints"})
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 1}, k.Now())
-	})
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Lines: 1})
 	k.shown()
 	k.sees(webapi.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
 	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
@@ -327,7 +321,7 @@ func testActionCopiesEnd(t *testing.T, k *inConversation) {
 	k.listing(nil, webapi.Suzuki)
 	k.proposes("make test")
 	k.shown()
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+	k.End()
 	k.shown()
 	k.sees(webapi.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
 }
@@ -335,30 +329,26 @@ func testActionCopiesEnd(t *testing.T, k *inConversation) {
 func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
 	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, webapi.Guest, webapi.Stranger,
 		webapi.Suzuki)
-	x := k.proposes("make test")
+	k.proposes("make test")
 	expect.That(t, !k.shown() && len(k.direct(webapi.Suzuki)) == 0, "copies go out, and none are wanted")
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
-	})
+	k.Cancel()
 	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, webapi.Guest, webapi.Stranger,
 		webapi.Suzuki)
 	k.proposes("make")
 	k.shown()
-	n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies)
+	n := len(k.Load().Copies)
 	expect.That(t, n == 1 && len(k.direct(webapi.Suzuki)) == 1, "%d copies", n)
 }
 
 func testActionCopiesLeave(t *testing.T, k *inConversation) {
 	k.listing(nil, webapi.Suzuki)
 	for range 23 {
-		x := k.proposes("make test")
+		k.proposes("make test")
 		k.shown()
-		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
-		})
+		k.Cancel()
 	}
 	k.shown()
-	a := expect.Value(k.rows.Load(t.Context(), k.ref))(t)
+	a := k.Load()
 	expect.That(t, len(a.Copies) == len(a.Actions) && len(a.Copies) < 23,
 		"%d copies of %d actions stay", len(a.Copies), len(a.Actions))
 }

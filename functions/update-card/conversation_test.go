@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -21,11 +21,9 @@ import (
 // inConversation is a conversation that Sato began in direct messages, with a Slack that shows it.
 type inConversation struct {
 	*world
-	rows    *store.ConversationStore
-	ref     aggregate.Ref
+	pipelinetest.Talk
 	channel string
 	thread  string
-	policy  aggregate.Policy
 }
 
 func newConversation(t *testing.T, db *storetest.Server) *inConversation {
@@ -44,35 +42,21 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	w.h.Store, w.h.Rows = s, s
 	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket,
 		scopes: w.slack.Client, console: "https://ringi.example/console"}}
-	k := &inConversation{world: w, rows: rows,
-		policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
+	k := &inConversation{world: w}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
 	k.thread = w.slack.Say(t, webapi.Sato, k.channel, "claude: テストを直して")
-	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread,
-		TS: k.thread, User: webapi.Sato, Text: "テストを直して"}
-	k.ref = in.Ref()
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
+	k.Talk = pipelinetest.Begin(t, rows, w.Now, conversation.Inbound{Team: slacktest.Team, Channel: k.channel,
+		ChannelType: "im", Thread: k.thread, TS: k.thread, User: webapi.Sato, Text: "テストを直して"},
+		conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"})
+	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
+	k.Under = aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	return k
-}
-
-func (k *inConversation) do(decide conversation.Decision) *conversation.Aggregate {
-	k.T.Helper()
-	k.Later(time.Second)
-	return expect.Value(k.rows.Decide(k.T.Context(), k.ref, decide))(k.T)
-}
-
-func (k *inConversation) says(text string, p *conversation.Proposal) *conversation.Aggregate {
-	k.T.Helper()
-	return k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: text, Proposal: p}, k.Now())
-	})
 }
 
 // asking is the message about the cards as they are.
 func (k *inConversation) asking() string {
 	k.T.Helper()
-	return asking(k.ref, *expect.Value(k.rows.Of.Load(k.T.Context(), k.ref))(k.T).Root().Common())
+	return asking(k.Ref, *expect.Value(k.Rows.Of.Load(k.T.Context(), k.Ref))(k.T).Root().Common())
 }
 
 // drawn draws, and checks these texts in the thread in this order, and the agent's status in Slack.
@@ -99,25 +83,25 @@ func (k *inConversation) drawn(status string, texts ...string) {
 // The card of a conversation that is forgotten has no button that would do nothing, and what was said stays in Slack.
 func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	k := conversationThatIs(t, storetest.Start(t), false)
-	k.says("はい", nil)
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+	k.Answer("はい", nil)
+	k.End()
 	k.drawn("closed", "はい", "会話を再開")
 	k.Later(25 * time.Hour)
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		expect.Must(t, !a.Effects(k.Now()).Cards, "cards are drawn before anything changed")
 		return a.Overdue(k.Now(), nil)[0].Decide(a)
 	})
-	a := expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
+	a := expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t)
 	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)
 	k.drawn("closed", "はい", "再開できなくなりました")
 	for _, m := range k.slack.Thread(t, k.channel, k.thread) {
 		text := string(expect.Value(json.Marshal(m))(t))
 		expect.That(t, !strings.Contains(text, "会話を再開"), "the button is there: %s", text)
 	}
-	a = expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
+	a = expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t)
 	expect.That(t, !a.Effects(k.Now()).Cards, "they are drawn again and again: %+v", a.Head)
-	pk := conversation.Kind.Prefix + k.ref.Tenant + "#" + k.ref.ID
-	n, err := k.rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) {
+	pk := conversation.Kind.Prefix + k.Ref.Tenant + "#" + k.Ref.ID
+	n, err := k.Rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) {
 		return table.TextOf(it, "SK") == aggregate.HeadKey, nil
 	})
 	expect.That(t, err == nil && n > 0, "%d rows are deleted: %v", n, err)
@@ -130,19 +114,15 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	k.drawn("processing")
 	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	x := k.says("**まず** 試します。", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+	x := k.Answer("**まず** 試します。", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
 		Seconds: 60,
 		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
 	}).Current()
 	k.drawn("suspended", "*まず* 試します。", "操作 #1 の確認")
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
-	})
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
-	})
+	k.Approve()
+	k.Wake()
+	k.Claim()
 	k.drawn("processing", "*まず* 試します。", "操作 #1 を実行中")
 
 	line := func(order int) conversation.LogEntry {
@@ -153,16 +133,14 @@ func TestAConversationIsDrawn(t *testing.T) {
 	for i := range 15 {
 		lines = append(lines, line(i))
 	}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, lines, nil))
-	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
+	expect.NoError(t, k.Rows.AppendLog(t.Context(), k.Ref, x.ActionID, lines, nil))
+	expect.NoError(t, k.Rows.Redraw(t.Context(), k.Ref))
 	k.drawn("processing", "*まず* 試します。", "line 5\\nline 6")
 
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 15}, k.Now())
-	})
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Lines: 15})
 	k.drawn("processing", "*まず* 試します。", "操作 #1 完了")
 	long := strings.Repeat("とても長い答えです。\n", 700)
-	k.says(long, nil)
+	k.Answer(long, nil)
 	parts := conversation.Parts(long)
 	want := []string{"*まず* 試します。", "line 14"}
 	for range parts {
@@ -171,18 +149,18 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("active", want...)
 	k.drawn("active", want...)
 
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+	k.End()
 	k.drawn("closed", append(want, "reopen_session")...)
 }
 
 // grows streams the beginning of an answer, as answer-message does.
 func (k *inConversation) grows() *conversation.Stream {
 	k.T.Helper()
-	a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T)
+	a := k.Load()
 	row := conversation.NewStream(a.Waiting()[0], k.Now())
 	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, webapi.Sato,
 		"The beginning"))(k.T)
-	expect.NoError(k.T, k.rows.Of.PutNote(k.T.Context(), k.ref, row, row.Of, true))
+	expect.NoError(k.T, k.Rows.Of.PutNote(k.T.Context(), k.Ref, row, row.Of, true))
 	return row
 }
 
@@ -193,7 +171,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	}
 	run("whoever answered crashed before its end", func(t *testing.T, k *inConversation) {
 		row := k.grows()
-		k.says("**The beginning**, and the end.", nil)
+		k.Answer("**The beginning**, and the end.", nil)
 		k.drawn("active", "*The beginning*, and the end.")
 		m := k.slack.Thread(t, k.channel, k.thread)[0]
 		expect.That(t, m.TS == row.TS && m.Metadata != nil, "%+v", m)
@@ -205,24 +183,24 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	})
 	run("its answer never came", func(t *testing.T, k *inConversation) {
 		k.grows()
-		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+		k.End()
 		k.drawn("closed", "reopen_session")
-		if a := expect.Value(k.rows.Load(t.Context(), k.ref))(t); a.Stream != nil {
+		if a := k.Load(); a.Stream != nil {
 			t.Errorf("%+v", a.Stream)
 		}
 	})
 	run("nobody knows whether there is one", func(t *testing.T, k *inConversation) {
 		row := k.grows()
 		row.TS = ""
-		expect.NoError(t, k.rows.Of.PutNote(t.Context(), k.ref, row, row.Of, false))
-		k.says(strings.Repeat("The end. ", 9), nil)
+		expect.NoError(t, k.Rows.Of.PutNote(t.Context(), k.Ref, row, row.Of, false))
+		k.Answer(strings.Repeat("The end. ", 9), nil)
 		k.drawn("active", "The end.")
 	})
 	run("Slack can't put the card in its place", func(t *testing.T, k *inConversation) {
 		row := k.grows()
 		k.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "block_mismatch"})
 		expect.NoError(t, k.slack.Client.StopStream(t.Context(), k.channel, row.TS))
-		k.says("The end.", nil)
+		k.Answer("The end.", nil)
 		k.drawn("active", "The end.")
 	})
 }
@@ -232,15 +210,15 @@ func TestTheRowOfAMessageThatGrows(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	row := k.grows()
 	other := conversation.NewStream(&conversation.Inbox{Message: "another"}, time.Now())
-	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, other, other.Of))
-	if err := k.rows.Of.PutNote(t.Context(), k.ref, other, other.Of, true); !isOther(err) {
+	expect.NoError(t, k.Rows.Of.DropNote(t.Context(), k.Ref, other, other.Of))
+	if err := k.Rows.Of.PutNote(t.Context(), k.Ref, other, other.Of, true); !isOther(err) {
 		t.Errorf("a second one: %v", err)
 	}
-	a := expect.Value(k.rows.Load(t.Context(), k.ref))(t)
+	a := k.Load()
 	expect.Must(t, a.Stream != nil && a.Stream.TS == row.TS, "%+v", a.Stream)
-	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, row, row.Of))
-	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, row, row.Of))
-	if err := k.rows.Of.PutNote(t.Context(), k.ref, row, row.Of, false); err == nil {
+	expect.NoError(t, k.Rows.Of.DropNote(t.Context(), k.Ref, row, row.Of))
+	expect.NoError(t, k.Rows.Of.DropNote(t.Context(), k.Ref, row, row.Of))
+	if err := k.Rows.Of.PutNote(t.Context(), k.Ref, row, row.Of, false); err == nil {
 		t.Error("it came back")
 	}
 }

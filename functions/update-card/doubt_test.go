@@ -239,10 +239,10 @@ func TestDoubtDoesNotWaitForSlack(t *testing.T) {
 // once there, so each receipt goes on where the one before stopped: the rest is left to the sweeper.
 func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
-	k.says(strings.Repeat("答えの一行。\n", 8000), nil)
+	k.Answer(strings.Repeat("答えの一行。\n", 8000), nil)
 	body := k.asking()
 	expect.Must(t, k.send(body), "given back for %v s", k.queue.hidden)
-	n := len(expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t).Cards)
+	n := len(expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t).Cards)
 	expect.Must(t, n > updates, "%d cards", n)
 	k.h.Pace, k.h.PaceScale = records.NotesOf(k.Store.Table()), 1
 	k.slack.Calls()
@@ -253,11 +253,11 @@ func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 		k.queue.hidden, k.queue.sent = nil, nil
 		out := expect.Value(k.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
 			MessageId: "m1", ReceiptHandle: "r1", Body: body,
-			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(nth), "MessageGroupId": k.ref.ID,
+			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(nth), "MessageGroupId": k.Ref.ID,
 				"ApproximateFirstReceiveTimestamp": strconv.FormatInt(k.Now().UnixMilli(), 10)},
 		}}}))(t)
 		left := len(out.BatchItemFailures) == 0
-		at := expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t).Root().Common().DrawAt
+		at := expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t).Root().Common().DrawAt
 		if over = left && at == nil; over {
 			break
 		}

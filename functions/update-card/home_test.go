@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -224,17 +225,17 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 }
 
 func (k *inConversation) withHomes() {
-	s := k.rows.Of.Store
+	s := k.Rows.Of.Store
 	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
-		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
+		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens has a person open the tab.
 func (k *inConversation) opens(user string) string {
 	k.T.Helper()
-	expect.NoError(k.T, records.NotesOf(k.rows.Table()).HomeOpened(k.T.Context(), k.ref.Tenant,
+	expect.NoError(k.T, records.NotesOf(k.Rows.Table()).HomeOpened(k.T.Context(), k.Ref.Tenant,
 		records.OpenHome{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
-	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.ref.Tenant, user), user)
+	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.Ref.Tenant, user), user)
 }
 
 // wants checks that a tab contains all texts in want and none in not.
@@ -254,12 +255,12 @@ func (k *inConversation) inChannel(n int, script string) {
 	ts := fmt.Sprintf("1776675700.%06d", n)
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: ts, TS: ts,
 		User: webapi.Sato, Text: "テストを直して"}
-	k.ref = in.Ref()
-	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in,
+	k.Ref = in.Ref()
+	expect.NoError(k.T, k.Rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	k.says("", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())},
+	k.Answer("", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
 		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
 	})
 }
@@ -283,13 +284,10 @@ func TestConversationsOnHomeTabs(t *testing.T) {
 
 func testHomeAction(t *testing.T, k *inConversation) {
 	k.inChannel(1, "make test")
-	k.wants(k.opens(webapi.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, "make test",
+	k.wants(k.opens(webapi.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.Ref.ID, "make test",
 		"あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
-	k.wants(k.opens(webapi.Guest), nil, []string{"approve_action", k.ref.ID})
-	x := expect.Value(k.rows.Load(t.Context(), k.ref))(t).Current()
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, k.By, k.policy, k.Now())
-	})
+	k.wants(k.opens(webapi.Guest), nil, []string{"approve_action", k.Ref.ID})
+	k.Approve()
 	k.wants(k.opens(webapi.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
 }
 
@@ -302,7 +300,7 @@ func testHomeLongAction(t *testing.T, k *inConversation) {
 func testHomeConversations(t *testing.T, k *inConversation) {
 	k.wants(k.opens(webapi.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
 	k.wants(k.opens(webapi.Suzuki), nil, []string{"エージェントとの会話"})
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+	k.End()
 	k.wants(k.opens(webapi.Sato), nil, []string{"エージェントとの会話"})
 }
 

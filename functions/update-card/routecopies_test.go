@@ -245,7 +245,7 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 	x := k.proposes("make test")
 	act := func(change func(g *aggregate.Gate)) {
 		t.Helper()
-		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			x, h := *a.Current(), a.Head
 			change(&x.Gate)
 			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
@@ -259,7 +259,7 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1,
 			Stages: []circulation.Stage{desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex)}}
 	})
-	k.sees(webapi.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.ref.ID + "/1", "make test"}, nil)
+	k.sees(webapi.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.Ref.ID + "/1", "make test"}, nil)
 	expect.That(t, len(k.direct(webapi.Tanaka)) == 0 && len(k.direct(webapi.Alex)) == 0, "others have copies")
 	act(func(g *aggregate.Gate) {
 		who := circulation.Person{User: webapi.Suzuki}
@@ -267,7 +267,7 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 			At: k.Now(), Stage: 1, Hash: g.Asked, Surface: "slack"}))(t)
 	})
 	k.sees(webapi.Suzuki, []string{"承認:"}, []string{"approve_action", "cancel_action"})
-	k.sees(webapi.Alex, []string{"approve_action", k.ref.ID + "/2"}, nil)
+	k.sees(webapi.Alex, []string{"approve_action", k.Ref.ID + "/2"}, nil)
 }
 
 // A drawing of older rows that ends last doesn't bring back what is not owed any more.

@@ -4,6 +4,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -87,6 +88,18 @@ func (r Rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage
 func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(b.JSON), nil
 }
+
+func (r Rows) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob,
+	error) {
+	return r.KeepContest(ctx, ref, v, 0)
+}
+
+func (r Rows) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return r.KeepContest(ctx, ref, v, 0)
+}
+
+// Copy fails: rows have no objects.
+func (Rows) Copy(context.Context, aggregate.Copy) error { return errors.New("rows have no objects") }
 
 // Store returns a store of contests over a new table.
 func Store(t testing.TB, server *Server) *store.ContestStore {
