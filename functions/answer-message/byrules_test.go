@@ -36,7 +36,7 @@ type noting struct {
 }
 
 func (n noting) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
-	row, err := n.w.Rows.Of.Store.Settings(ctx, tenant)
+	row, err := n.w.Rows.KindStore.Store.Settings(ctx, tenant)
 	s := n.s
 	s.Rev, s.RulesRev = row.Rev, row.RulesRev
 	return s, err
@@ -44,7 +44,7 @@ func (n noting) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 
 func (n noting) Rules(ctx context.Context, tenant string) (*rules.Rules, int, error) {
 	n.w.reads++
-	return n.w.Rows.Of.Store.Rules(ctx, tenant)
+	return n.w.Rows.KindStore.Store.Rules(ctx, tenant)
 }
 
 func inChannel(t *testing.T, server *storetest.Server, locale string, change func(*tenancy.Settings)) *ruledWorld {
@@ -83,7 +83,7 @@ func (w *ruledWorld) saved(rev int, kind rules.Kind, o rules.Outcome) {
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "操作", When: rules.Conditions{Kinds: []rules.Kind{kind}}, Outcome: o}}}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-	_, _, err := w.Rows.Of.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, rev, nil, by, w.Now())
+	_, _, err := w.Rows.KindStore.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, rev, nil, by, w.Now())
 	expect.NoError(w.T, err)
 }
 
@@ -147,7 +147,7 @@ func TestARuleSaysWhoIsAskedAboutAnAction(t *testing.T) {
 			asked = append(asked, p.User)
 		}
 		expect.Is(t, strings.Join(asked, " "), c.want, name)
-		expect.That(t, x.Gate.Terms.Rule.Name == "操作" && x.Gate.Terms.Rule.Revision == 1 && x.Gate.Asked != "",
+		expect.That(t, x.Gate.Terms.Rule.Name == "操作" && x.Gate.Terms.Rule.Revision == 1 && x.Gate.AskedSum != "",
 			"%s: %+v", name, x.Gate)
 		expect.Is(t, w.reads, 1, name, "reads")
 		_, err := w.handle() // Step Functions may call twice
@@ -222,8 +222,9 @@ func (w *ruledWorld) staffed(accounts map[string]string) {
 	for number, user := range accounts {
 		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
 	}
-	w.Organisation = func(context.Context, string) (decide.Standing, error) {
-		return decide.Standing{Organisation: &decide.Organisation{Version: "v1", People: people, Accounts: m.Kept()}}, nil
+	w.Organisation = func(context.Context, string) (decide.StandingOrganisation, error) {
+		return decide.StandingOrganisation{Organisation: &decide.Organisation{Version: "v1", People: people,
+			Accounts: m.Kept()}}, nil
 	}
 }
 
@@ -285,7 +286,7 @@ func TestWhatTheSettingsApproveGoesUnlessARuleTakesIt(t *testing.T) {
 			ID: "01KS000000000000000000000A", Name: "操作", Outcome: asks(ofPeople("U2")),
 			When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}, Tools: c.tools}}}}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-		_, _, err := w.Rows.Of.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, by, w.Now())
+		_, _, err := w.Rows.KindStore.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, by, w.Now())
 		expect.NoError(t, err)
 		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			s, head := *a.Conversation, a.Head
@@ -318,7 +319,7 @@ func TestAWriteThatNoRuleTakesIsRefusedByTheLast(t *testing.T) {
 		ID: "01KS000000000000000000000A", Name: "操作", Outcome: asks(ofPeople("U2")), When: rules.Conditions{
 			Kinds: []rules.Kind{rules.KindAction}, Places: &rules.Places{Channels: []string{"C2"}}}}}}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-	_, _, err := w.Rows.Of.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 2, nil, by, w.Now())
+	_, _, err := w.Rows.KindStore.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 2, nil, by, w.Now())
 	expect.NoError(t, err)
 	w.vendor.says.Calls = []model.Call{wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`)}
 	got := w.proposes()
@@ -401,8 +402,8 @@ func (group) Org() string                           { return "" }
 func (group) Person(user string) circulation.Person { return circulation.Person{User: user} }
 func (g group) Members(string) []string             { return g.users }
 func (group) Handle(id string) string               { return id }
-func (group) Standing(circulation.Person, string) rules.Standing {
-	return rules.StandingEmployee
+func (group) Employment(circulation.Person, string) rules.Employment {
+	return rules.EmploymentEmployee
 }
 func (group) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false

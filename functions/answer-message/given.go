@@ -86,7 +86,7 @@ func (t *answering) anyToLay(history []turn.Message) bool {
 
 // toLay reports whether a file is to be fetched: it has an id, is not there yet, and not beyond those of its message.
 func (t *answering) toLay(f turn.File) bool {
-	return f.ID != "" && f.Why != conversation.Beyond && t.laid.Of(f.ID) == nil
+	return f.ID != "" && f.Why != conversation.Beyond && t.laid.ByID(f.ID) == nil
 }
 
 // openAttachments reads the attachments, once for a turn.
@@ -149,10 +149,10 @@ func (t *answering) readLaid(ctx context.Context) {
 
 // show gives the model a laid file in place of Slack's: its text where it has one, and where it lies.
 func (t *answering) show(ctx context.Context, f *turn.File) {
-	if t.laid == nil || t.laid.Of(f.ID) == nil {
+	if t.laid == nil || t.laid.ByID(f.ID) == nil {
 		return
 	}
-	x := t.laid.Of(f.ID)
+	x := t.laid.ByID(f.ID)
 	f.Lies, f.Remarks, f.Type = conversation.AttachedFolder+"/"+x.Path, x.Remarks, x.Type
 	switch {
 	case x.Image():
@@ -171,10 +171,10 @@ func (t *answering) show(ctx context.Context, f *turn.File) {
 
 // body returns what the model is shown of a laid file. ok is false for a file that is not laid.
 func (t *answering) body(ctx context.Context, id string) (body []byte, ok bool) {
-	if t.laid == nil || t.laid.Of(id) == nil || t.openAttachments(ctx) != nil {
+	if t.laid == nil || t.laid.ByID(id) == nil || t.openAttachments(ctx) != nil {
 		return nil, false
 	}
-	x := t.laid.Of(id)
+	x := t.laid.ByID(id)
 	return t.laid.Tree.Content(cmp.Or(x.Text, x.Path))
 }
 
@@ -184,7 +184,7 @@ func (t *answering) unreadable(noted []conversation.Attachment) (lines []convers
 		lines = append(lines, conversation.Unread{Name: legible.First(legible.OneLine(name), maxFileName), Why: text})
 	}
 	for _, f := range noted {
-		x, refused := t.laid.Of(f.FileID), t.laid.refused[f.FileID]
+		x, refused := t.laid.ByID(f.FileID), t.laid.refused[f.FileID]
 		switch {
 		case x != nil && x.Text != "":
 		case refused != "":

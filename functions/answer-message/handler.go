@@ -90,7 +90,7 @@ type Handler struct {
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
 	// Organisation says which organisation stands; nil: none.
-	Organisation func(ctx context.Context, tenant string) (decide.Standing, error)
+	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
 	// LookUp calls do until Slack has been asked all that it needs of its directory; nil: Slack can't be asked.
 	LookUp func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
 	// File reads a file from Slack; if it is nil, no file is read.
@@ -257,7 +257,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	}
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
 	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver
-	x.Asked, x.Shown = reply.Asked, newest(history)
+	x.ByButton, x.Shown = reply.Asked, newest(history)
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})

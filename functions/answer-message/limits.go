@@ -121,7 +121,7 @@ func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error)
 	if err := t.leaveOut(ctx, t.a.RouteAskersAfter(t.seen, "")); err != nil || r.standing.Organisation == nil {
 		return nil, err
 	}
-	people := decide.Of(r.standing.Organisation, nil)
+	people := decide.NewDirectory(r.standing.Organisation, nil)
 	for _, i := range t.seen {
 		if i.User != "" && decide.Stranger(people, t.Now(), i.User) != "" {
 			t.seen = only(t.seen, i.User)
@@ -144,7 +144,7 @@ func (t *answering) leaveOut(ctx context.Context, askers []string) error {
 	askers = slices.DeleteFunc(slices.Clone(askers), func(user string) bool {
 		wrote := func(i *conversation.Inbox) bool { return i.User == user }
 		org := r.standing.Organisation
-		here := org != nil && decide.Stranger(decide.Of(org, nil), t.Now(), user) == ""
+		here := org != nil && decide.Stranger(decide.NewDirectory(org, nil), t.Now(), user) == ""
 		return here || slices.ContainsFunc(t.seen, wrote)
 	})
 	apps, err := t.Apps(ctx, t.ref, t.a.Conversation.TeamID, askers)
@@ -264,7 +264,7 @@ func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
 func (h *Handler) serve(edge func(context.Context, pipeline.Input) (pipeline.Output, error),
 ) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, event json.RawMessage) (any, error) {
-		var asked agent.Asked
+		var asked agent.AnsweringQuery
 		if err := json.Unmarshal(event, &asked); err == nil && asked.Tenant != "" {
 			return h.Agents(ctx, asked.Tenant)
 		}
@@ -277,17 +277,17 @@ func (h *Handler) serve(edge func(context.Context, pipeline.Input) (pipeline.Out
 }
 
 // Agents says which of a tenant's agents can answer. It has no key in its answer, and calls no model.
-func (h *Handler) Agents(ctx context.Context, tenant string) (agent.Answered, error) {
+func (h *Handler) Agents(ctx context.Context, tenant string) (agent.AnsweringResult, error) {
 	settings, err := h.Store.Settings(ctx, tenant)
 	if err != nil {
-		return agent.Answered{}, fmt.Errorf("read the settings: %w", err)
+		return agent.AnsweringResult{}, fmt.Errorf("read the settings: %w", err)
 	}
 	defs, _ := agent.Definitions(settings.Agents, h.Allow)
-	var out agent.Answered
+	var out agent.AnsweringResult
 	for _, d := range defs {
 		x, err := h.Answers(ctx, d, settings)
 		if err != nil {
-			return agent.Answered{}, fmt.Errorf("who can answer: %w", err)
+			return agent.AnsweringResult{}, fmt.Errorf("who can answer: %w", err)
 		}
 		out.Agents = append(out.Agents, x)
 	}

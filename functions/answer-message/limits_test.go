@@ -201,7 +201,7 @@ func TestTheConsoleIsToldWhichAgentsCanAnswer(t *testing.T) {
 		return pipeline.Output{}, nil
 	})
 	got := expect.Value(serve(t.Context(), json.RawMessage(`{"agents_of":"`+w.Ref.Tenant+`"}`)))(t)
-	want := agent.Answered{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"},
+	want := agent.AnsweringResult{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"},
 		{ID: "claude", Default: true}}}
 	expect.Same(t, want, got)
 	expect.Value(serve(t.Context(), json.RawMessage(`{"tenant_id":"t","run":1}`)))(t)

@@ -76,7 +76,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		return nil, err
 	}
 	models := provider.New(cfg, env.Models)
-	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.Of.Store), namesWithin)
+	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.KindStore.Store),
+		namesWithin)
 	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	files := large.OpenVersions(cfg, env.ResultsBucket)
 	payloads.Living, files.Living = rows.Living, rows.Living
@@ -93,7 +94,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
 			return models.Answers(ctx, d, env.Model, s)
 		},
-		File: reader(slack), Thread: threads(slack), Rest: time.Second, Streamer: slack, Notes: rows.Of.Store,
+		File: reader(slack), Thread: threads(slack), Rest: time.Second, Streamer: slack, Notes: rows.KindStore.Store,
 		Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
@@ -105,7 +106,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 			askers []string) error {
 			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)
 		},
-		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Of.Store)),
+		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.KindStore.Store)),
 		LookUp: func(ctx context.Context, team string, org *decide.Organisation,
 			do func(d decide.Seats) error) error {
 			in := decide.Places{Slack: slack, Known: asking, Team: team, Organisation: org, Now: time.Now()}

@@ -28,7 +28,7 @@ const lookUpWithin = 20 * time.Second
 type ruling struct {
 	*rules.Rules     // nil: none, so the settings decide
 	settings     int // the revision of the settings that say so
-	standing     decide.Standing
+	standing     decide.StandingOrganisation
 	permissions  []tenancy.ToolPermission
 }
 

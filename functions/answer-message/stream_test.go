@@ -36,7 +36,7 @@ func newStage(t *testing.T, db *storetest.Server) *stage {
 	in := conversation.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread,
 		TS: g.thread, User: webapi.Sato, Text: "hello"}
 	g.world = talkingOf(t, db, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
-	g.Streamer, g.Notes, g.Every = slack.Client, g.Rows.Of.Store, time.Millisecond
+	g.Streamer, g.Notes, g.Every = slack.Client, g.Rows.KindStore.Store, time.Millisecond
 	slack.Calls()
 	return g
 }

@@ -177,7 +177,7 @@ func (t *answering) conversationFiles() *turn.Files {
 				slog.WarnContext(ctx, "the attachments of a conversation are not read", "session", t.ref.ID, "err", err)
 				return nil, errors.New(attachmentsUnread)
 			}
-			return t.tree.Beside(t.laid.Tree), nil
+			return t.tree.With(t.laid.Tree), nil
 		}}
 }
 
@@ -193,14 +193,14 @@ func (t *answering) listFiles(ctx context.Context) (m conversation.Manifest, err
 		return m, nil
 	}
 	if t.laid.Tree != nil {
-		return m.Beside(t.laid.Tree.Manifest()), nil
+		return m.With(t.laid.Tree.Manifest()), nil
 	}
 	attached, err := t.Attachments.Manifest(ctx, t.of(), t.laid.version)
 	if err != nil {
 		slog.WarnContext(ctx, "the attachments of a conversation are not listed", "session", t.ref.ID, "err", err)
 		return m, errors.New(attachmentsUnread)
 	}
-	return m.Beside(attached), nil
+	return m.With(attached), nil
 }
 
 // earlier returns what an earlier try at this answer read, which is paid for.

@@ -73,7 +73,7 @@ func (w *silentWorld) asks(user string) {
 func (w *silentWorld) entries(action aggregate.Action) int {
 	w.T.Helper()
 	f := store.AuditFilter{Action: action}
-	return len(expect.Value(w.Rows.Of.Store.Audit(w.T.Context(), w.Ref.Tenant, f, "", 50))(w.T).Items)
+	return len(expect.Value(w.Rows.KindStore.Store.Audit(w.T.Context(), w.Ref.Tenant, f, "", 50))(w.T).Items)
 }
 
 // While Slack is silent the action waits for its route, as the conversation's one; nothing is paid or proposed twice.
@@ -211,7 +211,7 @@ func TestARuleAboutToolsIsAskedAboutTheCallAsItWasProposed(t *testing.T) {
 		ID: "01KS000000000000000000000A", Name: "書き込み", Outcome: asks(ofGroup()),
 		When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}, Tools: tools}}}}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T1"}
-	_, _, err := w.Rows.Of.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 1, nil, by, w.Now())
+	_, _, err := w.Rows.KindStore.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 1, nil, by, w.Now())
 	expect.NoError(t, err)
 	w.vendor.says.Calls = []model.Call{wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`)}
 	expect.Must(t, w.proposes() != nil && w.Load().Unrouted() != nil, "%s", w.Newest().Content)

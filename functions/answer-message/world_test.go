@@ -120,7 +120,7 @@ type settled struct {
 func (s settled) Settings(context.Context, string) (tenancy.Settings, error) { return s.settings, nil }
 
 func (s settled) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
-	return store.TasksOf(s.ConversationStore.Of.Store).Spent(ctx, tenant, now)
+	return store.TasksOf(s.ConversationStore.KindStore.Store).Spent(ctx, tenant, now)
 }
 
 func (w *world) handle() (aggregate.Next, error) { return w.Handle(context.Background(), w.In()) }

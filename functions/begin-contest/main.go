@@ -84,24 +84,24 @@ type Handler struct {
 
 // Handle begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
 // requested contest or file, Handle lists the contests that the files describe.
-func (h *Handler) Handle(ctx context.Context, in store.Asked) (store.Answered, error) {
+func (h *Handler) Handle(ctx context.Context, in store.ContestQuery) (store.ContestResult, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
 		tenant = in.Begin.Tenant
 	}
 	w, err := h.Workspace(ctx, tenant)
 	if errors.Is(err, teamconfig.ErrNotSet) {
-		return store.Answered{NotSet: true}, nil
+		return store.ContestResult{NotSet: true}, nil
 	}
 	if err != nil {
-		return store.Answered{}, fmt.Errorf("open the files of contests: %w", err)
+		return store.ContestResult{}, fmt.Errorf("open the files of contests: %w", err)
 	}
 	if in.Begin != nil {
 		return h.begin(ctx, w, *in.Begin, in.Locale)
 	}
 	s, err := h.read(ctx, tenant)
 	if err != nil {
-		return store.Answered{}, err
+		return store.ContestResult{}, err
 	}
 	s.reader = cmp.Or(in.Locale, language.English)
 	if in.Check != "" {
@@ -109,13 +109,13 @@ func (h *Handler) Handle(ctx context.Context, in store.Asked) (store.Answered, e
 			s.Prices = in.Prices
 		}
 		d, _, err := h.described(ctx, w, in.Check, s, in.MaxRounds)
-		return store.Answered{Contests: []store.Described{d}}, err
+		return store.ContestResult{Contests: []store.Described{d}}, err
 	}
 	files, more, err := w.Contests()
 	if err != nil {
-		return store.Answered{}, fmt.Errorf("list the files of contests: %w", err)
+		return store.ContestResult{}, fmt.Errorf("list the files of contests: %w", err)
 	}
-	out := store.Answered{More: more, Contests: make([]store.Described, len(files))}
+	out := store.ContestResult{More: more, Contests: make([]store.Described, len(files))}
 	failed := make([]error, len(files))
 	var wg sync.WaitGroup
 	places := make(chan struct{}, checkAtOnce)
@@ -177,16 +177,16 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 }
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.
-func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string) (store.Answered,
+func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string) (store.ContestResult,
 	error) {
 	s, err := h.read(ctx, x.Tenant)
 	if err != nil {
-		return store.Answered{}, err
+		return store.ContestResult{}, err
 	}
 	s.reader = cmp.Or(reader, language.English)
 	d, config, err := h.described(ctx, w, x.File, s, x.MaxRounds)
 	if err != nil || len(d.Wrong) > 0 {
-		return store.Answered{Contests: []store.Described{d}}, err
+		return store.ContestResult{Contests: []store.Described{d}}, err
 	}
 	o := contest.Order{
 		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget,
@@ -195,23 +195,23 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x store.Alo
 		TimeoutSeconds: x.Seconds,
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
-		return store.Answered{}, err
+		return store.ContestResult{}, err
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
-		return store.Answered{}, fmt.Errorf("write the teams of a contest: %w", err)
+		return store.ContestResult{}, fmt.Errorf("write the teams of a contest: %w", err)
 	}
 	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
-		return store.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
+		return store.ContestResult{}, fmt.Errorf("keep the teams of a contest: %w", err)
 	}
 	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s.Settings, h.Now()); err != nil {
-		return store.Answered{}, err
+		return store.ContestResult{}, err
 	}
 	switch err := h.Contests.Begin(ctx, o); {
 	case errors.As(err, new(aggregate.ErrFull)):
-		return store.Answered{OverBudget: true}, nil
+		return store.ContestResult{OverBudget: true}, nil
 	case err != nil && !errors.Is(err, aggregate.ErrExists):
-		return store.Answered{}, fmt.Errorf("begin a contest: %w", err)
+		return store.ContestResult{}, fmt.Errorf("begin a contest: %w", err)
 	}
-	return store.Answered{Begun: true}, nil
+	return store.ContestResult{Begun: true}, nil
 }

@@ -114,7 +114,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"notes/half.toml":     "[orchestrator]\nmax_rounds = ", ".git/hidden.toml": "[orchestrator]",
 		"a/b/c/d/e/deep.toml": "[orchestrator]", "other.toml": "[tool]",
 	}))
-	got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t)
+	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
 	wrong := map[string]string{}
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
@@ -130,7 +130,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" + strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
 		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
 	}))
-	for _, d := range expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t).Contests {
+	for _, d := range expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t).Contests {
 		if d.File == "old.toml" && (len(d.Warnings) != mostWrong+1 ||
 			!strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities")) {
 			t.Errorf("%d warnings: %q", len(d.Warnings), d.Warnings)
@@ -140,7 +140,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 			d.Warnings)
 	}
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
-	if got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
+	if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t); !got.NotSet {
 		t.Errorf("without files: %+v", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
 		models.SampleFile: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file",
 		"../x.toml": "../x.toml",
 	} {
-		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: file}))(t)
+		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: file}))(t)
 		expect.Must(t, len(got.Contests) == 1 && got.Contests[0].File == file && !got.Begun, "%s: %+v", file, got)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
 		expect.That(t, (wrong == "") == (said == "") && strings.Contains(said, wrong), "%s: %q", file, said)
@@ -177,7 +177,7 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 		"of a bounded workspace's": {nil, price, aggregate.USD(1), true},
 	} {
 		k.settings.Prices, k.settings.FurtherDay = tt.saved, tt.further
-		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant, Check: "bedrock.toml",
+		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: "bedrock.toml",
 			Prices: tt.becomes}))(t)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
 		expect.That(t, strings.Contains(said, "has no known price") == tt.unpriced, "%s: %q", name, said)
@@ -188,7 +188,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	h, k := handler(sample(t, nil))
 	x := alone()
 	for range 2 { // a double click
-		if got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t); !got.Begun {
+		if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
 			t.Fatalf("%+v", got)
 		}
 	}
@@ -201,14 +201,15 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	} {
 		y := alone()
 		change(&y)
-		if _, err := h.Handle(t.Context(), store.Asked{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
+		if _, err := h.Handle(t.Context(), store.ContestQuery{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, file := range []string{"configs/none.toml", "configs/evaluator.toml", "../x.toml", "/etc/passwd", ""} {
 		y := alone()
 		y.File = file
-		if got, err := h.Handle(t.Context(), store.Asked{Begin: &y}); err != nil || got.Begun || len(got.Contests) != 1 ||
+		if got, err := h.Handle(t.Context(), store.ContestQuery{Begin: &y}); err != nil || got.Begun ||
+			len(got.Contests) != 1 ||
 			len(got.Contests[0].Wrong) == 0 {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
@@ -229,8 +230,8 @@ func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
 	for team, want := range map[string]bool{"T1": true, "T2": false} {
 		x := alone()
 		x.Tenant, x.Execution = aggregate.TenantID(team), contest.NewID()
-		listed := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: x.Tenant}))(t)
-		began := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
+		listed := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: x.Tenant}))(t)
+		began := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 		expect.That(t, (len(listed.Contests) > 0) == want && began.Begun == want, "%s: %+v, %+v", team, listed, began)
 	}
 	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
@@ -246,7 +247,7 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" +
 			strings.Repeat("a", 1<<19) + "'\n",
 	}))
-	got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant}))(t)
+	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
 	answer := expect.Value(json.Marshal(got))(t)
 	for _, d := range got.Contests {
 		if d.File == wrong && (len(d.Wrong) != mostWrong+1 || !strings.HasPrefix(d.Wrong[mostWrong], "and ")) {
@@ -283,14 +284,14 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 	} {
 		h, k := handler(sample(t, nil))
 		k.settings.ContestSearch, k.tools, h.Models.Instead = tt.search, tt.tools, tt.instead
-		got := expect.Value(h.Handle(t.Context(), store.Asked{Tenant: alone().Tenant,
+		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant,
 			Check: models.SampleFile}))(t).Contests[0]
 		said := strings.Join(got.Warnings, "\n")
 		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q", name, said)
 	}
 	h, k := handler(sample(t, nil))
 	x := alone()
-	expect.That(t, expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t).Begun && len(k.orders) == 1,
+	expect.That(t, expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t).Begun && len(k.orders) == 1,
 		"a warning stopped a contest")
 }
 
@@ -307,7 +308,7 @@ func (d down) Open(name string) (fs.File, error) {
 func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 	h, k := handler(down{sample(t, nil)})
 	x := alone()
-	for _, in := range []store.Asked{{}, {Begin: &x}} {
+	for _, in := range []store.ContestQuery{{}, {Begin: &x}} {
 		_, err := h.Handle(t.Context(), in)
 		expect.That(t, errors.Is(err, explain.ErrUnavailable), "%v", err)
 	}
@@ -322,12 +323,12 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of evaluator and judge
 	x := alone()
 	x.File, x.MaxRounds = "bedrock.toml", 3
-	got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
+	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, !got.Begun && len(k.orders) == 0 && len(got.Contests[0].Wrong) == 1 &&
 		strings.HasPrefix(got.Contests[0].Wrong[0], "nova.toml: teams[0].leader.model: has no known price"), "%+v", got)
 	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2",
 		Date: "2026-11-20"}}
-	got = expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
+	got = expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, got.Begun && len(k.orders) == 1 && strings.Contains(k.config,
 		`"prices":[{"model":"bedrock:amazon.nova-pro-v1:0"`),
 		"%+v", got)
@@ -347,7 +348,7 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	x.File, x.MaxRounds = "c.toml", 3
 	wrong := func(secret string) []string {
 		h.Models.Keys = keys(secret)
-		got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
+		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 		expect.That(t, !got.Begun && len(k.orders) == 0, "it begins")
 		return got.Contests[0].Wrong
 	}
@@ -369,11 +370,11 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 		t.Errorf("a malformed secret: %q", all)
 	}
 	h.Models.Keys = keys("")
-	if _, err := h.Handle(t.Context(), store.Asked{Begin: &x}); !errors.Is(err, explain.ErrUnavailable) {
+	if _, err := h.Handle(t.Context(), store.ContestQuery{Begin: &x}); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("a secret that can't be read now: %v", err)
 	}
 	h.Models.Instead = "demo"
-	if got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t); !got.Begun {
+	if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
 		t.Errorf("the demo in place of all: %+v", got)
 	}
 }
@@ -397,7 +398,7 @@ func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
 			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today + tt.past)}
 			x := alone()
 			for range 2 { // a double click when the budget allows only one contest
-				got := expect.Value(h.Handle(t.Context(), store.Asked{Begin: &x}))(t)
+				got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 				expect.That(t, got.Begun == tt.begins && got.OverBudget != tt.begins, "%+v", got)
 			}
 		})

@@ -54,7 +54,7 @@ func TestACallTakesItsNumber(t *testing.T) {
 	})
 	by := pipelinetest.Member("U2")
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.Asked}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.AskedSum}
 		return a.Act(x.ActionID, act, by, pipelinetest.Anyone(), w.now)
 	})
 	w.Wake()

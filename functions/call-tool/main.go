@@ -52,11 +52,11 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
 	results.Living = rows.Living
 	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
-		Allow: env.OutboundAllow}, catalog, store.TasksOf(rows.Of.Store), slack)
+		Allow: env.OutboundAllow}, catalog, store.TasksOf(rows.KindStore.Store), slack)
 	if err != nil {
 		return nil, err
 	}
-	held := vault.New(store.TasksOf(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
+	held := vault.New(store.TasksOf(rows.KindStore.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
 		KeyID: env.CredentialsKeyID})
 	return &Handler{
 		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL),

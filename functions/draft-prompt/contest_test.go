@@ -235,7 +235,7 @@ func TestTheBestSoFarIsThePolicyThatPeopleAreAsked(t *testing.T) {
 		return a.TakeBest(a.Prompt().ID, true, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	for _, tell := range w.Load().Effects(w.Now()).Tell {
-		expect.Value(all.Of.Decide(t.Context(), tell.Ref, func(a *contest.Aggregate) (aggregate.Change,
+		expect.Value(all.KindStore.Decide(t.Context(), tell.Ref, func(a *contest.Aggregate) (aggregate.Change,
 			error) {
 			return tell.Decide(a)
 		}))(t)

@@ -36,7 +36,7 @@ func settle(w *pipelinetest.World, steps ...task.Step) {
 		g := a.Process()
 		chief := circulation.Person{User: "U0CHIEF"}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: chief.User, Team: pipelinetest.Team, Member: true}
-		act := circulation.Act{Kind: circulation.Stamp, Hand: chief, Principal: chief, Stage: 1, Hash: g.Asked}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: chief, Principal: chief, Stage: 1, Hash: g.AskedSum}
 		return a.Act(g.ID, act, by, pipelinetest.Policy(), w.Now())
 	})
 }

@@ -26,7 +26,7 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
 	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
 	h := &Handler{Results: removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
-		Conversations: store.ConversationsOf(w.Store.Of.Store),
+		Conversations: store.ConversationsOf(w.Store.KindStore.Store),
 		Now:           func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.Handle(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {

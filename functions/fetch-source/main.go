@@ -38,7 +38,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenConversations(cfg, env.Table)
-	held := vault.New(store.TasksOf(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
+	held := vault.New(store.TasksOf(rows.KindStore.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
 		KeyID: env.CredentialsKeyID})
 	files := large.OpenVersions(cfg, env.ResultsBucket)
 	files.Living = rows.Living

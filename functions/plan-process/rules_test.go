@@ -70,7 +70,8 @@ func testStepsUnderARule(t *testing.T, w *ruledWorld) {
 	p := w.Load().Process()
 	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval, "%+v, %s", next,
 		p.Status)
-	expect.That(t, p.Terms.Rule.Name == "すべて" && p.Terms.Rule.Revision == 1 && len(p.Route.Stages) == 2 && p.Asked != "",
+	expect.That(t, p.Terms.Rule.Name == "すべて" && p.Terms.Rule.Revision == 1 && len(p.Route.Stages) == 2 &&
+		p.AskedSum != "",
 		"%+v", p.Gate)
 	expect.That(t, len(p.Route.Stages[1].People) == 1, "an asker is asked: %+v", p.Route.Stages[1])
 }

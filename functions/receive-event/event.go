@@ -255,7 +255,7 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
 		Forwarded: content.Forwarded, Files: content.Files, MoreFiles: content.MoreFiles,
 	}
-	r.Asked()
+	r.AddRouteAskers()
 	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
 }
 

@@ -84,7 +84,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.team, w.text, w.user, at.Channel,
 			intake.ChannelType(at.Channel)
 		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, intake.Source(r.ChannelType)
-		r.Asked()
+		r.AddRouteAskers()
 		var ref aggregate.Ref
 		within, cancel := clock.Sparing(ctx, keepAgainWithin)
 		ref, _, err = intake.Keep(within, h.Store, r, h.Now())
@@ -147,7 +147,7 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 // say posts the request's first message. note is for the person, even if nothing was posted.
 func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, note card.AskNote, err error) {
 	post := func(channel string) error {
-		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(language.Of(w.text, locale), w.user, w.text),
+		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(language.Detect(w.text, locale), w.user, w.text),
 			slackapi.Metadata{})
 		at = place{channel, ts}
 		return err
@@ -222,7 +222,7 @@ func (h *Handler) fromMessage(
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
 		RouteAskers: w.like.RouteAskers, Authors: w.like.Authors, Files: w.like.Files, MoreFiles: w.like.MoreFiles,
 	}
-	r.Asked()
+	r.AddRouteAskers()
 	kept, err := intake.Kept(ctx, h.loaded, p.Team.ID, of.TS, names[1:])
 	var ref aggregate.Ref
 	repeated := kept

@@ -148,7 +148,7 @@ func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.
 		return ephemeral(card.NoteCancelled.Told(person, ""))
 	}
 	v.Log(ctx, slog.With("task_id", id, "user", c.user))
-	if v.Of == nil && explain.ClassOf(v.Err).Refusal() {
+	if v.Subject == nil && explain.ClassOf(v.Err).Refusal() {
 		return ephemeral(card.NoteNoSuchTask.Told(person, ""))
 	}
 	return ephemeral(v.text())
@@ -196,14 +196,14 @@ func (h *Handler) found(ctx context.Context, c command, ref aggregate.Ref, id st
 	of := click{team: c.team, Click: decide.Click{Ref: ref, ID: id,
 		Want: people.Want{User: c.user, Team: c.team, Channel: c.channel}}}
 	v, _, err := h.reading(ctx, of)
-	if a, is := v.Of.(*task.Aggregate); err != nil && id == ref.ID && is && a.Process() != nil {
+	if a, is := v.Subject.(*task.Aggregate); err != nil && id == ref.ID && is && a.Process() != nil {
 		of.ID = a.Process().ID
 		v, _, err = h.reading(ctx, of)
 	}
 	if err != nil {
 		return "", "", false
 	}
-	switch a := v.Of.(type) {
+	switch a := v.Subject.(type) {
 	case *task.Aggregate:
 		if a.Request == nil {
 			return "", "", false

@@ -281,7 +281,7 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 				`{"text":"x"}`))
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				hand := circulation.Person{User: webapi.Suzuki}
-				act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
+				act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().AskedSum}
 				by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
 				return a.Act(a.Process().ID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
 			})
@@ -308,7 +308,7 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 					strings.Contains(said, "https://") == reads && !strings.Contains(said, "決裁番号"), "%s: %s", user, said)
 			}
 			x := &task.Numbered{Year: year, N: 87, TaskID: w.Ref.ID, ProcessID: w.Ref.ID}
-			of := task.Series{Year: year}.Of()
+			of := task.Series{Year: year}.YearText()
 			expect.Value(w.Store.AddListed(t.Context(), w.Ref.Tenant, task.NumbersList, of, x))(t)
 			said := w.said(w.typed(webapi.Sato, webapi.HR, number))
 			expect.That(t, strings.Contains(said, "決裁番号 "+number) && strings.Contains(said, "起案番号 "+number), "%s", said)

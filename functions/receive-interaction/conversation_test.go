@@ -40,7 +40,7 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate.Opening) *inConversation {
 	t.Helper()
 	w := newWorld(t, db)
-	rows := store.ConversationsOf(w.Store.Of.Store)
+	rows := store.ConversationsOf(w.Store.KindStore.Store)
 	rows.Now = w.Now
 	w.h.Conversations = rows
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,

@@ -283,7 +283,7 @@ func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, has
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, AsWhom: whom}
-		return card.DialogsOf(v.Of).Rejection(of, v.Settings.Locale), nil
+		return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
 	})
 }
 

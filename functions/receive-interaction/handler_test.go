@@ -306,16 +306,16 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
-	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled")}
+	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled")}
 	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki,
 		card.Note("ja", explain.ErrUnavailable))
 	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
-	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled"), unset: true}
+	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled"), unset: true}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error", Times: 1})
 	w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest,
 		card.Note("", explain.ErrUnavailable)) // nobody knows the language
 	inForm(t, w.post(w.form(webapi.Guest, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
-	w.h.Rows = w.Store.Of.Store
+	w.h.Rows = w.Store.KindStore.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID))
 	if told := w.slack.Ephemerals(webapi.Tanaka); len(told) != 1 ||

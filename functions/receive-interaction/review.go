@@ -30,7 +30,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 func (h *Handler) opened(
 	ctx context.Context, c click, v verdict, kind aggregate.CardType, page int,
 ) (slack.ModalViewRequest, error) {
-	return h.page(ctx, v.Of, card.Review{
+	return h.page(ctx, v.Subject, card.Review{
 		Type: kind, ID: c.ID, TaskID: c.Ref.ID, Page: page, Stage: c.Stage, ReadOnly: v.Err != nil || v.Empty,
 		Reader: c.User,
 	}, v.Settings)
@@ -114,7 +114,7 @@ func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int
 	if r.Stage == 0 { // a stage's people may be others than the settings'
 		r.ReadOnly = readsOnly
 	}
-	return h.page(ctx, v.Of, r, v.Settings)
+	return h.page(ctx, v.Subject, r, v.Settings)
 }
 
 // reading checks whether a person who turns a page may still decide; readsOnly means that they may only read. It

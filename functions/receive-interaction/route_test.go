@@ -328,7 +328,7 @@ func testReasonOnRoute(t *testing.T, w *world) {
 func testRejectedSomethingElse(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Suzuki)
 	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
-	form.PrivateMetadata = strings.Replace(form.PrivateMetadata, p.Asked, strings.Repeat("0", len(p.Asked)), 1)
+	form.PrivateMetadata = strings.Replace(form.PrivateMetadata, p.AskedSum, strings.Repeat("0", len(p.AskedSum)), 1)
 	inForm(t, w.sendView(webapi.Suzuki, form, then("x", circulation.Deny)), "最新のカードを確認して")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
 }

@@ -38,7 +38,7 @@ func newOnRoute(t *testing.T, db *storetest.Server, script string, users ...stri
 // pressAt clicks on a button of the action's card, at a stage. The button names what is asked.
 func (k *inConversation) pressAt(user, action, stage string) inbound.Response {
 	k.T.Helper()
-	return k.post(at(k.click(user, action, k.x.ActionID+"/"+k.x.Gate.Asked), k.Ref.ID+stage))
+	return k.post(at(k.click(user, action, k.x.ActionID+"/"+k.x.Gate.AskedSum), k.Ref.ID+stage))
 }
 
 func TestPeopleDecideOnActionsAlongARoute(t *testing.T) {
@@ -378,7 +378,7 @@ func testStampsAndDenies(t *testing.T, w *world) {
 	form := person("view_submission", second, slacktest.Team)
 	form["view"] = map[string]any{"id": "V1", "type": "modal", "callback_id": "rejection_reason_modal",
 		"private_metadata": fmt.Sprintf(`{"type":"process","id":%q,"task_id":%q,"hash":%q,"stage":1,"asked":%q}`, p.ID,
-			w.Ref.ID, w.Load().AskedHash(p.ID), p.Asked),
+			w.Ref.ID, w.Load().AskedHash(p.ID), p.AskedSum),
 		"state": map[string]any{"values": then("だめ", circulation.Deny)}}
 	told := w.atOnce(form, at(w.click(first, "approve_process", p.ID), w.Ref.ID+"/1"))
 	got := w.Load().Process()

@@ -310,7 +310,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 			at[string(f.Field)] = f.Sentence(v.Settings.Locale)
 		}
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(at)), nil
-	case v.Err != nil && v.Of == nil:
+	case v.Err != nil && v.Subject == nil:
 		return h.notProposed(v.Err, v.Settings.Locale), nil
 	case v.Err != nil:
 		boot.Count(boot.InteractionNoted, 1)

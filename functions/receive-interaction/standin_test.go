@@ -41,7 +41,7 @@ func TestStandIns(t *testing.T) {
 func (w *world) standIn(hand, principal, by string, days int) tenancy.Delegation {
 	w.T.Helper()
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
-	return expect.Value(w.Store.Of.SetDelegation(w.T.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant,
+	return expect.Value(w.Store.KindStore.SetDelegation(w.T.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant,
 		Hand: circulation.Person{User: hand}, Principal: circulation.Person{User: principal}, From: today,
 		Until: today + organisation.Date(days) - 1}, setter(by), w.Now(), nil))(w.T)
 }
@@ -125,7 +125,7 @@ func testStandInEnded(t *testing.T, w *world) {
 	d := w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
 	rows := &between{Rows: w.h.Rows, do: func(reads int) {
 		if reads == 1 {
-			_, err := w.Store.Of.EndDelegation(t.Context(), d, setter(webapi.Alex), w.Now(), nil)
+			_, err := w.Store.KindStore.EndDelegation(t.Context(), d, setter(webapi.Alex), w.Now(), nil)
 			expect.NoError(t, err)
 		}
 	}}

@@ -80,8 +80,9 @@ func (w *world) organised(people ...circulation.Person) *task.Process {
 func (w *world) standInBy(hand, principal circulation.Person) tenancy.Delegation {
 	w.T.Helper()
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
-	return expect.Value(w.Store.Of.SetDelegation(w.T.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
-		Principal: principal, From: today, Until: today}, setter(principal.User), w.Now(), nil))(w.T)
+	return expect.Value(w.Store.KindStore.SetDelegation(w.T.Context(),
+		tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
+			Principal: principal, From: today, Until: today}, setter(principal.User), w.Now(), nil))(w.T)
 }
 
 func boss() circulation.Person { return circulation.Person{User: webapi.Alex, Person: "1"} }
@@ -193,7 +194,7 @@ func testOrganisedSetter(t *testing.T, w *world) {
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Suzuki, Person: "4"},
 		Principal: boss(), From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
-	expect.Value(w.Store.Of.SetDelegation(t.Context(), d, setter(webapi.Tanaka), w.Now(), nil))(t)
+	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, setter(webapi.Tanaka), w.Now(), nil))(t)
 	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "方が決めたもの")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }

@@ -79,7 +79,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		v.Measure(h.Now())
 		return
 	}
-	if v.Of != nil {
+	if v.Subject != nil {
 		defer func() { // last, since a slow table would leave no time for the note
 			if err := h.Rows.Redraw(ctx, c.Ref); err != nil {
 				log.WarnContext(ctx, "redraw", "err", err)
@@ -128,10 +128,10 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 // inThread shows text to one person where they clicked, or else where the subject began. People on a gate's route, or
 // at its home, who can't see that place get it in their direct messages.
 func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string) error {
-	elsewhere := c.Channel == "" && v.Of != nil
+	elsewhere := c.Channel == "" && v.Subject != nil
 	if elsewhere {
-		c.Channel = v.Of.Origin().Channel
-		_, c.thread = v.Of.Beginning()
+		c.Channel = v.Subject.Origin().Channel
+		_, c.thread = v.Subject.Beginning()
 	}
 	err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
 	refused, is := errors.AsType[slackapi.Refused](err)
@@ -153,7 +153,7 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 	return err
 }
 
-func (v verdict) text() string { return card.DialogsOf(v.Of).Refused(v.Err, v.Settings) }
+func (v verdict) text() string { return card.DialogsOf(v.Subject).Refused(v.Err, v.Settings) }
 
 // ended returns how a task had already ended, or nil.
 func (v verdict) ended() *task.Ended {
@@ -166,7 +166,7 @@ func (v verdict) ended() *task.Ended {
 // inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or no thread could show
 // the text.
 func (v verdict) inForm() (text string, ok bool) {
-	if class := explain.ClassOf(v.Err); v.Err != nil && (!class.Refusal() || class == explain.Field || v.Of == nil) {
+	if class := explain.ClassOf(v.Err); v.Err != nil && (!class.Refusal() || class == explain.Field || v.Subject == nil) {
 		boot.Count(boot.InteractionNoted, 1)
 		return v.text(), true
 	}
@@ -274,12 +274,12 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 			break
 		}
 	}
-	if _, is := v.Of.(*conversation.Aggregate); is {
+	if _, is := v.Subject.(*conversation.Aggregate); is {
 		c.thread = thread
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
-		return card.DialogsOf(v.Of).Ending(at, "", v.Settings), nil
+		return card.DialogsOf(v.Subject).Ending(at, "", v.Settings), nil
 	})
 	return inbound.OK(), nil
 }
@@ -299,7 +299,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {
 		boot.Count(boot.InteractionNoted, 1)
-		view := card.DialogsOf(v.Of).Ending(m, v.text(), v.Settings)
+		view := card.DialogsOf(v.Subject).Ending(m, v.text(), v.Settings)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
 	}
 	h.tell(ctx, c, v)

@@ -30,7 +30,7 @@ func (w *world) beside(text string) (waits *task.Prompt, reply aggregate.Ref) {
 }
 
 // reply returns the task of a message in the thread, with an open choice of what the message is meant to be.
-func (w *world) reply(user, text string, beside task.Beside) aggregate.Ref {
+func (w *world) reply(user, text string, beside task.ThreadGate) aggregate.Ref {
 	w.T.Helper()
 	ts := w.slack.Say(w.T, user, webapi.HR, text)
 	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{
@@ -163,7 +163,7 @@ func testReasonMadeUp(t *testing.T, w *world) {
 // A second message can't become a reason for a rejection that already has one: it stays open, and may become a request.
 func testSecondReason(t *testing.T, w *world) {
 	_, first := w.beside("DM での連絡は不要です")
-	second := w.reply(webapi.Tanaka, "営業部だけにしてください", w.of(first).Choice.Beside)
+	second := w.reply(webapi.Tanaka, "営業部だけにしてください", w.of(first).Choice.Gate)
 	w.chooses(webapi.Suzuki, card.TakeAsReason, first)
 	w.chooses(webapi.Suzuki, card.TakeAsReason, second)
 	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {
@@ -271,7 +271,7 @@ func testTakenBackByAStandIn(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Act(p.ID, circulation.Act{
 			Kind: circulation.Stamp, Hand: circulation.Person{User: hand.ID}, Principal: circulation.Person{User: webapi.Suzuki},
-			Stage: 1, Hash: p.Asked, Found: circulation.Found{Delegation: &circulation.Delegation{
+			Stage: 1, Hash: p.AskedSum, Found: circulation.Found{Delegation: &circulation.Delegation{
 				Key: hand.ID + "#" + webapi.Suzuki + "#2026-01-01", Rev: 1}},
 		}, hand, aggregate.Policy{Team: slacktest.Team}, w.Now())
 	})

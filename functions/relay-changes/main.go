@@ -188,7 +188,7 @@ func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 			ref, ok = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0
 			is.cards, moved = true, true
 		}
-		kind, _ := kinds.Of(ref.Kind)
+		kind, _ := kinds.Named(ref.Kind)
 		if !ok || kind.Still || !moved {
 			continue
 		}

@@ -40,7 +40,7 @@ func handle(
 	t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord,
 ) []events.DynamoDBBatchItemFailure {
 	t.Helper()
-	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store,
+	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().KindStore.Store,
 		Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
 	return out.BatchItemFailures
 }
@@ -119,7 +119,7 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
 	defer cancel()
-	hangs := slow{w.StoreOverTransport().Of.Store, w.Ref}
+	hangs := slow{w.StoreOverTransport().KindStore.Store, w.Ref}
 	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")),
 		moved(2, other.Ref, nil, head("1", "1", ""))}
 	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx,
@@ -151,7 +151,8 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 
-	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}
+	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().KindStore.Store,
+		Effects: w.Effects()}
 	panics.Effects.Runs = nil
 	out, err := panics.Handle(t.Context(),
 		events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
@@ -167,7 +168,7 @@ func testShown(t *testing.T, w *pipelinetest.World) {
 
 // Steps' claims and results come faster than people read.
 func testProgress(t *testing.T, w *pipelinetest.World) {
-	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.Store.Of.Store, Effects: w.Effects()}
+	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.Store.KindStore.Store, Effects: w.Effects()}
 	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
 	h.Effects.Now = func() time.Time { return now }
 	messages := func(want int, after string) {
@@ -208,7 +209,7 @@ func (c *counted) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggreg
 }
 
 func testAlike(t *testing.T, w *pipelinetest.World) {
-	store := &counted{Store: w.Store.Of.Store}
+	store := &counted{Store: w.Store.KindStore.Store}
 	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: store, Effects: w.Effects()}
 	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
 	h.Effects.Now = func() time.Time { return now }

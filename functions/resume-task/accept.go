@@ -207,7 +207,7 @@ func (h *Handler) department(ctx context.Context, a *task.Aggregate) (string, er
 	if err != nil {
 		return "", fmt.Errorf("read the organisation: %w", err)
 	}
-	d := decide.Of(standing.Organisation, nil)
+	d := decide.NewDirectory(standing.Organisation, nil)
 	today := organisation.DateOf(h.Now().In(tenancy.Zone())).String()
 	return d.Department(d.Person(a.Head.Requester), today), nil
 }

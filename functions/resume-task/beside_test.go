@@ -78,7 +78,7 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 	a := reply.Load()
 	expect.Must(t, (a.Choosing() != nil) == asks, "%+v", a.Choice)
 	b, _ := waits.Load().OpenGateBeside()
-	expect.That(t, !asks || a.Choice.Beside == b, "%+v, and %+v waits", a.Choice, b)
+	expect.That(t, !asks || a.Choice.Gate == b, "%+v, and %+v waits", a.Choice, b)
 }
 
 // A person who may not ask is refused in such a thread, too, without a choice. A person beyond the quota is refused

@@ -96,7 +96,7 @@ type Handler struct {
 	Secret Naming
 	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
 	// Organisation reads which organisation stands for a tenant with rules. It may be nil: none does.
-	Organisation func(ctx context.Context, tenant string) (decide.Standing, error)
+	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
 
 	people  people.Requesters
 	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
@@ -277,7 +277,8 @@ func (h *Handler) askNewest(ctx context.Context, a *task.Aggregate, s tenancy.Se
 // beside finds the waiting gate in the message's thread: of a task that was requested in the thread, or of the task
 // whose request began it. Its ID is empty if there is none. asked are the messages since then about which the same
 // person is asked. The index, which may lag, only lists the tasks; their rows are read from the table.
-func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (b task.Beside, asked []*task.Aggregate, err error) {
+func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (b task.ThreadGate, asked []*task.Aggregate,
+	err error) {
 	r := a.Request
 	refs, err := h.Store.Thread(ctx, a.Head.TenantID, r.Channel, r.ThreadTS, maxReplies)
 	if err != nil {

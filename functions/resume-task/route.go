@@ -156,7 +156,7 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 		}
 		x.Calls, on = decide.CallsOf(a.Head.TenantID, a.StepsAsked(row), permissions)
 	}
-	var standing decide.Standing
+	var standing decide.StandingOrganisation
 	if h.Organisation != nil {
 		if standing, err = h.Organisation(ctx, a.Head.TenantID); err != nil {
 			return nil, fmt.Errorf("read the organisation: %w", err)

@@ -243,7 +243,7 @@ func (w *ruledWorld) step(rule, stamped string, calls ...rules.Call) {
 		p := a.Process()
 		who := circulation.Person{User: stamped}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: stamped, Team: pipelinetest.Team, Member: true}
-		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.Asked}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.AskedSum}
 		return a.Act(p.ID, act, by, pipelinetest.Policy(), w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
@@ -339,7 +339,8 @@ func testStepEnded(t *testing.T, w *ruledWorld) {
 func testStepRefused(t *testing.T, w *ruledWorld) {
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
 	known := rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/n"}, Currency: "JPY"}
-	w.step(ruleOfWorld, "U0TANAKA", rules.Call{Access: aggregate.Write, Amount: known.Of("1", aggregate.Write, `{"n":5}`)})
+	w.step(ruleOfWorld, "U0TANAKA", rules.Call{Access: aggregate.Write,
+		Amount: known.AmountOf("1", aggregate.Write, `{"n":5}`)})
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
 		{ID: ruleOfWorld, Name: "小額", Outcome: rules.Outcome{Refuse: "小口現金を使ってください。"},
 			When: rules.Conditions{Amount: &rules.Between{Below: "100", Currency: "JPY"}}},

@@ -68,7 +68,7 @@ type ruledWorld struct {
 	*pipelinetest.World
 	slack *company
 	store func(Store) Store
-	org   func(context.Context, string) (decide.Standing, error)
+	org   func(context.Context, string) (decide.StandingOrganisation, error)
 	revs  int // of the rules
 }
 
@@ -174,7 +174,7 @@ const staff = `employee_number,name,email,department_code,parent_department,posi
 // accounts are those of people by number.
 type accounts map[string]string
 
-func (x accounts) Of(number string) []organisation.Matched {
+func (x accounts) ByNumber(number string) []organisation.Matched {
 	return []organisation.Matched{{ID: x[number]}}
 }
 
@@ -191,8 +191,8 @@ func (x accounts) Number(account string) (string, bool) {
 func (w *ruledWorld) organised(rev int) {
 	w.T.Helper()
 	o := expect.Value(organisation.Read([]byte(staff)))(w.T)
-	w.org = func(context.Context, string) (decide.Standing, error) {
-		return decide.Standing{
+	w.org = func(context.Context, string) (decide.StandingOrganisation, error) {
+		return decide.StandingOrganisation{
 			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
 				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
 			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
@@ -232,7 +232,9 @@ func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	w.unrouted()
 	w.store = func(s Store) Store { return &moving{s, func() { w.organised(0) }} }
 	h := w.process()
-	h.Organisation = func(ctx context.Context, tenant string) (decide.Standing, error) { return w.org(ctx, tenant) }
+	h.Organisation = func(ctx context.Context, tenant string) (decide.StandingOrganisation, error) {
+		return w.org(ctx, tenant)
+	}
 	p := w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
 	expect.Is(t, p.Route.Org, "v0", "version")
 }
@@ -265,7 +267,7 @@ func testApps(t *testing.T, w *ruledWorld) {
 		expect.Is(t, a.Head.Ended != nil, refused, user)
 		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), refused, user)
 		again := *a.Request
-		again.Asked(user)
+		again.AddRouteAskers(user)
 		expect.Is(t, slices.Contains(again.RouteAskers, user), refused, user)
 	}
 }

@@ -111,7 +111,7 @@ func (w *world) settledBy(rule circulation.Rule, p conversation.Payload) {
 		},
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			x := a.Current()
-			act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.Asked}
+			act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.AskedSum}
 			return a.Act(x.ActionID, act, by, pipelinetest.Anyone(), w.now)
 		},
 	} {

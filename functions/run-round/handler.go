@@ -54,7 +54,7 @@ type team struct {
 // Handle plays at most one round of the team in.Team, or asks the judge about the last one, and says whether the team
 // continues. If time runs out, the next invocation finishes that with the models' answers so far.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Of.Load(ctx, in.Ref())
+	a, err := h.Store.KindStore.Load(ctx, in.Ref())
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the contest: %w", err)
 	}

@@ -52,7 +52,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 	text := expect.Value(json.Marshal(c))(w)
 	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
 	expect.NoError(w, w.store.Begin(w.Context(), o))
-	return expect.Value(w.store.Of.Load(w.Context(), contest.Ref(o.Tenant, o.Execution)))(w)
+	return expect.Value(w.store.KindStore.Load(w.Context(), contest.Ref(o.Tenant, o.Execution)))(w)
 }
 
 // play plays all rounds of a team, as its branch of the state machine does.
@@ -273,7 +273,7 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 			text := expect.Value(json.Marshal(c))(t)
 			o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
 			expect.NoError(t, w.store.Begin(t.Context(), o))
-			a := expect.Value(w.store.Of.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
+			a := expect.Value(w.store.KindStore.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
 			searches := 0
 			h := &Handler{Store: w.store, Models: opens(searcher{&searches}), Now: time.Now, Instead: tt.instead,
 				Search: func(_ context.Context, tenant string) (bool, error) {

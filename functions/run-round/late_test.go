@@ -226,7 +226,7 @@ func TestASupersededRunLeavesTheJudgmentToTheNext(t *testing.T) {
 	next := w.once(a, m)
 	expect.That(t, next.State == aggregate.StateFinish && m.calls.Load() == 8 && second().ToJudge,
 		"%+v, %+v", next, second().ToJudge)
-	a = expect.Value(w.store.Of.Load(t.Context(), a.Ref()))(t)
+	a = expect.Value(w.store.KindStore.Load(t.Context(), a.Ref()))(t)
 	expect.Is(t, w.once(a, m).State, StateRound)
 	expect.That(t, m.calls.Load() == 9 && second().Judgment != nil,
 		"%d calls, judgment %+v", m.calls.Load(), second().Judgment)

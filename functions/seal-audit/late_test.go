@@ -79,7 +79,7 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 	w.Store = &long{Store: rowsOf(w.store), tenant: tenant}
 	w.shortMinute()
 	for _, of := range others {
-		if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), of))(t); is.Seq != 2 ||
+		if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), of))(t); is.Seq != 2 ||
 			is.Checked.Before(w.through()) {
 			t.Errorf("%s has %d links, and is looked at through %v", of, is.Seq, is.Checked)
 		}
@@ -94,12 +94,12 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	w.Store = &long{Store: rowsOf(w.store), tenant: tenant, links: 3}
 	for range 2 {
 		w.shortMinute()
-		if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 7 {
+		if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 7 {
 			t.Fatalf("%d links: something is sealed before all is read", is.Seq)
 		}
 	}
 	w.shortMinute()
-	if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 8 ||
+	if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 8 ||
 		is.Checked.Before(w.through()) {
 		t.Errorf("after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
 	}
@@ -169,7 +169,7 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 	w.Heads = x
 	w.tick()
 	for n := range keepsAtOnce {
-		is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
+		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
 		expect.That(t, is.Kept == is.Seq, "head %d of %s is not put away", is.Seq, is.Tenant)
 	}
 }
@@ -183,7 +183,7 @@ func TestTheHeadOfAChainThatRestsIsPutAwayAgain(t *testing.T) {
 		{402, 402}} {
 		w.now = began.Add(on.day * 24 * time.Hour)
 		w.tick()
-		is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t)
+		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
 		expect.That(t, is.KeptAt.Sub(began).Round(time.Hour) == on.last*24*time.Hour, "on day %d its head is of %s", on.day,
 			is.KeptAt)
 	}
@@ -227,7 +227,7 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 	for range 3 {
 		w.tick()
 	}
-	if is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(),
+	if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(),
 		tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
 		t.Errorf("three invocations, and looked at no further than %v", is.Checked)
 	}

@@ -63,7 +63,7 @@ type rows struct {
 }
 
 func rowsOf(s *store.Store) rows {
-	return rows{seal.Of(s.Table()), store.CounterOf(s.Table(), s.Kinds())}
+	return rows{seal.RowsIn(s.Table()), store.CounterOf(s.Table(), s.Kinds())}
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

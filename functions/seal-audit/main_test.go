@@ -68,7 +68,7 @@ type world struct {
 func newWorld(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
 	st, table := server.Store(t)
-	w := &world{t: t, db: server.DB, table: table, store: st.Of.Store, now: began}
+	w := &world{t: t, db: server.DB, table: table, store: st.KindStore.Store, now: began}
 	k := kms.NewFromConfig(server.Config)
 	made := expect.Value(k.CreateKey(t.Context(),
 		&kms.CreateKeyInput{KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(t)
@@ -182,12 +182,12 @@ func (w *world) verified(of string) chain.Report {
 	expect.NoError(w.t, err)
 	expect.That(w.t, len(strange) == 0, "strange heads: %v", strange)
 	var links []chain.Link
-	for l, err := range seal.Of(w.store.Table()).Links(w.t.Context(), of, false) {
+	for l, err := range seal.RowsIn(w.store.Table()).Links(w.t.Context(), of, false) {
 		expect.NoError(w.t, err)
 		links = append(links, l)
 	}
 	var rows []chain.Row
-	for r, err := range seal.Of(w.store.Table()).RowsOfLog(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
+	for r, err := range seal.RowsIn(w.store.Table()).RowsOfLog(w.t.Context(), of, time.Time{}, w.now.Add(time.Hour)) {
 		expect.NoError(w.t, err)
 		rows = append(rows, r)
 	}

@@ -255,7 +255,7 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 			return a.Overtaken(aggregate.Usage{ID: "late", Calls: 1, Cost: 1}, k.Now())
 		},
 	} {
-		_, err := k.rows.Of.Decide(t.Context(), k.ref, decide)
+		_, err := k.rows.KindStore.Decide(t.Context(), k.ref, decide)
 		expect.Fails(t, err, aggregate.ErrNotFound, name)
 	}
 	k.shown(t)

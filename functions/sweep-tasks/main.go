@@ -258,7 +258,7 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 			return repairs, fmt.Errorf("settle: %w", err)
 		}
 	}
-	if _, wants := a.Beside(); wants { // otherwise nothing depends on the other aggregate any more
+	if _, wants := a.OverdueNeeds(); wants { // otherwise nothing depends on the other aggregate any more
 		f.unread = unread
 	}
 	if f.keep {
@@ -314,7 +314,7 @@ func notDue(err error) bool {
 // beside loads the other aggregate that a's overdue decisions depend on. It returns nil if they depend on none or it is
 // gone.
 func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
-	ref, wants := a.Beside()
+	ref, wants := a.OverdueNeeds()
 	if !wants {
 		return nil, nil
 	}

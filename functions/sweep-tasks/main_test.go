@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.StoreOverTransport().Of.Store, Delegations: w.StoreOverTransport().Of.Store,
+	return &Handler{Store: w.StoreOverTransport().KindStore.Store, Delegations: w.StoreOverTransport().KindStore.Store,
 		Effects: w.Effects(), Now: w.Now}
 }
 
@@ -258,7 +258,7 @@ func testBesideUnread(t *testing.T, w *pipelinetest.World) {
 		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
 	})
 	h := handler(w)
-	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref}
+	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref}
 	if _, err := h.sweep(t.Context(), reply.Ref); !errors.Is(err, errPoison) || reply.Load().Choice.GateOver {
 		t.Errorf("%v, and the gate is taken for: %+v", err, reply.Load().Choice)
 	}

@@ -23,7 +23,7 @@ import (
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	h := handler(w)
-	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref}
+	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref}
 	w.Later(soon)
 	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		expect.NoError(t, h.Handle(t.Context()))
@@ -73,7 +73,7 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	}
 	h := handler(tasks[11])
 	tasks[11].Later(soon)
-	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store}
+	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store}
 	err := h.Handle(t.Context())
 	expect.That(t, errors.Is(err, errPoison), "%v, want what went wrong", err)
 	inShard := 0
@@ -102,7 +102,7 @@ func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []ag
 
 func testPanic(t *testing.T, w *pipelinetest.World) {
 	h := handler(w)
-	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref, panics: true}
+	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
 	expect.NoError(t, h.Handle(t.Context()))
 	expect.Same(t, 1, w.Load().Head.SweepFailures)

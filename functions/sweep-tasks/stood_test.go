@@ -39,7 +39,7 @@ func standIn(w *pipelinetest.World) tenancy.Delegation {
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
 		Principal: circulation.Person{User: "U1"}, From: today, Until: today, Team: "T1", Channel: "D0U1"}
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
-	return expect.Value(w.Store.Of.SetDelegation(w.T.Context(), d, by, w.Now(), nil))(w.T)
+	return expect.Value(w.Store.KindStore.SetDelegation(w.T.Context(), d, by, w.Now(), nil))(w.T)
 }
 
 // stamps notes that U2 stamped something for U1 by a delegation.
@@ -109,7 +109,7 @@ func testListedEarly(t *testing.T, w *pipelinetest.World) {
 	d := standIn(w)
 	stamps(w, d.Key())
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
-	expect.Value(w.Store.Of.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	expect.Value(w.Store.KindStore.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	sweep(t, w, time.Minute)
 	told, ok := listed(w, d)
 	expect.That(t, ok && told.N == 1, "%+v", told)
@@ -120,9 +120,9 @@ func testListedNothing(t *testing.T, w *pipelinetest.World) {
 	d := standIn(w)
 	sweep(t, w, 48*time.Hour)
 	_, ok := listed(w, d)
-	now := expect.Value(w.Store.Of.Delegation(t.Context(), d))(t)
+	now := expect.Value(w.Store.KindStore.Delegation(t.Context(), d))(t)
 	expect.That(t, !ok && now.ListedAt != nil, "%+v", now)
-	for over, err := range w.Store.Of.OverDelegations(t.Context(), w.Now()) {
+	for over, err := range w.Store.KindStore.OverDelegations(t.Context(), w.Now()) {
 		expect.That(t, err == nil && over.TenantID != w.Ref.Tenant, "it stays due: %+v, %v", over, err)
 	}
 }
@@ -132,7 +132,7 @@ func testListedSetAnew(t *testing.T, w *pipelinetest.World) {
 	d := standIn(w)
 	stamps(w, d.Key())
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
-	expect.Value(w.Store.Of.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	expect.Value(w.Store.KindStore.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	w.Later(time.Second)
 	d = standIn(w)
 	stamps(w, d.Key())
@@ -207,8 +207,8 @@ func testListedBesideOthers(t *testing.T, w *pipelinetest.World) {
 		d := tenancy.Delegation{TenantID: other, Hand: circulation.Person{User: "U2"},
 			Principal: circulation.Person{User: fmt.Sprintf("U%02d", i)}, From: today, Until: today, Team: "T2", Channel: "D"}
 		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, Admin: true}
-		d = expect.Value(w.Store.Of.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
-		expect.Value(w.Store.Of.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
+		d = expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
+		expect.Value(w.Store.KindStore.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	}
 	w.Prompted(tenancy.DefaultSettings())
 	d := standIn(w)

@@ -218,7 +218,7 @@ func TestAnEndBesideCopiesIsAskedFor(t *testing.T) {
 // listing makes these people the approvers.
 func (k *inConversation) listing(change func(*tenancy.Settings), users ...string) {
 	k.T.Helper()
-	ctx, s := k.T.Context(), k.Rows.Of.Store
+	ctx, s := k.T.Context(), k.Rows.KindStore.Store
 	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team,
 		Admins: []string{}}, k.Now()))(k.T)
 	settings := expect.Value(s.Settings(ctx, k.Ref.Tenant))(k.T)
@@ -237,7 +237,7 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 		k.Wake()
 	}
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	settings := expect.Value(k.Rows.Of.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T)
+	settings := expect.Value(k.Rows.KindStore.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T)
 	return k.Answer("試します。", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
 		Seconds: 60,

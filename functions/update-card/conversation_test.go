@@ -56,7 +56,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 // asking is the message about the cards as they are.
 func (k *inConversation) asking() string {
 	k.T.Helper()
-	return asking(k.Ref, *expect.Value(k.Rows.Of.Load(k.T.Context(), k.Ref))(k.T).Root().Common())
+	return asking(k.Ref, *expect.Value(k.Rows.KindStore.Load(k.T.Context(), k.Ref))(k.T).Root().Common())
 }
 
 // drawn draws, and checks these texts in the thread in this order, and the agent's status in Slack.
@@ -91,14 +91,14 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 		expect.Must(t, !a.Effects(k.Now()).Cards, "cards are drawn before anything changed")
 		return a.Overdue(k.Now(), nil)[0].Decide(a)
 	})
-	a := expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t)
+	a := expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t)
 	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)
 	k.drawn("closed", "はい", "再開できなくなりました")
 	for _, m := range k.slack.Thread(t, k.channel, k.thread) {
 		text := string(expect.Value(json.Marshal(m))(t))
 		expect.That(t, !strings.Contains(text, "会話を再開"), "the button is there: %s", text)
 	}
-	a = expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t)
+	a = expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t)
 	expect.That(t, !a.Effects(k.Now()).Cards, "they are drawn again and again: %+v", a.Head)
 	pk := conversation.Kind.Prefix + k.Ref.Tenant + "#" + k.Ref.ID
 	n, err := k.Rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) {
@@ -160,7 +160,7 @@ func (k *inConversation) grows() *conversation.Stream {
 	row := conversation.NewStream(a.Waiting()[0], k.Now())
 	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, webapi.Sato,
 		"The beginning"))(k.T)
-	expect.NoError(k.T, k.Rows.Of.PutNote(k.T.Context(), k.Ref, row, row.Of, true))
+	expect.NoError(k.T, k.Rows.KindStore.PutNote(k.T.Context(), k.Ref, row, row.Of, true))
 	return row
 }
 
@@ -192,7 +192,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	run("nobody knows whether there is one", func(t *testing.T, k *inConversation) {
 		row := k.grows()
 		row.TS = ""
-		expect.NoError(t, k.Rows.Of.PutNote(t.Context(), k.Ref, row, row.Of, false))
+		expect.NoError(t, k.Rows.KindStore.PutNote(t.Context(), k.Ref, row, row.Of, false))
 		k.Answer(strings.Repeat("The end. ", 9), nil)
 		k.drawn("active", "The end.")
 	})
@@ -210,15 +210,15 @@ func TestTheRowOfAMessageThatGrows(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	row := k.grows()
 	other := conversation.NewStream(&conversation.Inbox{Message: "another"}, time.Now())
-	expect.NoError(t, k.Rows.Of.DropNote(t.Context(), k.Ref, other, other.Of))
-	if err := k.Rows.Of.PutNote(t.Context(), k.Ref, other, other.Of, true); !isOther(err) {
+	expect.NoError(t, k.Rows.KindStore.DropNote(t.Context(), k.Ref, other, other.Of))
+	if err := k.Rows.KindStore.PutNote(t.Context(), k.Ref, other, other.Of, true); !isOther(err) {
 		t.Errorf("a second one: %v", err)
 	}
 	a := k.Load()
 	expect.Must(t, a.Stream != nil && a.Stream.TS == row.TS, "%+v", a.Stream)
-	expect.NoError(t, k.Rows.Of.DropNote(t.Context(), k.Ref, row, row.Of))
-	expect.NoError(t, k.Rows.Of.DropNote(t.Context(), k.Ref, row, row.Of))
-	if err := k.Rows.Of.PutNote(t.Context(), k.Ref, row, row.Of, false); err == nil {
+	expect.NoError(t, k.Rows.KindStore.DropNote(t.Context(), k.Ref, row, row.Of))
+	expect.NoError(t, k.Rows.KindStore.DropNote(t.Context(), k.Ref, row, row.Of))
+	if err := k.Rows.KindStore.PutNote(t.Context(), k.Ref, row, row.Of, false); err == nil {
 		t.Error("it came back")
 	}
 }

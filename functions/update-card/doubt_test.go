@@ -242,7 +242,7 @@ func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 	k.Answer(strings.Repeat("答えの一行。\n", 8000), nil)
 	body := k.asking()
 	expect.Must(t, k.send(body), "given back for %v s", k.queue.hidden)
-	n := len(expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t).Cards)
+	n := len(expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t).Cards)
 	expect.Must(t, n > updates, "%d cards", n)
 	k.h.Pace, k.h.PaceScale = records.NotesOf(k.Store.Table()), 1
 	k.slack.Calls()
@@ -257,7 +257,7 @@ func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 				"ApproximateFirstReceiveTimestamp": strconv.FormatInt(k.Now().UnixMilli(), 10)},
 		}}}))(t)
 		left := len(out.BatchItemFailures) == 0
-		at := expect.Value(k.Rows.Of.Load(t.Context(), k.Ref))(t).Root().Common().DrawAt
+		at := expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t).Root().Common().DrawAt
 		if over = left && at == nil; over {
 			break
 		}
@@ -309,7 +309,7 @@ func TestATornReadIsNotNotedAsShown(t *testing.T) {
 		if c.State == aggregate.CardNone && !a.Effects(w.Now()).Cards {
 			t.Errorf("card %s has no message, head rev %d counts as shown %d: "+
 				"neither relay nor sweeper asks for it; due %v, decide by %v",
-				c.Key(), a.Head.Rev, a.Head.ShownRev, a.DueAt(w.Now()), a.Asked().DecideBy)
+				c.Key(), a.Head.Rev, a.Head.ShownRev, a.DueAt(w.Now()), a.WaitingTerms().DecideBy)
 		}
 	}
 }

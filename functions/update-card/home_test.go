@@ -27,8 +27,9 @@ import (
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
 	w.h.Homes = &Homes{Rows: records.NotesOf(w.Store.Table()), Slack: w.slack.Client,
-		Inbox: decide.InboxReader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: store.ConversationsOf(w.Store.Of.Store),
-			Slack: w.slack.Client, Now: w.Now}}
+		Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
+			Sessions: store.ConversationsOf(w.Store.KindStore.Store),
+			Slack:    w.slack.Client, Now: w.Now}}
 }
 
 // opens has a person open the tab, and handles the relay's message.
@@ -225,7 +226,7 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 }
 
 func (k *inConversation) withHomes() {
-	s := k.Rows.Of.Store
+	s := k.Rows.KindStore.Store
 	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
 		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Slack: k.slack.Client, Now: k.Now}}
 }

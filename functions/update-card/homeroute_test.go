@@ -95,14 +95,14 @@ func testHomeOwes(t *testing.T, w *world) {
 
 func testHomeStandsIn(t *testing.T, w *world) {
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
-	_, _, err := w.Store.Of.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
+	_, _, err := w.Store.KindStore.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))
 	w.drawn()
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Alex},
 		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
-	d = expect.Value(w.Store.Of.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
+	d = expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
 		Type: aggregate.ActorUser, ID: webapi.Suzuki}, Person: d.Principal}, w.Now(), nil))(t)
 	w.h.Homes.Console = "https://ringi.example/console"
 	w.opens(webapi.Alex)
@@ -150,7 +150,7 @@ func testHomeFollowsRoute(t *testing.T, w *world) {
 			For: &circulation.Person{User: webapi.Alex}, At: w.Now(),
 			To:    &circulation.Person{User: webapi.Tanaka, Via: "group @keiri"},
 			Found: circulation.Found{Admin: &circulation.Admin{Key: "TENANT", Rev: 1}, Resolved: "group @keiri"},
-			Stage: 2, Text: "出張中", Hash: g.Asked, Surface: "console"}))(t)
+			Stage: 2, Text: "出張中", Hash: g.AskedSum, Surface: "console"}))(t)
 	})
 	follow("a successor", 2, webapi.Tanaka, webapi.Tanaka, webapi.Alex)
 	w.acts(circulation.Stamp, 2, webapi.Tanaka)

@@ -71,7 +71,7 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 func testAskingIsNotLeftOut(t *testing.T, w *world) {
 	w.done()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, task.Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1},
+		return a.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1},
 			tenancy.DefaultSettings(), w.Now())
 	})
 	w.paced(5) // of ten: enough for urgent cards

@@ -43,7 +43,7 @@ func (d *drawing) onRoute(key string) (r route, ok bool) {
 // the people of the route, whether they are in the channel or not, and whatever the settings say of approvers. The home
 // of a gate, whose members its stage asks, has one row, of a card like the first.
 func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Card) {
-	asked := r.st.Asked()
+	asked := r.st.CurrentStage()
 	if !r.open || asked == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 		return nil, false
 	}
 	if r, ok := d.onRoute(c.Subject); ok && r.open && card.Owes(r.st, c) {
-		since = r.st.Asked().OpenedAt
+		since = r.st.CurrentStage().OpenedAt
 	}
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
 }

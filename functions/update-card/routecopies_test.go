@@ -47,7 +47,7 @@ func (w *world) onRoute(stages ...circulation.Stage) {
 	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.changed(func(g *aggregate.Gate) {
 		at := w.Now()
-		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 1}, "hash", &at
+		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 1}, "hash", &at
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
 	})
 }
@@ -58,7 +58,7 @@ func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 	for _, hand := range hands {
 		w.changed(func(g *aggregate.Gate) {
 			act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
-				Principal: circulation.Person{User: hand}, At: w.Now(), Stage: stage, Hash: g.Asked, Surface: "slack"}
+				Principal: circulation.Person{User: hand}, At: w.Now(), Stage: stage, Hash: g.AskedSum, Surface: "slack"}
 			if act.Ends() {
 				act.Text = "宛先が違う"
 			}
@@ -254,7 +254,7 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 	}
 	at := k.Now()
 	act(func(g *aggregate.Gate) {
-		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
+		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
 		g.Terms.ApprovalHours = 72
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1,
 			Stages: []circulation.Stage{desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex)}}
@@ -264,7 +264,7 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 	act(func(g *aggregate.Gate) {
 		who := circulation.Person{User: webapi.Suzuki}
 		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
-			At: k.Now(), Stage: 1, Hash: g.Asked, Surface: "slack"}))(t)
+			At: k.Now(), Stage: 1, Hash: g.AskedSum, Surface: "slack"}))(t)
 	})
 	k.sees(webapi.Suzuki, []string{"承認:"}, []string{"approve_action", "cancel_action"})
 	k.sees(webapi.Alex, []string{"approve_action", k.Ref.ID + "/2"}, nil)
@@ -303,7 +303,7 @@ func testCardAtHome(t *testing.T, w *world) {
 	w.changed(func(g *aggregate.Gate) {
 		tanaka := circulation.Person{User: webapi.Tanaka}
 		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: tanaka, Principal: tanaka, At: w.Now(),
-			Stage: 1, Hash: g.Asked, Surface: "slack", Found: circulation.Found{Channel: webapi.General}}
+			Stage: 1, Hash: g.AskedSum, Surface: "slack", Found: circulation.Found{Channel: webapi.General}}
 		*g = expect.Value(g.Acted(act))(t)
 	})
 	w.owing("stamped", 2, webapi.Alex)

@@ -232,7 +232,7 @@ func (o *order) open(ctx context.Context) (*source, error) {
 	}
 	rows := store.OpenAll(cfg, boot.Table{TableName: o.table})
 	return &source{
-		store: rows, chains: seal.Of(rows.Table()), signers: signers,
+		store: rows, chains: seal.RowsIn(rows.Table()), signers: signers,
 		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, boot.Results{ResultsBucket: o.results}), now: time.Now,
 	}, nil
 }

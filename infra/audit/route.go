@@ -88,7 +88,7 @@ func (k *walking) opened(want []string) bool {
 			k.wrongIf(err != nil, "%s: its route can't be read: %v", k.name, err)
 		}
 	}
-	k.wrongIf(aggregate.HashOf(k.Asked) != d.Asked || k.gate.Asked != d.Asked,
+	k.wrongIf(aggregate.HashOf(k.Asked) != d.Asked || k.gate.AskedSum != d.Asked,
 		"%s: what is said to be stamped is not what was: the sealed hash is %s", k.name, d.Asked)
 	k.wrongIf(aggregate.HashOf(k.Opened) != d.RouteHash,
 		"%s: the route is not the one that was opened: the sealed hash is %s", k.name, d.RouteHash)
@@ -169,7 +169,7 @@ func (k *walking) acted() bool {
 		}
 		e, d := k.entries[i+1], k.entries[i+1].details
 		k.wrongIf(onRoute[strings.TrimPrefix(e.Action, k.of+".")] != act.Kind || e.ActorID != act.Hand.User ||
-			e.Timestamp != aggregate.TimeText(act.At) || d.Stage != act.Stage || d.Asked != k.gate.Asked,
+			e.Timestamp != aggregate.TimeText(act.At) || d.Stage != act.Stage || d.Asked != k.gate.AskedSum,
 			"%s: act %d is said to be a %s of %s, its entry says %s of %s", k.name, i+1, act.Kind, act.Hand.User,
 			e.Action, e.ActorID)
 		k.wrongIf(aggregate.HashOf("["+strings.Join(k.Acts[:i+1], ",")+"]") != d.ActsHash,

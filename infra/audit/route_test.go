@@ -94,7 +94,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	expect.NoError(t, err)
 	put(on.Routed, "", at, g.OpenedDetails(details))
 	for i, act := range acts {
-		act.At, act.Hash = at.Add(time.Duration(i+1)*10*time.Millisecond), g.Asked
+		act.At, act.Hash = at.Add(time.Duration(i+1)*10*time.Millisecond), g.AskedSum
 		if g, err = g.Acted(act); err != nil {
 			t.Fatalf("act %d: %v", i+1, err)
 		}

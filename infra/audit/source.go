@@ -145,7 +145,8 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	x := loaded.(*conversation.Aggregate).Action(id)
 	if x == nil {
-		archived, err := (&store.ConversationStore{Of: store.Of[*conversation.Aggregate]{Store: s.store}}).Archived(ctx,
+		of := store.KindStore[*conversation.Aggregate]{Store: s.store}
+		archived, err := (&store.ConversationStore{KindStore: of}).Archived(ctx,
 			tenant,
 			in)
 		if err != nil {

@@ -201,7 +201,7 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("connect %s: %w", o.provider, err)
 	}
-	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Of(token, client), vault.About(token), o.by)
+	return o.vault.Connect(ctx, o.tenant, o.provider, vault.CredentialOf(token, client), vault.About(token), o.by)
 }
 
 // returned waits for the browser's redirect. It answers 400 to a redirect with another state and goes on waiting; any

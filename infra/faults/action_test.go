@@ -246,7 +246,7 @@ func handedOver() scenario {
 func (d *scenarioRun) puts(to, instead string, acts int) {
 	desk := driver.Administrator(d.T, d.Stack, webapi.Suzuki)
 	p := d.Load().Process()
-	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to},
+	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.AskedSum}, "to": {to},
 		"reason": {"異動"}}
 	has := func() bool { return len(d.Load().Process().Acts) == acts }
 	d.Eventually("the successor is put there", func() bool {

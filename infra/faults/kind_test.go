@@ -36,7 +36,7 @@ const mostEdited = 9
 type noteRun struct {
 	*harness
 	*trace
-	notes  store.Of[*note.Aggregate]
+	notes  store.KindStore[*note.Aggregate]
 	ref    aggregate.Ref
 	thread string
 }
@@ -120,7 +120,7 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	t.Helper()
 	ref := note.RefOf(aggregate.TenantID(b.Sandbox.TeamID()), note.NewID())
 	k := &noteRun{harness: b, trace: newTrace(), ref: ref,
-		notes: store.Of[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
+		notes: store.KindStore[*note.Aggregate]{Store: store.New(b.db, b.TableName, note.Kind)}}
 	for _, p := range prepare {
 		p(k)
 	}

@@ -165,7 +165,7 @@ func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
 		accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})
 	}
 	store := store.OrganisationsOf(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
-	is := expect.Value(store.Standing(t.Context(), tenant))(t)
+	is := expect.Value(store.Current(t.Context(), tenant))(t)
 	expect.NoError(t, store.Save(t.Context(), tenant, is.Rev, o, o.Match(accounts, organisation.DateOf(time.Now())).Kept(),
 		administrator, time.Now()))
 	t.Cleanup(func() {

@@ -27,11 +27,11 @@ var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 // sealed appends one link to a tenant's chain.
 func sealed(t *testing.T, s *store.TaskStore, row string) error {
 	t.Helper()
-	is := expect.Value(seal.Of(s.Table()).Chain(t.Context(), "01TENANT"))(t)
+	is := expect.Value(seal.RowsIn(s.Table()).Chain(t.Context(), "01TENANT"))(t)
 	l := expect.Value(chain.Next(is.Head, strings.Repeat("0a", 32), []chain.Row{{Key: "AUDIT#01TENANT#2026-04/" + row}},
 		sealedAt))(t)
 	l.Signature = []byte("signed")
-	return seal.Of(s.Table()).AppendLink(t.Context(), l)
+	return seal.RowsIn(s.Table()).AppendLink(t.Context(), l)
 }
 
 // anew makes a table with a chain of three links, and another whose chain has started again.
@@ -78,7 +78,7 @@ func TestAChainComesBack(t *testing.T) {
 	drop(t, server, table, "CHAIN#01TENANT", "LINK#0000000001")
 	bring(t, server, from, table)
 	n := 0
-	for _, err := range seal.Of(is.Of.Table()).Links(t.Context(), "01TENANT", false) {
+	for _, err := range seal.RowsIn(is.KindStore.Table()).Links(t.Context(), "01TENANT", false) {
 		expect.NoError(t, err)
 		n++
 	}
@@ -91,10 +91,10 @@ func TestNoSessionComesBack(t *testing.T) {
 	was, from := server.Store(t)
 	is, table := server.Store(t)
 	now := time.Now()
-	expect.NoError(t, records.SessionsOf(was.Of.Table()).BeginSession(t.Context(), "cookie",
+	expect.NoError(t, records.SessionsOf(was.KindStore.Table()).BeginSession(t.Context(), "cookie",
 		records.NewSession("01TENANT", "T1", "U1", "鈴木", true, now)))
 	bring(t, server, from, table)
-	s, err := records.SessionsOf(is.Of.Table()).Session(t.Context(), "cookie", now)
+	s, err := records.SessionsOf(is.KindStore.Table()).Session(t.Context(), "cookie", now)
 	expect.That(t, err != nil, "a session that had ended is there again: %+v", s)
 }
 

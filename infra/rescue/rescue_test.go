@@ -87,7 +87,7 @@ func TestChangesOlderThanTheStreamAreSaidToBeGone(t *testing.T) {
 	r.giveUp(batch{ShardID: "shard", Start: "1", End: "2", StreamARN: "arn"})
 	var out bytes.Buffer
 	c := &changes{letters{sqs.NewFromConfig(running.AWS), running.QueueURL("ChangeDeadLetters")}, trimmed{},
-		r.Store.Of.Store, store.CounterOf(r.Store.Table(), r.Store.Kinds()), &out}
+		r.Store.KindStore.Store, store.CounterOf(r.Store.Table(), r.Store.Kinds()), &out}
 	err := c.replay(t.Context())
 	expect.That(t, err == nil && strings.Contains(out.String(), "these are gone"), "said %q, %v", &out, err)
 	r.empty("ChangeDeadLetters")
@@ -295,15 +295,16 @@ func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
 		return store.Counted{Tenant: "01TENANT", Of: "team", Row: row, Rev: 1, Adds: map[string]int{"rounds": 1}}
 	}
 	for _, row := range []string{"a", "b", "c"} {
-		expect.NoError(t, store.CounterOf(was.Of.Table(), was.Of.Kinds()).Count(t.Context(), round(row)))
+		expect.NoError(t, store.CounterOf(was.KindStore.Table(), was.KindStore.Kinds()).Count(t.Context(), round(row)))
 	}
-	expect.NoError(t, store.CounterOf(is.Of.Table(), is.Of.Kinds()).Count(t.Context(),
+	expect.NoError(t, store.CounterOf(is.KindStore.Table(), is.KindStore.Kinds()).Count(t.Context(),
 		round("a"))) // the sealer was faster
 	bring(t, server, from, table)
 	for _, row := range []string{"a", "b", "c"} { // it goes on, or rescue rounds does
-		expect.NoError(t, store.CounterOf(is.Of.Table(), is.Of.Kinds()).Count(t.Context(), round(row)))
+		expect.NoError(t, store.CounterOf(is.KindStore.Table(), is.KindStore.Kinds()).Count(t.Context(), round(row)))
 	}
-	n := expect.Value(store.CounterOf(is.Of.Table(), is.Of.Kinds()).CountedSums(t.Context(), "01TENANT", "team",
+	n := expect.Value(store.CounterOf(is.KindStore.Table(), is.KindStore.Kinds()).CountedSums(t.Context(), "01TENANT",
+		"team",
 		"rounds"))(t)["rounds"]
 	expect.Is(t, n, 3, "counted rounds")
 }

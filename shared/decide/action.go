@@ -151,8 +151,8 @@ func (x *Steps) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Sea
 	for _, p := range s.Desk.People {
 		is := d.Person(p.User)
 		is.Via = p.Via
-		standing := d.Standing(is, f.On)
-		may := standing == rules.StandingEmployee || standing == rules.StandingOther && others
+		standing := d.Employment(is, f.On)
+		may := standing == rules.EmploymentEmployee || standing == rules.EmploymentOther && others
 		if may && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
 			people = append(people, is)
 		}
@@ -189,11 +189,11 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 			return err
 		}
 		a, is := x.(*task.Aggregate)
-		if !is || a.Choice == nil || !store.Asks(a.Choice.Beside.Kind) {
+		if !is || a.Choice == nil || !store.Asks(a.Choice.Gate.Kind) {
 			_, err := f(x)
 			return errors.Join(err, aggregate.ErrNotFound)
 		}
-		beside := a.Choice.Beside
+		beside := a.Choice.Gate
 		gate.Ref.ID, gate.ID = beside.TaskID, beside.ID
 		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(x, y aggregate.Aggregate) (end, rejection aggregate.Change,
 			err error) {

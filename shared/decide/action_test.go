@@ -111,10 +111,10 @@ func account(user string) circulation.Person {
 // staff is an office in which only these people may stamp, as this.
 type staff struct {
 	office
-	as map[string]rules.Standing
+	as map[string]rules.Employment
 }
 
-func (s staff) Standing(p circulation.Person, _ string) rules.Standing { return s.as[p.User] }
+func (s staff) Employment(p circulation.Person, _ string) rules.Employment { return s.as[p.User] }
 
 // The rule by which steps were settled asks once more about one of them, if it still takes the request.
 func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
@@ -127,8 +127,8 @@ func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 	twice.Floor.Stamps = 2
 	hands := of(in(asks(refuse, "HEAD")))
 	hands.Floor.HandsFrom = &rules.Money{Value: "100", Currency: "JPY"}
-	works := func(as rules.Standing) staff {
-		return staff{as: map[string]rules.Standing{"TANAKA": as, "HEAD": rules.StandingEmployee}}
+	works := func(as rules.Employment) staff {
+		return staff{as: map[string]rules.Employment{"TANAKA": as, "HEAD": rules.EmploymentEmployee}}
 	}
 	for name, c := range map[string]struct {
 		settled *task.Settled

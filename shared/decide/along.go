@@ -17,10 +17,10 @@ import (
 // OnRoute reports whether the person is on the route of the gate with this id, or stands in now for somebody who is:
 // then they may read what it asks.
 func (v Verdict) OnRoute(id, user string, now time.Time) bool {
-	if v.Of == nil {
+	if v.Subject == nil {
 		return false
 	}
-	g := v.Of.GateWith(id)
+	g := v.Subject.GateWith(id)
 	return g != nil && (g.OnRoute(user) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
 		return s.Counts(now) && g.OnRoute(s.Principal.User)
 	}))
@@ -33,7 +33,7 @@ func askedMode(of Subject, id string) circulation.Mode {
 		return ""
 	}
 	st := circulation.Walk(g.Circulating())
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		return s.Mode
 	}
 	if !g.Ruled() {
@@ -53,10 +53,10 @@ func placeOf(of Subject, id string) aggregate.Origin {
 // Place returns where the members are whom a channel's stage of the gate with this id asks: its home, or where the
 // subject was asked for. It is zero without a subject.
 func (v Verdict) Place(id string) aggregate.Origin {
-	if v.Of == nil {
+	if v.Subject == nil {
 		return aggregate.Origin{}
 	}
-	return placeOf(v.Of, id)
+	return placeOf(v.Subject, id)
 }
 
 // along makes an act on a gate at the stage that the person saw.
@@ -76,7 +76,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	if by.Person != "" {
 		act.Found.Org = by.Org
 	}
-	if s := st.Asked(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
+	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
 	lacks := func(what circulation.Lack) error {
@@ -114,7 +114,7 @@ func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 		return nil
 	}
 	return &circulation.Refusal{
-		Why: circulation.WhyStage, Stage: st.Present, Name: st.Asked().Name, People: st.Owes(),
+		Why: circulation.WhyStage, Stage: st.Present, Name: st.CurrentStage().Name, People: st.Owes(),
 	}
 }
 
@@ -157,7 +157,7 @@ func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circul
 	var d *circulation.Delegation
 	hand := g.Person(by.ID)
 	act := circulation.Act{
-		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked,
+		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.AskedSum,
 	}
 	for _, given := range slices.Backward(g.Acts) {
 		if given.Kind == circulation.Stamp && given.Hand.User == by.ID && given.Stage == by.Stage {
@@ -177,7 +177,7 @@ func Rejects(r card.Rejected) Act {
 	}
 	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.Asked != r.Asked) {
+		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {
 			return aggregate.Change{}, aggregate.ErrMoved
 		}
 		return act(a, id, by, p, now)
@@ -185,9 +185,10 @@ func Rejects(r card.Rejected) Act {
 }
 
 // OrganisationOf reads which organisation stands, with the row on which commits rely.
-func OrganisationOf(from *store.OrganisationStore) func(ctx context.Context, tenant string) (Standing, error) {
-	return func(ctx context.Context, tenant string) (out Standing, err error) {
-		s, err := from.Standing(ctx, tenant)
+func OrganisationOf(from *store.OrganisationStore) func(ctx context.Context, tenant string) (StandingOrganisation,
+	error) {
+	return func(ctx context.Context, tenant string) (out StandingOrganisation, err error) {
+		s, err := from.Current(ctx, tenant)
 		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
 		if s.Stands() {
 			out.Organisation = &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts}

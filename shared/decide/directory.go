@@ -18,7 +18,7 @@ type Accounts interface {
 	// Number returns the employee number of the person to whom an account belongs.
 	Number(account string) (number string, known bool)
 	// Of returns a person's accounts, by id.
-	Of(number string) []organisation.Matched
+	ByNumber(number string) []organisation.Matched
 }
 
 // Organisation is the version of an organisation that stands for a tenant.
@@ -47,8 +47,8 @@ type Directory struct {
 	charts map[string]*organisation.Chart // by day
 }
 
-// Of returns the directory of an organisation, nil for a tenant without one.
-func Of(org *Organisation, slack Slack) *Directory {
+// NewDirectory returns the directory of an organisation, nil for a tenant without one.
+func NewDirectory(org *Organisation, slack Slack) *Directory {
 	return &Directory{slack, org, map[string]*organisation.Chart{}}
 }
 
@@ -91,19 +91,19 @@ func (d *Directory) Here(p circulation.Person, on string) bool {
 	return here
 }
 
-// Standing says as what somebody may stamp on a day.
-func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
-	as := rules.StandingEmployee
+// Employment says as what somebody may stamp on a day.
+func (d *Directory) Employment(p circulation.Person, on string) rules.Employment {
+	as := rules.EmploymentEmployee
 	if d.org != nil {
 		if !d.Here(p, on) {
-			return rules.StandingNone
+			return rules.EmploymentNone
 		}
 		if !d.employee(p, on) {
-			as = rules.StandingOther
+			as = rules.EmploymentOther
 		}
 	}
 	if p.User == "" || !d.Full(p.User) {
-		return rules.StandingNone
+		return rules.EmploymentNone
 	}
 	return as
 }
@@ -184,7 +184,7 @@ func (d *Directory) Holders(department, position, on string) (all []circulation.
 // account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
 func (d *Directory) account(number string) circulation.Person {
 	p := circulation.Person{Person: number}
-	for _, x := range d.org.Accounts.Of(number) {
+	for _, x := range d.org.Accounts.ByNumber(number) {
 		if p.User == "" {
 			p.User = x.ID
 		}

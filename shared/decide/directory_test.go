@@ -70,16 +70,17 @@ func (w workspace) InChannel(channel string) ([]string, bool) { return w.members
 func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
 	w := workspace{"BOT ", []string{"R", "BOT"}}
 	askers := []circulation.Person{{User: "R"}}
-	expect.That(t, Of(nil, w).Empty("C1", askers, day), "the asker and a bot")
-	expect.That(t, !Of(nil, w).Empty("C2", askers, day), "there may be more")
-	expect.That(t, !Of(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers, day), "X is there")
+	expect.That(t, NewDirectory(nil, w).Empty("C1", askers, day), "the asker and a bot")
+	expect.That(t, !NewDirectory(nil, w).Empty("C2", askers, day), "there may be more")
+	expect.That(t, !NewDirectory(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers, day), "X is there")
 	org := organised(t)
 	for users, empty := range map[string]bool{"X": true, "C": true, "A": false} {
-		got := Of(org, workspace{"", []string{"R", users}}).Empty("C1", askers, day)
+		got := NewDirectory(org, workspace{"", []string{"R", users}}).Empty("C1", askers, day)
 		expect.That(t, got == empty, "%s: X is in no organisation, C is a contractor, A an employee", users)
 	}
 	w = workspace{"", []string{"R", "B"}}
-	expect.That(t, !Of(org, w).Empty("C1", askers, day) && Of(org, w).Empty("C1", askers, later), "B leaves")
+	expect.That(t, !NewDirectory(org, w).Empty("C1", askers, day) && NewDirectory(org, w).Empty("C1", askers, later),
+		"B leaves")
 }
 
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
@@ -110,11 +111,11 @@ func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 		"a contractor, where the stage lets others in": {day, others, "C4 (group S1), A1 (group S1)"},
 		"nobody on a day that is none":                 {"tomorrow", manager(1), "refused: above"},
 	} {
-		got := found(t, Of(organised(t), w), c.on, c.stage)
+		got := found(t, NewDirectory(organised(t), w), c.on, c.stage)
 		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
 	}
 	w.gone = "A "
-	expect.Is(t, found(t, Of(organised(t), w), day, group), "refused: own", "who is gone")
+	expect.Is(t, found(t, NewDirectory(organised(t), w), day, group), "refused: own", "who is gone")
 }
 
 func TestFactsKnowWhoAsks(t *testing.T) {
@@ -123,12 +124,12 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}, Departments: []string{"HQ"}}}},
 	}}
 	f := rules.Facts{On: day}
-	AskedBy(&f, x, Of(organised(t), workspace{members: []string{"R2"}}), "R")
+	AskedBy(&f, x, NewDirectory(organised(t), workspace{members: []string{"R2"}}), "R")
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
 		Departments: []string{"SALES", "HQ"}, Department: "SALES", Groups: []string{"S1"}})
 
 	// who has left, who hasn't begun, and whom nobody knows
-	d := Of(organised(t), workspace{})
+	d := NewDirectory(organised(t), workspace{})
 	for on, want := range map[string]map[string]bool{day: {"B": true, "N": false, "X": false},
 		later: {"B": false, "N": true}} {
 		for user, here := range want {
@@ -140,13 +141,13 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 		}
 	}
 
-	none := Of(nil, workspace{members: []string{"R"}})
+	none := NewDirectory(nil, workspace{members: []string{"R"}})
 	f = rules.Facts{On: day}
 	AskedBy(&f, x, none, "R")
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R"}})
 	_, above := none.Manager(f.Requester, day)
 	expect.That(t, !above && none.Holders("SALES", "部長", day) == nil && none.Org() == "", "there is no organisation")
-	expect.Is(t, none.Standing(f.Requester, day), rules.StandingEmployee, "a full member")
+	expect.Is(t, none.Employment(f.Requester, day), rules.EmploymentEmployee, "a full member")
 }
 
 const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
@@ -184,13 +185,14 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 		"of no department":       {day, "", post("NONE", "部長"), "refused: unknown"},
 		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
 	} {
-		got := found(t, Of(org, workspace{gone: c.gone}), c.on, c.stage)
+		got := found(t, NewDirectory(org, workspace{gone: c.gone}), c.on, c.stage)
 		expect.Is(t, got, c.want, name)
 	}
 	f := &rules.Facts{Requester: circulation.Person{User: "R", Person: "5"}, On: day}
 	s := post("SALES", "部長")
 	s.Need = 1
-	route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{}, Of(org, workspace{})))(t)
+	route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{},
+		NewDirectory(org, workspace{})))(t)
 	expect.Is(t, route.Stages[0].Filled, rules.LeftVacant)
 }
 
@@ -221,7 +223,8 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 		for user, mail := range map[string]string{"B": "b", "H": "h", "C": "c"} {
 			accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
 		}
-		d := Of(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{gone: "H "})
+		d := NewDirectory(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()},
+			workspace{gone: "H "})
 		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
 			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
 	}
@@ -256,10 +259,10 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 			if empty == rules.EmptyUp && (want == unknown || want == "left out vacant") {
 				want = "A"
 			}
-			expect.Is(t, asked(t, Of(org, workspace{}), empty), want, name, empty.Vacant)
+			expect.Is(t, asked(t, NewDirectory(org, workspace{}), empty), want, name, empty.Vacant)
 		}
 	}
-	expect.Is(t, asked(t, Of(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
+	expect.Is(t, asked(t, NewDirectory(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
 }
 
 // A stage of the requester's manager may be left out where nobody stands above, which only the file can say.
@@ -292,7 +295,7 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 			expect.Is(t, askedOf(t, d, level(c.level), empty), want, name, empty.Vacant)
 		}
 	}
-	expect.Is(t, askedOf(t, Of(nil, workspace{}), level(1), rules.EmptySkip), "above ", "no organisation")
+	expect.Is(t, askedOf(t, NewDirectory(nil, workspace{}), level(1), rules.EmptySkip), "above ", "no organisation")
 }
 
 // managed is the organisation of a file in which A and R have accounts.
@@ -301,7 +304,7 @@ func managed(t *testing.T, csv string) *Directory {
 	o := expect.Value(organisation.Read([]byte(csv)))(t)
 	accounts := []organisation.Account{{ID: "A", Mails: []string{"a@example.com"}},
 		{ID: "R", Mails: []string{"r@example.com"}}}
-	return Of(&Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
+	return NewDirectory(&Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
 }
 
 // asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.

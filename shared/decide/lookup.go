@@ -89,8 +89,8 @@ func (p *Places) ask(ctx context.Context, d *OpenDirectory) error {
 	return all.Wait()
 }
 
-// Standing says which organisation stands for a tenant.
-type Standing struct {
+// StandingOrganisation says which organisation stands for a tenant.
+type StandingOrganisation struct {
 	Organisation *Organisation // nil: none
 	// On is the row that says so, with the error aggregate.ErrSettings. Commits rely on it.
 	On []aggregate.Owned
@@ -135,7 +135,7 @@ func note(list *[]string, id string) {
 
 func newDirectory(org *Organisation) *OpenDirectory {
 	d := &OpenDirectory{slack: slack{stamps: map[string]bool{}, groups: map[string]group{}, places: map[string]place{}}}
-	d.Directory = Of(org, &d.slack)
+	d.Directory = NewDirectory(org, &d.slack)
 	return d
 }
 

@@ -181,7 +181,7 @@ const companyRows = `employee_number,name,email,department_code,parent_departmen
 // matched has accounts of people by their addresses.
 type matched struct{ m *organisation.Matching }
 
-func (x matched) Of(number string) []organisation.Matched { return x.m.Accounts[number] }
+func (x matched) ByNumber(number string) []organisation.Matched { return x.m.Accounts[number] }
 
 func (x matched) Number(account string) (string, bool) {
 	number, known := x.m.Numbers()[account]

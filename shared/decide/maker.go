@@ -92,26 +92,26 @@ type Click struct {
 
 // Verdict is the outcome of a click.
 type Verdict struct {
-	Settings tenancy.Settings
-	Of       Subject   // as it was before; nil if it was not found or the person is unknown
-	Empty    bool      // the same person had decided the same before
-	Asked    time.Time // when the decided gate began to wait; zero for anything else
-	StandIns []circulation.StandIn
-	Err      error
+	Settings   tenancy.Settings
+	Subject    Subject   // as it was before; nil if it was not found or the person is unknown
+	Empty      bool      // the same person had decided the same before
+	WaitsSince time.Time // when the decided gate began to wait; zero for anything else
+	StandIns   []circulation.StandIn
+	Err        error
 }
 
 // Task returns the subject if it is a task.
 func (v Verdict) Task() (a *task.Aggregate, is bool) {
-	a, is = v.Of.(*task.Aggregate)
+	a, is = v.Subject.(*task.Aggregate)
 	return a, is
 }
 
 // Origin returns where the subject was asked for; it is zero without a subject.
 func (v Verdict) Origin() aggregate.Origin {
-	if v.Of == nil {
+	if v.Subject == nil {
 		return aggregate.Origin{}
 	}
-	return v.Of.Origin()
+	return v.Subject.Origin()
 }
 
 // Decide loads the subject, applies the act and commits. The store decides again after a conflict.
@@ -155,7 +155,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		if err := a.Readable(m.Now()); err != nil {
 			return aggregate.Change{}, err
 		}
-		if v.Of == nil { // only once, even if the decision is made again
+		if v.Subject == nil { // only once, even if the decision is made again
 			var err error
 			c.Want.Asked = askedMode(a, c.ID)
 			place := placeOf(a, c.ID)
@@ -171,7 +171,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 				return aggregate.Change{}, err
 			}
 		}
-		v.Of = a
+		v.Subject = a
 		member, err := m.member(ctx, a, c.ID, c.User)
 		if err != nil {
 			return aggregate.Change{}, err
@@ -187,7 +187,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		change, err := act(a, c.ID, by, policy, m.Now())
 		v.Empty = err == nil && change.Empty()
 		if !c.Withdraws {
-			v.Asked = a.AskedAt(c.ID)
+			v.WaitsSince = a.AskedAt(c.ID)
 		}
 		return change, err
 	})
@@ -238,10 +238,10 @@ func (v Verdict) Unsaved() bool { return v.Err != nil && !explain.ClassOf(v.Err)
 
 // Measure records how long the decided gate had waited.
 func (v Verdict) Measure(now time.Time) {
-	if !v.Asked.IsZero() {
+	if !v.WaitsSince.IsZero() {
 		boot.PutMetrics(boot.MetricValue{Name: boot.DecisionSeconds, N: v.waited(now).Seconds()})
 	}
 }
 
 // waited is at least 0, because the clock of the machine that opened the gate may be ahead.
-func (v Verdict) waited(now time.Time) time.Duration { return max(0, now.Sub(v.Asked)) }
+func (v Verdict) waited(now time.Time) time.Duration { return max(0, now.Sub(v.WaitsSince)) }

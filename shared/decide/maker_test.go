@@ -33,7 +33,7 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for wait, want := range map[time.Duration]time.Duration{90 * time.Second: 90 * time.Second, 0: 0, -time.Second: 0} {
-		expect.Is(t, (Verdict{Asked: asked}).waited(asked.Add(wait)), want, "%s after", wait)
+		expect.Is(t, (Verdict{WaitsSince: asked}).waited(asked.Add(wait)), want, "%s after", wait)
 	}
 }
 
@@ -41,7 +41,7 @@ func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 	for _, k := range store.Kinds() {
 		_, asks := k.New().(Subject)
-		says := [4]bool{k.ValidID != nil, k.Asked != "", len(k.Asks) > 0, card.DialogsOf(k.New()) != nil}
+		says := [4]bool{k.ValidID != nil, k.RequestKey != "", len(k.Asks) > 0, card.DialogsOf(k.New()) != nil}
 		if says != [4]bool{asks, asks, asks, asks} {
 			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, in which dialogs: %v",
 				k.Name, asks, says)

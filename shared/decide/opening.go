@@ -310,8 +310,8 @@ func (ids) Here(circulation.Person, string) bool  { return true }
 
 // Empty isn't known: whoever asks it resolves no channel's stage.
 func (ids) Empty(string, []circulation.Person, string) bool { return false }
-func (ids) Standing(circulation.Person, string) rules.Standing {
-	return rules.StandingEmployee
+func (ids) Employment(circulation.Person, string) rules.Employment {
+	return rules.EmploymentEmployee
 }
 func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
@@ -328,4 +328,6 @@ func (ids) Department(circulation.Person, string) string            { return "" 
 // anybody is a directory of which nobody has to be asked who may stamp.
 type anybody struct{ rules.Directory }
 
-func (anybody) Standing(circulation.Person, string) rules.Standing { return rules.StandingEmployee }
+func (anybody) Employment(circulation.Person, string) rules.Employment {
+	return rules.EmploymentEmployee
+}

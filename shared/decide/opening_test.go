@@ -278,7 +278,7 @@ func TestAThreadRemovesNobodysStage(t *testing.T) {
 		route := found.Opening.Route
 		last := route.Stages[len(route.Stages)-1]
 		st := circulation.Walk(circulation.Gate{Rule: &found.Opening.Rule, AskedAt: time.Unix(0, 0).UTC(), Hours: 1,
-			Asked: "h", Askers: found.Opening.Askers, Route: &route})
+			AskedSum: "h", Askers: found.Opening.Askers, Route: &route})
 		expect.That(t, c.why == "" && last.LeftOut == c.leftOut && len(st.Owes()) == c.owes, "%s: %+v", name, route)
 	}
 	// who is named at the desk keeps their word on it, and may not stamp

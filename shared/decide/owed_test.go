@@ -31,7 +31,7 @@ type routes struct {
 func (r *routes) gate(i int) *task.Process {
 	at := time.Now()
 	return &task.Process{ID: fmt.Sprint("P", i), Version: 1, Gate: aggregate.Gate{
-		Status: aggregate.PendingApproval, AskedAt: &at, Asked: "hash", Askers: []circulation.Person{{User: "U0"}},
+		Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash", Askers: []circulation.Person{{User: "U0"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true,
 			Rule: &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{r.stage(i)}},

@@ -28,7 +28,7 @@ type Successor struct {
 	Vacancy
 	To     string // user
 	Reason string
-	Asked  string // hash of what the administrator saw: the gate's
+	Hash   string // hash of what the administrator saw: the gate's
 }
 
 // Naming is by what an administrator may put in a successor, as it was read.
@@ -56,7 +56,7 @@ type Succession struct {
 	Slack people.Grouped
 	Known *people.Requesters
 	// Standing reads which organisation stands, and the row on which that depends.
-	Standing func(ctx context.Context, tenant string) (Standing, error)
+	Standing func(ctx context.Context, tenant string) (StandingOrganisation, error)
 	Now      func() time.Time
 }
 
@@ -160,7 +160,7 @@ func (n *Naming) act(g *aggregate.Gate, who circulation.Person, s Successor, use
 		to = n.Allowed[i]
 	}
 	act := circulation.Act{
-		Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: s.Stage, Hash: s.Asked,
+		Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: s.Stage, Hash: s.Hash,
 		Text: aggregate.SeenReason(s.Reason), For: &who, To: &to, Found: circulation.Found{Resolved: to.Via},
 	}
 	if n.Row.Rev > 0 {
@@ -182,7 +182,7 @@ func (n *Naming) Offers(v Vacancy, user string, now time.Time) (people []circula
 	g := n.Gate.Circulating()
 	st := circulation.Walk(g)
 	for _, p := range n.Allowed {
-		act := n.act(n.Gate, who, Successor{Vacancy: v, To: p.User, Asked: n.Gate.Asked, Reason: "-"}, user)
+		act := n.act(n.Gate, who, Successor{Vacancy: v, To: p.User, Hash: n.Gate.AskedSum, Reason: "-"}, user)
 		act.Form, act.At, act.Surface = circulation.Form, now, string(aggregate.SurfaceConsole)
 		switch err := circulation.Admit(g, st, act); {
 		case err == nil:
@@ -208,7 +208,7 @@ func (m Maker) Stand(ctx context.Context, x *Succession, of Subject, c Click, s 
 	for range 3 {
 		n, err := x.Naming(ctx, of, s.Vacancy, c.User)
 		if err != nil {
-			return Verdict{Of: of, Err: err}
+			return Verdict{Subject: of, Err: err}
 		}
 		if !full {
 			n.Allowed = nil
@@ -242,7 +242,7 @@ func standIn(g *circulation.Gate, st *circulation.State, act *circulation.Act, a
 	if by == nil || act.Kind == circulation.TakeBack {
 		return nil, nil
 	}
-	refused := &circulation.Refusal{Stage: st.Present, Name: st.Asked().Name, People: st.Owes(), For: by.Principal,
+	refused := &circulation.Refusal{Stage: st.Present, Name: st.CurrentStage().Name, People: st.Owes(), For: by.Principal,
 		Begins: by.Begins, Ends: by.Ends}
 	switch {
 	case by.Lacks != "":

@@ -246,7 +246,9 @@ func (changing) Manager(_ circulation.Person, on string) (circulation.Person, bo
 	return circulation.Person{User: "NEW", Person: "NEW"}, true
 }
 
-func (changing) Standing(circulation.Person, string) rules.Standing { return rules.StandingEmployee }
+func (changing) Employment(circulation.Person, string) rules.Employment {
+	return rules.EmploymentEmployee
+}
 
 // Who is asked is decided by the day in the tenant's zone, to the second, of the time at which it is asked.
 func TestARouteIsThatOfTheDayInTheTenantsZone(t *testing.T) {

@@ -294,7 +294,7 @@ func source(path string, earlier []task.Step) (s *task.Step, inside string) {
 
 // resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
 func (l *writer) resultOf(steps, tool, inside string) {
-	f, _ := catalog.Of(tool)
+	f, _ := catalog.Named(tool)
 	heading := f.Heading(l.locale, inside)
 	switch {
 	case inside == "":

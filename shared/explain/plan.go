@@ -102,7 +102,7 @@ type group struct {
 // like returns the largest group that begins with the call of a step.
 func (p planner) like(i int) group {
 	first := p.calls[i]
-	f, _ := catalog.Of(p.steps[i].Tool)
+	f, _ := catalog.Named(p.steps[i].Tool)
 	best := group{calls: p.calls[i : i+1]}
 	tries := []group{{}, {months: f.Months != nil}, {series: f.Series != nil}}
 	for _, name := range first.names {
@@ -188,7 +188,7 @@ func (p planner) entry(g group) PlanEntry {
 		e.Line = of(p.locale, p.steps, first.at)
 		return e
 	}
-	f, _ := catalog.Of(step.Tool)
+	f, _ := catalog.Named(step.Tool)
 	l := &writer{locale: p.locale, w: lineWordsOf(p.locale), earlier: p.steps[:first.at], args: map[string]any{}}
 	for name, v := range first.args {
 		l.args[name] = v

@@ -20,7 +20,7 @@ import (
 func written(locale string, steps []task.Step) (writes, reads string) {
 	for i := range steps {
 		steps[i].Access = aggregate.Read
-		if f, _ := catalog.Of(steps[i].Tool); f.Effect == aggregate.Write {
+		if f, _ := catalog.Named(steps[i].Tool); f.Effect == aggregate.Write {
 			steps[i].Access = aggregate.Write
 		}
 	}

@@ -206,7 +206,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		}
 		return s
 	}
-	gate := circulation.Gate{Rule: &circulation.Rule{ID: "r"}, AskedAt: at, Hours: 1, Asked: "h",
+	gate := circulation.Gate{Rule: &circulation.Rule{ID: "r"}, AskedAt: at, Hours: 1, AskedSum: "h",
 		Askers: []circulation.Person{person("U1"), person("U9")},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
 			desk("課長", 1, "U2"), desk("経理", 2, "U3", "U4"), desk("部長", 1, "U5")}}}

@@ -25,7 +25,7 @@ func (l *writer) own(name string) bool {
 		say(l)
 		return true
 	}
-	f, _ := catalog.Of(name)
+	f, _ := catalog.Named(name)
 	if f.Line != nil {
 		l.template(f, f.Line.In(l.locale))
 	}
@@ -91,7 +91,7 @@ func (l *writer) headings(rows any) func(member, title string) string {
 	if s == nil || inside == "" {
 		return nil
 	}
-	f, known := catalog.Of(s.Tool)
+	f, known := catalog.Named(s.Tool)
 	if !known {
 		return nil
 	}
@@ -135,11 +135,11 @@ func (l *writer) columns(columns []any, headings func(member, title string) stri
 
 // most returns how many rows a reference gives at most: the limit of its tool or of a sheet.
 func (l *writer) most(rows any) int {
-	sheet, _ := catalog.Of("write_rows_to_google_sheet")
+	sheet, _ := catalog.Named("write_rows_to_google_sheet")
 	path, _ := reference(rows)
 	step, _, _ := strings.Cut(path, ".")
 	if s, _ := source(step+".result", l.earlier); s != nil {
-		if f, ok := catalog.Of(s.Tool); ok {
+		if f, ok := catalog.Named(s.Tool); ok {
 			return min(f.Limits.MaxRows, sheet.Limits.MaxRows)
 		}
 	}

@@ -77,7 +77,7 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	}
 	u := settled.Contest.Usage
 	expect.That(t, u.Cost == 300 && u.Calls == 2 && u.ID == id, "it cost %+v", u)
-	sums := expect.Value(w.ContestStore.Of.Spent(t.Context(), contestTenant, settled.Contest.CreatedAt))(t)
+	sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, settled.Contest.CreatedAt))(t)
 	expect.Is(t, sums.Day, 300+order("").Budget, "the day counts") // the other's is reserved
 	again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t)
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
@@ -168,7 +168,8 @@ func (w *contestWorld) told(t *testing.T) (all []store.Counted) {
 	for pages.HasMorePages() {
 		page := expect.Value(pages.NextPage(t.Context()))(t)
 		for _, it := range page.Items {
-			c, ok, err := store.CounterOf(w.Of.Table(), w.Of.Kinds()).CountedOf(map[string]types.AttributeValue(it))
+			c, ok, err := store.CounterOf(w.KindStore.Table(),
+				w.KindStore.Kinds()).CountedOf(map[string]types.AttributeValue(it))
 			expect.NoError(t, err)
 			if ok {
 				all = append(all, c)
@@ -197,7 +198,8 @@ func testStatistics(t *testing.T, w *contestWorld) {
 		wait.Go(func() {
 			for i, c := range all {
 				if i%4 == lane {
-					for t.Context().Err() == nil && store.CounterOf(w.Of.Table(), w.Of.Kinds()).Count(t.Context(), c) != nil {
+					for t.Context().Err() == nil && store.CounterOf(w.KindStore.Table(), w.KindStore.Kinds()).Count(t.Context(),
+						c) != nil {
 					}
 				}
 			}

@@ -199,7 +199,7 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	if err != nil {
 		return nil, err
 	}
-	kind, _ := s.kinds.Of(ref.Kind)
+	kind, _ := s.kinds.Named(ref.Kind)
 	var out []types.TransactWriteItem
 	for _, o := range c.Owned {
 		owner, err := table.TenantPartition(cmp.Or(o.Partition, "TENANT#"), ref.Tenant)

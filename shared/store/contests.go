@@ -29,8 +29,8 @@ type Values interface {
 
 // ContestStore reads and writes contests and the work of their teams.
 type ContestStore struct {
-	Of[*contest.Aggregate]
-	Teams  Of[*contest.Work]
+	KindStore[*contest.Aggregate]
+	Teams  KindStore[*contest.Work]
 	Sums   *Counter
 	Values Values
 	Now    func() time.Time
@@ -40,7 +40,8 @@ type ContestStore struct {
 // ContestsOf is the store of the contests in s, whose kinds must include contest.Kind and contest.TeamKind.
 func ContestsOf(s *Store, v Values) *ContestStore {
 	return &ContestStore{
-		Of: Of[*contest.Aggregate]{Store: s}, Teams: Of[*contest.Work]{Store: s}, Sums: CounterOf(s.Table(), s.Kinds()),
+		KindStore: KindStore[*contest.Aggregate]{Store: s}, Teams: KindStore[*contest.Work]{Store: s},
+		Sums:   CounterOf(s.Table(), s.Kinds()),
 		Values: v, Now: time.Now, Sleep: clock.Sleep,
 	}
 }
@@ -63,13 +64,13 @@ func (s *ContestStore) Begin(ctx context.Context, o contest.Order) error {
 	if err != nil {
 		return err
 	}
-	return s.Of.Create(ctx, contest.Ref(o.Tenant, o.Execution), c)
+	return s.KindStore.Create(ctx, contest.Ref(o.Tenant, o.Execution), c)
 }
 
 // Over reports whether the teams of a contest must not call models any more in this run. It makes one small read, so
 // that it can be asked before each call.
 func (s *ContestStore) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {
-	root, err := s.Of.Head(ctx, ref)
+	root, err := s.KindStore.Head(ctx, ref)
 	if err != nil {
 		return false, err
 	}
@@ -79,7 +80,7 @@ func (s *ContestStore) Over(ctx context.Context, ref aggregate.Ref, run int) (bo
 
 // Spent returns what a team's calls have cost so far. It reads nothing else, so that it can be asked before each call.
 func (s *ContestStore) Spent(ctx context.Context, team aggregate.Ref) (sum aggregate.MicroUSD, err error) {
-	uses, err := s.Of.Uses(ctx, team)
+	uses, err := s.KindStore.Uses(ctx, team)
 	for _, u := range uses {
 		sum += u.Cost
 	}
@@ -131,21 +132,21 @@ func (s *ContestStore) EndAt(ctx context.Context, w *contest.Work, exit contest.
 // Settle closes a contest: it stops running teams, marks teams that never began as failed, and writes the summary. A
 // closed contest is not changed. It returns aggregate.ErrSuperseded when the contest is in another run.
 func (s *ContestStore) Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error) {
-	a, err := s.Of.Load(ctx, ref)
+	a, err := s.KindStore.Load(ctx, ref)
 	if err != nil || a.Contest == nil || a.Contest.SettledAt != nil {
 		return a, err
 	}
 	if a.Head.Run != run {
 		return nil, fmt.Errorf("settle %s: %w", ref, aggregate.ErrSuperseded)
 	}
-	var all []contest.Standing
+	var all []contest.TeamResult
 	results := []json.RawMessage{}
 	for i := range a.Contest.Teams {
 		w, err := s.stopped(ctx, a, i+1)
 		if err != nil {
 			return nil, fmt.Errorf("settle team %d of %s: %w", i+1, ref, err)
 		}
-		standing, err := w.Standing()
+		standing, err := w.Result()
 		if err != nil {
 			return nil, err
 		}
@@ -171,12 +172,12 @@ func (s *ContestStore) Settle(ctx context.Context, ref aggregate.Ref, run int) (
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.Of.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change,
+	after, err := s.KindStore.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change,
 		error) {
 		return a.Close(run, all, kept, s.Now())
 	})
 	if errors.Is(err, aggregate.ErrNotDue) { // another caller was faster
-		return s.Of.Load(ctx, ref)
+		return s.KindStore.Load(ctx, ref)
 	}
 	return after, err
 }

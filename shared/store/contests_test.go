@@ -333,7 +333,7 @@ func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
 					t.Errorf("the same one again: %v", again)
 				}
 			}
-			sums := expect.Value(w.ContestStore.Of.Spent(t.Context(), contestTenant, time.Now()))(t)
+			sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
 			if begun != tt.fit || sums.Day != aggregate.MicroUSD(tt.fit)*aggregate.USD(1) {
 				t.Errorf("%d of %d began, the day counts %s", begun, tt.contests, sums.Day)
 			}
@@ -360,7 +360,7 @@ func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	sums := expect.Value(w.ContestStore.Of.Spent(t.Context(), contestTenant, time.Now()))(t)
+	sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
 	expect.That(t, first <= 1 && sums.Day == o.Budget, "%d began it, the day counts %s", first, sums.Day)
 	x := order(contest.NewID(), "a")
 	x.MostOfDay = x.Budget - 1

@@ -16,7 +16,7 @@ import (
 
 // ConversationStore reads and writes conversations.
 type ConversationStore struct {
-	Of[*conversation.Aggregate]
+	KindStore[*conversation.Aggregate]
 	Now func() time.Time
 }
 
@@ -32,12 +32,12 @@ func NewConversations(db *dynamodb.Client, table string) *ConversationStore {
 
 // ConversationsOf returns the store of the conversations in s.
 func ConversationsOf(s *Store) *ConversationStore {
-	return &ConversationStore{Of: Of[*conversation.Aggregate]{Store: s}, Now: time.Now}
+	return &ConversationStore{KindStore: KindStore[*conversation.Aggregate]{Store: s}, Now: time.Now}
 }
 
 // Load is store.Store.Load. A conversation that is forgotten is not found, even if some of its rows remain.
 func (s *ConversationStore) Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
-	a, err := s.Of.Load(ctx, ref)
+	a, err := s.KindStore.Load(ctx, ref)
 	if err == nil && a.Head.Forgotten(s.Now()) {
 		return nil, fmt.Errorf("load %s: it is forgotten: %w", ref, aggregate.ErrNotFound)
 	}
@@ -46,7 +46,7 @@ func (s *ConversationStore) Load(ctx context.Context, ref aggregate.Ref) (*conve
 
 // Head reads the head alone, consistently.
 func (s *ConversationStore) Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error) {
-	root, err := s.Of.Head(ctx, ref)
+	root, err := s.KindStore.Head(ctx, ref)
 	if err != nil {
 		return conversation.Head{}, err
 	}
@@ -57,7 +57,7 @@ func (s *ConversationStore) Head(ctx context.Context, ref aggregate.Ref) (conver
 // message came before, or belongs to that conversation.
 func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*conversation.Head)
-	return s.Of.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
+	return s.KindStore.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
 // ConversationFilter narrows a list of conversations to a status or to the person who opened them. Empty fields don't
@@ -119,7 +119,7 @@ func (s *ConversationStore) Titled(ctx context.Context, tenant string,
 	for i, id := range ids {
 		places[i] = Place{Ref: conversation.RefOf(tenant, id), Key: (&conversation.Conversation{}).Key()}
 	}
-	rows, err := RowsAt[conversation.Conversation](ctx, s.Of.Store, places)
+	rows, err := RowsAt[conversation.Conversation](ctx, s.KindStore.Store, places)
 	if err != nil {
 		return nil, err
 	}

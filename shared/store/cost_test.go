@@ -161,7 +161,7 @@ func (w *contestWorld) fill(t *testing.T, server *storetest.Server, rows int) st
 	}
 	x.save(t, id, "b", 1, 0.8)
 	expect.Value(x.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
-	expect.NoError(t, store.CounterOf(w.Of.Table(), w.Of.Kinds()).Count(t.Context(),
+	expect.NoError(t, store.CounterOf(w.KindStore.Table(), w.KindStore.Kinds()).Count(t.Context(),
 		store.Counted{Tenant: contestTenant, Of: contest.TeamHash("a"), Row: id, Rev: 1,
 			Adds: map[string]int{contest.SumRounds: rows}}))
 	board := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t).Board[0]

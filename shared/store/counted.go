@@ -41,7 +41,7 @@ func (s *Counter) CountedOf(it table.Item) (c Counted, ok bool, err error) {
 	if !known {
 		return c, false, nil
 	}
-	kind, _ := s.kinds.Of(ref.Kind)
+	kind, _ := s.kinds.Named(ref.Kind)
 	row, counts := kind.Row(table.TextOf(it, "type")).(aggregate.Counted)
 	if !counts {
 		return c, false, nil

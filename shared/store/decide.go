@@ -158,7 +158,7 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 	if err != nil {
 		return nil, err
 	}
-	kind, _ := s.kinds.Of(ref.Kind)
+	kind, _ := s.kinds.Named(ref.Kind)
 	e := table.NewExpression()
 	which := []string{e.Is("PK", "=", pk)}
 	if prefix != "" {
@@ -189,7 +189,7 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 // Head reads the head alone, consistently. It serves frequent checks during a long call. It returns
 // aggregate.ErrNotFound as Load does.
 func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error) {
-	kind, _ := s.kinds.Of(ref.Kind)
+	kind, _ := s.kinds.Named(ref.Kind)
 	h, _ := kind.Row("head").(aggregate.Root)
 	return h, s.RowAt(ctx, Place{ref, aggregate.HeadKey}, h)
 }

@@ -19,7 +19,8 @@ const usageKeys = "USAGE#"
 
 // Messages reads a conversation's messages, oldest first, from a key on. An empty key means all.
 func (s *ConversationStore) Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error) {
-	return Listed[conversation.Message](ctx, s.Of.Store, tenant, conversation.MessagesList, id, from, usageKeys, false, 0)
+	return Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, from, usageKeys,
+		false, 0)
 }
 
 // Newest reads the newest messages of a conversation that are older than the key before, if it is not empty. They are
@@ -29,7 +30,8 @@ func (s *ConversationStore) Newest(ctx context.Context, tenant, id, before strin
 	if before == "" {
 		before = usageKeys
 	}
-	found, err := Listed[conversation.Message](ctx, s.Of.Store, tenant, conversation.MessagesList, id, "", before, true,
+	found, err := Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, "", before,
+		true,
 		limit+1)
 	found = slices.DeleteFunc(found, func(m conversation.Message) bool { return m.Key() == before })
 	found = found[:min(len(found), limit)]
@@ -39,7 +41,8 @@ func (s *ConversationStore) Newest(ctx context.Context, tenant, id, before strin
 
 // Message reads one message by its key. It returns aggregate.ErrNotFound when there is none.
 func (s *ConversationStore) Message(ctx context.Context, tenant, id, key string) (conversation.Message, error) {
-	found, err := Listed[conversation.Message](ctx, s.Of.Store, tenant, conversation.MessagesList, id, key, key, false, 1)
+	found, err := Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, key, key,
+		false, 1)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("message %.80q: %w", key, aggregate.ErrNotFound)
 	}
@@ -51,18 +54,19 @@ func (s *ConversationStore) Message(ctx context.Context, tenant, id, key string)
 
 // Uses reads the usage of a conversation's model calls.
 func (s *ConversationStore) Uses(ctx context.Context, tenant, id string) ([]aggregate.Use, error) {
-	return Listed[aggregate.Use](ctx, s.Of.Store, tenant, conversation.MessagesList, id, usageKeys, "", false, 0)
+	return Listed[aggregate.Use](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, usageKeys, "", false, 0)
 }
 
 // Archived reads the actions that were moved out of a conversation's partition, by number.
 func (s *ConversationStore) Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error) {
-	return Listed[conversation.Action](ctx, s.Of.Store, tenant, conversation.ActionsList, id, "", "", false, 0)
+	return Listed[conversation.Action](ctx, s.KindStore.Store, tenant, conversation.ActionsList, id, "", "", false, 0)
 }
 
 // Log reads the newest lines of an action's output, returned oldest first. A limit of 0 means all lines.
 func (s *ConversationStore) Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry,
 	error) {
-	found, err := Listed[conversation.LogEntry](ctx, s.Of.Store, tenant, conversation.LogList, action, "", "", true, limit)
+	found, err := Listed[conversation.LogEntry](ctx, s.KindStore.Store, tenant, conversation.LogList, action, "", "",
+		true, limit)
 	slices.Reverse(found)
 	return found, err
 }
@@ -166,7 +170,7 @@ func (s *TaskStore) stand(ctx context.Context, tenant string, items []ListedTask
 	if len(open) == 0 {
 		return nil
 	}
-	heads, err := RowsAt[task.Head](ctx, s.Of.Store, open)
+	heads, err := RowsAt[task.Head](ctx, s.KindStore.Store, open)
 	if err != nil {
 		return err
 	}

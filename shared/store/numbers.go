@@ -46,7 +46,7 @@ func (s *Store) RequestNumbers(ctx context.Context, tenant string, year int, fro
 
 func numbersOf[T any](ctx context.Context, s *Store, list, tenant string, year int, from string, limit int) (
 	[]T, error) {
-	all, err := Listed[T](ctx, s, tenant, list, task.Series{Year: year}.Of(), "", from, true, limit)
+	all, err := Listed[T](ctx, s, tenant, list, task.Series{Year: year}.YearText(), "", from, true, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the numbers of %d: %w", year, err)
 	}
@@ -138,7 +138,7 @@ func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask
 		places[i] = Place{Ref: task.RefOf(l.tenant, x.taskID()), Key: key(x)}
 		wanted = append(wanted, places[i])
 	}
-	rows, err := RowsAt[T](ctx, l.Of.Store, wanted)
+	rows, err := RowsAt[T](ctx, l.KindStore.Store, wanted)
 	for i, p := range places {
 		if is, there := rows[p]; there {
 			take(&l.all[i], is)
@@ -160,11 +160,11 @@ func (l *lines) actions(ctx context.Context) error {
 	if len(places) == 0 {
 		return nil
 	}
-	actions, err := RowsAt[conversation.Action](ctx, l.Of.Store, places)
+	actions, err := RowsAt[conversation.Action](ctx, l.KindStore.Store, places)
 	if err != nil {
 		return err
 	}
-	titles, err := RowsAt[conversation.Conversation](ctx, l.Of.Store, talks)
+	titles, err := RowsAt[conversation.Conversation](ctx, l.KindStore.Store, talks)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (l *lines) actions(ctx context.Context) error {
 		is, there := actions[Place{Ref: ref, Key: x.Decision.GateKey}]
 		load.Go(func() error {
 			if !there {
-				kept, err := Listed[conversation.Action](ctx, l.Of.Store, l.tenant, conversation.ActionsList,
+				kept, err := Listed[conversation.Action](ctx, l.KindStore.Store, l.tenant, conversation.ActionsList,
 					x.Decision.SessionID, x.Decision.GateKey, x.Decision.GateKey, false, 1)
 				if err != nil {
 					return err

@@ -50,9 +50,9 @@ type StandingOrganisation struct {
 	Accounts     *organisation.Accounts
 }
 
-// Standing reads which organisation stands: one item, and the rows of a version that this process has not read in the
+// Current reads which organisation stands: one item, and the rows of a version that this process has not read in the
 // last hour. Rev is what a commit may rely on, by tenancy.OrganisationKey. With ErrUnreadable it returns the row.
-func (s *OrganisationStore) Standing(ctx context.Context, tenant string) (StandingOrganisation, error) {
+func (s *OrganisationStore) Current(ctx context.Context, tenant string) (StandingOrganisation, error) {
 	row, err := s.OrganisationRow(ctx, tenant)
 	if err != nil || !row.Stands() {
 		return StandingOrganisation{OrganisationRow: row}, err
@@ -129,7 +129,7 @@ func (s *OrganisationStore) assembled(ctx context.Context, pk string) (is versio
 // is not saved again. It returns aggregate.ErrConflict when somebody saved in between.
 func (s *OrganisationStore) Save(ctx context.Context, tenant string, over int, o *organisation.Organisation,
 	accounts *organisation.Accounts, by aggregate.Actor, now time.Time) error {
-	was, err := s.Standing(ctx, tenant)
+	was, err := s.Current(ctx, tenant)
 	if err != nil && !errors.Is(err, ErrUnreadable) {
 		return err
 	}
@@ -219,7 +219,7 @@ func (s *OrganisationStore) clear(ctx context.Context, tenant string, now time.T
 
 // Member says who an account is in the organisation that stands.
 func (s *OrganisationStore) Member(ctx context.Context, tenant, account string) (m tenancy.Employed, err error) {
-	standing, err := s.Standing(ctx, tenant)
+	standing, err := s.Current(ctx, tenant)
 	m.On = aggregate.Owned{Key: tenancy.OrganisationKey, Rev: standing.Rev}
 	if err == nil && standing.Stands() {
 		m.Version, m.Organisation, m.Accounts = standing.Version, standing.Organisation, standing.Accounts

@@ -108,7 +108,7 @@ func (m *mortal) RoundTrip(q *http.Request) (*http.Response, error) {
 // stands says who is the first person of the organisation that stands.
 func (w *organisationWorld) stands(t *testing.T) (first string, rev int) {
 	t.Helper()
-	is := expect.Value(w.Standing(t.Context(), organisationTenant))(t)
+	is := expect.Value(w.Current(t.Context(), organisationTenant))(t)
 	if is.Organisation == nil {
 		return "", is.Rev
 	}
@@ -138,11 +138,11 @@ func (w *organisationWorld) audit(t *testing.T) (all []aggregate.AuditEntry) {
 
 func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 	w := start(t)
-	none := expect.Value(w.Standing(t.Context(), organisationTenant))(t)
+	none := expect.Value(w.Current(t.Context(), organisationTenant))(t)
 	expect.That(t, none.Organisation == nil && none.Rev == 0 && !none.Stands(), "%+v stands", none)
 	o, accounts := company(t, 30, "緑川 誠")
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	is := expect.Value(w.again().Standing(t.Context(), organisationTenant))(t)
+	is := expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
 	expect.Is(t, is.Organisation.SHA256(), o.SHA256())
 	expect.Is(t, is.Accounts.SHA256(), accounts.SHA256())
 	expect.That(t, is.Rev == 1 && is.SavedBy == "U0SUZUKI" && is.SavedAt.Equal(organisationsAt()) &&
@@ -162,7 +162,7 @@ func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 
 	fewer := o.Match(nil, 1).Kept()
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 1, o, fewer, suzuki(), organisationsAt()))
-	is = expect.Value(w.again().Standing(t.Context(), organisationTenant))(t)
+	is = expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
 	expect.That(t, is.Rev == 2 && is.Accounts.People() == 0, "other accounts are not saved: %+v", is.OrganisationRow)
 }
 
@@ -170,7 +170,7 @@ func TestAnOrganisationOf5000PeopleIsSavedAndRead(t *testing.T) {
 	w := start(t)
 	o, accounts := company(t, 5000, "緑川 誠")
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	is := expect.Value(w.again().Standing(t.Context(), organisationTenant))(t)
+	is := expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
 	expect.That(t, len(o.Batches()) >= 3 && len(accounts.Batches()) >= 1, "only %d batches", len(o.Batches()))
 	expect.Is(t, is.Organisation.SHA256(), o.SHA256())
 	expect.Is(t, is.Accounts.People(), 5000)
@@ -181,14 +181,14 @@ func TestAVersionIsReadOnce(t *testing.T) {
 	w := start(t)
 	o, accounts := company(t, 10, "緑川 誠")
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	v := expect.Value(w.Standing(t.Context(), organisationTenant))(t).Version
+	v := expect.Value(w.Current(t.Context(), organisationTenant))(t).Version
 	other := w.again()
 	other.stands(t)
 	_, err := w.Table().Erase(t.Context(), tenancy.OrganisationPartition(organisationTenant, v), nil)
 	expect.NoError(t, err)
 	first, _ := other.stands(t)
 	expect.Is(t, first, "緑川 誠")
-	_, err = w.again().Standing(t.Context(), organisationTenant)
+	_, err = w.again().Current(t.Context(), organisationTenant)
 	expect.Fails(t, err, store.ErrUnreadable)
 }
 
@@ -259,14 +259,14 @@ func TestARemovedOrganisationLeavesItsVersionAndItsRevision(t *testing.T) {
 	w := start(t)
 	o, accounts := company(t, 10, "緑川 誠")
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	was := expect.Value(w.Standing(t.Context(), organisationTenant))(t)
+	was := expect.Value(w.Current(t.Context(), organisationTenant))(t)
 	expect.Fails(t, w.RemoveOrganisation(t.Context(), organisationTenant, 0, suzuki(), organisationsAt()),
 		aggregate.ErrConflict)
 	expect.NoError(t, w.RemoveOrganisation(t.Context(), organisationTenant, 1, suzuki(), organisationsAt()))
 	expect.Fails(t, w.RemoveOrganisation(t.Context(), organisationTenant, 2, suzuki(), organisationsAt()),
 		aggregate.ErrConflict,
 		"nothing stands")
-	is := expect.Value(w.Standing(t.Context(), organisationTenant))(t)
+	is := expect.Value(w.Current(t.Context(), organisationTenant))(t)
 	expect.That(t, is.Organisation == nil && !is.Stands() && is.Rev == 2, "%+v", is.OrganisationRow)
 	_, _, err := w.again().Version(t.Context(), organisationTenant, was.OrganisationVersion)
 	expect.NoError(t, err)
@@ -281,14 +281,14 @@ func TestRowsThatWereChangedAreNotBelieved(t *testing.T) {
 	w := start(t)
 	o, accounts := company(t, 10, "緑川 誠")
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	v := expect.Value(w.Standing(t.Context(), organisationTenant))(t).Version
+	v := expect.Value(w.Current(t.Context(), organisationTenant))(t).Version
 	e := table.NewExpression()
 	e.Set("rows", strings.Replace(string(o.Canonical()), "緑川 誠", "悪川 誠", 1))
 	expect.Value(w.server.DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{TableName: &w.table,
 		Key: map[string]types.AttributeValue{"PK": table.Text(tenancy.OrganisationPartition(organisationTenant, v)),
 			"SK": table.Text("BATCH#0001")},
 		UpdateExpression: e.Update()})))(t)
-	is, err := w.again().Standing(t.Context(), organisationTenant)
+	is, err := w.again().Current(t.Context(), organisationTenant)
 	expect.Fails(t, err, store.ErrUnreadable)
 	expect.That(t, is.Rev == 1 && is.Organisation == nil, "%+v", is)
 	expect.NoError(t, w.again().Save(t.Context(), organisationTenant, 1, o, accounts, suzuki(), organisationsAt()))
@@ -298,7 +298,7 @@ func TestRowsThatWereChangedAreNotBelieved(t *testing.T) {
 
 func TestIdsThatNothingHas(t *testing.T) {
 	w := start(t)
-	_, err := w.Standing(t.Context(), "a#b")
+	_, err := w.Current(t.Context(), "a#b")
 	expect.Fails(t, err, aggregate.ErrNotFound)
 	_, _, err = w.Version(t.Context(), organisationTenant, tenancy.OrganisationVersion{Version: "a#b"})
 	expect.Fails(t, err, aggregate.ErrNotFound)

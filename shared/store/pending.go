@@ -55,7 +55,7 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 	if !ok {
 		return nil, nil // the kind is of a later release
 	}
-	kind, _ := s.kinds.Of(ref.Kind)
+	kind, _ := s.kinds.Named(ref.Kind)
 	r, err := s.unpackRow(kind, it)
 	if err != nil || r == nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Store) Owed(
 	}
 	gates := map[Place]aggregate.Asking{}
 	err = s.rowsAt(ctx, places, func(p Place, it table.Item) error {
-		kind, _ := s.kinds.Of(p.Ref.Kind)
+		kind, _ := s.kinds.Named(p.Ref.Kind)
 		r, err := s.unpackRow(kind, it)
 		if asking, ok := r.(aggregate.Asking); ok {
 			gates[p] = asking

@@ -47,7 +47,7 @@ func testPending(t *testing.T, st *taskStore) {
 
 func testChoiceWaits(t *testing.T, other *taskStore) {
 	ask := func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
+		return a.Ask(a.Head.Run, task.ThreadGate{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
 			tenancy.DefaultSettings(), at())
 	}
 	st := other.suite.store(t)
@@ -158,7 +158,7 @@ func owedGate(n int) *task.Process {
 			People: []circulation.Person{{User: user}}}
 	}
 	return &task.Process{ID: fmt.Sprintf("P%04d", n), Version: 1, CreatedAt: since, Gate: aggregate.Gate{
-		Status: aggregate.PendingApproval, AskedAt: &since, Asked: "hash",
+		Status: aggregate.PendingApproval, AskedAt: &since, AskedSum: "hash",
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(owing), desk("U0NEXT")}},
 	}}

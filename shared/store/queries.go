@@ -49,10 +49,10 @@ func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter
 // Scored reports whether a team of a contest has a scored round. A team goes on only from a scored first round.
 func (s *ContestStore) Scored(ctx context.Context, tenant, execution string) (bool, error) {
 	var k contest.Contest
-	err := s.Of.RowAt(ctx, Place{Ref: contest.Ref(tenant, execution), Key: k.Key()}, &k)
+	err := s.KindStore.RowAt(ctx, Place{Ref: contest.Ref(tenant, execution), Key: k.Key()}, &k)
 	for _, t := range k.Teams {
 		place := Place{Ref: contest.TeamRef(tenant, execution, t.TeamID), Key: contest.BoardKey(1)}
-		if err = s.Of.RowAt(ctx, place, &contest.Board{}); !errors.Is(err, aggregate.ErrNotFound) {
+		if err = s.KindStore.RowAt(ctx, place, &contest.Board{}); !errors.Is(err, aggregate.ErrNotFound) {
 			break
 		}
 	}
@@ -111,7 +111,7 @@ func (s *ContestStore) LoadRoundHistory(ctx context.Context, tenant, execution, 
 		return nil, none, nil
 	}
 	var r contest.Round
-	err := s.Of.RowAt(ctx, Place{Ref: contest.TeamRef(tenant, execution, team), Key: contest.RoundKey(number)}, &r)
+	err := s.KindStore.RowAt(ctx, Place{Ref: contest.TeamRef(tenant, execution, team), Key: contest.RoundKey(number)}, &r)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil, none, nil
 	}
@@ -136,7 +136,7 @@ func (s *ContestStore) LoadRoundHistory(ctx context.Context, tenant, execution, 
 func (s *ContestStore) Summary(ctx context.Context, tenant, execution string) (out ExecutionSummary, err error) {
 	ref := contest.Ref(tenant, execution)
 	var x contest.Summary
-	if err := s.Of.RowAt(ctx, Place{Ref: ref, Key: x.Key()}, &x); err != nil {
+	if err := s.KindStore.RowAt(ctx, Place{Ref: ref, Key: x.Key()}, &x); err != nil {
 		return out, err
 	}
 	out.Summary = x
@@ -166,14 +166,16 @@ func (s *ContestStore) Contests(ctx context.Context, tenant, cursor string, limi
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
 }
 
-// Asked returns the rows of contests by execution, without those that don't exist. The rows may be slightly stale.
-func (s *ContestStore) Asked(ctx context.Context, tenant string, executions ...string) (map[string]contest.Contest,
+// ByExecution returns the rows of contests by execution, without those that don't exist. The rows may be slightly
+// stale.
+func (s *ContestStore) ByExecution(ctx context.Context, tenant string,
+	executions ...string) (map[string]contest.Contest,
 	error) {
 	var places []Place
 	for _, id := range executions {
 		places = append(places, Place{Ref: contest.Ref(tenant, id), Key: (&contest.Contest{}).Key()})
 	}
-	rows, err := RowsAt[contest.Contest](ctx, s.Of.Store, places)
+	rows, err := RowsAt[contest.Contest](ctx, s.KindStore.Store, places)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ type ExecutionSummary struct {
 
 // turn reads a saved answer of a model.
 func (s *ContestStore) turn(ctx context.Context, team aggregate.Ref, key string) (contest.Turn, bool, error) {
-	found, err := Listed[contest.Turn](ctx, s.Of.Store, team.Tenant, contest.TurnsList, team.ID, key, key, false, 1)
+	found, err := Listed[contest.Turn](ctx, s.KindStore.Store, team.Tenant, contest.TurnsList, team.ID, key, key, false, 1)
 	if err != nil || len(found) == 0 {
 		return contest.Turn{}, false, err
 	}

@@ -204,7 +204,7 @@ func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggrega
 		return err
 	}
 	t := &contest.Turn{Name: key, Answer: kept, CreatedAt: now, DeleteAfter: now.Add(turnsLast).Unix()}
-	added, err := k.Store.Of.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
+	added, err := k.Store.KindStore.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
 	if err != nil || added {
 		return err
 	}

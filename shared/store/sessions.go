@@ -23,9 +23,9 @@ type Alone struct {
 	By        aggregate.Actor    `json:"by"`
 }
 
-// Asked is the input of begin-contest: it begins a contest, or describes the one of the file Check, or lists the
+// ContestQuery is the input of begin-contest: it begins a contest, or describes the one of the file Check, or lists the
 // available ones if both are absent.
-type Asked struct {
+type ContestQuery struct {
 	Tenant string `json:"tenant"` // who asks what there is
 	Check  string `json:"check,omitempty"`
 	// Prices are what the tenant's own prices of models become together with the setting that Check is asked for; nil:
@@ -37,9 +37,9 @@ type Asked struct {
 	Locale    string `json:"locale,omitempty"` // of what is said of the files; "": English
 }
 
-// Answered is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet is
-// true, or Contests says what is wrong with the contest's file.
-type Answered struct {
+// ContestResult is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet
+// is true, or Contests says what is wrong with the contest's file.
+type ContestResult struct {
 	Begun      bool        `json:"begun"`
 	OverBudget bool        `json:"over_budget"` // the day, or the month, has no room for its budget
 	NotSet     bool        `json:"not_set"`     // the deployment has no files of contests

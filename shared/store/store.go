@@ -44,26 +44,26 @@ func (s *Store) Table() *table.Table { return s.t }
 // Kinds returns the kinds of aggregates that the store was made for.
 func (s *Store) Kinds() aggregate.Kinds { return s.kinds }
 
-// Of is a store of one kind of aggregates, with the methods of Store.
-type Of[A aggregate.Aggregate] struct{ *Store }
+// KindStore is a store of one kind of aggregates, with the methods of Store.
+type KindStore[A aggregate.Aggregate] struct{ *Store }
 
-func (s Of[A]) Load(ctx context.Context, ref aggregate.Ref) (A, error) {
+func (s KindStore[A]) Load(ctx context.Context, ref aggregate.Ref) (A, error) {
 	return as[A](s.Store.Load(ctx, ref))
 }
 
-func (s Of[A]) Commit(ctx context.Context, a A, c aggregate.Change) (A, error) {
+func (s KindStore[A]) Commit(ctx context.Context, a A, c aggregate.Change) (A, error) {
 	return as[A](s.Store.Commit(ctx, a, c))
 }
 
-func (s Of[A]) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[A]) (A, error) {
+func (s KindStore[A]) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[A]) (A, error) {
 	return as[A](s.Store.Decide(ctx, ref, on(decide)))
 }
 
-func (s Of[A]) DecideOn(ctx context.Context, a A, decide aggregate.Decision[A]) (A, error) {
+func (s KindStore[A]) DecideOn(ctx context.Context, a A, decide aggregate.Decision[A]) (A, error) {
 	return as[A](s.Store.DecideOn(ctx, a, on(decide)))
 }
 
-func (s Of[A]) DecideBoth(ctx context.Context, first, second aggregate.Ref,
+func (s KindStore[A]) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	decide func(a, b A) (ofA, ofB aggregate.Change, err error)) error {
 	return s.Store.DecideBoth(ctx, first, second, func(a, b aggregate.Aggregate) (aggregate.Change, aggregate.Change,
 		error) {
@@ -135,13 +135,13 @@ func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, 
 func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	var places []Place
 	for _, ref := range refs {
-		if kind, _ := s.kinds.Of(ref.Kind); kind.Asked != "" {
-			places = append(places, Place{ref, kind.Asked})
+		if kind, _ := s.kinds.Named(ref.Kind); kind.RequestKey != "" {
+			places = append(places, Place{ref, kind.RequestKey})
 		}
 	}
 	out := map[aggregate.Ref]aggregate.Origin{}
 	return out, s.rowsAt(ctx, places, func(p Place, it table.Item) error {
-		kind, _ := s.kinds.Of(p.Ref.Kind)
+		kind, _ := s.kinds.Named(p.Ref.Kind)
 		r, err := s.unpackRow(kind, it)
 		if asked, ok := r.(interface{ Origin() aggregate.Origin }); ok {
 			out[p.Ref] = asked.Origin()

@@ -31,7 +31,8 @@ import (
 // Local. Each part has its own table.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
-	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, map[string]string{"Stage": "dev"}))(t)
+	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names,
+		map[string]string{"Stage": "dev"}))(t)
 	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest,
 		"DynamoDB Local": moto.LocalForTest} {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +272,8 @@ func finishProcess(n int) decision {
 		var steps []task.Step
 		for i := 1; i <= n; i++ {
 			steps = append(steps, task.Step{
-				StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Access: aggregate.Read,
+				StepID: fmt.Sprintf("step-%d",
+					i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Access: aggregate.Read,
 				Description: "従業員一覧を取得する", ExpectedOutput: "従業員のリスト", ToolVersion: "1",
 			})
 		}
@@ -304,7 +306,8 @@ func finishStep(order int) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		e := a.Execution()
 		result := aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}
-		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "invocation", task.Outcome{Status: task.StepCompleted, Result: &result}, at())
+		return a.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "invocation",
+			task.Outcome{Status: task.StepCompleted, Result: &result}, at())
 	}
 }
 
@@ -327,7 +330,8 @@ func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 // raw reads an item as it is stored.
 func raw(t *testing.T, s *taskStore, pk, sk string) table.Item {
 	t.Helper()
-	out := expect.Value(s.t.DB.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.t.Name, Key: table.Key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
+	out := expect.Value(s.t.DB.GetItem(context.Background(),
+		&dynamodb.GetItemInput{TableName: &s.t.Name, Key: table.Key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
 	return out.Item
 }
 
@@ -343,7 +347,7 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 
 // taskStore is the store of package tasks and the suite that created its table.
 type taskStore struct {
-	Of[*task.Aggregate]
+	KindStore[*task.Aggregate]
 	records.Sessions
 	seal.Rows
 	records.Exports
@@ -355,7 +359,9 @@ type taskStore struct {
 // tasksIn returns a store's tasks and the packages of the other rows in its table.
 func (s *suite) tasksIn(of *Store) *taskStore {
 	return &taskStore{
-		Of[*task.Aggregate]{of}, records.SessionsOf(of.t), seal.Of(of.t), records.ExportsOf(of.t), records.NotesOf(of.t), CounterOf(of.t, of.kinds), s,
+		KindStore[*task.Aggregate]{of},
+		records.SessionsOf(of.t), seal.RowsIn(of.t), records.ExportsOf(of.t), records.NotesOf(of.t),
+		CounterOf(of.t, of.kinds), s,
 	}
 }
 
@@ -372,22 +378,24 @@ func taskKind() aggregate.Kind {
 
 func (s *taskStore) Create(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*task.Head)
-	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
+	return s.KindStore.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
 }
 
 func (s *taskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	root, err := s.Of.Head(ctx, ref)
+	root, err := s.KindStore.Head(ctx, ref)
 	if err != nil {
 		return task.Head{}, err
 	}
 	return *root.(*task.Head), nil
 }
 
-func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (table.Page[task.Task], error) {
+func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
+	limit int) (table.Page[task.Task], error) {
 	if err := f.Check(); err != nil {
 		return table.Page[task.Task]{}, err
 	}
-	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
+	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant,
+		Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
 	type row struct {

@@ -31,7 +31,7 @@ func TaskKind() aggregate.Kind {
 }
 
 // TaskStore reads and writes tasks.
-type TaskStore struct{ Of[*task.Aggregate] }
+type TaskStore struct{ KindStore[*task.Aggregate] }
 
 // OpenTasks returns a function's store by its environment.
 func OpenTasks(cfg aws.Config, env boot.Table) *TaskStore {
@@ -44,18 +44,18 @@ func NewTasks(db *dynamodb.Client, table string) *TaskStore {
 }
 
 // TasksOf returns the store of the tasks in s.
-func TasksOf(s *Store) *TaskStore { return &TaskStore{Of[*task.Aggregate]{Store: s}} }
+func TasksOf(s *Store) *TaskStore { return &TaskStore{KindStore[*task.Aggregate]{Store: s}} }
 
 // Create is store.Store.Create for the task that c begins.
 func (s *TaskStore) Create(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*task.Head)
-	return s.Of.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
+	return s.KindStore.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
 }
 
 // Head reads the head alone, consistently. It serves frequent checks during a long call. It returns
 // aggregate.ErrNotFound when this tenant has no such task.
 func (s *TaskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	root, err := s.Of.Head(ctx, ref)
+	root, err := s.KindStore.Head(ctx, ref)
 	if err != nil {
 		return task.Head{}, err
 	}
@@ -89,7 +89,7 @@ func rowsOf[T any](ctx context.Context, s *TaskStore, key, tenant string, ids []
 	for i, id := range ids {
 		places[i] = Place{Ref: task.RefOf(tenant, id), Key: key}
 	}
-	rows, err := RowsAt[T](ctx, s.Of.Store, places)
+	rows, err := RowsAt[T](ctx, s.KindStore.Store, places)
 	if err != nil {
 		return nil, err
 	}

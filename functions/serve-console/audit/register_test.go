@@ -52,7 +52,7 @@ func numbered(w *consoletest.World, n int) string {
 	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1, "締切は金曜です"))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		hand := circulation.Person{User: webapi.Suzuki}
-		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().AskedSum}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
 		return a.Act(a.Process().ID, act, by, w.AnyMember(), w.Now())
 	})
@@ -112,7 +112,7 @@ func prints(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register/" + number)
-	page.Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().Asked, "go run ./infra/audit prove",
+	page.Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum, "go run ./infra/audit prove",
 		w.Ref.ID)
 	page.Holds(t, `class="stamps"`)
 }
@@ -222,7 +222,8 @@ func listsActions(t *testing.T, w *consoletest.World) {
 	x := k.ProposesBy(o)
 	hand := circulation.Person{User: webapi.Suzuki}
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Current().Gate.Asked}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1,
+			Hash: a.Current().Gate.AskedSum}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
 		return a.Act(x.ActionID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
 	})

@@ -79,7 +79,7 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
-	d.AskedHash, d.Opened, d.Acts = g.Asked, circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)
+	d.AskedHash, d.Opened, d.Acts = g.AskedSum, circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
 	d.Printed, d.PrintedBy, d.Boxes = c.Now(), called(v.User), boxes(g, called, v.Texts("route"))
 	if x.Action != nil {

@@ -137,7 +137,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		w.Record(entries...)
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		w.Console.Store = web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).Of.Store)
+		w.Console.Store = web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store)
 		b := w.As(webapi.Suzuki)
 		for _, path := range []string{
 			"/console/tasks", "/console/tasks?status=done", "/console/tasks?person=" + webapi.Sato,
@@ -194,7 +194,7 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	w, h := consoletest.New(t, db), &heard{}
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
-	counted, plain := web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).Of.Store), w.Console.Store
+	counted, plain := web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store), w.Console.Store
 	// Titles, and the requesters' words; what the viewer owes, for whom they stand in, and what waits.
 	want := []string{"BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {

@@ -71,7 +71,7 @@ func stoodFor(w *consoletest.World) string {
 			From: today + organisation.Date(30*i)}
 		d.Until = d.From + 20
 		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}, Person: principal}
-		expect.NoError(w.T, second(w.Store.Of.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))
+		expect.NoError(w.T, second(w.Store.KindStore.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))
 	}
 	return "/console/stand-ins"
 }
@@ -232,7 +232,7 @@ func walked(w *consoletest.World) string {
 	})
 	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Hands = 3 },
 		func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Guest}} },
-		func(g *aggregate.Gate) { g.Asked = aggregate.HashOf("x") },
+		func(g *aggregate.Gate) { g.AskedSum = aggregate.HashOf("x") },
 		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)), w.Acts(circulation.Stamp, 2,
 			webapi.Tanaka),
 		w.Acts(circulation.Stamp, 2, webapi.Alex), w.Acts(circulation.TakeBack, 2, webapi.Alex),
@@ -313,7 +313,7 @@ func successorLooks(w *consoletest.World) []look {
 	p := w.PlannedOnRoute(w.SettingsNow(), opening, consoletest.Message(1, "勤怠をお送りします。")).Process()
 	q := url.Values{"gate": {p.ID}, "stage": {"1"}, "for": {gone}}
 	ask := look{name: "successor", path: w.TaskPage() + "/successor?" + q.Encode()}
-	q.Set("asked", p.Asked)
+	q.Set("asked", p.AskedSum)
 	q.Set("to", webapi.Suzuki)
 	q.Set("reason", "部長の退職のため、後任が決まるまで担当します。")
 	return []look{ask, {name: "successor-refused", path: w.TaskPage() + "/successor", form: q},

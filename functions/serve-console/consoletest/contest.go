@@ -25,20 +25,20 @@ type Beginner struct {
 	Begun  []store.Alone
 	More   int // warnings of configs/contest.toml beside the one that is named
 	// Checked is the last question about one file.
-	Checked store.Asked
+	Checked store.ContestQuery
 	// mostOfDay limits the day's budget; 0: no limit.
 	MostOfDay aggregate.MicroUSD
 }
 
-func (b *Beginner) Ask(ctx context.Context, asked store.Asked) (store.Answered, error) {
+func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error) {
 	if b.Down {
-		return store.Answered{}, explain.ErrUnavailable
+		return store.ContestResult{}, explain.ErrUnavailable
 	}
 	teams := []contest.Entry{{TeamID: "a", TeamName: "堅実"}, {TeamID: "b", TeamName: "速攻"}}
 	if x := asked.Begin; x != nil {
 		b.Begun = append(b.Begun, *x)
 		if x.File != "configs/contest.toml" {
-			return store.Answered{}, nil
+			return store.ContestResult{}, nil
 		}
 		err := b.W.Console.Contests.Begin(ctx, contest.Order{
 			Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: teams,
@@ -46,12 +46,12 @@ func (b *Beginner) Ask(ctx context.Context, asked store.Asked) (store.Answered, 
 			TeamTimeoutSeconds: 300, TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay,
 		})
 		if errors.As(err, new(aggregate.ErrFull)) {
-			return store.Answered{OverBudget: true}, nil
+			return store.ContestResult{OverBudget: true}, nil
 		}
 		if errors.Is(err, aggregate.ErrExists) {
 			err = nil
 		}
-		return store.Answered{Begun: err == nil}, err
+		return store.ContestResult{Begun: err == nil}, err
 	}
 	all := []store.Described{
 		{File: "configs/contest.toml", Teams: teams, MinRounds: 1, MaxRounds: 3, TeamSeconds: 300,
@@ -66,7 +66,7 @@ func (b *Beginner) Ask(ctx context.Context, asked store.Asked) (store.Answered, 
 		b.Checked = asked
 		all = slices.DeleteFunc(all, func(d store.Described) bool { return d.File != asked.Check })
 	}
-	return store.Answered{NotSet: b.NotSet, Contests: all}, nil
+	return store.ContestResult{NotSet: b.NotSet, Contests: all}, nil
 }
 
 type Contest struct {

@@ -142,7 +142,7 @@ func Desk(name string, need int, users ...string) circulation.Stage {
 func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 	return func(g *aggregate.Gate) {
 		at := w.Now()
-		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
+		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
 		g.Askers = []circulation.Person{{User: webapi.Sato}}
 	}
@@ -195,7 +195,7 @@ func (w *World) Acts(
 	return func(g *aggregate.Gate) {
 		who := circulation.Person{User: hand}
 		act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, At: w.Now(), Stage: stage,
-			Hash: g.Asked, Surface: "slack"}
+			Hash: g.AskedSum, Surface: "slack"}
 		if act.Ends() || kind == circulation.Stand {
 			act.Text = "宛名が違います"
 		}

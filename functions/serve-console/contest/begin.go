@@ -27,7 +27,7 @@ import (
 
 // Beginner lists the contests that the files describe, and begins contests.
 type Beginner interface {
-	Ask(ctx context.Context, asked store.Asked) (store.Answered, error)
+	Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
 }
 
 // beginContest calls the function that reads the contest files: the console has no access to them.
@@ -38,7 +38,7 @@ func Function(cfg aws.Config, name string) Beginner {
 	return beginContest{outbound.PatientFunction(cfg, name)}
 }
 
-func (b beginContest) Ask(ctx context.Context, asked store.Asked) (out store.Answered, err error) {
+func (b beginContest) Ask(ctx context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
 	if err := b.function.Call(ctx, asked, &out); err != nil {
 		return out, fmt.Errorf("ask begin-contest: %w", err)
 	}
@@ -104,7 +104,7 @@ func (c *Pages) showBeginForm(
 	if err == nil && most < aggregate.USD(mostContestUSD) {
 		p.Most = most.String()
 	}
-	found, err := c.Begin.Ask(r.Context(), store.Asked{Tenant: v.Tenant, Locale: v.Locale})
+	found, err := c.Begin.Ask(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""], status = words.Say("not_now"), http.StatusServiceUnavailable
@@ -168,7 +168,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
 	}
-	answer, err := c.Begin.Ask(r.Context(), store.Asked{Begin: &asked, Locale: v.Locale})
+	answer, err := c.Begin.Ask(r.Context(), store.ContestQuery{Begin: &asked, Locale: v.Locale})
 	switch {
 	case err != nil:
 		slog.ErrorContext(

@@ -183,7 +183,7 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	for _, b := range board.Items {
 		of = append(of, b.ExecutionID)
 	}
-	asked, err := c.Contests.Asked(r.Context(), v.Tenant, of...)
+	asked, err := c.Contests.ByExecution(r.Context(), v.Tenant, of...)
 	if err != nil {
 		return err
 	}

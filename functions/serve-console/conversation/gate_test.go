@@ -99,7 +99,7 @@ func testRouteOfPastAction(t *testing.T, w *consoletest.World) {
 
 func testUnroutedAction(t *testing.T, w *consoletest.World) {
 	k := onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki))
-	k.ChangeAction(func(g *aggregate.Gate) { g.Status, g.Route, g.Asked = aggregate.Generating, nil, "" })
+	k.ChangeAction(func(g *aggregate.Gate) { g.Status, g.Route, g.AskedSum = aggregate.Generating, nil, "" })
 	b := w.As(webapi.Sato)
 	page := b.Get(k.Page())
 	page.Says(t, 200, "回覧先を確認中", "回覧先を確認しています。").Holds(t, `value="cancel_action"`, `value="close_session"`)

@@ -353,8 +353,8 @@ func Function(cfg aws.Config, name string) Agents {
 }
 
 func (m answerMessage) Answering(ctx context.Context, tenant string) ([]agent.Answering, error) {
-	var out agent.Answered
-	if err := m.function.Call(ctx, agent.Asked{Tenant: tenant}, &out); err != nil {
+	var out agent.AnsweringResult
+	if err := m.function.Call(ctx, agent.AnsweringQuery{Tenant: tenant}, &out); err != nil {
 		return nil, fmt.Errorf("ask answer-message: %w", err)
 	}
 	return out.Agents, nil

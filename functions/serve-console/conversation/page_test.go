@@ -217,7 +217,7 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 // The page lists what the agent read of files, as text, and a request that a person may make of it.
 func pageOfReads(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
-	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", Asked: true,
+	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", ByButton: true,
 		Files: &conversation.Reading{Read: []conversation.Read{
 			{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef",
 				At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},

@@ -262,7 +262,7 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	defer cancel()
 	click := c.Click(v, a.Ref(), a.Ref().ID)
 	verdict := c.Maker().Propose(ctx, click, key, own)
-	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Of == nil {
+	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil {
 		return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "propose_action")
 	}
 	t, err := c.load(r.Context(), v, a.Ref(), nil)

@@ -96,7 +96,7 @@ func (a *asked) looked(do func(d *decide.Directory) error) error {
 	}
 	for left := mostAsked; ; {
 		s.lacks.users, s.lacks.groups = nil, nil
-		err := do(decide.Of(a.org, s))
+		err := do(decide.NewDirectory(a.org, s))
 		n := len(s.lacks.users) + len(s.lacks.groups)
 		if n == 0 {
 			return err
@@ -152,7 +152,7 @@ func readersOf(x *rules.Rules) (ids []string) {
 // organised reads which organisation stands.
 func (a *asked) organised() error {
 	a.day = a.Today()
-	is, err := a.Organisations.Standing(a.r.Context(), a.v.Tenant)
+	is, err := a.Organisations.Current(a.r.Context(), a.v.Tenant)
 	if errors.Is(err, store.ErrUnreadable) {
 		slog.ErrorContext(a.r.Context(), "the organisation can't be read", "tenant", a.v.Tenant, "err", err)
 		a.unread = true

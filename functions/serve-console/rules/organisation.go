@@ -48,7 +48,7 @@ func (c *OrganisationPages) Routes() []web.Route {
 // standing reads what stands. Unread says that it can't be read, though it is there.
 func (c *OrganisationPages) standing(ctx context.Context, v *web.Viewer) (is store.StandingOrganisation, unread bool,
 	err error) {
-	is, err = c.Organisations.Standing(ctx, v.Tenant)
+	is, err = c.Organisations.Current(ctx, v.Tenant)
 	if errors.Is(err, store.ErrUnreadable) {
 		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", v.Tenant, "err", err)
 		return is, true, nil
@@ -138,7 +138,7 @@ func (c *OrganisationPages) askRemoval(w http.ResponseWriter, r *http.Request, v
 		return err
 	}
 	t := texts{v.Texts("organisation")}
-	none := decide.Of(nil, listing{more: true})
+	none := decide.NewDirectory(nil, listing{more: true})
 	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.Today().String())}
 	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation/remove")
@@ -181,7 +181,7 @@ func textOf(r *http.Request) (text []byte, encoding string, err error) {
 
 // download sends what stands.
 func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	is, err := c.Organisations.Standing(r.Context(), v.Tenant)
+	is, err := c.Organisations.Current(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}

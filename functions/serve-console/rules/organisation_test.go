@@ -64,7 +64,7 @@ func savedOrganisation(t *testing.T, b *consoletest.Browser, file string) {
 // stands returns what stands.
 func stands(w *consoletest.World) store.StandingOrganisation {
 	w.T.Helper()
-	return expect.Value(w.Console.Organisations.Standing(w.T.Context(), w.Tenant.ID))(w.T)
+	return expect.Value(w.Console.Organisations.Current(w.T.Context(), w.Tenant.ID))(w.T)
 }
 
 func TestOrganisation(t *testing.T) {
@@ -116,7 +116,7 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 	expect.Is(t, is.SHA256, expect.Value(organisation.Read([]byte(staffFile)))(t).SHA256())
 	number, _ := is.Accounts.Number(webapi.Sato)
 	expect.That(t, number == "2" && is.SavedBy == webapi.Suzuki, "%q, by %s", number, is.SavedBy)
-	guest := is.Accounts.Of("4")
+	guest := is.Accounts.ByNumber("4")
 	expect.That(t, len(guest) == 1 && guest[0].Guest, "%+v", guest)
 	b.Get(page).Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", ja.Say("next_change")+" 2099-10-01", "鈴木 一郎").
 		Holds(t, page+".csv", page+"/remove")

@@ -40,7 +40,7 @@ type aboveData struct{ Number, Name, Post, How, Accounts string }
 
 // people shows where somebody stands on a day: departments, positions, who stands above them.
 func (c *OrganisationPages) people(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	is, err := c.Organisations.Standing(r.Context(), v.Tenant)
+	is, err := c.Organisations.Current(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
@@ -150,10 +150,10 @@ func (c *OrganisationPages) accountNames(r *http.Request, v *web.Viewer, account
 	people []string) func(number string) string {
 	var ids []string
 	for _, number := range people {
-		for _, a := range accounts.Of(number) {
+		for _, a := range accounts.ByNumber(number) {
 			ids = append(ids, a.ID)
 		}
 	}
 	t, names := texts{v.Texts("organisation")}, c.Names(r.Context(), v, ids...)
-	return func(number string) string { return t.matched(accounts.Of(number), t.accountOf(names)) }
+	return func(number string) string { return t.matched(accounts.ByNumber(number), t.accountOf(names)) }
 }

@@ -50,7 +50,7 @@ func form(w *consoletest.World, principal, hand string, change ...string) url.Va
 // told returns how many notices somebody was sent of delegations, whether these were ended or not.
 func told(w *consoletest.World, user string) (n int) {
 	w.T.Helper()
-	for _, d := range expect.Value(w.Store.Of.Delegations(w.T.Context(), w.Tenant.ID))(w.T) {
+	for _, d := range expect.Value(w.Store.KindStore.Delegations(w.T.Context(), w.Tenant.ID))(w.T) {
 		open := d
 		open.EndedAt = nil
 		for _, x := range []tenancy.Delegation{d, open} {
@@ -70,7 +70,7 @@ func testOwn(t *testing.T, w *consoletest.World) {
 		tanaka.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
 	}
 	tanaka.Get(address).Says(t, http.StatusOK, "Alex Kim", day(w, 0)+" – "+day(w, 9), "代理中", "終える")
-	d := expect.Value(w.Store.Of.StandIns(t.Context(), w.Tenant.ID, webapi.Alex))(t)
+	d := expect.Value(w.Store.KindStore.StandIns(t.Context(), w.Tenant.ID, webapi.Alex))(t)
 	expect.That(t, len(d) == 1 && d[0].SetBy.User == webapi.Tanaka && d[0].Rev == 1, "%+v", d)
 	expect.That(t, told(w, webapi.Alex) == 1 && told(w, webapi.Tanaka) == 1, "not both are told once")
 	tanaka.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key}}).Leads(t, address+"?done=stand_in_ended")
@@ -91,7 +91,7 @@ func testNamed(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
 	alex.Get(address).Says(t, http.StatusOK, "田中 恵", "終える")
 	alex.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
-	d := expect.Value(w.Store.Of.Delegation(t.Context(), tenancy.Delegation{TenantID: w.Tenant.ID,
+	d := expect.Value(w.Store.KindStore.Delegation(t.Context(), tenancy.Delegation{TenantID: w.Tenant.ID,
 		Hand: account(webapi.Alex), Principal: account(webapi.Tanaka),
 		From: organisation.DateOf(w.Now().In(tenancy.Zone()))}))(t)
 	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
@@ -111,7 +111,7 @@ func testForOthers(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Tanaka).Get(address).Says(t, http.StatusOK, "鈴木 一郎", "終える")
 	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 3)
 	admin.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
-	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
 	expect.That(t, len(d) == 1 && d[0].EndedBy == webapi.Suzuki, "%+v", d)
 }
 
@@ -138,7 +138,7 @@ func testRefused(t *testing.T, w *consoletest.World) {
 	}
 	member.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
 	member.Post(address, form(w, "", webapi.Alex, "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "同じ二人")
-	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
+	expect.Is(t, len(expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
 }
 
 type silent struct{}
@@ -153,7 +153,7 @@ func testSilent(t *testing.T, w *consoletest.World) {
 	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 0)
 	member.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
 	w.Console.Messages = answers
-	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
+	expect.Is(t, len(expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
 }
 
 func testOthers(t *testing.T, w *consoletest.World) {
@@ -164,7 +164,7 @@ func testOthers(t *testing.T, w *consoletest.World) {
 	sato.Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
 	sato.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
 	sato.Post(address, url.Values{"act": {"other"}}).Says(t, http.StatusForbidden)
-	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
 	expect.That(t, len(d) == 1 && d[0].EndedAt == nil, "%+v", d)
 }
 
@@ -173,10 +173,10 @@ func testFormerAdmin(t *testing.T, w *consoletest.World) {
 	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
 	owner.Admins = []string{webapi.Sato}
 	by := w.By
-	expect.NoError(t, w.Store.Of.SaveTenant(t.Context(), owner, by, w.Now()))
+	expect.NoError(t, w.Store.KindStore.SaveTenant(t.Context(), owner, by, w.Now()))
 	w.Later(time.Second)
 	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
-	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 0, "rows")
+	expect.Is(t, len(expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)), 0, "rows")
 }
 
 func testForm(t *testing.T, w *consoletest.World) {
@@ -234,7 +234,7 @@ func testOrganised(t *testing.T, w *consoletest.World) {
 	sato.Post(address, form(w, "", webapi.Tanaka)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
 	admin.Post(address, form(w, webapi.Alex, webapi.Sato)).Says(t, http.StatusUnprocessableEntity, "登録がありません")
 	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
-	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
 	expect.Must(t, len(d) == 1, "%+v", d)
 	expect.That(t, d[0].Key() == "1#3#"+day(w, 0) && d[0].Channel != "" && d[0].Team == w.Tenant.TeamID, "%+v", d[0])
 	sato.Get(address).Says(t, http.StatusOK, "鈴木 一郎", "代理中", "終える")

@@ -79,7 +79,7 @@ func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.O
 	for day, more := o.NextChange(today); more && len(days) < organisation.MaxChanges; day, more = o.NextChange(day) {
 		days = append(days, day.String())
 	}
-	d := decide.Of(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
+	d := decide.NewDirectory(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
 	return t.emptied(t.Say("stages"), x, d, days...)
 }
 

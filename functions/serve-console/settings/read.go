@@ -21,7 +21,7 @@ func formOf(s tenancy.Settings) url.Values {
 	form := url.Values{}
 	for _, f := range s.Fields() {
 		switch {
-		case !f.Asked() || f.Kind == tenancy.KindRows:
+		case !f.OnPage() || f.Kind == tenancy.KindRows:
 		case f.Kind == tenancy.KindPeople, f.Kind == tenancy.KindGroups:
 			form[f.Name] = slices.Clone(f.Value.Interface().([]string))
 		case f.Kind == tenancy.KindDollars:
@@ -39,7 +39,7 @@ func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.
 	s := over
 	unread := map[string]tenancy.Rule{}
 	for _, f := range s.Fields() {
-		if form.Has(f.Name) && f.Asked() {
+		if form.Has(f.Name) && f.OnPage() {
 			if rule := typedOver(f, form); rule != "" {
 				unread[f.Name] = rule
 			}

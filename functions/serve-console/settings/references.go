@@ -20,7 +20,7 @@ import (
 
 // ContestFiles checks the files of contests, which the console has no access to.
 type ContestFiles interface {
-	Ask(ctx context.Context, asked store.Asked) (store.Answered, error)
+	Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
 }
 
 // errNoFiles: the files of a contest could not be checked, so nothing was saved.
@@ -30,7 +30,7 @@ var errNoFiles = errors.New("the files of contests can't be checked")
 // The prices are those that are saved with the setting; nil: those that were saved before.
 func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
 	*store.Described, error) {
-	answer, err := c.Contests.Ask(ctx, store.Asked{
+	answer, err := c.Contests.Ask(ctx, store.ContestQuery{
 		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices, Locale: v.Locale,
 	})
 	if err != nil {

@@ -239,7 +239,7 @@ func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Member
 
 func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference) (all []change) {
 	for _, d := range diff {
-		if x, ok := tenancy.SettingNamed(d.Field); !ok || x.Asked() {
+		if x, ok := tenancy.SettingNamed(d.Field); !ok || x.OnPage() {
 			all = append(all, change{t.label(d.Field), t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)})
 		}
 	}
@@ -348,7 +348,7 @@ func (t settingsTexts) label(field string) string {
 	switch {
 	case field == "admins":
 		return t.Say("admins")
-	case !ok || !x.Asked():
+	case !ok || !x.OnPage():
 		return field
 	}
 	label := x.Says.In(t.Locale()).Label

@@ -39,13 +39,13 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 		}
 		for _, f := range is.Fields() {
 			named := func(d tenancy.Difference) bool { return d.Field == f.Name }
-			if n := asked[f.Name]; f.Asked() != (n == 1) || f.Asked() == slices.ContainsFunc(unasked, named) ||
+			if n := asked[f.Name]; f.OnPage() != (n == 1) || f.OnPage() == slices.ContainsFunc(unasked, named) ||
 				f.Own != slices.ContainsFunc(own, named) {
 				t.Errorf("%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
 			}
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
 			if told := texts.differences(nil, changed); len(changed) != 1 ||
-				f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
+				f.OnPage() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
 				t.Errorf("%s: the change of %s is told as %v", locale, f.Name, told)
 			}
 			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,

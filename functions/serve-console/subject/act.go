@@ -111,7 +111,7 @@ func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject,
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.Store.Of.Store.Load(r.Context(), ref)
+	x, err := c.Store.KindStore.Store.Load(r.Context(), ref)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,8 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 }
 
 func (c *Acts) Maker() decide.Maker {
-	return decide.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now, Organised: c.Organised}
+	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now,
+		Organised: c.Organised}
 }
 
 func (c *Acts) decide(
@@ -199,7 +200,7 @@ func (c *Acts) Decided(
 			verdict.Measure(c.Now())
 		}
 		return c.Done(w, r, cmp.Or(on.To, on.Path+click.Ref.ID), "act_"+done)
-	case errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Of == nil:
+	case errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil:
 		return verdict.Err
 	}
 	verdict.Log(r.Context(), log)

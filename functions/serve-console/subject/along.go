@@ -202,7 +202,7 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 
 // became names what the viewer's act came to: what an act on a gate under a rule leaves, else the act.
 func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Wanted) string {
-	a, err := c.Store.Of.Store.Load(ctx, ref)
+	a, err := c.Store.KindStore.Store.Load(ctx, ref)
 	of, asks := a.(decide.Subject)
 	if err != nil || !asks {
 		return string(x.Act)
@@ -290,7 +290,7 @@ func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 	if d.st = circulation.Walk(d.g); d.st.Refused != nil {
 		return d.words.Say("unknown"), until
 	}
-	s := d.st.Asked()
+	s := d.st.CurrentStage()
 	if s == nil {
 		return "", until
 	}
@@ -312,7 +312,7 @@ func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 // Until returns until when the present stage of a gate under a rule is asked, or zero.
 func RouteUntil(g *aggregate.Gate) (until time.Time) {
 	st := circulation.Walk(g.Circulating())
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		until = web.TimeOf(s.DecideBy)
 	}
 	return until

@@ -175,7 +175,7 @@ func testStandInTakesBack(t *testing.T, w *consoletest.World) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.By.Team}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		act := circulation.Act{
-			Kind: circulation.Stamp, Stage: 1, Hash: a.Process().Asked, Hand: circulation.Person{User: webapi.Tanaka},
+			Kind: circulation.Stamp, Stage: 1, Hash: a.Process().AskedSum, Hand: circulation.Person{User: webapi.Tanaka},
 			Principal: circulation.Person{User: webapi.Suzuki},
 		}
 		consoletest.For(webapi.Suzuki)(&act)

@@ -138,7 +138,7 @@ func (d *drawing) draw(out *Route) {
 	for _, p := range d.g.Route.Readers {
 		out.Readers = append(out.Readers, d.Person(p.User))
 	}
-	out.Asked, out.Opened = d.gate.Asked, circulation.RouteHash(d.g)
+	out.Asked, out.Opened = d.gate.AskedSum, circulation.RouteHash(d.g)
 	if len(d.g.Acts) > 0 {
 		out.Acts = circulation.Hash(d.g.Acts)
 	}
@@ -367,7 +367,7 @@ func (d *drawing) via(how string) string {
 func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
 	read := sync.OnceValue(func() map[string]string {
 		names := map[string]string{}
-		is, err := c.Organisations.Standing(ctx, v.Tenant)
+		is, err := c.Organisations.Current(ctx, v.Tenant)
 		if err != nil {
 			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
 		}

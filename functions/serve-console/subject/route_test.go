@@ -27,7 +27,7 @@ func desk(name string, need int, users ...string) circulation.Stage {
 
 func gateOf(stages ...circulation.Stage) aggregate.Gate {
 	return aggregate.Gate{
-		Status: aggregate.PendingApproval, AskedAt: &asked, Asked: "hash", Askers: []circulation.Person{{User: "Q"}},
+		Status: aggregate.PendingApproval, AskedAt: &asked, AskedSum: "hash", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true,
 			Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
@@ -43,7 +43,7 @@ func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, h
 	more ...func(*circulation.Act)) aggregate.Gate {
 	t.Helper()
 	who := circulation.Person{User: hand}
-	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, Stage: stage, Hash: g.Asked,
+	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, Stage: stage, Hash: g.AskedSum,
 		At: asked.Add(time.Duration(len(g.Acts)+1) * time.Minute), Surface: "slack"}
 	if act.Ends() || kind == circulation.Stand {
 		act.Text = "宛名が違います"
@@ -187,7 +187,7 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 
 func TestAGateIsNotDrawnBeforeItsRoute(t *testing.T) {
 	g := three()
-	g.Status, g.Route, g.Asked = aggregate.Generating, nil, ""
+	g.Status, g.Route, g.AskedSum = aggregate.Generating, nil, ""
 	r := reader("ja").Route(&g, false)
 	expect.That(t, !r.Unknown && r.Note == "回覧先を確認しています。" && r.Stages == nil, "%+v", r)
 	expect.That(t, reader("ja").Route(&g, true).Note == "", "it is looked up after its end")

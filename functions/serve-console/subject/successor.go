@@ -63,7 +63,7 @@ func refOf(of func(tenant, id string) aggregate.Ref) func(*http.Request, *web.Vi
 
 // succession finds who may take somebody's place.
 func (c *SuccessorPages) succession() *decide.Succession {
-	return &decide.Succession{Rows: c.Store.Of.Store, Slack: slack{c.Slack, c.Listing}, Known: &c.known,
+	return &decide.Succession{Rows: c.Store.KindStore.Store, Slack: slack{c.Slack, c.Listing}, Known: &c.known,
 		Standing: c.standing, Now: c.Now}
 }
 
@@ -77,9 +77,9 @@ func (s slack) Usergroups(ctx context.Context) ([]slackapi.Group, error) {
 	return s.listing.Usergroups(ctx)
 }
 
-func (c *SuccessorPages) standing(ctx context.Context, tenant string) (decide.Standing, error) {
-	is, err := c.Organisations.Standing(ctx, tenant)
-	out := decide.Standing{On: []aggregate.Owned{
+func (c *SuccessorPages) standing(ctx context.Context, tenant string) (decide.StandingOrganisation, error) {
+	is, err := c.Organisations.Current(ctx, tenant)
+	out := decide.StandingOrganisation{On: []aggregate.Owned{
 		{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}
 	if err == nil && is.Organisation != nil {
 		out.Organisation = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
@@ -110,7 +110,7 @@ func successorBy(r *http.Request) decide.Successor {
 	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
 	return decide.Successor{
 		Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
-		To:      r.PostFormValue("to"), Asked: r.PostFormValue("asked"),
+		To:      r.PostFormValue("to"), Hash: r.PostFormValue("asked"),
 		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
 	}
 }
@@ -141,7 +141,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	reader := RouteReader{Locale: v.Locale, Person: name, Named: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{
-		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate,
+		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum, Gate: x.Gate,
 		For:    x.For,
 		Number: x.Stage, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
 		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText,

@@ -143,7 +143,7 @@ func refuses(t *testing.T, w *consoletest.World, change func(f url.Values), says
 	t.Helper()
 	b, before := w.As(webapi.Suzuki), len(gate(w).Acts)
 	p := w.Load().Process()
-	f := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {gone}, "asked": {p.Asked},
+	f := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {gone}, "asked": {p.AskedSum},
 		"to": {webapi.Alex}, "reason": {"退職のため"}}
 	change(f)
 	a := b.Post(w.TaskPage()+"/successor", f)
@@ -200,7 +200,7 @@ func stamped(w *consoletest.World, stage int, user string) {
 	who := circulation.Person{User: user}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Act(p.ID, circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: stage,
-			Hash: p.Asked},
+			Hash: p.AskedSum},
 			aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
 	})
 }
@@ -299,7 +299,7 @@ func testMovesBetween(t *testing.T, w *consoletest.World) {
 			expect.NoError(t, w.Store.SaveTenant(t.Context(), is, w.By, w.Now()))
 		}
 	}
-	maker := decide.Maker{Store: w.Store.Of.Store, People: w.Console.People, Results: w.Results, Now: w.Now}
+	maker := decide.Maker{Store: w.Store.KindStore.Store, People: w.Console.People, Results: w.Results, Now: w.Now}
 	for name, c := range map[string]struct {
 		once  func()
 		stage int
@@ -318,13 +318,15 @@ func testMovesBetween(t *testing.T, w *consoletest.World) {
 		ruled(w, webapi.Alex)
 		waits(w)
 		is := w.Load()
-		x := &decide.Succession{Rows: &moving{w.Store.Of.Store, c.once}, Slack: slack{w.People, w.Console.Listing},
+		x := &decide.Succession{Rows: &moving{w.Store.KindStore.Store, c.once}, Slack: slack{w.People, w.Console.Listing},
 			Known: &people.Requesters{}, Now: w.Now,
-			Standing: func(context.Context, string) (decide.Standing, error) { return decide.Standing{}, nil }}
+			Standing: func(context.Context, string) (decide.StandingOrganisation, error) {
+				return decide.StandingOrganisation{}, nil
+			}}
 		v := decide.Vacancy{Gate: is.Process().ID, Stage: c.stage, For: c.of}
 		verdict := maker.Stand(t.Context(), x, is, decide.Click{Ref: is.Ref(), ID: v.Gate, Want: people.Want{
 			User: webapi.Suzuki, Surface: aggregate.SurfaceConsole}},
-			decide.Successor{Vacancy: v, To: webapi.Alex, Reason: "退職のため", Asked: is.Process().Asked})
+			decide.Successor{Vacancy: v, To: webapi.Alex, Reason: "退職のため", Hash: is.Process().AskedSum})
 		var why circulation.Why
 		if r, is := errors.AsType[*circulation.Refusal](verdict.Err); is {
 			why = r.Why

@@ -152,7 +152,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	if err != nil {
 		return nil, err
 	}
-	plans, err := store.RowsAt[task.Process](r.Context(), c.Store.Of.Store, gated)
+	plans, err := store.RowsAt[task.Process](r.Context(), c.Store.KindStore.Store, gated)
 	if err != nil {
 		return nil, err
 	}

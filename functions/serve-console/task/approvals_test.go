@@ -123,7 +123,7 @@ func testSorting(t *testing.T, w *consoletest.World) {
 	w.Receive(task.Request{User: webapi.Alex, Channel: "C0ELSEWHERE", ChannelType: "channel", MessageTS: ts,
 		ThreadTS: "1.1"})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
+		return a.Ask(a.Head.Run, task.ThreadGate{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
 			tenancy.DefaultSettings(), now)
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {

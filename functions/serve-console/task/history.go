@@ -161,7 +161,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		t.Answer = r.prose(a.Answer.Sentence)
 	}
 	if c := a.Choice; c != nil {
-		t.Choice = &Choice{Task: c.Beside.TaskID, Title: card.OneLine(c.Beside.Title), As: c.As, Over: c.Over || c.GateOver}
+		t.Choice = &Choice{Task: c.Gate.TaskID, Title: card.OneLine(c.Gate.Title), As: c.As, Over: c.Over || c.GateOver}
 		if c.DecidedAt != nil {
 			t.Choice.By, t.Choice.At = r.Person(c.DecidedBy), *c.DecidedAt
 		}

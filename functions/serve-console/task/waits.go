@@ -138,7 +138,7 @@ func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns []circulation.
 	if len(places) == 0 {
 		return items, nil
 	}
-	rows, err := store.RowsAt[aggregate.Card](r.Context(), c.Store.Of.Store, places)
+	rows, err := store.RowsAt[aggregate.Card](r.Context(), c.Store.KindStore.Store, places)
 	return slices.DeleteFunc(items, func(x store.WaitingItem) bool { return rows[copyOf(x)].OwedSince != nil }), err
 }
 

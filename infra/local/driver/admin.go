@@ -94,7 +94,7 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // it is already registered
 			return fmt.Errorf("register with %s: %w", provider, err)
 		}
-		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), setup()); err != nil {
+		if err := v.Connect(ctx, tenant, provider, vault.CredentialOf(token, c), vault.About(token), setup()); err != nil {
 			return err
 		}
 	}

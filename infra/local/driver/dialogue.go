@@ -43,8 +43,10 @@ func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
 func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	t.Helper()
 	d := say(t, s, user, channel, text)
-	in := conversation.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root, TS: d.Root, User: user, Text: text}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja", IdleDays: 14}, time.Now()))(t)
+	in := conversation.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root,
+		TS: d.Root, User: user, Text: text}
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja", IdleDays: 14},
+		time.Now()))(t)
 	expect.NoError(t, d.Rows().Begin(context.Background(), c))
 	return d
 }
@@ -119,7 +121,8 @@ func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 			return
 		}
 		for _, v := range d.S.Sandbox.Workspace().OpenViews(user) {
-			if problems, err := d.S.Sandbox.Submit(user, v.ID, map[string]any{card.ReasonBlock: reason}); err == nil && len(problems) > 0 {
+			if problems, err := d.S.Sandbox.Submit(user, v.ID, map[string]any{card.ReasonBlock: reason}); err == nil &&
+				len(problems) > 0 {
 				d.T.Fatalf("the dialog says %v", problems)
 			}
 		}
@@ -145,7 +148,8 @@ func (d *Dialogue) Eventually(what string, holds func() bool) {
 	d.T.Helper()
 	if !expect.Holds(d.T.Context(), d.Timeout, poll, holds) {
 		_, faces := d.Faces()
-		d.T.Fatalf("conversation %s: not within %s: %s; the thread says\n%s", d.Ref().ID, d.Timeout, what, strings.Join(faces, "\n---\n"))
+		d.T.Fatalf("conversation %s: not within %s: %s; the thread says\n%s", d.Ref().ID, d.Timeout, what,
+			strings.Join(faces, "\n---\n"))
 	}
 }
 
@@ -164,7 +168,8 @@ func (d *Dialogue) Page() string { return "/console/sessions/" + d.Ref().ID }
 // Audit returns the conversation's audit entries for these actions.
 func (d *Dialogue) Audit(actions ...aggregate.Action) []aggregate.AuditEntry {
 	d.T.Helper()
-	page := expect.Value(d.Rows().Of.Store.Audit(context.Background(), d.Ref().Tenant, store.AuditFilter{Resource: d.Ref().ID}, "", 100))(d.T)
+	page := expect.Value(d.Rows().KindStore.Store.Audit(context.Background(), d.Ref().Tenant,
+		store.AuditFilter{Resource: d.Ref().ID}, "", 100))(d.T)
 	return slices.DeleteFunc(page.Items, func(e aggregate.AuditEntry) bool { return !slices.Contains(actions, e.Action) })
 }
 

@@ -150,7 +150,7 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effe
 // make creates an aggregate that another one needs, once, and records that in the other one.
 func (r Runner) make(ctx context.Context, by aggregate.Ref, m aggregate.Making) error {
 	if m.Order != "" {
-		kind, known := r.Kinds.Of(m.Ref.Kind)
+		kind, known := r.Kinds.Named(m.Ref.Kind)
 		if !known || kind.Begin == nil {
 			return fmt.Errorf("make %s: this release makes none of that kind by an order", m.Ref)
 		}

@@ -73,7 +73,8 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
-		if next, err := fail(w, task.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause || next.WaitSeconds < 5 {
+		if next, err := fail(w, task.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause ||
+			next.WaitSeconds < 5 {
 			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
 		}
 	})
@@ -115,7 +116,8 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 			rounds++
 			w.Later(wait)
 		}
-		if tried := w.Now().Sub(began); rounds > 40 || tried < 55*time.Minute || tried > time.Hour+time.Minute || longest < 4*time.Minute {
+		if tried := w.Now().Sub(began); rounds > 40 || tried < 55*time.Minute || tried > time.Hour+time.Minute ||
+			longest < 4*time.Minute {
 			t.Errorf("%d rounds in %s, the longest wait %s", rounds, tried, longest)
 		}
 	})
@@ -127,7 +129,8 @@ func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
 		"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
 		"for a choice": func(w *pipelinetest.World) {
 			a := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Ask(1, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), w.Now())
+				return a.Ask(1, task.ThreadGate{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1},
+					tenancy.DefaultSettings(), w.Now())
 			})
 			w.Later(3 * time.Hour)
 			w.Decide(func(now *task.Aggregate) (aggregate.Change, error) {

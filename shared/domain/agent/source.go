@@ -173,13 +173,13 @@ const (
 // Lacks lists all of them.
 var Lacks = []Lack{LacksKey, LacksModel, LacksPrice, LacksSecret}
 
-// Asked is the console's question which agents of a tenant can answer.
-type Asked struct {
+// AnsweringQuery is the console's question which agents of a tenant can answer.
+type AnsweringQuery struct {
 	Tenant string `json:"agents_of"`
 }
 
-// Answered is the answer to Asked, in the order of Definitions.
-type Answered struct {
+// AnsweringResult is the answer to Asked, in the order of Definitions.
+type AnsweringResult struct {
 	Agents []Answering `json:"agents"`
 }
 

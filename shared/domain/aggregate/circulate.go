@@ -39,7 +39,7 @@ func RuledGate(r Row) *Gate {
 // Circulating returns what the fold needs of a gate.
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{
-		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, Asked: g.Asked, Rule: g.Terms.Rule,
+		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, AskedSum: g.AskedSum, Rule: g.Terms.Rule,
 		Route: g.Route, Acts: g.Acts, Home: g.Home,
 	}
 	if g.AskedAt != nil {
@@ -143,7 +143,7 @@ func (g *Gate) Place(o Origin) Origin {
 func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	s := st.Asked()
+	s := st.CurrentStage()
 	if s == nil || g.Status != PendingApproval || by.ID == "" || p.Team == "" {
 		return false
 	}
@@ -298,7 +298,7 @@ func (h *Head) OnRoute(key string, g *Gate) error {
 // Stands reports whether a loaded gate that was approved is as it was then: the head proves how it opened and the acts,
 // and sum, the hash of what is about to be done, that this is what was asked.
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
-	return g.Status == Approved && g.Asked == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
+	return g.Status == Approved && g.AskedSum == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
 }
 
 // MicroUSD is an amount in millionths of a US dollar, so that sums are exact.

@@ -22,7 +22,7 @@ func routed() aggregate.Gate {
 			Need: 1}
 	}
 	return aggregate.Gate{
-		Status: aggregate.PendingApproval, AskedAt: &at, Asked: "sum",
+		Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "sum",
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk("A"), desk("B")}},
 	}
@@ -91,7 +91,7 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		"approved without a stamp": {as(aggregate.Approved, nil), false},
 		"approved by one of two":   {as(aggregate.Approved, nil, a), false},
 		"approved by both":         {as(aggregate.Approved, nil, a, b), true},
-		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.Asked = "other" }, a, b),
+		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.AskedSum = "other" }, a, b),
 			false},
 		"rejected by nobody":   {as(aggregate.Rejected, nil, a), false},
 		"rejected":             {as(aggregate.Rejected, nil, deny), true},
@@ -145,7 +145,7 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 	}{
 		"as it was settled": {noted, key, settled, "sum", true},
 		"another content":   {noted, key, settled, "other", false},
-		"content and hash": {noted, key, without(func(g *aggregate.Gate) { g.Asked = "other" }), "other",
+		"content and hash": {noted, key, without(func(g *aggregate.Gate) { g.AskedSum = "other" }), "other",
 			false},
 		"a head that knows nothing":       {aggregate.Head{}, key, settled, "sum", false},
 		"a head that knows how it opened": {opened, key, settled, "sum", false},
@@ -235,7 +235,7 @@ func TestTheHeadKnowsWhatIsUnderARule(t *testing.T) {
 	}
 	expect.Fails(t, h.AsOpened(key, &aggregate.Gate{}), aggregate.ErrConflict)
 	other := routed()
-	other.Asked = "other"
+	other.AskedSum = "other"
 	expect.Fails(t, h.AsOpened(key, &other), aggregate.ErrConflict)
 }
 

@@ -21,12 +21,12 @@ type Gate struct {
 	Verdict
 
 	// What circulation.Walk folds. All but Acts are fixed when it opens.
-	Askers []circulation.Person `json:"askers,omitempty"`
-	Asked  string               `json:"asked,omitempty"` // hash of what is asked, under a rule circulation.Sum
-	Route  *circulation.Route   `json:"route,omitempty"`
-	Home   string               `json:"home,omitempty"` // see circulation.Gate
-	Acts   []circulation.Act    `json:"acts,omitempty"`
-	Seen   *Seen                `json:"seen,omitempty"`
+	Askers   []circulation.Person `json:"askers,omitempty"`
+	AskedSum string               `json:"asked,omitempty"` // hash of what is asked, under a rule circulation.Sum
+	Route    *circulation.Route   `json:"route,omitempty"`
+	Home     string               `json:"home,omitempty"` // see circulation.Gate
+	Acts     []circulation.Act    `json:"acts,omitempty"`
+	Seen     *Seen                `json:"seen,omitempty"`
 }
 
 // Stamp is one person's approval of one version, as people see it.
@@ -202,7 +202,7 @@ func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate,
 			return g, ErrOnRoute
 		}
 	}
-	g.Asked = sum(&g)
+	g.AskedSum = sum(&g)
 	st := circulation.Walk(g.Circulating())
 	if len(o.Askers) == 0 || st.Refused != nil {
 		return g, ErrOnRoute
@@ -213,7 +213,7 @@ func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate,
 
 // dueBy repeats in the terms until when the present stage is asked, for readers that don't walk.
 func (g *Gate) dueBy(st *circulation.State) {
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		g.Terms.DecideBy = s.DecideBy
 	}
 }
@@ -224,7 +224,7 @@ func (g *Gate) Acting(kind circulation.Kind, by Actor, text string) circulation.
 	if !g.Ruled() { // there is only one
 		stage = 1
 	}
-	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.Asked, Text: text}
+	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.AskedSum, Text: text}
 }
 
 // Act completes what a person does on a gate, at the time of the Change. It returns ErrNotAllowed if the hand is not by
@@ -314,7 +314,7 @@ func (o *OnRoute) Entry(g *Gate) Action {
 // OpenedDetails returns the details of the entry that records how a gate under a rule opened, with those given.
 func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
 	details = maps.Clone(details)
-	details["asked"], details["route_hash"] = g.Asked, circulation.RouteHash(g.Circulating())
+	details["asked"], details["route_hash"] = g.AskedSum, circulation.RouteHash(g.Circulating())
 	r := g.Terms.Rule
 	rule := map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
 	if r.Numbered {
@@ -355,7 +355,7 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 		details = g.OpenedDetails(details)
 		details["stamps"] = len(st.Stamps())
 	}
-	details["asked"], details["acts_hash"], details["stage"] = g.Asked, circulation.Hash(g.Acts), act.Stage
+	details["asked"], details["acts_hash"], details["stage"] = g.AskedSum, circulation.Hash(g.Acts), act.Stage
 	if act.Principal.User != act.Hand.User {
 		details["principal"] = act.Principal.User
 	}

@@ -140,8 +140,8 @@ type Aggregate interface {
 	Effects(now time.Time) Effects
 	// DueAt returns when the sweeper must look again; nil if no effect is pending.
 	DueAt(now time.Time) *time.Time
-	// Beside names another aggregate that Overdue needs; false if it needs none.
-	Beside() (Ref, bool)
+	// OverdueNeeds names another aggregate that Overdue needs; false if it needs none.
+	OverdueNeeds() (Ref, bool)
 	// Overdue returns the decisions that are made because time has passed, in order. If beside is nil because it is
 	// gone or could not be read, the decisions that need it are left out.
 	Overdue(now time.Time, beside Aggregate) []Overdue
@@ -225,9 +225,9 @@ type Kind struct {
 	New    func() Aggregate
 	// ValidID reports whether an id has this kind's form; nil: clicks never name such an id.
 	ValidID func(id string) bool
-	// Asked is the key of the row that says where and by whom the aggregate was requested; empty: nobody requests it.
-	Asked string
-	Asks  []CardType // card types on which people approve or reject
+	// RequestKey is the key of the row that says where and by whom the aggregate was requested; empty: nobody requests it.
+	RequestKey string
+	Asks       []CardType // card types on which people approve or reject
 	// Rows creates an empty row of each type that only this kind has.
 	Rows map[string]func() Row
 	// Begin makes the first Change of an aggregate that another aggregate orders; nil: this kind is never ordered.
@@ -259,8 +259,8 @@ func (k Kind) Row(typ string) Row {
 // Kinds are the kinds that a store or a function handles.
 type Kinds []Kind
 
-// Of returns the kind with this name.
-func (k Kinds) Of(name string) (Kind, bool) {
+// Named returns the kind with this name.
+func (k Kinds) Named(name string) (Kind, bool) {
 	for _, x := range k {
 		if x.Name == name {
 			return x, true
@@ -271,7 +271,7 @@ func (k Kinds) Of(name string) (Kind, bool) {
 
 // Partition returns the partition key of an aggregate, and false for an unknown kind.
 func (k Kinds) Partition(ref Ref) (key string, known bool) {
-	kind, known := k.Of(ref.Kind)
+	kind, known := k.Named(ref.Kind)
 	return kind.Prefix + ref.Tenant + "#" + ref.ID, known
 }
 

@@ -255,7 +255,7 @@ func (g *Gate) OwesFor(user string, all []circulation.StandIn, at time.Time) (pr
 		return "", 0
 	}
 	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: by.Principal, At: at,
-		Stage: st.Present, Hash: g.Asked, Surface: string(SurfaceSlack)}
+		Stage: st.Present, Hash: g.AskedSum, Surface: string(SurfaceSlack)}
 	act.Found.Delegation, act.Found.Org = &by.Delegation, g.Route.Org
 	if circulation.Admit(c, st, act) != nil {
 		return "", 0

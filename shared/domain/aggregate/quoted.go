@@ -54,7 +54,7 @@ func OwnersOf(files []SharedFile) (users []string) {
 func Wordless(locale string, forwarded []Quoted, files []string) string {
 	var parts []string
 	for _, q := range forwarded[:min(len(forwarded), mostNamed)] {
-		w := wordless.In(cmp.Or(locale, language.Of(q.Text, "")))
+		w := wordless.In(cmp.Or(locale, language.Detect(q.Text, "")))
 		if q.Name == "" {
 			parts = append(parts, w.forwarded)
 		} else {

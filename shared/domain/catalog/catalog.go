@@ -132,8 +132,8 @@ var Files = sync.OnceValues(func() (all []File, err error) {
 	return all, nil
 })
 
-// Of returns a tool's file, and false if it has none.
-func Of(name string) (File, bool) {
+// Named returns a tool's file, and false if it has none.
+func Named(name string) (File, bool) {
 	all, _ := Files() // the error can be ignored: a test reads every file
 	for _, f := range all {
 		if f.Name == name {

@@ -109,7 +109,7 @@ func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 			continue
 		}
 		act = Act{
-			Form: Form, Kind: TakeBack, Hand: given.Hand, Principal: given.Principal, Stage: given.Stage, Hash: g.Asked,
+			Form: Form, Kind: TakeBack, Hand: given.Hand, Principal: given.Principal, Stage: given.Stage, Hash: g.AskedSum,
 		}
 		if Admit(g, st, act) == nil {
 			return act, true

@@ -18,7 +18,7 @@ func (st *State) common(g *Gate, act *Act) Why {
 	switch {
 	case act.Kind == Stand && !st.who.same(&act.Hand, &act.Principal):
 		return WhyUnknown
-	case act.Hash != g.Asked:
+	case act.Hash != g.AskedSum:
 		return WhyHash
 	case st.repeats(act):
 		return WhyAgain
@@ -171,7 +171,7 @@ func Admit(g Gate, st State, act Act) error {
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
 	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes(), Home: g.Home}
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		refused.Name = s.Name
 	}
 	refused.Why = st.common(g, act)
@@ -191,7 +191,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Lacks = st.lacks(g, act, st.Stages[act.Stage-1].Mode)
 	case WhyTwice:
 		refused.People = nil
-		for _, given := range st.Asked().Stamps {
+		for _, given := range st.CurrentStage().Stamps {
 			if st.who.stands(given, &act.Hand) || st.who.stands(given, &act.Principal) {
 				refused.People = append(refused.People, given.Hand)
 			}
@@ -286,7 +286,7 @@ func (p *Person) bytes() int { return personBytes + stored(p.User, p.Person, p.V
 
 // bytes returns at least how many bytes a gate takes without its acts.
 func (g *Gate) bytes() int {
-	n, r := gateBytes+stored(g.Asked, g.Home, g.Route.Org), g.Route
+	n, r := gateBytes+stored(g.AskedSum, g.Home, g.Route.Org), g.Route
 	for _, people := range [][]Person{g.Askers, r.Readers} {
 		for i := range people {
 			n += people[i].bytes()

@@ -316,7 +316,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 			g.Rule, r.Hands = nil, 0
 		}),
 		"nobody under a rule": route(func(g *gate, r *circulation.Route) { *r = circulation.BySettings(false) }),
-		"no hash":             route(func(g *gate, r *circulation.Route) { g.Asked = "" }),
+		"no hash":             route(func(g *gate, r *circulation.Route) { g.AskedSum = "" }),
 		"never asked":         route(func(g *gate, r *circulation.Route) { g.AskedAt = time.Time{} }),
 		"no time":             route(func(g *gate, r *circulation.Route) { g.Hours = 0 }),
 		"too many stamps":     route(func(g *gate, r *circulation.Route) { r.Stages = crowd(101) }),

@@ -219,7 +219,7 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		return act
 	}
 	act := inChannel(kind, hand, stage)
-	if s := st.Asked(); s != nil && s.Mode == circulation.ModeSettings {
+	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeSettings {
 		act = allowed(kind, one(hand, "Q"), r.IntN(2) == 0)
 		act.Stage = stage
 	}

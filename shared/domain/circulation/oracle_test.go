@@ -279,6 +279,6 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 		}
 	}
 	kinds := []circulation.Kind{stamp, back, sendBack, deny, circulation.Stand}
-	return slices.Contains(kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.Asked && act.Stage >= 1 &&
+	return slices.Contains(kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 &&
 		act.Stage <= len(g.Route.Stages) && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")
 }

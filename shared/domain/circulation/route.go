@@ -15,13 +15,13 @@ const Form = 1
 
 // Gate is what Walk needs of a gate.
 type Gate struct {
-	AskedAt time.Time `json:"asked_at"`
-	Hours   int       `json:"hours"` // for each stage
-	Askers  []Person  `json:"askers"`
-	Asked   string    `json:"asked"` // hash of what is asked, the rule and the route
-	Rule    *Rule     `json:"rule"`  // by which it opened; nil: by the settings alone. Walk doesn't look at Days
-	Days    int       `json:"days"`  // for how long its settlement lets calls begin
-	Route   *Route    `json:"route"`
+	AskedAt  time.Time `json:"asked_at"`
+	Hours    int       `json:"hours"` // for each stage
+	Askers   []Person  `json:"askers"`
+	AskedSum string    `json:"asked"` // hash of what is asked, the rule and the route
+	Rule     *Rule     `json:"rule"`  // by which it opened; nil: by the settings alone. Walk doesn't look at Days
+	Days     int       `json:"days"`  // for how long its settlement lets calls begin
+	Route    *Route    `json:"route"`
 	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
 	Home string `json:"home,omitempty"`
 	Acts []Act  `json:"acts"` // the oldest first; never changed, only added to
@@ -119,7 +119,7 @@ func (s *Stage) sound(rule *Rule) bool {
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
 func open(g *Gate) (st State, ok bool) {
 	r := g.Route
-	if r == nil || r.Form != Form || !r.sound(g.Rule) || g.Asked == "" || g.AskedAt.IsZero() || g.Hours < 1 {
+	if r == nil || r.Form != Form || !r.sound(g.Rule) || g.AskedSum == "" || g.AskedAt.IsZero() || g.Hours < 1 {
 		return State{}, false
 	}
 	stamps := 0

@@ -22,7 +22,7 @@ func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.
 // Needs reports whether a hand can do something at the present stage only for somebody else: the stage names people,
 // and the hand owes nothing there and stands in none of its stamps.
 func (st *State) Needs(hand Person) bool {
-	s := st.Asked()
+	s := st.CurrentStage()
 	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), hand.Is) &&
 		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return hand.Is(act.Hand) || hand.Is(act.Principal) })
 }

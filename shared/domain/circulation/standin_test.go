@@ -33,7 +33,7 @@ func stoodGate(acts ...Act) Gate {
 		}
 		return s
 	}
-	return Gate{Rule: &Rule{ID: "r"}, AskedAt: june, Hours: 1000, Asked: "h", Askers: []Person{{User: "Q"}}, Acts: acts,
+	return Gate{Rule: &Rule{ID: "r"}, AskedAt: june, Hours: 1000, AskedSum: "h", Askers: []Person{{User: "Q"}}, Acts: acts,
 		Route: &Route{Form: Form, Hands: 2, Stages: []Stage{desk("first", 2, "A", "B"), desk("last", 1, "C")}}}
 }
 
@@ -181,7 +181,8 @@ func TestAKeyOfAnotherIsNoDelegation(t *testing.T) {
 // Of a gate with a home only the home's members stamp for the channel, and the hash of how it opened covers the home.
 func TestAGateWithAHomeAsksItsMembers(t *testing.T) {
 	at := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
-	g := Gate{Rule: &Rule{ID: "r"}, AskedAt: at, Hours: 24, Asked: "hash", Askers: []Person{{User: "SATO"}}, Home: "CHOME",
+	g := Gate{Rule: &Rule{ID: "r"}, AskedAt: at, Hours: 24, AskedSum: "hash", Askers: []Person{{User: "SATO"}},
+		Home:  "CHOME",
 		Route: &Route{Form: Form, Hands: 1, Stages: []Stage{{Name: "みんな", Mode: ModeChannel, Need: 1}}}}
 	for name, c := range map[string]struct {
 		home, found string

@@ -40,8 +40,8 @@ func (st *State) Ended() Kind {
 	return st.Last.Kind
 }
 
-// Asked returns the stage that is asked, or nil.
-func (st *State) Asked() *StageState {
+// CurrentStage returns the stage that is asked, or nil.
+func (st *State) CurrentStage() *StageState {
 	if st.Present == 0 {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (st *State) Asked() *StageState {
 // Owes returns who owes the present stage a stamp: its people who stand in none of its stamps, as hand or principal. It
 // is empty for a channel's stage, which names nobody.
 func (st *State) Owes() (people []Person) {
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		in := st.who.in(s)
 		for i := range s.People {
 			if in[st.who.id(&s.People[i])] == 0 {

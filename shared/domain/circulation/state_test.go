@@ -62,7 +62,7 @@ func TestWhatStandsIsRead(t *testing.T) {
 	expect.Same(t, saidAllOf(st.Stamps()), []string{"stamp of A for A at 1", "stamp of Z for E at 1"})
 	expect.Same(t, saidAllOf(st.Stands), []string{"stand of X for X at 1 B>E"})
 	expect.Same(t, st.Owes(), people("C", "D"))
-	expect.That(t, st.Last == nil && st.Present == 2 && st.Asked().Owed == 1 && st.Ended() == "", "%+v", st)
+	expect.That(t, st.Last == nil && st.Present == 2 && st.CurrentStage().Owed == 1 && st.Ended() == "", "%+v", st)
 
 	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(stamp, "D", 2))
 	expect.That(t, st.Settled && st.Last.Hand == person("D") && st.Last.At.Equal(opened.Add(3*time.Hour)) &&

@@ -44,7 +44,7 @@ func standsOf(g circulation.Gate) stands {
 	}
 	out := stands{Present: &st.Present, Owed: new(int), Owes: []string{}, Times: []*[2]string{}, Stamps: [][3]any{},
 		Successors: [][3]any{}}
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		out.Owed = &s.Owed
 	}
 	for _, p := range st.Owes() {

@@ -45,7 +45,7 @@ func channel(name string) circulation.Stage {
 // gateOf returns a gate that Q asks.
 func gateOf(hands int, stages ...circulation.Stage) circulation.Gate {
 	return circulation.Gate{Rule: &circulation.Rule{ID: "r"}, AskedAt: opened, Hours: 72, Askers: people("Q"),
-		Asked: asked, Route: &circulation.Route{Form: circulation.Form, Stages: stages, Hands: hands}}
+		AskedSum: asked, Route: &circulation.Route{Form: circulation.Form, Stages: stages, Hands: hands}}
 }
 
 // bySettings returns a gate without a rule that Q asks.

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Standing is the final result of one team.
-type Standing struct {
+// TeamResult is the final result of one team.
+type TeamResult struct {
 	Team  Team
 	Best  *Board // nil: the team failed
 	Usage aggregate.Usage
@@ -18,15 +18,15 @@ type Standing struct {
 	Unjudged Unjudged
 }
 
-// Standing returns the team's final result. It returns ErrInFlight while the team is running.
-func (w *Work) Standing() (Standing, error) {
+// Result returns the team's final result. It returns ErrInFlight while the team is running.
+func (w *Work) Result() (TeamResult, error) {
 	if w.Team == nil {
-		return Standing{}, fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
+		return TeamResult{}, fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
 	}
 	if w.Team.Status == TeamRunning {
-		return Standing{}, fmt.Errorf("team %.50q: %w", w.Team.TeamID, aggregate.ErrInFlight)
+		return TeamResult{}, fmt.Errorf("team %.50q: %w", w.Team.TeamID, aggregate.ErrInFlight)
 	}
-	return Standing{Team: *w.Team, Best: w.Best(), Usage: w.Used(), Unjudged: w.Unjudged()}, nil
+	return TeamResult{Team: *w.Team, Best: w.Best(), Usage: w.Used(), Unjudged: w.Unjudged()}, nil
 }
 
 // Unjudged counts the team's rounds of which the judge gave no judgment.
@@ -41,20 +41,21 @@ func (w *Work) Unjudged() Unjudged {
 }
 
 // Ranked returns the teams with a result in the board's order.
-func Ranked(teams []Standing) (out []Standing) {
+func Ranked(teams []TeamResult) (out []TeamResult) {
 	for _, t := range teams {
 		if t.Best != nil {
 			out = append(out, t)
 		}
 	}
-	slices.SortFunc(out, func(a, b Standing) int { return ByRank(a.Best, b.Best) })
+	slices.SortFunc(out, func(a, b TeamResult) int { return ByRank(a.Best, b.Best) })
 	return out
 }
 
 // Close ends the contest and writes its summary of all teams. results are the best RoundResults of the teams that have
 // one. For a cancelled contest Close only writes the summary. It returns ErrNotDue if the contest is settled,
 // ErrSuperseded if the head names another run, and ErrField if teams are not the contest's.
-func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) Close(run int, teams []TeamResult, results aggregate.Blob, now time.Time) (aggregate.Change,
+	error) {
 	if a.settled() {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
@@ -87,9 +88,10 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 }
 
 // these checks that teams are exactly the contest's, in order, and have ended.
-func (c *change) these(teams []Standing) error {
+func (c *change) these(teams []TeamResult) error {
 	if len(teams) != len(c.Contest.Teams) {
-		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d", len(c.Contest.Teams), len(teams))}
+		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d",
+			len(c.Contest.Teams), len(teams))}
 	}
 	for i, t := range teams {
 		if t.Team.TeamID != c.Contest.Teams[i].TeamID || t.Team.ExecutionID != c.Head.ExecutionID {
@@ -102,14 +104,15 @@ func (c *change) these(teams []Standing) error {
 	return nil
 }
 
-func (c *change) summary(teams []Standing, results aggregate.Blob, now time.Time) *Summary {
+func (c *change) summary(teams []TeamResult, results aggregate.Blob, now time.Time) *Summary {
 	s := &Summary{
 		ExecutionID: c.Head.ExecutionID, UserPrompt: c.Contest.UserPrompt, TeamResults: results, TotalTeams: len(teams),
 		TotalExecutionTimeSeconds: now.Sub(c.Contest.CreatedAt).Seconds(), CompletedAt: now, CreatedAt: now, Places: []Place{}, FailedTeams: []FailedTeam{},
 	}
 	for _, t := range teams {
 		if t.Best == nil {
-			s.FailedTeams = append(s.FailedTeams, FailedTeam{t.Team.TeamID, t.Team.TeamName, t.Team.ExitReason, t.Team.Reason, t.Team.Detail})
+			s.FailedTeams = append(s.FailedTeams, FailedTeam{t.Team.TeamID, t.Team.TeamName, t.Team.ExitReason, t.Team.Reason,
+				t.Team.Detail})
 		}
 		if t.Unjudged.Rounds > 0 {
 			s.Unjudged = append(s.Unjudged, t.Unjudged)
@@ -117,7 +120,8 @@ func (c *change) summary(teams []Standing, results aggregate.Blob, now time.Time
 	}
 	s.Status = StatusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))
 	for _, t := range Ranked(teams) {
-		s.Places = append(s.Places, Place{t.Best.TeamID, t.Best.TeamName, t.Best.RoundNumber, t.Best.EvaluationScore, t.Best.SubmissionHash, t.Team.ExitReason, t.Team.Reason})
+		s.Places = append(s.Places, Place{t.Best.TeamID, t.Best.TeamName, t.Best.RoundNumber, t.Best.EvaluationScore,
+			t.Best.SubmissionHash, t.Team.ExitReason, t.Team.Reason})
 	}
 	if len(s.Places) > 0 {
 		first := s.Places[0]
@@ -147,7 +151,8 @@ func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Ti
 		return aggregate.Change{}, nil
 	}
 	if c.Contest.Status != Running {
-		c.Fail(aggregate.ErrDecided{Status: string(c.Contest.Status), By: c.Contest.ClosedBy, At: a.Head.ChangedAt, Reason: c.Contest.Reason})
+		c.Fail(aggregate.ErrDecided{Status: string(c.Contest.Status), By: c.Contest.ClosedBy, At: a.Head.ChangedAt,
+			Reason: c.Contest.Reason})
 	}
 	c.to(Cancelled)
 	at := c.Now

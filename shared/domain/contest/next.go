@@ -110,8 +110,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return &soon
 }
 
-// Beside returns none: a contest depends on no other aggregate.
-func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
+// OverdueNeeds returns none: a contest depends on no other aggregate.
+func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 // MaxRestarts is how many consecutive runs may die before a contest is abandoned. MaxClosings is how many runs that
 // only write the summary may die before it is given up, which takes some twenty minutes.
@@ -176,7 +176,7 @@ func (a *Aggregate) Entrant(place int) (Entry, error) {
 func (w *Work) Effects(time.Time) aggregate.Effects { return aggregate.Effects{Wake: w.Waits} }
 
 func (w *Work) DueAt(time.Time) *time.Time                                 { return nil }
-func (w *Work) Beside() (aggregate.Ref, bool)                              { return aggregate.Ref{}, false }
+func (w *Work) OverdueNeeds() (aggregate.Ref, bool)                        { return aggregate.Ref{}, false }
 func (w *Work) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }
 
 // RestartRun returns ErrSuperseded: a team has no run of its own.

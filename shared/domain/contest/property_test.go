@@ -99,12 +99,12 @@ func (w *walk) ends() {
 }
 
 func (w *walk) closes() {
-	var all []contest.Standing
+	var all []contest.TeamResult
 	for _, x := range w.teams {
 		if x == nil {
 			return
 		}
-		s, err := x.Standing()
+		s, err := x.Result()
 		if err != nil {
 			w.require(errors.Is(err, aggregate.ErrInFlight), "%v", err)
 			return

@@ -73,10 +73,10 @@ func TestOnlyTheLatestRunClosesAContestWithItsTeams(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.end(0, contest.TeamTimeout)
 	w.end(1, contest.TeamTimeout)
-	all := []contest.Standing{expect.Value(w.teams[0].Standing())(t), expect.Value(w.teams[1].Standing())(t)}
+	all := []contest.TeamResult{expect.Value(w.teams[0].Result())(t), expect.Value(w.teams[1].Result())(t)}
 	_, err := w.a.Close(w.a.Head.Run+1, all, aggregate.Blob{}, w.now)
 	expect.Fails(t, err, aggregate.ErrSuperseded, "closed by another run")
-	for name, teams := range map[string][]contest.Standing{"one is missing": all[:1], "one twice": {all[0], all[0]}} {
+	for name, teams := range map[string][]contest.TeamResult{"one is missing": all[:1], "one twice": {all[0], all[0]}} {
 		made, err := w.a.Close(w.a.Head.Run, teams, aggregate.Blob{}, w.now)
 		expect.That(t, err != nil && made.Empty(), "%s: %v", name, err)
 	}
@@ -131,7 +131,7 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 			team := applied(&contest.Work{}, begin)
 			team.Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 1, Cost: tt.cost}})
 			team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", now))(t))
-			a = d.applied(a, expect.Value(a.Close(1, []contest.Standing{expect.Value(team.Standing())(t)}, aggregate.Blob{},
+			a = d.applied(a, expect.Value(a.Close(1, []contest.TeamResult{expect.Value(team.Result())(t)}, aggregate.Blob{},
 				now))(t))
 			if d[key] != tt.counted || len(d) > 1 || a.Contest.Reserved != 0 {
 				t.Errorf("the days count %v, %s is reserved", d, a.Contest.Reserved)
@@ -155,7 +155,7 @@ func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
 	expect.NoError(t, err)
 	team := applied(&contest.Work{}, begin)
 	team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", began))(t))
-	d.applied(a, expect.Value(a.Close(a.Head.Run, []contest.Standing{expect.Value(team.Standing())(t)}, aggregate.Blob{},
+	d.applied(a, expect.Value(a.Close(a.Head.Run, []contest.TeamResult{expect.Value(team.Result())(t)}, aggregate.Blob{},
 		began))(t))
 	expect.That(t, d["SPENT#2026-11-05"] == 0, "run again: %v", d)
 }
@@ -235,9 +235,9 @@ func (w *world) end(team int, exit contest.ExitReason) {
 
 func (w *world) close() error {
 	w.now = w.now.Add(time.Second)
-	var all []contest.Standing
+	var all []contest.TeamResult
 	for _, x := range w.teams {
-		s, err := x.Standing()
+		s, err := x.Result()
 		if err != nil {
 			return err
 		}

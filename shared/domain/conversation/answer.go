@@ -59,8 +59,8 @@ type Answer struct {
 	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
-	// Asked says that a person makes this request by a button, because the agent was shown files or output.
-	Asked bool
+	// ByButton says that a person makes this request by a button, because the agent was shown files or output.
+	ByButton bool
 	// Shown is the key of the newest message that the agent was shown.
 	Shown string
 	// ShownTo is the channel, or else the people, to whom proposals may be shown because nobody else is there: see

@@ -77,7 +77,7 @@ func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
 func TestWhoDictatesIsAnAskerOfWhatAnotherPersonMakes(t *testing.T) {
 	for presser, others := range map[string][]string{tanaka: {suzuki, sato}, suzuki: {sato}} {
 		tb := opened(t)
-		tb.turn(suzuki, Answer{HandOver: "buy it", Asked: true})
+		tb.turn(suzuki, Answer{HandOver: "buy it", ByButton: true})
 		tb.turn("U_LATER", Answer{})
 		press := func(a *Aggregate) (aggregate.Change, error) {
 			return a.MakeRequest(a.OpenOffer().ID, person(presser), policy, tb.now)
@@ -335,7 +335,7 @@ func TestWhoWroteInTheThreadBeforeIsAnAsker(t *testing.T) {
 			{User: "B0APP", At: start, Text: "deployed"}, {User: tanaka, At: start, Text: "yes"}}, aggregate.Thread{Read: 3},
 			tb.now)
 	})
-	tb.turn("", Answer{HandOver: "buy it", Asked: true})
+	tb.turn("", Answer{HandOver: "buy it", ByButton: true})
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.MakeRequest(a.OpenOffer().ID, person(sato), policy, tb.now)
 	})

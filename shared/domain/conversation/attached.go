@@ -46,8 +46,8 @@ type Laid struct {
 	List []Attached
 }
 
-// Of returns the file with this id of Slack's, or nil.
-func (l *Laid) Of(id string) *Attached {
+// ByID returns the file with this id of Slack's, or nil.
+func (l *Laid) ByID(id string) *Attached {
 	i := slices.IndexFunc(l.List, func(x Attached) bool { return x.FileID == id })
 	if i < 0 {
 		return nil
@@ -181,8 +181,8 @@ func (t *Tree) Own() *Tree {
 	return next
 }
 
-// Beside returns the tree with attachments in their place, for reading. It can't be stored.
-func (t *Tree) Beside(attached *Tree) *Tree {
+// With returns the tree with attachments in their place, for reading. It can't be stored.
+func (t *Tree) With(attached *Tree) *Tree {
 	if attached == nil || len(attached.entries) == 0 {
 		return t
 	}
@@ -197,8 +197,8 @@ func (t *Tree) Beside(attached *Tree) *Tree {
 	return next
 }
 
-// Beside returns the manifest with that of attachments in their place.
-func (m Manifest) Beside(attached Manifest) Manifest {
+// With returns the manifest with that of attachments in their place.
+func (m Manifest) With(attached Manifest) Manifest {
 	if len(attached.Entries) == 0 {
 		return m
 	}

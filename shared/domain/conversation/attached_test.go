@@ -59,14 +59,14 @@ func TestATextStandsBesideItsFile(t *testing.T) {
 	_, _ = l.Add(Attached{FileID: "F1"}, "book.xlsx.txt", []byte("somebody's"))
 	x, _ := l.Add(Attached{FileID: "F2"}, "book.xlsx", []byte("PK\x00"))
 	l.Read(x, isolated.FileText{Text: "a\tb\n", Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros}})
-	expect.Is(t, l.Of("F2").Text, "book (2).xlsx.txt", "its text")
-	expect.Is(t, l.Of("F1").Text, "book.xlsx.txt", "a text is its own")
+	expect.Is(t, l.ByID("F2").Text, "book (2).xlsx.txt", "its text")
+	expect.Is(t, l.ByID("F1").Text, "book.xlsx.txt", "a text is its own")
 	y, _ := l.Add(Attached{FileID: "F3"}, "x.pdf", []byte("%PDF\x00"))
 	l.Read(y, isolated.FileText{Why: isolated.PDF})
-	expect.That(t, l.Of("F3").Text == "" && CauseOf(l.Of("F3").Why) == Cause(isolated.PDF) && l.Of("F4") == nil,
-		"%+v", l.Of("F3"))
+	expect.That(t, l.ByID("F3").Text == "" && CauseOf(l.ByID("F3").Why) == Cause(isolated.PDF) && l.ByID("F4") == nil,
+		"%+v", l.ByID("F3"))
 	seen := expect.Value((&Tree{}).Apply([]File{{"src/a.txt", "1"}, {".ringi/own", "2"},
-		{".ringi/in/old", "3"}}))(t).Beside(l.Tree)
+		{".ringi/in/old", "3"}}))(t).With(l.Tree)
 	expect.Same(t, []string{".ringi/in/book (2).xlsx.txt", ".ringi/in/book.xlsx", ".ringi/in/book.xlsx.txt",
 		".ringi/in/x.pdf",
 		".ringi/own", "src/a.txt"}, seen.Paths())

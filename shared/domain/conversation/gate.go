@@ -40,7 +40,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
 		return aggregate.Change{}, errDeleted(id)
-	case act.Kind == circulation.Stamp && x.sum() != g.Asked:
+	case act.Kind == circulation.Stamp && x.sum() != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id,
 			aggregate.ErrConflict)
 	}
@@ -130,7 +130,7 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 // on. It is "" if there is no such action.
 func (a *Aggregate) AskedHash(id string) string {
 	if x := a.Action(id); x != nil {
-		return cmp.Or(x.Gate.Asked, x.Payload.Hash())
+		return cmp.Or(x.Gate.AskedSum, x.Payload.Hash())
 	}
 	return ""
 }

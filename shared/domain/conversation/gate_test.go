@@ -48,7 +48,7 @@ func (tb *table) acting(kind circulation.Kind, user string,
 		st := circulation.Walk(x.Gate.Circulating())
 		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
 			Principal: circulation.Person{User: user},
-			Stage:     max(1, st.Present), Hash: x.Gate.Asked}
+			Stage:     max(1, st.Present), Hash: x.Gate.AskedSum}
 		if kind != circulation.Stamp && kind != circulation.TakeBack {
 			act.Text = " 理由 "
 		}
@@ -190,7 +190,7 @@ func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 	tb := circulating(t, along(desk(suzuki)))
 	x := tb.load().Current()
 	act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
-		Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: x.Gate.Asked}
+		Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: x.Gate.AskedSum}
 	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
 	c := expect.Value(tb.load().Act(x.ActionID, act, person(suzuki), policy, tb.now, on))(t)
 	expect.Same(t, c.Owned, []aggregate.Owned{on})
@@ -295,7 +295,7 @@ func (tb *table) routed() {
 		x.Gate.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}
 		x.Gate.Route = &circulation.Route{Form: circulation.Form, Hands: 2,
 			Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
-		x.Gate.Terms.ApprovalHours, x.Gate.Asked = 72, x.sum()
+		x.Gate.Terms.ApprovalHours, x.Gate.AskedSum = 72, x.sum()
 		tb.head.Routes = nil
 		tb.head.Opens(x.Key(), &x.Gate)
 	})
@@ -312,7 +312,7 @@ func TestAClaimLooksAgainAtAnActionUnderARule(t *testing.T) {
 			for i, user := range []string{suzuki, tanaka} {
 				who := circulation.Person{User: user}
 				x.Gate = expect.Value(x.Gate.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who,
-					Principal: who, At: tb.now, Stage: i + 1, Hash: x.Gate.Asked, Surface: "slack"}))(t)
+					Principal: who, At: tb.now, Stage: i + 1, Hash: x.Gate.AskedSum, Surface: "slack"}))(t)
 			}
 			expect.NoError(t, tb.head.Settle(x.Key(), &x.Gate))
 		})

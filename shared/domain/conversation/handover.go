@@ -62,7 +62,7 @@ func (c *change) hands(x Answer, seen []*Inbox) *Handed {
 		return nil
 	}
 	h := &Handed{Text: legible.FirstBytes(x.HandOver, task.MaxText)}
-	if !x.Asked {
+	if !x.ByButton {
 		h.TaskID = c.handOver(x.HandOver, seen)
 	}
 	return h

@@ -140,7 +140,7 @@ func TestARequestThatAPersonMakesIsInTheHistory(t *testing.T) {
 func offers(t *testing.T, text string) *Aggregate {
 	t.Helper()
 	a := opened(t).load()
-	return after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "read", HandOver: text, Asked: true},
+	return after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "read", HandOver: text, ByButton: true},
 		start.Add(time.Second)))
 }
 
@@ -200,7 +200,7 @@ func TestANewerRequestTakesTheOldOnesPlace(t *testing.T) {
 		if a.Head.Resting {
 			a = after(t, a)(a.StartRun(a.Head.ChangedAt.Add(time.Second)))
 		}
-		a = after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "x", HandOver: text, Asked: true},
+		a = after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "x", HandOver: text, ByButton: true},
 			a.Head.ChangedAt.Add(time.Second)))
 	}
 	o := a.OpenOffer()

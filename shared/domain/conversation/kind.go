@@ -17,7 +17,8 @@ import (
 // Kind describes conversations to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
-	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, Asked: (&Conversation{}).Key(), Asks: []aggregate.CardType{CardAction},
+	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, RequestKey: (&Conversation{}).Key(),
+	Asks: []aggregate.CardType{CardAction},
 	Rows: map[string]func() aggregate.Row{
 		"head":     func() aggregate.Row { return &Head{} },
 		"session":  func() aggregate.Row { return &Conversation{} },
@@ -243,7 +244,7 @@ func (c *change) number(x *Action) string {
 	n := of.Next()
 	n.SessionID, n.ActionID, n.GateKey, n.Rule, n.Round = c.Head.SessionID, x.ActionID, x.Key(), *x.Gate.Terms.Rule, 1
 	n.SettledAt, n.BegunAt = *x.Gate.ApprovedAt, c.Now
-	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.Of(), Row: &n, Err: task.ErrNumber})
+	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.YearText(), Row: &n, Err: task.ErrNumber})
 	return n.String()
 }
 

@@ -222,8 +222,8 @@ func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
 	return nil
 }
 
-// Beside returns none: a conversation depends on no other aggregate.
-func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
+// OverdueNeeds returns none: a conversation depends on no other aggregate.
+func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
 	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {

@@ -150,7 +150,7 @@ func TestAnActionOpensAlongTheRouteThatWasLookedUp(t *testing.T) {
 
 	tb.makes(tb.opensOn(along(desk(suzuki))), "action.routed")
 	x := tb.load().Pending()
-	expect.Must(t, x != nil && x.LookUpAt == nil && x.Gate.AskedAt.Equal(tb.head.ChangedAt) && x.Gate.Asked == x.sum(),
+	expect.Must(t, x != nil && x.LookUpAt == nil && x.Gate.AskedAt.Equal(tb.head.ChangedAt) && x.Gate.AskedSum == x.sum(),
 		"%+v", x)
 	expect.That(t, x.Gate.Terms.DecideBy != nil && tb.load().AskedAt(x.ActionID).Equal(*x.Gate.AskedAt) && tb.head.Resting,
 		"%+v", x.Gate)
@@ -264,7 +264,7 @@ func TestWhatTheSettingsApproveWaitsUnderARule(t *testing.T) {
 				_, err := approving(tb, x, by, policy)
 				expect.That(t, err != nil, "%s: %s approves it", typ, by.Type)
 				act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: by.ID},
-					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: x.Gate.Asked}
+					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: x.Gate.AskedSum}
 				_, err = tb.load().Act(x.ActionID, act, by, policy, tb.now)
 				expect.That(t, (err == nil) == (by.Type == aggregate.ActorUser), "%s: %s stamps it: %v", typ, by.Type, err)
 			}
@@ -297,10 +297,10 @@ func TestNobodyIsForgottenBehindApps(t *testing.T) {
 	})
 	handed := tb.load().Handed[0]
 	r := task.Request{User: handed.User, EventID: task.HandedOverBy("x"), RouteAskers: handed.RouteAskers, Apps: apps}
-	r.Asked()
+	r.AddRouteAskers()
 	expect.That(t, len(r.RouteAskers) >= rules.MaxAskers, "a route opens without Suzuki: %d", len(r.RouteAskers))
 	few := task.Request{User: tanaka, EventID: task.HandedOverBy("x"), RouteAskers: apps, Apps: apps}
-	few.Asked()
+	few.AddRouteAskers()
 	expect.Is(t, len(few.RouteAskers), 0)
 }
 

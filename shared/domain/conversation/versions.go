@@ -56,8 +56,8 @@ func (m Made) Below(folder string) Made {
 	return out
 }
 
-// Of returns the actions that changed a path, the oldest first.
-func (m Made) Of(path string) []Maker {
+// MakersOf returns the actions that changed a path, the oldest first.
+func (m Made) MakersOf(path string) []Maker {
 	all := m.Paths[path]
 	if m.Unknown && (len(all) == 0 || all[0].Action != 0) {
 		all = append([]Maker{{}}, all...)
@@ -78,7 +78,7 @@ func (s *Conversation) FirstFiles() bool {
 // MadeBefore adds to changes which actions changed their paths before.
 func MadeBefore(changes []FileChange, before Made) {
 	for i := range changes {
-		changes[i].By = before.Of(changes[i].Path)
+		changes[i].By = before.MakersOf(changes[i].Path)
 	}
 }
 

@@ -28,8 +28,8 @@ type owner struct {
 // Kept returns the accounts that are kept of a matching.
 func (m *Matching) Kept() *Accounts { return &Accounts{m.Accounts, m.Numbers()} }
 
-// Of returns a person's accounts, by id.
-func (a *Accounts) Of(number string) []Matched { return a.by[number] }
+// ByNumber returns a person's accounts, by id.
+func (a *Accounts) ByNumber(number string) []Matched { return a.by[number] }
 
 // Number returns the employee number of the person to whom an account belongs.
 func (a *Accounts) Number(account string) (number string, known bool) {

@@ -23,7 +23,8 @@ func TestAccountsAreReadFromTheirBatches(t *testing.T) {
 	again := expect.Value(organisation.AssembleAccounts(kept.Batches()))(t)
 	expect.Is(t, again.SHA256(), kept.SHA256())
 	number, known := again.Number("U2")
-	expect.That(t, number == "1010" && known && again.People() == 2 && len(again.Of("1010")) == 2, "%q of U2", number)
+	expect.That(t, number == "1010" && known && again.People() == 2 && len(again.ByNumber("1010")) == 2, "%q of U2",
+		number)
 	_, known = again.Number("U9")
 	expect.That(t, !known, "an account of nobody's is somebody's")
 	without := again.Without(o.Chart(day(firstDay)))

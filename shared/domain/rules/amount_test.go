@@ -49,7 +49,7 @@ func TestOneParserReadsAmounts(t *testing.T) {
 		`"1,234,567,890,123,456"`: {
 			Why: rules.WhyNotNumber}, `"5\n"`: {Why: rules.WhyNotNumber}, `"1 000"`: {Why: rules.WhyNotNumber},
 	} {
-		got := sumOf("/amount").Of("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`))
+		got := sumOf("/amount").AmountOf("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`))
 		expect.Same(t, got, want)
 	}
 }
@@ -70,7 +70,7 @@ func readEach(t *testing.T, table map[string]reading) {
 	t.Helper()
 	for name, c := range table {
 		t.Run(name, func(t *testing.T) {
-			expect.Same(t, c.mark.Of(c.version, aggregate.Write, aggregate.JSON(c.arguments)), c.want)
+			expect.Same(t, c.mark.AmountOf(c.version, aggregate.Write, aggregate.JSON(c.arguments)), c.want)
 		})
 	}
 }
@@ -158,10 +158,10 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 // A tool that nobody marked: what it reads moves no money, and of what it writes nobody knows.
 func TestWithoutAMarkOnlyReadingMovesNothing(t *testing.T) {
 	var none *rules.Mark
-	expect.Same(t, none.Of("v1", aggregate.Read, `{}`), rules.Nothing())
-	expect.Same(t, none.Of("v1", aggregate.Write, `{"amount":5}`), rules.Unknown(rules.WhyUnmarked))
-	expect.Same(t, none.Of("v1", "", `{}`), rules.Unknown(rules.WhyUnmarked))
-	expect.Same(t, sumOf("/amount").Of("v1", aggregate.Read, `{"amount":5}`), yen("5"))
+	expect.Same(t, none.AmountOf("v1", aggregate.Read, `{}`), rules.Nothing())
+	expect.Same(t, none.AmountOf("v1", aggregate.Write, `{"amount":5}`), rules.Unknown(rules.WhyUnmarked))
+	expect.Same(t, none.AmountOf("v1", "", `{}`), rules.Unknown(rules.WhyUnmarked))
+	expect.Same(t, sumOf("/amount").AmountOf("v1", aggregate.Read, `{"amount":5}`), yen("5"))
 }
 
 func TestProblemsOfMarks(t *testing.T) {
@@ -248,7 +248,7 @@ func TestAmountsAreExact(t *testing.T) {
 			items = append(items, map[string]any{"price": exact, "n": fmt.Sprint(n)})
 		}
 		text := expect.Value(json.Marshal(map[string]any{"items": items}))(t)
-		got := productOf("/items/*/price", "/items/*/n").Of("v1", aggregate.Write, aggregate.JSON(text))
+		got := productOf("/items/*/price", "/items/*/n").AmountOf("v1", aggregate.Write, aggregate.JSON(text))
 		want := rules.Decimal(fmt.Sprintf("%d.%02d", cents/100, cents%100))
 		expect.That(t, got.Known() && got.AtLeast(want, "JPY"), "%v of %s", got, text)
 		above := rules.Decimal(fmt.Sprintf("%d.%02d5", cents/100, cents%100))
@@ -283,7 +283,7 @@ func FuzzAmount(f *testing.F) {
 		f.Add(seed, "/a/*/b")
 	}
 	f.Fuzz(func(t *testing.T, arguments, pointer string) {
-		a := sumOf(pointer).Of("v1", aggregate.Write, aggregate.JSON(arguments))
+		a := sumOf(pointer).AmountOf("v1", aggregate.Write, aggregate.JSON(arguments))
 		expect.That(t, a.Known() == (a.Why == "") && a.Known() == a.Value.Valid(), "%v", a)
 		expect.That(t, !a.Known() || json.Valid([]byte(arguments)), "%v of %q", a, arguments)
 	})

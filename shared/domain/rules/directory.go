@@ -15,8 +15,8 @@ type Directory interface {
 	Org() string
 	// Person returns whose an account is.
 	Person(user string) circulation.Person
-	// Standing says as what somebody may stamp.
-	Standing(p circulation.Person, on string) Standing
+	// Employment says as what somebody may stamp.
+	Employment(p circulation.Person, on string) Employment
 	// Members returns the accounts of a Slack user group.
 	Members(group string) []string
 	// Handle returns what a Slack user group is called, such as @keiri, or its id.
@@ -38,13 +38,13 @@ type Directory interface {
 	Holders(department, position, on string) []circulation.Person
 }
 
-// Standing says as what somebody may stamp.
-type Standing string
+// Employment says as what somebody may stamp.
+type Employment string
 
 const (
-	StandingNone     Standing = ""         // not at all: gone, a guest, a bot, or not in the organisation
-	StandingEmployee Standing = "employee" // while no organisation stands, every full member
-	StandingOther    Standing = "other"    // works for the company without being its employee
+	EmploymentNone     Employment = ""         // not at all: gone, a guest, a bot, or not in the organisation
+	EmploymentEmployee Employment = "employee" // while no organisation stands, every full member
+	EmploymentOther    Employment = "other"    // works for the company without being its employee
 )
 
 // above calls yield with those who stand above somebody, level by level, until it returns false. Somebody who comes

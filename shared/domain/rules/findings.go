@@ -265,7 +265,7 @@ func (r *resolving) route(stages []circulation.Stage, hands int) circulation.Rou
 // walkable reports whether a gate can be settled by this route: by as many different people as it needs, within the
 // bounds of a gate. The fold that later counts the stamps says so.
 func walkable(route circulation.Route, f *Facts) bool {
-	g := circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1, Asked: "-",
+	g := circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1, AskedSum: "-",
 		Route: &route, Askers: f.Askers}
 	st := circulation.Walk(g)
 	return st.Refused == nil

@@ -73,7 +73,7 @@ func TestVacantStagesAreFound(t *testing.T) {
 			[]rules.Finding{found(rules.FindingMany, 1, today)},
 		},
 		"a contractor alone": {
-			staffed(func(c *company) { c.standing = map[string]rules.Standing{"D": rules.StandingOther} }),
+			staffed(func(c *company) { c.standing = map[string]rules.Employment{"D": rules.EmploymentOther} }),
 			rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, today)},
 		},
 	})
@@ -106,7 +106,7 @@ func TestWhatCanNeverBeMetIsFound(t *testing.T) {
 
 // Somebody who left is named, though others of the stage remain.
 func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
-	d := &company{standing: map[string]rules.Standing{"U2": rules.StandingNone}}
+	d := &company{standing: map[string]rules.Employment{"U2": rules.EmploymentNone}}
 	r := of(rule(1, writing(), people(1, rules.EmptyUp, "U1", "U2")))
 	gone := rules.Finding{Kind: rules.FindingGone, Rule: id(1), Stage: 1, From: today, Who: "U2"}
 	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{gone})

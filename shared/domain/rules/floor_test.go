@@ -144,9 +144,10 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 		return s
 	}
 	of2 := func(stages ...rules.Stage) *rules.Rules { return of(rule(1, rules.Conditions{}, stages...)) }
-	slack := &company{group: []string{"A", "B", "R", "G"}, standing: map[string]rules.Standing{"G": rules.StandingNone}}
+	slack := &company{group: []string{"A", "B", "R", "G"},
+		standing: map[string]rules.Employment{"G": rules.EmploymentNone}}
 	org := &company{org: "v1", managers: map[string]string{"A": "M", "M": "R", "R": "P"}, holders: map[string][]string{
-		"": {"A", "H"}}, standing: map[string]rules.Standing{"K": rules.StandingOther},
+		"": {"A", "H"}}, standing: map[string]rules.Employment{"K": rules.EmploymentOther},
 		over: map[string]string{"部長 of sales": "M"}}
 	below := *org // A's superior M stands below the post, over which Z stands
 	below.over = map[string]string{"部長 of sales": "Z"}
@@ -204,7 +205,7 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 
 // Whom the home lists today may take the place of one of its list, whatever the rules are.
 func TestWhoMayTakeAPlaceOfTheHome(t *testing.T) {
-	slack := &company{standing: map[string]rules.Standing{"G": rules.StandingNone}}
+	slack := &company{standing: map[string]rules.Employment{"G": rules.EmploymentNone}}
 	f := asked()
 	f.Home = rules.Home{Users: []string{"A", "N", "R", "G"}}
 	for _, r := range []*rules.Rules{nil, of(rule(1, rules.Conditions{}, channel()))} {
@@ -228,8 +229,8 @@ func TestWhoMayNotStampIsAtNoDesk(t *testing.T) {
 	}
 	states := map[string]func(d *company, who string){
 		"the asker's second account": func(d *company, who string) { d.accounts[who] = "pR" },
-		"a guest, or gone":           func(d *company, who string) { d.standing[who] = rules.StandingNone },
-		"of another company":         func(d *company, who string) { d.standing[who] = rules.StandingOther },
+		"a guest, or gone":           func(d *company, who string) { d.standing[who] = rules.EmploymentNone },
+		"of another company":         func(d *company, who string) { d.standing[who] = rules.EmploymentOther },
 	}
 	for desk, at := range desks {
 		for state, make := range states {
@@ -238,7 +239,7 @@ func TestWhoMayNotStampIsAtNoDesk(t *testing.T) {
 					const who = "A" // R's manager, the group's only member, and the position's holder
 					d := staff()
 					d.group, d.holders = []string{who}, map[string][]string{"": {who}}
-					d.accounts, d.standing = map[string]string{}, map[string]rules.Standing{}
+					d.accounts, d.standing = map[string]string{}, map[string]rules.Employment{}
 					make(d, who)
 					f := asked(writes(pay, yen("1")))
 					f.Requester, f.Askers = d.Person("R"), nil

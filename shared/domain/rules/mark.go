@@ -38,8 +38,9 @@ const (
 	HowNothing How = "nothing" // calls of the tool move no money
 )
 
-// Of returns the amount of a call of one version of the tool. Without a mark only a call that reads has one: nothing.
-func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.JSON) Amount {
+// AmountOf returns the amount of a call of one version of the tool. Without a mark only a call that reads has one:
+// nothing.
+func (m *Mark) AmountOf(version string, access aggregate.Access, arguments aggregate.JSON) Amount {
 	switch {
 	case m == nil && access == aggregate.Read:
 		return Nothing()

@@ -319,9 +319,9 @@ func TestWhereACallGoes(t *testing.T) {
 func TestAMarkOfDestinationsAlone(t *testing.T) {
 	m := to("/to")
 	expect.Is(t, len(m.Problems()), 0)
-	expect.Same(t, m.Of("v1", aggregate.Write, `{}`), rules.Unknown(rules.WhyUnmarked))
-	expect.Same(t, m.Of("v1", aggregate.Read, `{}`), rules.Nothing())
-	expect.Same(t, m.Of("v2", aggregate.Write, `{}`), rules.Unknown(rules.WhyMark))
+	expect.Same(t, m.AmountOf("v1", aggregate.Write, `{}`), rules.Unknown(rules.WhyUnmarked))
+	expect.Same(t, m.AmountOf("v1", aggregate.Read, `{}`), rules.Nothing())
+	expect.Same(t, m.AmountOf("v2", aggregate.Write, `{}`), rules.Unknown(rules.WhyMark))
 	for field, change := range map[string]func(*rules.Mark){
 		"how":             func(m *rules.Mark) { *m = *sumOf("/a"); m.How = rules.HowUnknown },
 		"pointers":        func(m *rules.Mark) { m.Pointers = []string{"/a"} },

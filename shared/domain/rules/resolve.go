@@ -108,9 +108,9 @@ func (r *resolving) stage(i int) error {
 
 // able reports whether somebody may stamp at a stage, whoever asks.
 func (r *resolving) able(s *Stage, p circulation.Person) bool {
-	standing := r.d.Standing(p, r.facts.On)
+	standing := r.d.Employment(p, r.facts.On)
 	return p.User != "" && (r.d.Org() == "" || p.Person != "") &&
-		(standing == StandingEmployee || standing == StandingOther && s.Others)
+		(standing == EmploymentEmployee || standing == EmploymentOther && s.Others)
 }
 
 // asks reports whether somebody is one of the askers.

@@ -54,16 +54,16 @@ func alsoAsk(users ...string) change {
 	}
 }
 
-func stand(s rules.Standing, users ...string) change {
+func stand(s rules.Employment, users ...string) change {
 	return func(c *company, _ *rules.Facts) {
-		c.standing = map[string]rules.Standing{}
+		c.standing = map[string]rules.Employment{}
 		for _, u := range users {
 			c.standing[u] = s
 		}
 	}
 }
 
-func gone(users ...string) change { return stand(rules.StandingNone, users...) }
+func gone(users ...string) change { return stand(rules.EmploymentNone, users...) }
 
 func heads(users ...string) change {
 	return func(c *company, _ *rules.Facts) { c.holders[""] = users }
@@ -154,9 +154,9 @@ func TestWhomAStageAsks(t *testing.T) {
 		"a holder without an account": {policy(0, head(refuse)), heads("", "D"), "D/1 hands 1"},
 		"who is gone is not asked":    {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
 		"contractors are not asked": {
-			policy(0, group(2, refuse)), stand(rules.StandingOther, "G", "H"), "refused 1 standing",
+			policy(0, group(2, refuse)), stand(rules.EmploymentOther, "G", "H"), "refused 1 standing",
 		},
-		"unless the stage says so":     {policy(0, others), stand(rules.StandingOther, "G", "H"), "G,H,I/2 hands 1"},
+		"unless the stage says so":     {policy(0, others), stand(rules.EmploymentOther, "G", "H"), "G,H,I/2 hands 1"},
 		"who is gone isn't, even then": {policy(0, others), gone("G", "H"), "refused 1 standing"},
 		"fewer than need is empty":     {policy(0, group(2, refuse)), alsoAsk("G", "H"), "refused 1 askers"},
 		"nobody found":                 {policy(0, head(refuse)), heads(), "refused 1 vacant"},
@@ -289,9 +289,9 @@ func TestDifferentHands(t *testing.T) {
 // Of a hundred members it is asked who may stamp; whoever resolves would have to ask Slack about each of more.
 func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
 	d, p := staff(), policy(0, group(1, rules.EmptySkip))
-	d.group, d.standing = many("U%d", 100), map[string]rules.Standing{}
+	d.group, d.standing = many("U%d", 100), map[string]rules.Employment{}
 	for _, user := range d.group[1:] {
-		d.standing[user] = rules.StandingNone
+		d.standing[user] = rules.EmploymentNone
 	}
 	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "U0/1 hands 1")
 	d.group = append(d.group, "U100")
@@ -325,7 +325,7 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp), head(rules.EmptyRefuse))
 	p.Readers = &rules.Readers{People: []string{"R", "X"}, Groups: []string{"S1"}}
 	d, f := staff(), asked(writes(pay, yen("1")))
-	d.standing = map[string]rules.Standing{"B": rules.StandingNone}
+	d.standing = map[string]rules.Employment{"B": rules.EmploymentNone}
 	d.group = []string{"G", "X", "R", ""}
 	route := expect.Value(p.Resolve(f, rules.Floor{}, d))(t)
 	via := func(user, how string) circulation.Person {

@@ -82,7 +82,7 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 			`{"items":[{"price":1,"unit":"kg"}]}`, ""},
 	} {
 		expect.Is(t, len(c.mark.Problems()), 0, name)
-		is := c.mark.Of("1", aggregate.Write, aggregate.JSON(c.args))
+		is := c.mark.AmountOf("1", aggregate.Write, aggregate.JSON(c.args))
 		expect.That(t, is.Why == c.want && is.Known() == (c.want == ""), "%s: %+v", name, is)
 	}
 	expect.That(t, mark("/amount", currency, nil).Covers("1", []string{"amount"}) &&
@@ -104,12 +104,13 @@ func TestACurrencyOrScaleUnderAnyNameMakesAnAmountUnknown(t *testing.T) {
 			`"plan":"TRY"`, `"note":""`, `"rush":true`, `"cursor":"USD"`},
 	} {
 		for _, beside := range all {
-			is := mark.Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
+			is := mark.AmountOf("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
 			expect.Is(t, is.Known(), known, beside)
 		}
 	}
 	mark.Asides = []string{"/to"}
-	expect.That(t, mark.Of("1", aggregate.Write, `{"amount":90000,"to":"USD"}`).Known(), "an aside says nothing of it")
+	expect.That(t, mark.AmountOf("1", aggregate.Write, `{"amount":90000,"to":"USD"}`).Known(),
+		"an aside says nothing of it")
 }
 
 // What a mark takes for nothing of the amount can't have the amount, or its unit, in it.
@@ -122,7 +123,7 @@ func TestAnAsideIsBesideTheAmount(t *testing.T) {
 			Units: []string{"/items/*/currency/code"}, Asides: []string{aside}}
 		p := m.Problems()
 		expect.That(t, (len(p) > 0) == wrong && (!wrong || p[0].Field == "asides[0]"), "%s: %v", aside, p)
-		is := m.Of("1", aggregate.Write, aggregate.JSON(`{"items":[{"price":9,"currency":{"code":"JPY"}}]}`))
+		is := m.AmountOf("1", aggregate.Write, aggregate.JSON(`{"items":[{"price":9,"currency":{"code":"JPY"}}]}`))
 		expect.Is(t, is.Known(), !wrong, aside)
 	}
 }
@@ -187,7 +188,7 @@ func TestAMarkSaysOfEachCurrencyAndUnit(t *testing.T) {
 
 // in90 is 90,000 of a currency beside an argument.
 func in90(currency, beside string) rules.Amount {
-	return mark90(currency).Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
+	return mark90(currency).AmountOf("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
 }
 
 func mark90(currency string) *rules.Mark {
@@ -260,7 +261,7 @@ func TestWhatIsUsuallyBesideAnAmountLeavesItKnown(t *testing.T) {
 	said := mark90("JPY")
 	said.Units = []string{"/of"}
 	of := func(beside string) rules.Amount {
-		return said.Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,"of":"JPY",`+beside+`}`))
+		return said.AmountOf("1", aggregate.Write, aggregate.JSON(`{"amount":90000,"of":"JPY",`+beside+`}`))
 	}
 	for _, beside := range ordinary {
 		is := in90("JPY", beside)

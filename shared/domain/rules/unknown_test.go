@@ -184,7 +184,7 @@ func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, 
 		keys := map[string]bool{}
 		for _, x := range s.People {
 			expect.That(t, !x.Is(f.Requester), "the requester %s is asked", x.User)
-			expect.That(t, d.Standing(x, today) == rules.StandingEmployee, "%+v may not stamp", x)
+			expect.That(t, d.Employment(x, today) == rules.EmploymentEmployee, "%+v may not stamp", x)
 			expect.That(t, x.Via != "" && (d.org == "" || x.Person != ""), "%+v", x)
 			key := cmp.Or(x.Person, x.User)
 			expect.That(t, !keys[key], "%s is there twice", key)
@@ -327,7 +327,7 @@ func drawnCompany(t *rapid.T) *company {
 	users := []string{"R", "A", "B", "D"}
 	c := &company{managers: map[string]string{}, holders: map[string][]string{"": subset(t, 0, users...)},
 		over:  map[string]string{"部長 of sales": rapid.SampledFrom(users).Draw(t, "over")},
-		group: subset(t, 0, users...), standing: map[string]rules.Standing{}, accounts: map[string]string{}}
+		group: subset(t, 0, users...), standing: map[string]rules.Employment{}, accounts: map[string]string{}}
 	if rapid.Bool().Draw(t, "organised") {
 		c.org = "v1"
 	}
@@ -335,7 +335,7 @@ func drawnCompany(t *rapid.T) *company {
 		if m := rapid.SampledFrom(append(users, "")).Draw(t, "manager"); m != "" {
 			c.managers[u] = m
 		}
-		standings := []rules.Standing{"employee", "employee", "employee", "other", ""}
+		standings := []rules.Employment{"employee", "employee", "employee", "other", ""}
 		c.standing[u] = rapid.SampledFrom(standings).Draw(t, "standing")
 		if rapid.IntRange(0, 5).Draw(t, "account") == 0 {
 			c.accounts[u] = rapid.SampledFrom([]string{"", "pA", "pR"}).Draw(t, "person")

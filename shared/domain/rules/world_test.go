@@ -116,11 +116,11 @@ type company struct {
 	holders  map[string][]string // by day, else for every day
 	over     map[string]string   // who stands over posts
 	group    []string
-	standing map[string]rules.Standing // employees have none
-	accounts map[string]string         // persons by account; others have the key of their account
-	empty    []string                  // channels that have nobody but askers
-	unknown  []string                  // posts and departments that the organisation has on no day
-	lost     []string                  // of whom it doesn't say who is above
+	standing map[string]rules.Employment // employees have none
+	accounts map[string]string           // persons by account; others have the key of their account
+	empty    []string                    // channels that have nobody but askers
+	unknown  []string                    // posts and departments that the organisation has on no day
+	lost     []string                    // of whom it doesn't say who is above
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -140,11 +140,11 @@ func (c *company) Person(user string) circulation.Person {
 	return p
 }
 
-func (c *company) Standing(p circulation.Person, _ string) rules.Standing {
+func (c *company) Employment(p circulation.Person, _ string) rules.Employment {
 	if s, ok := c.standing[p.User]; ok {
 		return s
 	}
-	return rules.StandingEmployee
+	return rules.EmploymentEmployee
 }
 
 func (c *company) Members(string) []string { return c.group }

@@ -86,7 +86,7 @@ func (w *acts) step() {
 		circulation.TakeBack, circulation.TakeBack, circulation.Stand, circulation.Stand, circulation.SendBack,
 		circulation.Deny, "other"}
 	act := circulation.Act{Kind: rapid.SampledFrom(kinds).Draw(w.rt, "kind"), Hand: circulation.Person{User: hand},
-		Principal: circulation.Person{User: hand}, Hash: g.Asked, Text: "理由",
+		Principal: circulation.Person{User: hand}, Hash: g.AskedSum, Text: "理由",
 		Stage: max(1, rapid.SampledFrom([]int{st.Present, st.Present, st.Present, 1, 2, 3}).Draw(w.rt, "stage"))}
 	if rapid.IntRange(0, 5).Draw(w.rt, "instead") == 5 {
 		act.Principal.User = rapid.SampledFrom(anybody).Draw(w.rt, "principal")
@@ -139,7 +139,7 @@ func (w *acts) check(act circulation.Act, was, is *aggregate.Gate, c aggregate.C
 	}
 	// 13: what it opened with stays.
 	expect.Must(w.rt, reflect.DeepEqual(is.Route, w.open.Route) && reflect.DeepEqual(is.Terms.Rule,
-		w.open.Terms.Rule) && is.Asked == w.open.Asked &&
+		w.open.Terms.Rule) && is.AskedSum == w.open.AskedSum &&
 		reflect.DeepEqual(is.Askers, w.open.Askers) && is.AskedAt.Equal(*w.open.AskedAt),
 		"it is not asked as it opened")
 	owed := counted(is)
@@ -148,7 +148,7 @@ func (w *acts) check(act circulation.Act, was, is *aggregate.Gate, c aggregate.C
 	// 16, 19: what is owed falls by a stamp at the stage that was present alone.
 	before := counted(was)
 	if owed.owed < before.owed {
-		expect.Must(w.rt, act.Kind == circulation.Stamp && act.Stage == before.present && act.Hash == w.open.Asked &&
+		expect.Must(w.rt, act.Kind == circulation.Stamp && act.Stage == before.present && act.Hash == w.open.AskedSum &&
 			owed.owed == before.owed-1,
 			"%+v lowers what is owed from %+v to %+v", act, before, owed)
 	}
@@ -177,7 +177,7 @@ func counted(g *aggregate.Gate) (n tally) {
 				delete(asked, act.For.User)
 				asked[act.To.User] = true
 			case act.Kind == circulation.Stamp && asked[act.Principal.User] && act.Hand.User != requester &&
-				act.Hash == g.Asked &&
+				act.Hash == g.AskedSum &&
 				principals[act.Principal.User] == "" && !given[act.Hand.User]:
 				principals[act.Principal.User], given[act.Hand.User] = act.Hand.User, true
 			case act.Kind == circulation.TakeBack:

@@ -81,7 +81,7 @@ func (s *story) does(kind circulation.Kind, user string, change ...func(act *cir
 		st := circulation.Walk(row.gate().Circulating())
 		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
 			Principal: circulation.Person{User: user},
-			Stage:     max(1, st.Present), Hash: row.gate().Asked}
+			Stage:     max(1, st.Present), Hash: row.gate().AskedSum}
 		if kind != circulation.Stamp && kind != circulation.TakeBack {
 			act.Text = " 理由 "
 		}
@@ -166,9 +166,9 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 	s.nothing(s.does(circulation.SendBack, ito, at(2)))
 	_, waits := s.load().OpenGate()
 	expect.That(t, !waits && s.load().Next(s.now).State == StatePlanProcess, "next is %+v", s.load().Next(s.now))
-	old, sum := first.ID, first.Asked
+	old, sum := first.ID, first.AskedSum
 	s.do(s.beginProcess, s.finishOn(along(2, desk(1, suzuki), desk(1, tanaka))))
-	expect.That(t, s.load().Process().Asked != sum, "the same steps of another version have one hash")
+	expect.That(t, s.load().Process().AskedSum != sum, "the same steps of another version have one hash")
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: tanaka},
 			Principal: circulation.Person{User: tanaka}, Stage: 2, Hash: sum}
@@ -252,7 +252,7 @@ func TestWhoIsNoHandDoesNothing(t *testing.T) {
 		_, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
 				Principal: circulation.Person{User: suzuki},
-				Stage:     1, Hash: a.Process().Asked}
+				Stage:     1, Hash: a.Process().AskedSum}
 			return a.Act(a.Process().ID, act, c.by, s.policy, now)
 		})
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
@@ -318,7 +318,7 @@ func TestAnActReliesOnWhatWasLookedUp(t *testing.T) {
 	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
 	p := s.load().Process()
 	who := circulation.Person{User: suzuki}
-	act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.Asked}
+	act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.AskedSum}
 	c := expect.Value(s.load().Act(p.ID, act, person(suzuki), s.policy, s.now, on))(t)
 	expect.That(t, slices.Contains(c.Owned, on), "it relies on %+v", c.Owned)
 	s.do(s.does(circulation.Stamp, suzuki))

@@ -153,7 +153,7 @@ func (a *Aggregate) Alone() (r Request, others bool) {
 	}
 	r.Meta, r.EventID, r.SaidAt, r.ByAgent = aggregate.Meta{}, "", r.Written(), a.Spoken()
 	r.RouteAskers, r.Forwarded, r.Thread = nil, nil, nil
-	r.Asked()
+	r.AddRouteAskers()
 	left := strings.TrimSpace(r.Text) != "" || len(r.Files) > 0
 	return r, left && slices.ContainsFunc(a.askersOfAll()[1:], func(user string) bool {
 		return !slices.Contains(r.RouteAskers, user) && (a.Prompt() == nil || user != a.Prompt().Author)

@@ -251,7 +251,7 @@ func TestAClaimLooksAgainAtWhatWasSettledAgain(t *testing.T) {
 	for name, change := range map[string]func(s *story, g *Again){
 		"the head knows nothing": func(s *story, g *Again) { s.head.Routes = s.head.Routes[:1] },
 		"a stamp is gone":        func(s *story, g *Again) { g.Acts = g.Acts[:1] },
-		"of another attempt":     func(s *story, g *Again) { g.Asked = s.load().Process().Asked },
+		"of another attempt":     func(s *story, g *Again) { g.AskedSum = s.load().Process().AskedSum },
 		"good for longer":        func(s *story, g *Again) { g.Terms.ApprovalDays = 90 },
 		"no rule":                func(s *story, g *Again) { g.Gate = aggregate.Gate{Status: g.Status} },
 	} {
@@ -282,10 +282,10 @@ func TestNobodyIsAskedAgainTooSoon(t *testing.T) {
 	s.do(s.retry, s.start, s.claim, s.finish(failed), s.fail)
 	expect.That(t, len(s.load().Agains) == 1 && s.load().Execution().Attempt == 3, "%+v", s.load().Agains)
 	s.now = s.load().Agains[0].ApprovedAt.Add(15 * day)
-	sum := s.load().Agains[0].Asked
+	sum := s.load().Agains[0].AskedSum
 	s.do(s.retry)
 	s.do(s.openOn(AgainKey(1, 4), along(2, desk(1, ito), desk(1, suzuki))))
-	expect.That(t, s.load().Agains[1].Asked != sum, "two attempts are asked about by one hash")
+	expect.That(t, s.load().Agains[1].AskedSum != sum, "two attempts are asked about by one hash")
 }
 
 func TestWhatIsAskedAgainEnds(t *testing.T) {

@@ -67,8 +67,9 @@ func (a *Aggregate) ProcessOf(e *Execution) *Process {
 	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
 }
 
-// Asked returns the terms of the open choice, or of the gate that waits for a stamp; nil if nothing waits for a person.
-func (a *Aggregate) Asked() *aggregate.Terms {
+// WaitingTerms returns the terms of the open choice, or of the gate that waits for a stamp; nil if nothing waits for a
+// person.
+func (a *Aggregate) WaitingTerms() *aggregate.Terms {
 	if row := a.Choosing(); row != nil {
 		return &row.Terms
 	}
@@ -190,7 +191,7 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 // Kind describes tasks to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "task", Prefix: "TASK#",
-	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: aggregate.ValidID, Asked: (&Request{}).Key(),
+	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: aggregate.ValidID, RequestKey: (&Request{}).Key(),
 	Asks: []aggregate.CardType{CardPrompt, CardProcess, CardStep},
 	Rows: map[string]func() aggregate.Row{
 		"head":       func() aggregate.Row { return &Head{} },

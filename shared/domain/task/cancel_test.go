@@ -150,7 +150,7 @@ func (s *story) parkedForNobody(when string) {
 	s.t.Helper()
 	a := s.load()
 	parked := a.Head.Parked != nil && a.Head.Parked.Sentence == ReasonNobodyApproves
-	expect.Must(s.t, parked && a.Asked() == nil, "%s: parked %+v, asked %+v", when, a.Head.Parked, a.Asked())
+	expect.Must(s.t, parked && a.WaitingTerms() == nil, "%s: parked %+v, asked %+v", when, a.Head.Parked, a.WaitingTerms())
 }
 
 // If settings change while a model drafts, no gate opens that nobody may approve.
@@ -165,7 +165,7 @@ func TestNoGateOpensForNobody(t *testing.T) {
 	s.parkedForNobody("the steps")
 	s.settings.Approvers.Usergroups = []string{"S1"} // only Slack knows the group's members
 	s.do(s.retryGeneration, s.finishProcess)
-	if a := s.load(); a.Head.Parked != nil || a.Asked() == nil {
+	if a := s.load(); a.Head.Parked != nil || a.WaitingTerms() == nil {
 		t.Errorf("parked %+v", a.Head.Parked)
 	}
 }

@@ -17,8 +17,8 @@ const (
 	AsRequest ChoiceAs = "request" // a new request
 )
 
-// Beside identifies a gate of another task that waits in the same thread.
-type Beside struct {
+// ThreadGate identifies a gate of another task that waits in the same thread.
+type ThreadGate struct {
 	TaskID  string             `json:"task_id"`
 	Title   string             `json:"title"`
 	ID      string             `json:"id"` // the gate's id
@@ -30,7 +30,7 @@ type Beside struct {
 type Choice struct {
 	aggregate.Meta
 	ID        string          `json:"id"`
-	Beside    Beside          `json:"beside"`
+	Gate      ThreadGate      `json:"beside"`
 	Terms     aggregate.Terms `json:"terms"`
 	As        ChoiceAs        `json:"as,omitempty"` // empty: not decided
 	DecidedBy string          `json:"decided_by,omitempty"`
@@ -66,12 +66,12 @@ func (a *Aggregate) choiceAsRead() aggregate.Row {
 }
 
 // OpenGateBeside describes the gate in a that waits for people, and returns false if there is none.
-func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
+func (a *Aggregate) OpenGateBeside() (b ThreadGate, ok bool) {
 	open, waits := a.OpenGate()
-	if !waits || a.Asked() == nil {
-		return Beside{}, false
+	if !waits || a.WaitingTerms() == nil {
+		return ThreadGate{}, false
 	}
-	b = Beside{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind, Version: open.Version}
+	b = ThreadGate{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind, Version: open.Version}
 	if a.Task != nil {
 		b.Title = a.Task.Title
 	}
@@ -103,7 +103,7 @@ func (r *Request) Courtesy() bool {
 // Ask opens the choice of how to treat the message, or answers a courtesy. It changes nothing if people were already
 // asked or the first layer is done. If the requester has another open choice beside the same gate, the commit fails
 // with ErrFull.
-func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) Ask(run int, b ThreadGate, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
@@ -117,7 +117,7 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (a
 			map[string]any{"reason": ReasonCourtesy, "requester": a.Head.Requester})
 		return c.ended(nil, TaskAnswered, aggregate.System(), ReasonCourtesy)
 	}
-	row := &Choice{Beside: b, Terms: a.terms(true, s, c.Now), CreatedAt: c.Now}
+	row := &Choice{Gate: b, Terms: a.terms(true, s, c.Now), CreatedAt: c.Now}
 	row.ID = a.rowID(row.Key(), c.Now)
 	c.Put(row)
 	c.RelyOn(&Task{})
@@ -141,7 +141,8 @@ func (a *Aggregate) GiveWay(now time.Time) (aggregate.Change, error) {
 
 // TakeAsRequest makes the message a new request and starts a run. It returns ErrDecided, ErrNotAllowed or ErrNotFound.
 // If the same person chooses it twice, the second time changes nothing.
-func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
+	error) {
 	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
 	if !ok {
 		return aggregate.Change{}, err
@@ -152,7 +153,8 @@ func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Pol
 
 // TakeAsReason ends the task because its message becomes the reason of a rejection. The rejection is the other task's
 // Change in the same commit. It returns the same errors as TakeAsRequest.
-func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
+	error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
 		return aggregate.Change{}, err
@@ -161,7 +163,8 @@ func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Poli
 }
 
 // choose begins the Change of a choice; ok is false if there is nothing to change.
-func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error, now time.Time) (c *change, ok bool, err error) {
+func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error,
+	now time.Time) (c *change, ok bool, err error) {
 	row := a.Choice
 	switch {
 	case row == nil || row.ID != id:
@@ -181,7 +184,8 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(
 	n := *row
 	n.As, n.DecidedBy, n.DecidedAt = as, by.ID, &c.Now
 	c.Put(&n)
-	c.audit(by, AuditRequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
+	c.audit(by, AuditRequestChosen, "task", a.Head.TaskID,
+		map[string]any{"as": as, "beside": row.Gate.TaskID, "gate": row.Gate.ID})
 	return c, true, nil
 }
 
@@ -194,7 +198,7 @@ func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change,
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	if other != nil {
-		if open, waits := other.OpenGate(); waits && open.ID == row.Beside.ID {
+		if open, waits := other.OpenGate(); waits && open.ID == row.Gate.ID {
 			return aggregate.Change{}, aggregate.ErrNotDue
 		}
 	}
@@ -236,7 +240,7 @@ func (c *change) asked() []aggregate.Count {
 		return nil
 	}
 	n := aggregate.Count{
-		Key: "ASKED#" + c.Head.Requester + "#" + row.Beside.ID, Reason: ReasonAsked,
+		Key: "ASKED#" + c.Head.Requester + "#" + row.Gate.ID, Reason: ReasonAsked,
 		Keep: latest(c.Now, row.Terms.DecideBy).Add(keptFor),
 	}
 	switch {

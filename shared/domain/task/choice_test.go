@@ -10,8 +10,8 @@ import (
 )
 
 // beside returns a waiting prompt.
-func beside() Beside {
-	return Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}
+func beside() ThreadGate {
+	return ThreadGate{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}
 }
 
 // asked returns a story whose message was written beside that prompt.
@@ -54,7 +54,7 @@ func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
 	}
 	expect.That(t, !a.Stuck(now.Add(time.Hour)), "it counts as stuck")
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(1, Beside{}, tenancy.DefaultSettings(), now)
+		return a.Ask(1, ThreadGate{}, tenancy.DefaultSettings(), now)
 	})
 }
 
@@ -72,7 +72,7 @@ func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
 	s.refused(asRequest(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
 	s.refused(asReason(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(2, Beside{}, tenancy.DefaultSettings(), now)
+		return a.Ask(2, ThreadGate{}, tenancy.DefaultSettings(), now)
 	})
 }
 
@@ -167,7 +167,7 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	gate := waitingPrompt(t)
 	over := func(s *story) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			a.Choice.Beside.ID = gate.load().Prompts[0].ID
+			a.Choice.Gate.ID = gate.load().Prompts[0].ID
 			return a.GateOver(gate.load(), now)
 		}
 	}
@@ -218,7 +218,7 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 	s = begin(t)
 	before := s.load()
 	c := expect.Value(full(before, s.now))(t)
-	row := &Choice{ID: "01CHOICE", Beside: beside()}
+	row := &Choice{ID: "01CHOICE", Gate: beside()}
 	s.rows[row.Key()] = row.At(1) // from a commit that the read missed
 	err := s.commit(before.Head, c)
 	expect.That(t, err != nil, "it ended, and people are asked about it for ever")

@@ -20,7 +20,7 @@ func routed(a *Aggregate, row Gated) {
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}
 	g.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
 	g.Askers, g.Acts, g.Verdict = []circulation.Person{{User: requester}}, nil, aggregate.Verdict{}
-	g.Asked = a.sum(row)
+	g.AskedSum = a.sum(row)
 }
 
 // routed replaces a waiting row by one under a rule, as it would have opened.
@@ -36,7 +36,7 @@ func stampedBy(t testing.TB, g *aggregate.Gate, users ...string) {
 	for i, user := range users {
 		who := circulation.Person{User: user}
 		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
-			At: dawn.Add(time.Duration(i) * time.Minute), Stage: i + 1, Hash: g.Asked, Surface: "slack"}))(t)
+			At: dawn.Add(time.Duration(i) * time.Minute), Stage: i + 1, Hash: g.AskedSum, Surface: "slack"}))(t)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
 		}),
 		"the policy above is another":   forged(PromptKey(1), func(n Gated) { n.(*Prompt).Content = "別の方針" }),
 		"a stamp on the step is gone":   forged(step, func(n Gated) { n.gate().Acts = nil }),
-		"the step's gate is of another": forged(step, func(n Gated) { n.gate().Asked = "other" }),
+		"the step's gate is of another": forged(step, func(n Gated) { n.gate().AskedSum = "other" }),
 		"a policy under a rule": forged(PromptKey(1),
 			func(n Gated) { n.gate().Terms.Rule = &circulation.Rule{ID: "r1"} }),
 	} {

@@ -56,7 +56,7 @@ func (r *Correction) of(q Request) *Request {
 	q.Text, q.Forwarded, q.Files, q.MoreFiles = r.Text, r.Forwarded, r.Files, r.MoreFiles
 	q.Authors = Others(q.User, append(q.Authors, r.Author)...)
 	known := len(q.RouteAskers)
-	q.Asked()
+	q.AddRouteAskers()
 	q.NewAskers = q.NewAskers || len(q.RouteAskers) > known
 	return &q
 }

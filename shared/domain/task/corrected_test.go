@@ -323,7 +323,7 @@ func TestWhatIsAskedAgainAlone(t *testing.T) {
 	} {
 		s := begin(t)
 		tt.r.User, tt.r.MessageTS = requester, s.load().Request.MessageTS
-		tt.r.Asked()
+		tt.r.AddRouteAskers()
 		s.rows[tt.r.Key()] = &tt.r
 		alone, others := s.load().Alone()
 		expect.That(t, len(alone.Files) == tt.files && others == tt.others, "%s: %v, %+v", name, others, alone)

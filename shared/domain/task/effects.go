@@ -48,7 +48,7 @@ func (a *Aggregate) behind() bool {
 // progress returns how many of the newest revisions only show how far a running execution has come.
 func (a *Aggregate) progress() int {
 	e := a.Execution()
-	if e == nil || e.Status != ExecutionRunning || a.Head.Ended != nil || a.Head.Parked != nil || a.Asked() != nil {
+	if e == nil || e.Status != ExecutionRunning || a.Head.Ended != nil || a.Head.Parked != nil || a.WaitingTerms() != nil {
 		return 0
 	}
 	since := 0
@@ -69,7 +69,7 @@ const tryAgainAfter = time.Hour
 // TryAgainAt returns when to retry a card that Slack refused permanently, if a person is asked for a decision.
 // Otherwise it returns nil: such a card is retried at the next revision.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	if c.State != aggregate.CardUnreachable || a.Asked() == nil {
+	if c.State != aggregate.CardUnreachable || a.WaitingTerms() == nil {
 		return nil
 	}
 	tried := c.CreatedAt
@@ -154,7 +154,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		by(soon)
 	}
 	_, waits := a.OpenGate()
-	asked, lease := a.Asked(), a.LiveLease(now)
+	asked, lease := a.WaitingTerms(), a.LiveLease(now)
 	polled, held := a.leased(a.sessionAt(), "", now)
 	switch {
 	case a.Head.Ended != nil:
@@ -188,13 +188,13 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return due
 }
 
-// Beside returns the task of the gate beside which the message was written, while the choice is open.
-func (a *Aggregate) Beside() (aggregate.Ref, bool) {
+// OverdueNeeds returns the task of the gate beside which the message was written, while the choice is open.
+func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) {
 	row := a.Choosing()
 	if row == nil || row.GateOver {
 		return aggregate.Ref{}, false
 	}
-	return RefOf(a.Head.TenantID, row.Beside.TaskID), true
+	return RefOf(a.Head.TenantID, row.Gate.TaskID), true
 }
 
 func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {

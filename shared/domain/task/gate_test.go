@@ -271,14 +271,15 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 			id := s.ruled().Asks().ID
 			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: suzuki}, {}} {
 				act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: by.ID},
-					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: s.ruled().gate().Asked}
+					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: s.ruled().gate().AskedSum}
 				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 					return a.Act(id, act, by, s.policy, now)
 				}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
 			}
 			a := s.load()
 			waits, is := a.OpenGate()
-			expect.That(t, is && waits.ID == id && waits.Terms.ApprovalRequired && a.Asked() != nil, "%s, switches %04b: %+v",
+			expect.That(t, is && waits.ID == id && waits.Terms.ApprovalRequired && a.WaitingTerms() != nil,
+				"%s, switches %04b: %+v",
 				kind, switches, waits)
 			expect.That(t, a.Next(s.now).State != StateExecuteProcess, "%s: a run executes it", kind)
 		}
@@ -293,9 +294,10 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	first := *s.load().Process()
 	s.do(s.does(circulation.SendBack, tanaka), s.beginProcess, s.finishOn(o))
 	second := s.load().Process()
-	expect.Must(t, second.Version == 2 && second.hash() == first.hash() && second.Asked != first.Asked, "%+v", second.Gate)
+	expect.Must(t, second.Version == 2 && second.hash() == first.hash() && second.AskedSum != first.AskedSum, "%+v",
+		second.Gate)
 	expect.That(t, len(second.Acts) == 0 && len(second.Given()) == 0, "%d acts are carried", len(second.Acts))
-	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = first.Asked }), circulation.WhyHash)
+	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = first.AskedSum }), circulation.WhyHash)
 	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyTurn)
 	act := first.Acts[0]
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {

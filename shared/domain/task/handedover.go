@@ -235,7 +235,7 @@ func (c *change) readThread(a *Aggregate, e Extract) {
 	}
 	r := *a.Request
 	r.Thread = e.Thread
-	r.Asked(e.Shown...)
+	r.AddRouteAskers(e.Shown...)
 	c.Put(&r)
 }
 
@@ -275,7 +275,7 @@ func (a *Aggregate) Language(otherwise string) string {
 	if a.Request == nil {
 		return otherwise
 	}
-	return language.Of(a.Request.Text, otherwise)
+	return language.Detect(a.Request.Text, otherwise)
 }
 
 // terms freezes the settings for a gate of the task.

@@ -45,7 +45,7 @@ func (a *Aggregate) Status() Status {
 		return h.Ended.status()
 	case h.Parked != nil:
 		return StatusNotDrafted
-	case a.Asked() != nil:
+	case a.WaitingTerms() != nil:
 		return StatusWaits
 	case a.Execution() != nil:
 		return StatusRunning

@@ -27,8 +27,8 @@ type Series struct {
 	Last int // the highest number given so far, 0 for none
 }
 
-// Of names the list of the series.
-func (s Series) Of() string { return fmt.Sprintf("%04d", s.Year) }
+// YearText names the list of the series.
+func (s Series) YearText() string { return fmt.Sprintf("%04d", s.Year) }
 
 // Lacks returns why the series, as it was read, has no next number: ErrNumber or ErrNumbersGone; nil: it has.
 func (s Series) Lacks() error {
@@ -138,7 +138,7 @@ func (c *change) number(e *Execution, of Series) string {
 	x := of.Next()
 	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = a.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
 	x.Rule, x.Round, x.SettledAt, x.BegunAt = *row.gate().Terms.Rule, a.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
-	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.Of(), Row: &x, Err: ErrNumber})
+	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.YearText(), Row: &x, Err: ErrNumber})
 	c.RelyOn(row)
 	return x.String()
 }
@@ -241,7 +241,7 @@ func (c *change) register() {
 	x := &Requested{
 		Year: into.Of.Year, N: into.Of.Last + 1, TaskID: c.Head.TaskID, Department: into.Department, TakenAt: c.Now,
 	}
-	c.Beside = append(c.Beside, aggregate.Listed{List: RequestsList, Of: into.Of.Of(), Row: x, Err: ErrNumber})
+	c.Beside = append(c.Beside, aggregate.Listed{List: RequestsList, Of: into.Of.YearText(), Row: x, Err: ErrNumber})
 	c.Head.RequestNumber = x.String()
 }
 

@@ -274,7 +274,7 @@ func TestWhatNamesNothingDecidesNothing(t *testing.T) {
 		a := s.load()
 		_, err := take(a, a.Choice.ID)
 		expect.NoError(t, err)
-		_, err = take(a, a.Choice.Beside.ID)
+		_, err = take(a, a.Choice.Gate.ID)
 		expect.Fails(t, err, aggregate.ErrNotFound, "chosen by the id of the gate beside it")
 	}
 	s = contested(t)

@@ -107,10 +107,10 @@ type Request struct {
 	Thread *aggregate.Thread `json:"thread,omitempty"`
 }
 
-// Asked adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise. A
+// AddRouteAskers adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise. A
 // conversation that handed it over may have cut its list: with User it has more than may ask along a route, and keeps
 // its apps, so that nothing is asked along one.
-func (r *Request) Asked(beside ...string) {
+func (r *Request) AddRouteAskers(beside ...string) {
 	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
 		aggregate.OwnersOf(r.Files))...)
 	app := func(user string) bool { return slices.Contains(r.Apps, user) }

@@ -42,7 +42,7 @@ func (a *Aggregate) Hears(run int, shown []string, now time.Time) (aggregate.Cha
 		return aggregate.Change{}, err
 	}
 	r := *a.Request
-	r.Asked(shown...)
+	r.AddRouteAskers(shown...)
 	r.NewAskers = true
 	c := a.begin(now)
 	c.progress()
@@ -81,7 +81,7 @@ func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.C
 	}
 	r := *a.Request
 	r.Apps = Others("", append(slices.Clone(r.Apps), apps...)...)
-	r.Asked()
+	r.AddRouteAskers()
 	c := a.begin(now)
 	c.Put(&r)
 	return c.done()

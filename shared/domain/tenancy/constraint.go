@@ -151,7 +151,7 @@ func (p ToolPermission) Tool() rules.Tool {
 // names; arguments are planned or resolved. A value that an earlier result will replace is unknown.
 func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON) rules.Call {
 	mark := p.Marked(version)
-	c := rules.Call{Tool: p.Tool(), Access: access, Amount: mark.Of(version, access, arguments)}
+	c := rules.Call{Tool: p.Tool(), Access: access, Amount: mark.AmountOf(version, access, arguments)}
 	if c.Writes() {
 		c.Destinations = mark.To(version, arguments)
 	}

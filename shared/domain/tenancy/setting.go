@@ -75,8 +75,8 @@ func SettingNamed(name string) (Setting, bool) {
 
 var withUnit = language.InEach("%s (%s)", "%s (%s)")
 
-// Asked reports whether the setting is on a page.
-func (x Setting) Asked() bool { return x.Says[0].Label != "" }
+// OnPage reports whether the setting is on a page.
+func (x Setting) OnPage() bool { return x.Says[0].Label != "" }
 
 // LogName returns the setting's name in the audit log.
 func (x Setting) LogName(locale string) string {

@@ -40,7 +40,7 @@ func TestEachSettingHasOneRow(t *testing.T) {
 		for _, x := range section.Settings {
 			rows = append(rows, x.Name)
 			for i, locale := range language.All {
-				if w := x.Says[i]; x.LogName(locale) == "" || len(w.Choices) != len(x.Choices) || x.Asked() != (w.Label != "") ||
+				if w := x.Says[i]; x.LogName(locale) == "" || len(w.Choices) != len(x.Choices) || x.OnPage() != (w.Label != "") ||
 					slices.Contains(w.Choices, "") {
 					t.Errorf("%s lacks words in %s: %+v", x.Name, locale, w)
 				}

@@ -106,7 +106,7 @@ func agentOf(r model.Request) talk {
 			if at := form("%run").FindStringSubmatchIndex(text); at != nil {
 				text = text[:at[2]]
 			}
-			t.locale, t.asked = language.Of(text, language.All[0]), h
+			t.locale, t.asked = language.Detect(text, language.All[0]), h
 		}
 	}
 	t.words = spoken.In(t.locale).Agent
@@ -237,7 +237,7 @@ func (t talk) ended(result string) model.Response {
 	m, w := form("%-ended").FindStringSubmatch(result), t.words
 	first, _, _ := strings.Cut(result, "\n")
 	switch {
-	case m == nil && language.Of(first, language.All[0]) != t.locale && strings.Contains(first, "#"):
+	case m == nil && language.Detect(first, language.All[0]) != t.locale && strings.Contains(first, "#"):
 		return t.say(w["card"]) // in the other language it stands on the card; what was refused at once has none
 	case m == nil:
 		return t.say(w["result"], "\n", first)

@@ -219,7 +219,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	if err := clock.Sleep(ctx, wait); wait > 0 && err != nil {
 		return out, model.FromTransport(aggregate.Demo, err)
 	}
-	w := spoken.In(language.Of(s.subject()+s.Task, language.English)).Teams
+	w := spoken.In(language.Detect(s.subject()+s.Task, language.English)).Teams
 	switch {
 	case s.trouble("refuse"):
 		out.Stop = model.StopRefused

@@ -48,7 +48,7 @@ func read(in input) (*meant, error) {
 	for _, e := range in.Forwarded {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
-	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Of(text, in.Locale)), now: now,
+	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Detect(text, in.Locale)), now: now,
 		priority: "medium", length: time.Hour, Is: map[string]bool{}}
 	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())

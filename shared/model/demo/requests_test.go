@@ -146,7 +146,7 @@ func TestRequestsOfAnOffice(t *testing.T) {
 				for _, quoted := range []string{"営業部", "人事部", "開発部", "第一営業課"} {
 					said = strings.ReplaceAll(said, quoted, "")
 				}
-				expect.Is(t, language.Of(reply+policy, ""), name, "in the other language: %s", reply+policy)
+				expect.Is(t, language.Detect(reply+policy, ""), name, "in the other language: %s", reply+policy)
 				if word, refused := strings.CutPrefix(x[1], "refused:"); refused {
 					first, _, _ := strings.Cut(reply, spoken.In(name).Say["can"])
 					expect.That(t, len(steps) == 0 && strings.Contains(first, strings.TrimSpace(word)),
@@ -202,8 +202,8 @@ func TestEachPartOfAScopeIsRead(t *testing.T) {
 				for _, m := range names {
 					for _, d := range called {
 						for _, w := range words {
-							spoken := language.Of(m, "ja")
-							if language.Of(d, "ja") != spoken || language.Of(w, "ja") != spoken {
+							spoken := language.Detect(m, "ja")
+							if language.Detect(d, "ja") != spoken || language.Detect(w, "ja") != spoken {
 								continue
 							}
 							forms, tab := []string{"%[2]sの%[1]sの%[3]sをまとめて", "%[1]s、%[2]sの%[3]s", "%[1]sの%[2]s%[3]sを教えてください"}, topic

@@ -111,7 +111,7 @@ func (v Vault) refresh(ctx context.Context, p OAuthProvider, row tenancy.Integra
 	if err != nil {
 		return "", v.failed(ctx, p, row, err)
 	}
-	next := Of(got, c.Client)
+	next := CredentialOf(got, c.Client)
 	next.Address, next.TokenURL, next.RevokeURL, next.Resource = c.Address, c.TokenURL, c.RevokeURL, c.Resource
 	if row.Credentials, err = seal.credential(next); err != nil {
 		return "", err

@@ -94,12 +94,14 @@ func testRevoked(t *testing.T, w *world) {
 	w.ended(t, "freee", err, tenancy.CredentialRefused)
 	w.posts(t, "freee", 1)
 
-	expect.NoError(t, w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}", aggregate.System()))
+	expect.NoError(t, w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}",
+		aggregate.System()))
 	if token, err := w.Token(t.Context(), "T2", "google"); token != "by hand" || err != nil {
 		t.Errorf("%v", err)
 	}
 	ended := tenancy.ErrNotConnected{}
-	if _, err := w.Renew(t.Context(), "T2", "google", "by hand"); !errors.As(err, &ended) || ended.Reason != tenancy.CredentialRefused {
+	if _, err := w.Renew(t.Context(), "T2", "google", "by hand"); !errors.As(err, &ended) ||
+		ended.Reason != tenancy.CredentialRefused {
 		t.Errorf("there is nothing to renew it with: %v", err)
 	}
 	w.posts(t, "google", 0)
@@ -134,7 +136,8 @@ func testFailures(t *testing.T, base *world) {
 			w, p := newWorld(t, base.rows, base.Envelope), test.provider
 			team := aggregate.NewID()
 			first := w.vendors.Grant(p)
-			expect.NoError(t, w.Connect(t.Context(), team, p, vault.Of(first, w.vendors.Client(p)), "{}", aggregate.System()))
+			expect.NoError(t, w.Connect(t.Context(), team, p, vault.CredentialOf(first, w.vendors.Client(p)), "{}",
+				aggregate.System()))
 			test.fault(w.vendors, p+"_token")
 			_, err := w.Renew(t.Context(), team, p, first.Access)
 			w.posts(t, p, 1)
@@ -176,7 +179,8 @@ func testCrash(t *testing.T, w *world) {
 // noKeys is a KMS that refuses to give keys.
 type noKeys struct{}
 
-func (noKeys) GenerateDataKey(context.Context, *kms.GenerateDataKeyInput, ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
+func (noKeys) GenerateDataKey(context.Context, *kms.GenerateDataKeyInput,
+	...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
 	return nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
 }
 
@@ -192,7 +196,8 @@ func testLocked(t *testing.T, w *world) {
 		t.Errorf("no new key: %v", err)
 	}
 	v.Envelope.KMS = noKeys{}
-	if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, vault.ErrLocked) || errors.Is(err, vault.ErrSealed) {
+	if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, vault.ErrLocked) ||
+		errors.Is(err, vault.ErrSealed) {
 		t.Errorf("no key: %v", err)
 	}
 	w.posts(t, "freee", 0)
@@ -206,7 +211,8 @@ type sealing struct {
 	old vault.KMS
 }
 
-func (s sealing) Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput, error) {
+func (s sealing) Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput,
+	error) {
 	return s.old.Decrypt(ctx, in, o...)
 }
 

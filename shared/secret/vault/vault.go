@@ -84,8 +84,8 @@ type sealed struct {
 	Resource     string     `json:"resource,omitempty"`
 }
 
-// Of makes a credential of an exchange's result.
-func Of(t Token, c OAuthClient) Credential {
+// CredentialOf makes a credential of an exchange's result.
+func CredentialOf(t Token, c OAuthClient) Credential {
 	return Credential{AccessToken: t.Access, RefreshToken: t.Refresh, ExpiresAt: t.ExpiresAt, Client: c}
 }
 

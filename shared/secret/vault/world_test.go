@@ -87,7 +87,8 @@ func (w *world) connectFor(t *testing.T, provider string, lifetime time.Duration
 	t.Helper()
 	got := w.vendors.Grant(provider)
 	got.ExpiresAt = w.now().Add(lifetime)
-	expect.NoError(t, w.Connect(t.Context(), tenant, provider, vault.Of(got, w.vendors.Client(provider)), "{}", aggregate.System()))
+	expect.NoError(t, w.Connect(t.Context(), tenant, provider, vault.CredentialOf(got, w.vendors.Client(provider)), "{}",
+		aggregate.System()))
 	return got
 }
 
@@ -109,11 +110,13 @@ func (w *world) ended(t *testing.T, provider string, err error, why tenancy.Inte
 	ended := tenancy.ErrNotConnected{}
 	expect.That(t, errors.As(err, &ended) && ended.Reason == why && errors.Is(err, aggregate.ErrNotFound),
 		"%v, want that it ended as %s", err, why)
-	if row := w.row(t, provider); row.Status != tenancy.Broken || row.StatusReason != why || row.Credentials != "" || row.Refreshing != nil {
+	if row := w.row(t, provider); row.Status != tenancy.Broken || row.StatusReason != why || row.Credentials != "" ||
+		row.Refreshing != nil {
 		t.Errorf("%+v", row)
 	}
 	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationFailed}, "", 10)
-	if err != nil || len(log.Items) != 1 || string(log.Items[0].Details) != `{"provider":"`+provider+`","reason":"`+string(why)+`"}` {
+	if err != nil || len(log.Items) != 1 ||
+		string(log.Items[0].Details) != `{"provider":"`+provider+`","reason":"`+string(why)+`"}` {
 		t.Errorf("recorded %+v, %v", log.Items, err)
 	}
 }
@@ -130,7 +133,8 @@ type failingRows struct {
 	before, after func() error
 }
 
-func (r *failingRows) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error) {
+func (r *failingRows) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration,
+	error) {
 	if r.before != nil {
 		if err := r.before(); err != nil {
 			return x, err

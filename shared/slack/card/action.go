@@ -347,7 +347,7 @@ func CallNotes(s *conversation.Conversation, p conversation.Payload, locale stri
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
 	goes := fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—"))
 	lines = append(lines, goes)
-	if f, ok := catalog.Of(p.Tool); ok && f.Demo != nil && f.Demo.Words[locale].Handled != "" {
+	if f, ok := catalog.Named(p.Tool); ok && f.Demo != nil && f.Demo.Words[locale].Handled != "" {
 		lines = append(lines, fill(w.CallData, "data", f.Demo.Words[locale].Handled))
 	}
 	lines = append(lines, w.readers(s))

@@ -115,7 +115,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := received(t)
 			s.Request.Text = tc.text
-			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1},
+			s.do(s.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1},
 				tenancy.DefaultSettings(), s.now))
 			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be used as a reason"} {
 				m := render(s.Aggregate, s.card(taskCard), locale, s.now)
@@ -226,7 +226,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, false, locale
 			s := received(t)
 			s.Request.Text = tt.text
-			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set,
+			s.do(s.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set,
 				s.now))
 			m := card.RenderUnder(s.Aggregate, s.card(taskCard), set, s.now)
 			err := cardtest.Check(m)

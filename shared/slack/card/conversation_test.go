@@ -31,7 +31,8 @@ type onThread struct {
 
 func begunConversation(t *testing.T) *onThread {
 	t.Helper()
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100", TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100",
+		TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
 	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IdleDays: 14}, begunAt))(t)
 	return &onThread{t: t, Conversation: card.Conversation{Aggregate: (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)}, now: begunAt}
 }
@@ -58,7 +59,8 @@ func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 // wants adds an answer after which a person may make a request.
 func (c *onThread) wants(request string) *onThread {
 	c.t.Helper()
-	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: "読みました", HandOver: request, Asked: true}, c.now))
+	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: "読みました", HandOver: request, ByButton: true},
+		c.now))
 }
 
 func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {
@@ -68,7 +70,8 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 	text := p.JSON()
 	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
-		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(), Plan: len(p.Commands), Summary: "失敗しているテストを確かめます",
+		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text),
+			Bytes: len(text)}, Seconds: p.Seconds(), Plan: len(p.Commands), Summary: "失敗しているテストを確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by},
 	}
 }
@@ -91,7 +94,8 @@ func difference(t *testing.T) *conversation.Proposal {
 		{Path: "src/a.go", Content: "\ufeffpackage a\r\n\r\nfunc A() {\r\n\treturn\r\n}\r\n\r\n// 1\r\n// 2\r\n// 3\r\n// 4\r\n// 5"},
 		{Path: "old.txt", Content: "gone  \nsoon"}}))(t)
 	return changing(t, base, conversation.Payload{Delete: []string{"old.txt"}, Edits: []conversation.Edit{
-		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", From: 11, To: 11, New: "// five \n"}}})
+		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", From: 11,
+			To: 11, New: "// five \n"}}})
 }
 
 func shell(script string) *conversation.Proposal {
@@ -227,32 +231,44 @@ var conversationStates = []struct {
 	}},
 	{"action_call", conversation.CardAction, func(c *onThread) {
 		c.Aggregate.Conversation.Provider = "anthropic"
-		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read, conversation.Called{Unseen: true}))
+		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read,
+			conversation.Called{Unseen: true}))
 	}},
 	{"action_call_server", conversation.CardAction, func(c *onThread) {
 		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
 			conversation.Called{LeftOut: `{"notify":true}`}))
 	}},
 	{"action_call_returned", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read, conversation.Called{})).calling().
-			ended(conversation.Result{Status: conversation.ActionSucceeded, Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionSucceeded,
+				Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
 	}},
 	{"action_call_refused", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read, conversation.Called{})).calling().
-			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed", ErrorDetail: "freee <!channel> は使えません"})
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed",
+				ErrorDetail: "freee <!channel> は使えません"})
 	}},
 	{"action_call_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
+			conversation.Called{})).calling()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
 	}},
 	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
+			conversation.Called{})).calling()
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 	}},
-	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_long", conversation.CardAction, func(c *onThread) {
+		c.says("",
+			shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
+	}},
 	{"action_changed_before", conversation.CardAction, func(c *onThread) {
-		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}))(c.t)
-		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"}, {Path: "b", Content: "2\n"}}}.Complete(
+		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"},
+			{Path: "b", Content: "1\n"}}))(c.t)
+		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"},
+			{Path: "b", Content: "2\n"}}}.Complete(
 			conversation.CodeGenerate, conversation.On{}, base)
 		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
 			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
@@ -272,7 +288,8 @@ var conversationStates = []struct {
 		c.says("", commands()).executing()
 		two, ran := 2, c.ran(2)
 		ran[1].Over, ran[1].ExitCode, ran[1].Millis, ran[1].Lines = true, &two, 61_240, 3
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran, Lines: 15})
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran,
+			Lines: 15})
 	}},
 	{"action_commands_unknown", conversation.CardAction, func(c *onThread) {
 		c.says("", commands()).executing()
@@ -302,7 +319,8 @@ var conversationStates = []struct {
 	}},
 	{"action_failed", conversation.CardAction, func(c *onThread) {
 		code := 2
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed,
+			Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
 	}},
 	{"action_files_lost", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
@@ -344,7 +362,8 @@ var conversationStates = []struct {
 	{"said_of_task", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"}, c.now))
 		c.messages = nil
-		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now}, c.now))
+		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now},
+			c.now))
 	}},
 	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))
@@ -416,7 +435,8 @@ func TestAPersonsOwnProposalHasThatPersonsWords(t *testing.T) {
 		c.says("はい", nil)
 		c.do(c.Propose(*shell("make"), member("U_SATO"), anyMember, c.now))
 		text := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, locale)))(t))
-		expect.That(t, strings.Contains(text, "失敗しているテスト") && strings.Contains(text, `@U_SATO`) && !strings.Contains(text, "claude"),
+		expect.That(t, strings.Contains(text, "失敗しているテスト") && strings.Contains(text, `@U_SATO`) &&
+			!strings.Contains(text, "claude"),
 			"%s: %s", locale, text)
 	}
 }
@@ -428,7 +448,8 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	}
 	short := begunConversation(t).says("", shell("echo a\u200bb"))
 	m := short.shown(conversation.CardAction, "ja")
-	if !has(m, card.ApproveAction) || has(m, card.OpenActionReview) || !strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
+	if !has(m, card.ApproveAction) || has(m, card.OpenActionReview) ||
+		!strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
 		t.Errorf("%+v", m)
 	}
 	script := ""
@@ -439,7 +460,8 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.OpenActionReview) {
 		t.Errorf("%+v", m)
 	}
-	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
+	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: conversation.CardAction, ID: c.last().ActionID,
+		TaskID: c.Head.SessionID}
 	for page := 0; ; page++ {
 		last.Page = page
 		view, ok := c.Review(last, s)

@@ -46,7 +46,7 @@ func poison(a *task.Aggregate, x string) {
 		a.Task.Title, a.Task.Description, a.Task.TaskType, a.Task.Priority = x, x, task.Type(x), task.Priority(x)
 	}
 	if a.Choice != nil {
-		a.Choice.Beside.Title = x
+		a.Choice.Gate.Title = x
 		r := *a.Request
 		r.Text = x
 		a.Request = &r

@@ -127,7 +127,7 @@ func (d drawing) reply() string {
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
 		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {
-			return said + "\n\n" + Sentence(language.Of(said, d.w.Locale), why, "")
+			return said + "\n\n" + Sentence(language.Detect(said, d.w.Locale), why, "")
 		}
 	}
 	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {

@@ -122,7 +122,7 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 	follows, last := d.MaySendBack(r.ID)
 	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.called)
 	about := metadata(Rejection{
-		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage, Asked: v.gate.Asked,
+		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage, Asked: v.gate.AskedSum,
 	})
 	if !mayFollow(r.Type) {
 		return modal(RejectionCallback, texts.Rejection, w.ModalSubmitStep, w.ModalClose, about,

@@ -35,7 +35,7 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 	routed(&step.Gates[0].Gate, step.now, desk("部長", 1, yamada))
 	c := begunConversation(t)
 	x := c.onRoute(threeStages()...)
-	of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.Asked,
+	of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.AskedSum,
 		Stage: 1}
 	return map[string]slack.ModalViewRequest{
 		"first":   first.formOf(task.CardProcess, first.Process().ID, 1, locale),

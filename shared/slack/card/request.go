@@ -293,14 +293,14 @@ const (
 // choice asks whether a message in the thread of a waiting gate is a request or a reason to reject.
 func (d drawing) choice(c *task.Choice) face {
 	w := d.w
-	gate := w.gateOf(c.Beside)
+	gate := w.gateOf(c.Gate)
 	said, fits := d.reason()
 	asks := w.ChoiceAsks
 	if c.GateOver {
 		asks = w.ChoiceGateOver
 	}
 	f := face{w.ChoiceText, blue, nil}.with(
-		section(fill(asks, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled), "gate", gate)),
+		section(fill(asks, "title", or(inline(c.Gate.Title, maxHeader), w.Untitled), "gate", gate)),
 	).with(said...)
 	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
 	switch {
@@ -308,7 +308,7 @@ func (d drawing) choice(c *task.Choice) face {
 		fits = false
 	case !fits:
 		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))
-	case c.Beside.Kind == task.CardStep:
+	case c.Gate.Kind == task.CardStep:
 		f = f.with(contextLine(w.ChoiceEnds))
 	}
 	if fits {
@@ -342,7 +342,7 @@ func (d drawing) reason() (said []slack.Block, fits bool) {
 	return said, true
 }
 
-func (w *words) gateOf(b task.Beside) string {
+func (w *words) gateOf(b task.ThreadGate) string {
 	switch b.Kind {
 	case task.CardProcess:
 		return fill(w.ChoiceProcess, "version", b.Version)
@@ -354,6 +354,6 @@ func (w *words) gateOf(b task.Beside) string {
 
 // became says who decided what the message is, and how.
 func (d drawing) became(c *task.Choice) string {
-	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Beside),
+	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Gate),
 		"when", whenSet(c.DecidedAt))
 }

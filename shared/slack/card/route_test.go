@@ -279,7 +279,7 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 	}
 	expect.Has(t, line, "👥 経理(あと2人) <@U0TANAKA> <@U0TAKADA> <@U0MORI>", "who")
 	st := circulation.Walk(s.Process().Circulating())
-	until := fmt.Sprintf("<!date^%d^", st.Asked().DecideBy.Unix())
+	until := fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix())
 	expect.Has(t, line, until, "until")
 	list := card.List("en", card.Summary{Waiting: waits[1:]})
 	expect.Has(t, list, "👥 経理 (2 more) <@U0TANAKA>", "who, in the list")
@@ -331,7 +331,7 @@ func actionsOnARoute(t *testing.T, locale string) map[string]card.Message {
 	c := begunConversation(t)
 	c.Conversation.Conversation.Locale = locale
 	x := c.onRoute(threeStages()...)
-	x.Gate.Asked = "0123"
+	x.Gate.AskedSum = "0123"
 	k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
 	copyTo := func(user string, stage int) card.Message {
 		to := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: user, Stage: stage}
@@ -341,7 +341,7 @@ func actionsOnARoute(t *testing.T, locale string) map[string]card.Message {
 	all := map[string]card.Message{"first_stage": draw(), "copy": copyTo(suzuki, 1), "copy_closed": copyTo(tanaka, 2)}
 	x.Gate.Route.Form++
 	all["unknown"] = draw()
-	x.Gate.Status, x.Gate.Route, x.Gate.Asked = aggregate.Generating, nil, ""
+	x.Gate.Status, x.Gate.Route, x.Gate.AskedSum = aggregate.Generating, nil, ""
 	all["looked_up"] = draw()
 	x.Status, x.CompletedAt = conversation.ActionCancelled, &c.now
 	for name, why := range map[string]aggregate.Reason{"refused": task.ReasonRuleRefuses,
@@ -357,7 +357,7 @@ func actionsOnARoute(t *testing.T, locale string) map[string]card.Message {
 func TestDialogsOfActionsOnARoute(t *testing.T) {
 	c := begunConversation(t)
 	x := c.onRoute(threeStages()...)
-	x.Gate.Asked = "0123"
+	x.Gate.AskedSum = "0123"
 	view, _ := c.Review(card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 1}, defaults)
 	expect.Has(t, view.PrivateMetadata, `"hash":"0123","stage":1`, "the dialog")
 	form := c.Conversation.Rejection(card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Hash: "0123", Stage: 1}, "ja")

@@ -12,7 +12,7 @@ import (
 
 // now says who is asked, until when, by which rule, and that one of them can reject. It has at most room units.
 func (r routed) now(room int) string {
-	s := r.st.Asked()
+	s := r.st.CurrentStage()
 	var rest []string
 	if s.DecideBy != nil {
 		rest = append(rest, fill(r.w.DecideBy, "when", when(*s.DecideBy)))
@@ -128,7 +128,7 @@ func (r routed) successor() string {
 // left says who can't stamp any more because they have left, if the stage waits for them: as Slack said when their copy
 // was to be sent.
 func (r routed) left() string {
-	s, gone := r.st.Asked(), ""
+	s, gone := r.st.CurrentStage(), ""
 	if r.copy != nil || s.Mode == circulation.ModeChannel {
 		return ""
 	}
@@ -185,7 +185,7 @@ func Gone(c *aggregate.Card) bool {
 
 // whom is a line's part about the stage that is asked, for lists: how many stamps it owes, and whose.
 func (r routed) whom(w *askWords) string {
-	s := r.st.Asked()
+	s := r.st.CurrentStage()
 	if s == nil {
 		return ""
 	}
@@ -200,7 +200,7 @@ func (r routed) whom(w *askWords) string {
 // dueOf returns until when the present stage of a gate is asked, or nil.
 func dueOf(g *aggregate.Gate) *time.Time {
 	st := circulation.Walk(g.Circulating())
-	if s := st.Asked(); s != nil {
+	if s := st.CurrentStage(); s != nil {
 		return s.DecideBy
 	}
 	return nil

@@ -55,7 +55,7 @@ func walked(t *rapid.T, s *scenario) {
 	g := &s.Process().Gate
 	for range rapid.IntRange(0, 60).Draw(t, "acts") {
 		st := circulation.Walk(g.Circulating())
-		asked := st.Asked()
+		asked := st.CurrentStage()
 		if asked == nil {
 			break
 		}
@@ -65,7 +65,7 @@ func walked(t *rapid.T, s *scenario) {
 		}
 		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: hand,
 			Stage: st.Present,
-			At:    s.now.Add(time.Minute), Hash: g.Asked, Surface: "slack"}
+			At:    s.now.Add(time.Minute), Hash: g.AskedSum, Surface: "slack"}
 		switch rapid.IntRange(0, 9).Draw(t, "act") {
 		case 0:
 			act.Kind, act.Text = circulation.SendBack, strings.Repeat("&", 1000)

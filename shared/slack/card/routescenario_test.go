@@ -37,7 +37,7 @@ func routed(g *aggregate.Gate, asked time.Time, stages ...circulation.Stage) {
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上の外部書き込み", Revision: 3}
 	g.Terms.ApprovalHours = 72
 	g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
-	g.Askers, g.Asked, g.AskedAt = []circulation.Person{{User: requester.ID}}, "hash", &asked
+	g.Askers, g.AskedSum, g.AskedAt = []circulation.Person{{User: requester.ID}}, "hash", &asked
 }
 
 // onRoute is a process that waits under a rule.
@@ -53,7 +53,7 @@ func (s *scenario) act(kind circulation.Kind, stage int, hand string, more ...fu
 	s.now = s.now.Add(30 * time.Minute)
 	g := &s.Process().Gate
 	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
-		Principal: circulation.Person{User: hand}, At: s.now, Stage: stage, Hash: g.Asked, Surface: "slack"}
+		Principal: circulation.Person{User: hand}, At: s.now, Stage: stage, Hash: g.AskedSum, Surface: "slack"}
 	if act.Ends() || kind == circulation.Stand {
 		act.Text = "見積書の宛名が違います"
 	}
@@ -130,7 +130,7 @@ var stepRouteStates = []state{
 		routed(&s.Process().Gate, s.now, desk("課長", 1, suzuki))
 		s.Process().Terms.Rule = &byBuyers.Rule
 		routed(g, s.now, desk("経理", 1, tanaka, takada), desk("部長", 1, yamada))
-		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Stage: 1, Hash: g.Asked,
+		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Stage: 1, Hash: g.AskedSum,
 			Hand: circulation.Person{User: tanaka}, Principal: circulation.Person{User: tanaka}, At: s.now.Add(time.Minute),
 			Surface: "slack"}))(s)
 		return s

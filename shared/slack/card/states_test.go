@@ -449,7 +449,7 @@ var stepStates = []state{
 
 // beside is a message in a thread with a waiting gate of that kind.
 func beside(s *scenario, kind aggregate.CardType) *scenario {
-	b := task.Beside{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
+	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 

@@ -334,7 +334,7 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 	second := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{b}}
 	of := func(stages ...circulation.Stage) aggregate.Gate {
 		return aggregate.Gate{
-			Status: aggregate.PendingApproval, AskedAt: &at, Asked: "hash",
+			Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash",
 			Terms:  aggregate.Terms{ApprovalHours: 1, Rule: &circulation.Rule{ID: "r"}},
 			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
 				Stages: stages},

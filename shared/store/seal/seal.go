@@ -187,8 +187,8 @@ type Chain struct {
 // Rows reads and writes the rows of chains.
 type Rows struct{ t *table.Table }
 
-// Of returns the chains in a table.
-func Of(t *table.Table) Rows { return Rows{t} }
+// RowsIn returns the chains in a table.
+func RowsIn(t *table.Table) Rows { return Rows{t} }
 
 func linkKey(seq int) string { return linkPrefix + fmt.Sprintf("%010d", seq) }
 

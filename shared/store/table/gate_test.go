@@ -20,7 +20,7 @@ func settledProcess(t testing.TB) *task.Process {
 	at := time.Date(2026, 4, 1, 9, 30, 0, 120e6, time.UTC)
 	a, b, z := circulation.Person{User: "A", Via: "manager of @sato as of 2026-04-01"}, circulation.Person{User: "B"}, circulation.Person{User: "Z"}
 	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{
-		Status: aggregate.Approved, AskedAt: &at, Asked: "sum", Askers: []circulation.Person{{User: "Q"}},
+		Status: aggregate.Approved, AskedAt: &at, AskedSum: "sum", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
 		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
 			{Name: "係長", Mode: circulation.ModePeople, LeftOut: "nobody is there"},
@@ -84,7 +84,7 @@ func TestAGateUnderARuleTakesLessThanItsJSON(t *testing.T) {
 // Every decision reads and writes the head: its notes of gates under a rule leave it below 1.25 KiB.
 func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
 	p := settledProcess(t)
-	p.Asked, p.Acts[0].Hash, p.Acts[1].Hash = aggregate.HashOf("a"), aggregate.HashOf("a"), aggregate.HashOf("a")
+	p.AskedSum, p.Acts[0].Hash, p.Acts[1].Hash = aggregate.HashOf("a"), aggregate.HashOf("a"), aggregate.HashOf("a")
 	head := task.Head{Head: aggregate.Head{TenantID: "01JQ8X0000000000000000TENA", Rev: 99, LastChange: "01JQ8X0000000000000000CHAN", Run: 7,
 		Requester: "U0123456789", Newest: " TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
 		TaskID: "01JQ8X0000000000000000TASK", Noted: task.StatusRunning}

@@ -64,7 +64,8 @@ func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) 
 	t.Helper()
 	got := o.vendors.Grant(provider)
 	got.ExpiresAt = time.Now().Add(lifetime)
-	expect.NoError(t, o.vault.Connect(t.Context(), "T1", provider, vault.Of(got, o.vendors.Client(provider)), "{}", aggregate.System()))
+	expect.NoError(t, o.vault.Connect(t.Context(), "T1", provider, vault.CredentialOf(got, o.vendors.Client(provider)),
+		"{}", aggregate.System()))
 }
 
 func testExpiredAtStart(t *testing.T, o *office) {
@@ -86,7 +87,8 @@ func testRefusedWrite(t *testing.T, o *office) {
 	o.vendors.Expire("google")
 	var out sheets.Written
 	o.run(t, sheetTool, sheetArgs, &out)
-	if o.vendors.Calls("google_token") != 1 || out.UpdatedRows != 3 || len(o.vendors.Rows("ringi-demo-sheet", "tab 'a'")) != 4 {
+	if o.vendors.Calls("google_token") != 1 || out.UpdatedRows != 3 ||
+		len(o.vendors.Rows("ringi-demo-sheet", "tab 'a'")) != 4 {
 		t.Errorf("%+v, renewed %d times", out, o.vendors.Calls("google_token"))
 	}
 }
@@ -170,14 +172,17 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 		"list_employees":  listArgs,
 		"list_attendance": `{"year":2026,"month":3,"employees":[{"id":3510001,"paid_next_month":true}]}`,
 	} {
-		result := expect.Value(o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Locale: "ja"}))(t)
-		for _, word := range []string{"pay_day", "payroll", "bank", "basic_pay", "closing", "birth", "address", "salary", "user_id"} {
+		result := expect.Value(o.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args),
+			Locale: "ja"}))(t)
+		for _, word := range []string{"pay_day", "payroll", "bank", "basic_pay", "closing", "birth", "address", "salary",
+			"user_id"} {
 			expect.That(t, !strings.Contains(string(result), `"`+word), "%s keeps %s: %.300s", name, word, result)
 		}
 	}
 	const hr = "/freee/hr/api/v1"
 	// freee's month of payment for the work of March is April
-	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4", hr + "/users/me"}
+	want := []string{hr + "/companies/1884310/employees", hr + "/employees/3510001/work_record_summaries/2026/4",
+		hr + "/users/me"}
 	got := slices.Sorted(maps.Keys(o.paths.n))
 	expect.That(t, slices.Equal(got, want), "freee was asked for %v", got)
 	var none *explain.CallError
@@ -190,7 +195,8 @@ func testChosenCompany(t *testing.T, o *office) {
 		t.Helper()
 		got := o.vendors.Grant("freee")
 		got.CompanyID = id
-		expect.NoError(t, o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), aggregate.System()))
+		expect.NoError(t, o.vault.Connect(t.Context(), "T1", "freee", vault.CredentialOf(got, o.vendors.Client("freee")),
+			vault.About(got), aggregate.System()))
 	}
 	choose("1884309") // the token's owner does not administer it
 	e := o.refuse(t, "list_employees", listArgs)

@@ -105,11 +105,11 @@ const (
 	maxEnd = 6000
 )
 
-// Of returns the language in which a person wrote a text and should be answered: Japanese if it has Japanese words,
+// Detect returns the language in which a person wrote a text and should be answered: Japanese if it has Japanese words,
 // English if it has Latin words alone. Names and dates in Japanese don't count, nor do single Japanese words within an
 // English sentence; quotations and code count only if there is nothing else. If the letters don't tell, it returns
 // otherwise.
-func Of(text, otherwise string) string {
+func Detect(text, otherwise string) string {
 	if len(text) > 2*maxEnd {
 		text = text[:maxEnd] + text[len(text)-maxEnd:]
 	}

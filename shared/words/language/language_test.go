@@ -72,19 +72,19 @@ func TestTheLanguageOfATextIsThatOfItsSentences(t *testing.T) {
 				if want == "" {
 					expected = otherwise
 				}
-				expect.Is(t, language.Of(text, otherwise), expected, "in a %s workspace: %.60q", otherwise, text)
+				expect.Is(t, language.Detect(text, otherwise), expected, "in a %s workspace: %.60q", otherwise, text)
 			}
 		}
 	}
-	expect.Is(t, language.Of("only letters tell", "xx"), "en")
-	expect.Is(t, language.Of("12", ""), "", "without another language")
+	expect.Is(t, language.Detect("only letters tell", "xx"), "en")
+	expect.Is(t, language.Detect("12", ""), "", "without another language")
 }
 
 // A card asks for the language each time that it is drawn.
 func TestTheLanguageOfALongTextTakesNoTime(t *testing.T) {
 	for _, of := range []string{"「", "「」", "\"", "`", "<", ":a", "a@", "> a\n", "勤怠 of the ", "勤怠の"} {
 		began := time.Now()
-		language.Of(strings.Repeat(of, 40_000/len(of)), "en")
+		language.Detect(strings.Repeat(of, 40_000/len(of)), "en")
 		expect.That(t, time.Since(began) < 5*time.Second, "%q takes %s", of, time.Since(began))
 	}
 }

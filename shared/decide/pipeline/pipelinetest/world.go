@@ -125,7 +125,8 @@ func (w *World) Results() large.Store {
 // Effects returns a runner of effects.
 func (w *World) Effects() effect.Runner {
 	return effect.Runner{
-		Store: w.StoreOverTransport().Of.Store, Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config), Machines: map[string]string{task.Kind.Name: w.Machine}, QueueURL: w.QueueURL, Now: w.Now,
+		Store: w.StoreOverTransport().KindStore.Store, Runs: w.Runs(), Queue: sqs.NewFromConfig(w.Config),
+		Machines: map[string]string{task.Kind.Name: w.Machine}, QueueURL: w.QueueURL, Now: w.Now,
 	}
 }
 

@@ -44,8 +44,8 @@ const (
 // a forwarded one does, but no is_share. Previews are no part of a message that shows anything else.
 func (m Message) Content() Content {
 	var c Content
-	own, previews := sight{locale: language.Of(m.Text, language.English)},
-		sight{locale: language.Of(m.Text, language.English)}
+	own, previews := sight{locale: language.Detect(m.Text, language.English)},
+		sight{locale: language.Detect(m.Text, language.English)}
 	own.lines = lines(shown(m.Text, m.Blocks))
 	for _, a := range objects(m.Attachments) {
 		switch {
@@ -76,7 +76,7 @@ func (c *Content) forward(a map[string]any, depth int) {
 		left -= len([]rune(q.Text))
 	}
 	said, _ := a["text"].(string)
-	s := sight{locale: language.Of(said, language.English)}
+	s := sight{locale: language.Detect(said, language.English)}
 	s.shared(a)
 	whole := strings.Join(s.lines, "\n")
 	q := aggregate.Quoted{User: id(a["author_id"]), Name: name(a["author_name"]), Where: where(a),

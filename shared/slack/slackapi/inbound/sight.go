@@ -23,7 +23,7 @@ func Unescaped(text string) string { return unescaping.Replace(text) }
 // shown returns what Slack shows of a text and the blocks beside it: the blocks. If both say the same, it is the text,
 // which keeps the marks of bold print, quotes and code. Blocks that this code can't show are named after either.
 func shown(text string, blocks any) string {
-	s := sight{locale: language.Of(text, language.English)}
+	s := sight{locale: language.Detect(text, language.English)}
 	s.block(blocks)
 	unnamed := slices.DeleteFunc(slices.Clone(s.lines), func(line string) bool { return slices.Contains(s.named, line) })
 	plain, drawn := strings.TrimSpace(Unescaped(text)), strings.Join(unnamed, "\n")

@@ -23,13 +23,13 @@ func main() {
 type environment struct{ config.Table }
 
 type Handler struct {
-	Store store.Of[*note.Aggregate]
+	Store store.KindStore[*note.Aggregate]
 	Now   func() time.Time
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s := store.New(dynamodb.NewFromConfig(cfg), env.TableName, note.Kind)
-	return &Handler{Store: store.Of[*note.Aggregate]{Store: s}, Now: time.Now}, nil
+	return &Handler{Store: store.KindStore[*note.Aggregate]{Store: s}, Now: time.Now}, nil
 }
 
 // Handle marks the note as kept, once.

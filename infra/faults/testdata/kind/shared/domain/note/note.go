@@ -14,7 +14,7 @@ import (
 var Kind = aggregate.Kind{
 	Name: "note", Prefix: "NOTE#",
 	New:     func() aggregate.Aggregate { return &Aggregate{} },
-	ValidID: ValidID, Asked: "NOTE", Asks: []aggregate.CardType{Card},
+	ValidID: ValidID, RequestKey: "NOTE", Asks: []aggregate.CardType{Card},
 	Rows: map[string]func() aggregate.Row{
 		"head": func() aggregate.Row { return &Head{} },
 		"note": func() aggregate.Row { return &Note{} },
@@ -199,8 +199,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return nil
 }
 
-// Beside names no other aggregate: nothing happens to a note just because time passes.
-func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
+// OverdueNeeds names no other aggregate: nothing happens to a note just because time passes.
+func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 func (a *Aggregate) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }
 
