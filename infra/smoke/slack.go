@@ -66,7 +66,7 @@ func (s slack) command(ctx context.Context, text string) (status int, answer str
 	return s.send(ctx, s.commands, "application/x-www-form-urlencoded", form.Encode())
 }
 
-func (s slack) click(ctx context.Context, action, task, id, ts, thread string) (status int, answer string, err error) {
+func (s slack) click(ctx context.Context, action, block, id, ts, thread string) (status int, answer string, err error) {
 	payload, err := json.Marshal(map[string]any{
 		"type": "block_actions", "api_app_id": app, "trigger_id": "1.2.3",
 		"user": map[string]any{"id": slackStamper, "team_id": slackTeam}, "team": map[string]any{"id": slackTeam},
@@ -74,7 +74,7 @@ func (s slack) click(ctx context.Context, action, task, id, ts, thread string) (
 		"container": map[string]any{"type": "message_attachment", "channel_id": slackChannel, "message_ts": ts,
 			"thread_ts": thread},
 		"message": map[string]any{"ts": ts, "thread_ts": thread},
-		"actions": []any{map[string]any{"type": "button", "action_id": action, "block_id": task, "value": id}},
+		"actions": []any{map[string]any{"type": "button", "action_id": action, "block_id": block, "value": id}},
 	})
 	if err != nil {
 		return 0, "", err

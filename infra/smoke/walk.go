@@ -152,7 +152,7 @@ func (r *request) stampSteps(ctx context.Context) error {
 
 // stamp waits for a gate's card and presses 承認; it repeats the click if the decision could not be saved in time.
 func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardType) error {
-	var id, ts string
+	var id, ts, shown string
 	waits := func(a *task.Aggregate) (task.OpenGate, bool) {
 		gate, open := a.OpenGate()
 		return gate, open && gate.Kind == kind
@@ -165,6 +165,7 @@ func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardTyp
 			return false
 		}
 		id, ts = gate.ID, a.Cards[at].MessageTS
+		shown = r.ref.ID + "/0/" + a.AskedHash(id) // no rule has taken it, so the card shows no stage
 		return true
 	})
 	if err != nil {
@@ -178,7 +179,7 @@ func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardTyp
 		if _, open := waits(a); !open {
 			return true, nil
 		}
-		status, body, err := r.slack.click(ctx, "approve_"+string(kind), r.ref.ID, id, ts, r.ts)
+		status, body, err := r.slack.click(ctx, "approve_"+string(kind), shown, id, ts, r.ts)
 		if err == nil {
 			err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
 		}

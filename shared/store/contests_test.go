@@ -36,7 +36,7 @@ func TestContestsInTheTable(t *testing.T) {
 
 func example(t *testing.T, name string, into any) {
 	t.Helper()
-	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../../domain/contest/testdata/"+name))(t), into))
+	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../domain/contest/testdata/"+name))(t), into))
 }
 
 const published = "550e8400-e29b-41d4-a716-446655440000"
@@ -46,7 +46,7 @@ func testExamples(t *testing.T, w *contestWorld) {
 	var results []contest.RoundResult
 	example(t, "member_submissions_record.json", &record)
 	example(t, "team_results.json", &results)
-	messages := expect.Value(contest.ReadMessages(expect.Value(os.ReadFile("../../domain/contest/testdata/message_history.json"))(t)))(t)
+	messages := expect.Value(contest.ReadMessages(expect.Value(os.ReadFile("../domain/contest/testdata/message_history.json"))(t)))(t)
 	o := order(published, "team-001", "team-002")
 	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
 	expect.NoError(t, w.Begin(t.Context(), o))

@@ -113,7 +113,7 @@ func (v *visitor) sees(text string) {
 }
 
 func (v *visitor) button(action string) string {
-	return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, v.d.Ref.ID, action)
+	return fmt.Sprintf(`[data-block-id^=%q] [data-action=%q]`, v.d.Ref.ID, action)
 }
 
 // lacks waits until nothing on the page matches.

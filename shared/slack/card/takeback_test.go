@@ -44,7 +44,7 @@ func TestACopyTakesItsPersonsStampBack(t *testing.T) {
 		return backsIn(t, copied(s, s.copyOf(user, stage), "ja").Attachments[0].Blocks.BlockSet)
 	}
 	button := func(stage string) []string {
-		return []string{s.Head.TaskID + stage + " takeback_process " + s.Process().ID}
+		return []string{s.Head.TaskID + stage + " takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)}
 	}
 	none := []string(nil)
 	expect.Same(t, button("/1"), on(suzuki, 1))
@@ -117,7 +117,7 @@ func TestTheDialogTakesItsReadersStampBack(t *testing.T) {
 	s.stampsInChannel()
 	expect.That(t, opens(), "the card doesn't open the dialog")
 	of, other := takeBackDialog(t, "ja", mori), takeBackDialog(t, "ja", tanaka)
-	expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID}, backsIn(t, of.Blocks.BlockSet))
+	expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)}, backsIn(t, of.Blocks.BlockSet))
 	expect.That(t, len(backsIn(t, other.Blocks.BlockSet)) == 0, "somebody else has the button")
 	expect.Is(t, of.PrivateMetadata, other.PrivateMetadata, "the client says who reads")
 }
@@ -183,7 +183,7 @@ func TestHomeListsWhatMayBeTakenBack(t *testing.T) {
 	for _, locale := range language.All {
 		tab := func(in card.Summary) slack.HomeTabViewRequest { return card.HomeView(in, defaults, locale, s.now) }
 		v := homeOfStamped(t, locale)
-		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID}, backsIn(t, v.Blocks.BlockSet))
+		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)}, backsIn(t, v.Blocks.BlockSet))
 		for name, in := range map[string]card.Summary{
 			"somebody else's":         {User: tanaka, Stamped: []card.Waits{x}},
 			"what waits for them":     {User: suzuki, Stamped: []card.Waits{x}, Waiting: []card.Waits{x}},
