@@ -178,6 +178,37 @@ func writeFrame(w io.Writer, e event) {
 	_ = eventstream.NewEncoder().Encode(w, frame) // a failure means that the client has disconnected
 }
 
+// converseBlock is a block of a message of Bedrock's Converse API.
+type converseBlock struct {
+	Text, CachePoint, Image, ReasoningContent json.RawMessage
+	ToolUse                                   *struct {
+		ToolUseID, Name string
+		Input           json.RawMessage
+	}
+	ToolResult *struct {
+		ToolUseID string
+		Content   []block
+	}
+}
+
+// parts returns what a block says: one part, or none.
+func (b converseBlock) parts() ([]model.Part, error) {
+	var text string
+	switch {
+	case b.ToolUse != nil:
+		return []model.Part{{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}}}, nil
+	case b.ToolResult != nil:
+		return []model.Part{{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}}}, nil
+	case b.Image != nil:
+		return []model.Part{{Image: &model.Image{}}}, nil
+	case json.Unmarshal(b.Text, &text) == nil:
+		return []model.Part{{Text: text}}, nil
+	case b.CachePoint == nil && b.ReasoningContent == nil:
+		return nil, errors.New("a content block of no known kind")
+	}
+	return nil, nil
+}
+
 // readConverse reads a request of Converse or ConverseStream, which have the model in the path.
 func readConverse(body []byte) (spokenTo, error) {
 	var q struct {
@@ -196,17 +227,7 @@ func readConverse(body []byte) (spokenTo, error) {
 		}
 		Messages []struct {
 			Role    model.Role
-			Content []struct {
-				Text, CachePoint, Image, ReasoningContent json.RawMessage
-				ToolUse                                   *struct {
-					ToolUseID, Name string
-					Input           json.RawMessage
-				}
-				ToolResult *struct {
-					ToolUseID string
-					Content   []block
-				}
-			}
+			Content []converseBlock
 		}
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
@@ -225,21 +246,11 @@ func readConverse(body []byte) (spokenTo, error) {
 	for _, m := range q.Messages {
 		var parts []model.Part
 		for _, b := range m.Content {
-			var text string
-			switch {
-			case b.ToolUse != nil:
-				parts = append(parts,
-					model.Part{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}})
-			case b.ToolResult != nil:
-				parts = append(parts,
-					model.Part{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}})
-			case b.Image != nil:
-				parts = append(parts, model.Part{Image: &model.Image{}})
-			case json.Unmarshal(b.Text, &text) == nil:
-				parts = append(parts, model.Part{Text: text})
-			case b.CachePoint == nil && b.ReasoningContent == nil:
-				return c.spokenTo, errors.New("a content block of no known kind")
+			said, err := b.parts()
+			if err != nil {
+				return c.spokenTo, err
 			}
+			parts = append(parts, said...)
 		}
 		if len(m.Content) == 0 {
 			return c.spokenTo, fmt.Errorf("The content field in the Message object at messages.%d is empty. Add a "+
