@@ -48,7 +48,7 @@ type attaching struct {
 	texts map[string]isolated.FileText
 }
 
-// attached returns a conversation whose first message has these files, as "name content" by id.
+// attachedTo returns a conversation whose first message has these files, as "name content" by id.
 func attachedTo(t *testing.T, server *storetest.Server, files ...string) *attaching {
 	t.Helper()
 	a := &attaching{kept: &kept{trees: trees{all: map[string]*conversation.Tree{}}}, slack: map[string][]byte{},

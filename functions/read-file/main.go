@@ -288,7 +288,7 @@ func isMail(file []byte) bool {
 	return m != nil && (coded.Get().Match(m[1]) || typed.Get().Match(m[1]) && sent.Get().Match(m[1]))
 }
 
-// legible reports whether a text has none of the control characters that only binary files have.
+// asLegible reports whether a text has none of the control characters that only binary files have.
 func asLegible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && !strings.ContainsRune("\t\n\r\f\v\x1a\x1b", r)

@@ -89,7 +89,7 @@ func open(ctx context.Context, template, artifacts string) (*harness, error) {
 	return &harness{Stack: s, injector: w, db: dynamodb.NewFromConfig(s.AWS), delivery: p}, nil
 }
 
-// clock makes time pass for a task by changing times in its rows.
+// worldClock makes time pass for a task by changing times in its rows.
 type worldClock struct {
 	mu    sync.Mutex // one sweep at a time
 	swept time.Time  // when the newest one began

@@ -194,7 +194,7 @@ func TestSlackSDKRefusesWhatSlackRefuses(t *testing.T) {
 //go:embed aimock/package.json aimock/package-lock.json aimock/.npmrc aimock/fixtures
 var aimockFiles embed.FS
 
-// start starts the fake on a free port and waits until it answers.
+// startAimock starts the fake on a free port and waits until it answers.
 func startAimock(t *testing.T) (url string) {
 	t.Helper()
 	expect.Patience(t)

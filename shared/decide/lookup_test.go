@@ -18,7 +18,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// workspace is a Slack that counts who is asked about.
+// workspaceRows is a Slack that counts who is asked about.
 type workspaceRows struct {
 	users  map[string]slackapi.User
 	groups map[string][]string

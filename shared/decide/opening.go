@@ -254,7 +254,7 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 	return Found{Opening: o}, nil
 }
 
-// seen returns what the rules saw, as the gate keeps it.
+// seenBy returns what the rules saw, as the gate keeps it.
 func seenBy(f *rules.Facts) *aggregate.Seen {
 	is := &aggregate.Seen{Department: f.Department}
 	if sum := f.Amount(); sum.Known() {
@@ -283,7 +283,7 @@ type own struct{ last, channel string }
 
 var owns = language.InEach(own{"そのほか", "チャンネルの1人"}, own{"Everything else", "One of the channel"})
 
-// named gives a name to a rule and a stage of the last rule.
+// namedIn gives a name to a rule and a stage of the last rule.
 func namedIn(a rules.Answer, locale string) rules.Answer {
 	if !a.Last {
 		return a

@@ -94,7 +94,7 @@ func desk(users ...string) circulation.Stage {
 	return s
 }
 
-// ruled returns the settings of a tenant that has rules.
+// ruledItem returns the settings of a tenant that has rules.
 func ruledItem() tenancy.Settings {
 	s := tenancy.DefaultSettings()
 	s.Ruled = true

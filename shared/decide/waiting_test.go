@@ -143,7 +143,7 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 	}
 }
 
-// own has so many of a person's requests, the newest first, of which the oldest are due first, and so many talks.
+// ownItem has so many of a person's requests, the newest first, of which the oldest are due first, and so many talks.
 type ownItem struct {
 	many
 	n, over int

@@ -20,8 +20,9 @@ import (
 // several buttons. Undone says what did not happen, such as "nothing was begun".
 type goOn struct{ Again, Press, Button, Undone string }
 
-// words are the texts of one language. In sentences {detail} is replaced by the reason's detail, and {again}, {press},
-// {button} and {undone} by the phrases of goOn: a task's card has buttons to continue, in a conversation people write.
+// endWords are the texts of one language. In sentences {detail} is replaced by the reason's detail, and {again},
+// {press}, {button} and {undone} by the phrases of goOn: a task's card has buttons to continue, in a conversation
+// people write.
 type endWords struct {
 	Detail, Seconds string
 	Spent           string // the amount and its limit

@@ -34,7 +34,7 @@ const (
 	maxDetail = 300
 )
 
-// words are the texts of one language, with placeholders such as {names}.
+// refusalWords are the texts of one language, with placeholders such as {names}.
 type refusalWords struct {
 	Notes   map[Class]string // unsaved for a missing class
 	Unsaved string

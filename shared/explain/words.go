@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are the texts of one language. {name} is a placeholder for a value.
+// lineWords are the texts of one language. {name} is a placeholder for a value.
 type lineWords struct {
 	open, shut, nothing, unread    string
 	missing, more                  string
@@ -115,7 +115,7 @@ func ending(why tenancy.IntegrationReason) Problem {
 //go:embed texts
 var texts embed.FS
 
-// words are the texts of one language.
+// callWords are the texts of one language.
 type callWords struct {
 	Providers map[Provider]string
 	Problems  map[Problem]string

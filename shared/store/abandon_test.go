@@ -256,7 +256,7 @@ func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (j
 	return nil, large.ErrExpired
 }
 
-// world is a table with contests.
+// contestWorld is a table with contests.
 type contestWorld struct {
 	*store.ContestStore
 	db     *dynamodb.Client

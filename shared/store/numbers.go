@@ -125,7 +125,7 @@ func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) strin
 	return err
 }
 
-// fill reads a row of each line's request, and has take keep it; key returns "" for a line that needs none.
+// fillListed reads a row of each line's request, and has take keep it; key returns "" for a line that needs none.
 func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask) string,
 	take func(x *RegisteredTask, is T)) error {
 	places := make([]Place, len(l.all))

@@ -35,7 +35,7 @@ type version struct {
 	hashes       tenancy.OrganisationVersion
 }
 
-// atOnce is how many versions a process keeps: one of 10,000 people takes some 15 MB.
+// partsAtOnce is how many versions a process keeps: one of 10,000 people takes some 15 MB.
 const partsAtOnce = 4
 
 // OrganisationsOf returns the organisations in a store's table.

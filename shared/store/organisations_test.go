@@ -57,7 +57,7 @@ func company(t *testing.T, people int, first string) (*organisation.Organisation
 	return o, o.Match(accounts, organisation.DateOf(organisationsAt())).Kept()
 }
 
-// world is a table with a store of organisations.
+// organisationWorld is a table with a store of organisations.
 type organisationWorld struct {
 	*store.OrganisationStore
 	server *storetest.Server

@@ -214,7 +214,7 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	admin.Get(k.Page()+"/sent/"+other).Says(t, http.StatusNotFound) // what was not kept
 }
 
-// The page lists what the agent read of files, as text, and a request that a person may make of it.
+// pageOfReads lists what the agent read of files, as text, and a request that a person may make of it.
 func pageOfReads(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
 	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", ByButton: true,

@@ -269,8 +269,8 @@ type AuthServer struct {
 	secrets   bool // clients must have a secret
 }
 
-// Find asks the MCP server at an address for its authorization server, and that server for its endpoints. The caller's
-// client must refuse private addresses. provider is the name of the integration.
+// FindAuthServer asks the MCP server at an address for its authorization server, and that server for its endpoints. The
+// caller's client must refuse private addresses. provider is the name of the integration.
 func FindAuthServer(ctx context.Context, client *http.Client, provider, address string) (AuthServer, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// guarded is the console's client, allowed to reach this server.
+// guardedServer is the console's client, allowed to reach this server.
 func guardedServer(address string) *http.Client {
 	return outbound.Allowing(expectHost(address)).Client()
 }

@@ -59,7 +59,7 @@ func (c *OrganisationPages) standing(ctx context.Context, v *web.Viewer) (is sto
 // fact is a line of what stands, or of a file.
 type fact struct{ Label, Text string }
 
-// list is what people should look at, of which the page shows the first.
+// peopleList is what people should look at, of which the page shows the first.
 type peopleList struct {
 	ID, Title, Note string
 	Lines           []string
@@ -330,7 +330,7 @@ func (t texts) column(c organisation.Column) string {
 	return c.Header(t.Locale())
 }
 
-// problem is what is wrong with a cell.
+// fileProblem is what is wrong with a cell.
 type fileProblem struct{ Row, Column, Value, Text string }
 
 // problem says what is wrong, where, and what another row has to do with it.

@@ -30,10 +30,10 @@ const page = "/console/organisation"
 
 var ja = web.TextsOf("organisation", "ja")
 
-// header is that of a file in Japanese.
+// organisationHeader is that of a file in Japanese.
 const organisationHeader = "社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,主務/兼務,上長,区分,適用開始日,適用終了日\n"
 
-// staff is the sandbox's workspace as a company.
+// staffFile is the sandbox's workspace as a company.
 const staffFile = organisationHeader + `1,鈴木 一郎,suzuki@example.com,A,本社,,社長,1,,,社員,,
 2,佐藤 花子,SATO@example.com,B,人事部,A,部長,2,,,社員,,
 3,田中 恵,tanaka@example.com,B,人事部,A,,,,,社員,,

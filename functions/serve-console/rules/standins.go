@@ -66,7 +66,7 @@ type row struct {
 	Void bool
 }
 
-// typed is what a form has.
+// typedStandIn is what a form has.
 type typedStandIn struct{ hand, principal, from, until string }
 
 func typedIn(form url.Values) typedStandIn {

@@ -275,7 +275,7 @@ type day struct {
 	More       int
 }
 
-// row is a difference: of whom or what, in which respect.
+// changedRow is a difference: of whom or what, in which respect.
 type changedRow struct{ Of, What, Was, Is string }
 
 // differing writes the rows of a day. It writes no more of each kind than are shown.

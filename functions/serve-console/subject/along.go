@@ -309,7 +309,7 @@ func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text), web.TimeOf(s.DecideBy)
 }
 
-// Until returns until when the present stage of a gate under a rule is asked, or zero.
+// RouteUntil returns until when the present stage of a gate under a rule is asked, or zero.
 func RouteUntil(g *aggregate.Gate) (until time.Time) {
 	st := circulation.Walk(g.Circulating())
 	if s := st.CurrentStage(); s != nil {
@@ -318,7 +318,7 @@ func RouteUntil(g *aggregate.Gate) (until time.Time) {
 	return until
 }
 
-// Named returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
+// NamedOf returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
 func NamedOf(g *aggregate.Gate) (users []string) {
 	r := RouteReader{Locale: language.All[0], Person: func(id string) string {
 		users = append(users, id)

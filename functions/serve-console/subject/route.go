@@ -74,7 +74,7 @@ type Person struct {
 	Successor string // address of the page on which a successor is named; empty: the reader names none
 }
 
-// Act is what somebody did.
+// RouteAct is what somebody did.
 type RouteAct struct {
 	By      string // a stand-in with whose
 	At      time.Time

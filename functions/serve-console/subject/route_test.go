@@ -38,7 +38,7 @@ func three() aggregate.Gate {
 	return gateOf(desk("課長", 1, "A"), desk("経理", 2, "B", "C", "D"), desk("部長", 1, "E"))
 }
 
-// acted adds an act a minute after the last one.
+// actedOn adds an act a minute after the last one.
 func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, hand string,
 	more ...func(*circulation.Act)) aggregate.Gate {
 	t.Helper()

@@ -40,13 +40,13 @@ type YAMLForm struct {
 
 func (f YAMLForm) own(field string) bool { return f.Own != nil && f.Own(field) }
 
-// Fault is a problem and its line in the file; 0: none.
+// YAMLFault is a problem and its line in the file; 0: none.
 type YAMLFault struct {
 	tenancy.Problem
 	Line int
 }
 
-// File is where a file says what.
+// YAMLFile is where a file says what.
 type YAMLFile struct {
 	// Names maps ids to the names in the comments after them: who the ids were in the workspace that wrote the file.
 	Names map[string]string

@@ -164,7 +164,7 @@ func (r *loadRequest) shown(done func()) {
 	}
 }
 
-// batch has a shard's records for seal-audit by when they came. One batch of a shard is sealed at a time.
+// loadBatch has a shard's records for seal-audit by when they came. One batch of a shard is sealed at a time.
 type loadBatch struct {
 	records []time.Duration
 	busy    bool

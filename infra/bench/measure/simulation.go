@@ -230,7 +230,7 @@ func newWorkspace(nth int, l Limits, random *rand.Rand) *workspace {
 	return w
 }
 
-// request is one request on its way.
+// loadRequest is one request on its way.
 type loadRequest struct {
 	*simulation
 	w       *workspace

@@ -230,8 +230,8 @@ func MCPAdmin(s *stack.Stack) mcp.Admin {
 	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
 }
 
-// Readable is Connect, and also lets members of contests call one of the MCP server's tools, as an administrator can
-// allow at the console.
+// ConnectReadable is Connect, and also lets members of contests call one of the MCP server's tools, as an administrator
+// can allow at the console.
 func ConnectReadable(ctx context.Context, s *stack.Stack, team string) error {
 	if err := Connect(ctx, s, team); err != nil {
 		return err

@@ -283,8 +283,8 @@ func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	}
 }
 
-// Usual is Readable with Titles and, in the sandbox's workspace, the tool that orders from suppliers. locale is the
-// language of cards; "" leaves the default.
+// UsualSettings is Readable with Titles and, in the sandbox's workspace, the tool that orders from suppliers. locale is
+// the language of cards; "" leaves the default.
 func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) error {
 	if err := ConnectReadable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
 		return err

@@ -105,7 +105,7 @@ func say(w http.ResponseWriter, status int, message string) {
 	json.NewEncoder(w).Encode(map[string]string{"message": message})
 }
 
-// requestID has the form of API Gateway's extended request ids.
+// gatewayRequestID has the form of API Gateway's extended request ids.
 func gatewayRequestID() string { return rand.Text()[:15] + "=" }
 
 // event converts a request to payload format 2.0.

@@ -79,7 +79,7 @@ func Node(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Start finds Node and installs a package for a test. Without Node it skips the test.
+// StartNode finds Node and installs a package for a test. Without Node it skips the test.
 func StartNode(t testing.TB, name string, files fs.FS) (node, dir string) {
 	t.Helper()
 	node, dir = Try(t, name, files)
@@ -102,8 +102,8 @@ func Try(t testing.TB, name string, files fs.FS) (node, dir string) {
 	return node, dir
 }
 
-// Install writes files, installs the packages that they lock, and returns the path below folder. It does so once for
-// each content of files; concurrent processes are safe.
+// InstallNode writes files, installs the packages that they lock, and returns the path below folder. It does so once
+// for each content of files; concurrent processes are safe.
 func InstallNode(ctx context.Context, folder, name string, files fs.FS) (string, error) {
 	return Install(folder, name, files, func(dir string) error {
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")

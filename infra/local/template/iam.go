@@ -29,7 +29,7 @@ type Statement struct {
 	conditions []condition
 }
 
-// Resource is a pattern of ARNs. Name is the pattern's name, which is the same in every stack.
+// PolicyResource is a pattern of ARNs. Name is the pattern's name, which is the same in every stack.
 type PolicyResource struct{ Pattern, Name string }
 
 // condition compares a condition key of the call with the policy's values.

@@ -25,7 +25,7 @@ const (
 	Installation = "44440001"
 )
 
-// Server has the repositories in which the App is installed.
+// GitHubServer has the repositories in which the App is installed.
 type GitHubServer struct {
 	Now   func() time.Time
 	Fault func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) // nil: none
@@ -39,7 +39,7 @@ type GitHubServer struct {
 	tokens map[string]gitHubGrant
 }
 
-// grant is what a token allows.
+// gitHubGrant is what a token allows.
 type gitHubGrant struct {
 	repositories []int64
 	permissions  map[string]string
@@ -49,7 +49,7 @@ type gitHubGrant struct {
 // generated makes the App's key, once in a process because that takes long.
 var generated = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-// New makes a server without repositories.
+// NewGitHub makes a server without repositories.
 func NewGitHub() (*GitHubServer, error) {
 	api, err := Published("github")
 	if err != nil {

@@ -158,7 +158,7 @@ func schemaKind(v any) string {
 	return "object"
 }
 
-// Fault is what a vendor refuses a request for. It is one of Missing, Unknown, Mistyped and Constant.
+// SchemaFault is what a vendor refuses a request for. It is one of Missing, Unknown, Mistyped and Constant.
 type SchemaFault struct {
 	Path []string // names of members, and indexes
 	Kind FaultKind

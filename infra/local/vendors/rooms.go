@@ -49,7 +49,7 @@ type Rooms struct {
 	kept     http.Handler // whose sessions keep what they answered
 }
 
-// New makes a server without bookings and orders.
+// NewRooms makes a server without bookings and orders.
 func NewRooms() *Rooms {
 	s := &Rooms{}
 	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室", Version: "1"}, nil)

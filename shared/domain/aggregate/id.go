@@ -136,7 +136,7 @@ const (
 	Demo       = "demo"
 )
 
-// Providers lists all providers.
+// ModelProviders lists all providers.
 var ModelProviders = []string{Anthropic, OpenAI, Compatible, Bedrock, Demo}
 
 // Gemini is the built-in compatible endpoint for models named gemini-….

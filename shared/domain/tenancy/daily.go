@@ -81,7 +81,7 @@ func DayBegins(day string) (time.Time, error) {
 	return t, nil
 }
 
-// details are the fields that this package reads from audit entries.
+// factDetails are the fields that this package reads from audit entries.
 type factDetails struct {
 	AskedAt time.Time             `json:"asked_at"`
 	Tools   map[string]DailyCalls `json:"tools"`

@@ -40,7 +40,7 @@ type search struct {
 	Source   string `json:"source"` // its key in Sources
 }
 
-// entry is one model's price. Calls with more than Over tokens of input are charged at Long.
+// priceEntry is one model's price. Calls with more than Over tokens of input are charged at Long.
 type priceEntry struct {
 	rates
 	Source string `json:"source"` // its key in Sources

@@ -30,7 +30,7 @@ const (
 	longest  = 30 * 24 * time.Hour
 )
 
-// bounds are the ends of the buckets; one more bucket is unbounded.
+// waitBounds are the ends of the buckets; one more bucket is unbounded.
 var waitBounds = func() (all []time.Duration) {
 	for d := shortest; ; d = d * 3 / 2 {
 		all = append(all, d)

@@ -221,7 +221,7 @@ func textOf(result any) (string, error) {
 	return string(legible.JSON(b)), nil
 }
 
-// texts are sentences for people about tools that may no longer be called.
+// readingTexts are sentences for people about tools that may no longer be called.
 type readingTexts struct{ closed string }
 
 var readingWords = language.InEach(

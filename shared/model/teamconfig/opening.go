@@ -92,10 +92,10 @@ var addresses = map[string]string{
 	aggregate.Grok:   "https://api.x.ai/v1",
 }
 
-// Address returns the known address of a compatible endpoint, or "".
+// EndpointAddress returns the known address of a compatible endpoint, or "".
 func EndpointAddress(endpoint string) string { return addresses[endpoint] }
 
-// Has reports whether the model secret has what calls of a model need.
+// HasKey reports whether the model secret has what calls of a model need.
 func HasKey(s secret.ModelSecret, n aggregate.ModelName) bool {
 	switch n.Provider {
 	case aggregate.Anthropic:

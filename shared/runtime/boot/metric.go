@@ -55,8 +55,8 @@ const (
 	ContestUnusable MetricName = "ContestUnusable"
 )
 
-// Namespace is the CloudWatch namespace. The metrics' dimension is "function", the function's name. NotAnswered also
-// has the dimension "version", because a new version's own calls decide whether it is rolled back.
+// MetricNamespace is the CloudWatch namespace. The metrics' dimension is "function", the function's name. NotAnswered
+// also has the dimension "version", because a new version's own calls decide whether it is rolled back.
 const MetricNamespace = "Ringi"
 
 // MetricNames lists all metrics.

@@ -225,7 +225,7 @@ func (s *Service) refused(answer *http.Response) error {
 	}
 }
 
-// Algorithm is how texts are signed, as forms name it.
+// SigningAlgorithm is how texts are signed, as forms name it.
 const SigningAlgorithm = "AWS4-HMAC-SHA256"
 
 // SigningKeys are the credentials with which texts are signed at a time.

@@ -453,7 +453,7 @@ func beside(s *scenario, kind aggregate.CardType) *scenario {
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
-// told is a message to a person who requested nothing.
+// toldStandIn is a message to a person who requested nothing.
 func toldStandIn(s *scenario, why aggregate.Reason) *scenario {
 	return told(s, why, "U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN")
 }

@@ -172,7 +172,7 @@ const issuer = "https://slack.com"
 // maxSkew is how far Slack's clock may differ from ours.
 const maxSkew = time.Minute
 
-// App gives the credentials of the Slack app.
+// AppCredentials gives the credentials of the Slack app.
 type AppCredentials interface {
 	Client(ctx context.Context) (id, secret, api string, err error)
 }

@@ -70,9 +70,9 @@ var errCancelled = errors.New("another call failed")
 // description.
 const throttle = 10 * time.Minute
 
-// explain reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat {error,
-// message, code} of accessDeniedError. The codes are those of developer.freee.co.jp/tips/faq/40x-checkpoint, which
-// freee returns with 401 and 403.
+// explainFailure reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat
+// {error, message, code} of accessDeniedError. The codes are those of developer.freee.co.jp/tips/faq/40x-checkpoint,
+// which freee returns with 401 and 403.
 func explainFailure(_ int, body []byte) wire.Refusal {
 	var e struct {
 		Code    string `json:"code"`

@@ -67,7 +67,7 @@ func (c Config) wire(t wire.Tokens) *wire.Client {
 	return &wire.Client{Provider: explain.GitHub, Base: c.Base, Tokens: t, HTTP: c.HTTP, Explain: explainFailure}
 }
 
-// explain reads GitHub's errors: {message, errors: [{resource, field, code, message}]}.
+// explainFailure reads GitHub's errors: {message, errors: [{resource, field, code, message}]}.
 func explainFailure(status int, body []byte) wire.Refusal {
 	var e struct {
 		Message string            `json:"message"`

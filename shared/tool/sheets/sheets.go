@@ -106,8 +106,8 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 // Sheets concepts. Any other character could change the address of the call.
 var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
 
-// explain reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers errors:
-// [{reason}]. A 403 may also mean that a quota is used up.
+// explainFailure reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers
+// errors: [{reason}]. A 403 may also mean that a quota is used up.
 func explainFailure(status int, body []byte) wire.Refusal {
 	type reasons []struct {
 		Reason string `json:"reason"`

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// language is one whose characters are two bytes in an encoding of its own. Which of them are frequent is known of texts:
-// a text that is read in another language's encoding has few that are frequent there.
+// ofLanguage is one whose characters are two bytes in an encoding of its own. Which of them are frequent is known of
+// texts: a text that is read in another language's encoding has few that are frequent there.
 type ofLanguage struct {
 	as       string
 	encoding encoding.Encoding // of the files
@@ -38,7 +38,8 @@ func count(a *cda.CharDistributionAnalysis) counter {
 	return counter{a, a.Feed}
 }
 
-// Names and titles of columns have fewer frequent characters than prose. Shift_JIS has its bytes where no other encoding
+// Names and titles of columns have fewer frequent characters than prose. Shift_JIS has its bytes where no other
+// encoding
 // has frequent characters, so less is asked of it.
 var languages = []ofLanguage{
 	{ShiftJIS, japanese.ShiftJIS, japanese.EUCJP, frequentJapanese, 2, 0.15},
@@ -63,7 +64,8 @@ type found struct {
 	alone       bool // it only fits if the file can be in no other encoding of several bytes
 }
 
-// mostSigns is how many signs without letters can be those of another encoding, too; leastTorn, how many characters a text
+// mostSigns is how many signs without letters can be those of another encoding, too; leastTorn, how many characters a
+// text
 // has that is read although it ends within one.
 const mostSigns, leastTorn = 2, 20
 
@@ -197,14 +199,16 @@ func (l ofLanguage) judge(text string) found {
 // accents matches a word that begins with accents in a code page of DOS or the Macintosh, and nothing else.
 var accents = language.Regexp{Text: `^[^\x00-\x7f]{1,3}[a-z][\x00-\x7f]*$`}
 
-// runs yields what of a text tells languages apart: runs of characters that are neither ASCII nor the same in all of the
+// runs yields what of a text tells languages apart: runs of characters that are neither ASCII nor the same in all of
+// the
 // encodings, and whether a run stands within a word or after small letters, as the accents of another encoding do.
 func runs(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		small := func(r rune) bool { return r >= 'a' && r <= 'z' }
 		before, from := rune(0), -1
 		for i, r := range text + "\n" {
-			same := r < 0x80 || r == '\u3000' || r >= 0xff00 && r < 0xff61 || r >= 0x2100 && r < 0x2600 || r >= 0x3200 && r < 0x3400
+			same := r < 0x80 || r == '\u3000' || r >= 0xff00 && r < 0xff61 || r >= 0x2100 && r < 0x2600 || r >= 0x3200 &&
+				r < 0x3400
 			switch {
 			case !same && from < 0:
 				from = i
@@ -251,7 +255,8 @@ func halfWidth(run string) (fits bool, sounds int) {
 var alphabets = []string{"àâçéèêëîïôùûüÿœ", "äöüßé", "áéíóúüñºª", "áâãàçéêíóôõúºª", "àèéìíòóùúºª", "æøåéôó", "äåöé",
 	"ëïéèüöóá"}
 
-// misplaced matches what none of those languages has: letters where a language of Central Europe has another letter with
+// misplaced matches what none of those languages has: letters where a language of Central Europe has another letter
+// with
 // the same number, capitals after small letters, and signs where no such text has them.
 var misplaced = language.Regexp{Text: `\pL[À-ÖØ-ÞŒŸ]\p{Ll}|ñ(?:[^aeiouáéíóúü]|$)|õ(?:[^e]|$)|ê(?:\PL|$)|[àìòù]\pL|\p{Ll}[À-ÖØ-Þ]|[ß-öø-ÿ][A-Z]|` +
 	`\pL[^\x00-\x7f\pL’–—\x{a0}]+\pL|\pL[‚„]|[£€]\pL|\pL[–—](?:[^\pL\d]|$)|(?:[^\pL\d]|^)[ºª]|` +

@@ -77,7 +77,7 @@ func publishView(a *API, p params) (reply, error) {
 	return reply{"view": v}, err
 }
 
-// View checks a modal or Home tab of a views.* call. Its pointers begin with /view.
+// ViewProblems checks a modal or Home tab of a views.* call. Its pointers begin with /view.
 func ViewProblems(view map[string]any) []Problem {
 	c := &checker{}
 	switch view["type"] {

@@ -83,7 +83,7 @@ type Workspace struct {
 	listeners  []func(Change)
 }
 
-// New makes a workspace with the sandbox's people, channels and user group.
+// NewWorkspace makes a workspace with the sandbox's people, channels and user group.
 func NewWorkspace(cfg Config) *Workspace {
 	if cfg.Now == nil {
 		cfg.Now = time.Now

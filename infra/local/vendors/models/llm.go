@@ -316,7 +316,7 @@ func ModelOf(name string, env func(string) string) (n aggregate.ModelName, a Acc
 //go:embed sample
 var files embed.FS
 
-// File is the path of the contest's file within the sample.
+// SampleFile is the path of the contest's file within the sample.
 const SampleFile = "configs/contest.toml"
 
 func Sample() fs.FS {

@@ -278,7 +278,7 @@ func (m Message) typed(given bool) string {
 	return strings.Join(s.lines, "\n")
 }
 
-// Says reports whether a text has anything that a request may consist of: a letter, a digit or an emoji.
+// SaysSomething reports whether a text has anything that a request may consist of: a letter, a digit or an emoji.
 func SaysSomething(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
