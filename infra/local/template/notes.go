@@ -1,6 +1,7 @@
 package template
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -33,10 +34,18 @@ var shared = sync.OnceValues(func() (*Notes, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	// This replaces the notes of an older build of the same program.
-	f, err := os.Create(filepath.Join(folder, noteName(here)+noteEnd+filepath.Base(os.Args[0])))
-	return &Notes{seen: map[string]bool{}, file: f}, err
+	name := filepath.Join(folder, noteName(here)+noteEnd+filepath.Base(os.Args[0]))
+	how := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if os.Getenv(notesOpen) != name { // else a test has started its own program, whose notes go to the same file
+		how |= os.O_TRUNC // this replaces the notes of an older build
+		err = os.Setenv(notesOpen, name)
+	}
+	f, openErr := os.OpenFile(name, how, 0o644)
+	return &Notes{seen: map[string]bool{}, file: f}, errors.Join(err, openErr)
 })
+
+// notesOpen is the environment variable that tells the processes that a process starts which notes it writes.
+const notesOpen = NotesVariable + "_OPEN"
 
 // noteEnd separates the package's folder from the program's name in a note's file name.
 const noteEnd = "@"
