@@ -309,7 +309,7 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 	return given
 }
 
-// Production refuses every name that modelname.Parse reads as the demo model, and no other.
+// Production refuses every name that aggregate.ParseModelName reads as the demo model, and no other.
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
 	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {

@@ -48,7 +48,7 @@ type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Files reads versions of conversations' files. *versions.Store implements it.
+// Files reads versions of conversations' files. *large.Versions implements it.
 type Files interface {
 	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
 	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)

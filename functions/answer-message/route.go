@@ -162,7 +162,7 @@ func (r *ruling) permission(tenant, tool string) tenancy.ToolPermission {
 	return tenancy.Unsaved(tenant, tool)
 }
 
-// lookUp asks Slack and the organisation whom the rules ask. It returns errorclass.ErrUnverified while Slack is silent.
+// lookUp asks Slack and the organisation whom the rules ask. It returns explain.ErrUnverified while Slack is silent.
 func (t *answering) lookUp(ctx context.Context, x *asking, r *ruling) (found decide.FoundFor, err error) {
 	if t.LookUp == nil {
 		return found, fmt.Errorf("slack can't be asked: %w", explain.ErrUnverified)

@@ -26,7 +26,7 @@ type Uploads interface {
 	Shared(ctx context.Context, id, channel, thread string) (bool, error)
 }
 
-// Written reads what actions wrote. *versions.Store implements it.
+// Written reads what actions wrote. *large.Versions implements it.
 type Written interface {
 	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]conversation.FileChange, error)
 	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)

@@ -150,7 +150,7 @@ func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err err
 }
 
 // described reads the file of a contest and opens its models; most bounds its rounds unless it is 0. It returns
-// errorclass.ErrUnavailable when the file or the model secret can't be read now.
+// explain.ErrUnavailable when the file or the model secret can't be read now.
 func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, s workspace,
 	most int) (store.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)

@@ -276,7 +276,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 // mostWrong is how many mistakes of a contest's files are named.
 const mostWrong = 5
 
-// config reads the files of a contest and opens its models. It returns errorclass.ErrUnavailable for a failure to read
+// config reads the files of a contest and opens its models. It returns explain.ErrUnavailable for a failure to read
 // that may pass.
 func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings) (teamconfig.Contest, error) {
 	w, err := h.Workspace(ctx, tenant)

@@ -56,7 +56,7 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
-// Files stores workspaces. *versions.Store implements it.
+// Files stores workspaces. *large.Versions implements it.
 type Files interface {
 	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
 	PutCommit(ctx context.Context, of large.VersionsOf, version string, c conversation.Commit) error

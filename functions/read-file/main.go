@@ -93,7 +93,7 @@ func (h *Handler) fetch(ctx context.Context, o isolated.FileOrder) ([]byte, erro
 	return file, nil
 }
 
-// Errors of reading. Each is one of filetext's reasons.
+// Errors of reading. Each is one of isolated's reasons.
 var (
 	errBroken     = errors.New("broken")
 	errTooComplex = errors.New("too complex")

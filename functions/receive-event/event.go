@@ -310,7 +310,7 @@ func (b bot) only(m message) bool {
 	return b.id != "" && strings.Contains(m.Text, "<@"+b.id) && !strings.Contains(m.Text, "<@"+b.user)
 }
 
-// given is what a message says itself, not in what it only shows; see seen.Message.Given.
+// given is what a message says itself, not in what it only shows; see inbound.Message.Given.
 type given struct {
 	mentioned bool
 	shown     bool // it would mention Ringi or ask for something only in what it shows

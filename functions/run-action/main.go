@@ -83,7 +83,7 @@ type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Files stores workspaces. *versions.Store implements it.
+// Files stores workspaces. *large.Versions implements it.
 type Files interface {
 	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
 	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)

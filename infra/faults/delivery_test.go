@@ -231,7 +231,7 @@ func (p *delivery) disturb(seed uint64) (end func() int) {
 	}
 }
 
-// Invoke implements mapping.Invoker.
+// Invoke implements lambda.Invoker.
 func (p *delivery) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
 	payload, some := p.withoutLost(payload)
 	if !some {

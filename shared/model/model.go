@@ -68,9 +68,8 @@ type Request struct {
 	Once bool `json:"once,omitempty"`
 	// More asks for twice the tokens, within the model's limit: the answer to the same request was cut off.
 	More bool `json:"more,omitempty"`
-	// Searches is how often the vendor may search the web for this answer; 0: never. Only models of modelname.Searching
-	// have a
-	// search, which is for requests with Once and without Tools.
+	// Searches is how often the vendor may search the web for this answer; 0: never. Only models of
+	// which aggregate.ModelSearches says so have a search; it is for requests with Once and without Tools.
 	Searches int `json:"searches,omitempty"`
 	// Parallel lets the model call several tools in one answer.
 	Parallel bool     `json:"parallel,omitempty"`

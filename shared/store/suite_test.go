@@ -345,7 +345,7 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 	return out.Items
 }
 
-// taskStore is the store of package tasks and the suite that created its table.
+// taskStore is the store.TaskStore and the suite that created its table.
 type taskStore struct {
 	KindStore[*task.Aggregate]
 	records.Sessions

@@ -51,7 +51,7 @@ type Permitted struct {
 
 // Permit returns a tool that people approved in this version and with this access. It returns ErrForbidden, ErrOther,
 // or
-// a *failedcall.Error for constraints that aren't known.
+// an *explain.CallError for constraints that aren't known.
 func (c *Catalog) Permit(name, version string, access aggregate.Access, p tenancy.ToolPermission,
 	servers []tenancy.MCPServer) (t Permitted, err error) {
 	if !p.Allowed {

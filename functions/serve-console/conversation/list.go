@@ -38,7 +38,7 @@ type Pages struct {
 	Files         Files    // nil: no files are shown
 }
 
-// Files reads conversations' files, and what actions made of them. *versions.Store implements it.
+// Files reads conversations' files, and what actions made of them. *large.Versions implements it.
 type Files interface {
 	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]conversation.FileChange, error)
 	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)

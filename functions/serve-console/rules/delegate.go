@@ -91,7 +91,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, address, "stand_in_set")
 }
 
-// unfit returns the field with somebody who is no full member. It returns errorclass.ErrUnverified when Slack can't be
+// unfit returns the field with somebody who is no full member. It returns explain.ErrUnverified when Slack can't be
 // asked.
 func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn) (field string, err error) {
 	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
@@ -110,7 +110,7 @@ func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn)
 	return "", nil
 }
 
-// channels opens the direct messages of hand and principal. It returns errorclass.ErrUnverified with those that could
+// channels opens the direct messages of hand and principal. It returns explain.ErrUnverified with those that could
 // be opened when Slack doesn't open one.
 func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)

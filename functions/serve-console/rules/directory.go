@@ -88,7 +88,7 @@ const mostAsked = 50
 const grouped = 10 * time.Minute
 
 // looked calls do until its directory knows all that do asks of it, and returns the last call's error. It returns
-// errorclass.ErrUnverified when Slack can't say, or the organisation can't be read.
+// explain.ErrUnverified when Slack can't say, or the organisation can't be read.
 func (a *asked) looked(do func(d *decide.Directory) error) error {
 	s := &workspace{members: a.members, full: map[string]bool{}, groups: map[string][]string{}}
 	if a.unread {

@@ -88,7 +88,7 @@ func (a *asked) review(state reviewState) error {
 // seen is the hash of a draft that a look was about.
 func seen(d draft) string { return aggregate.HashOf(packed(d)) }
 
-// found returns what should be known about rules. It returns errorclass.ErrUnverified if Slack or the organisation
+// found returns what should be known about rules. It returns explain.ErrUnverified if Slack or the organisation
 // can't say who somebody is, the readers among them.
 func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 	if a.members == nil {

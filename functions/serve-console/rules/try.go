@@ -108,7 +108,7 @@ func (a *asked) silence() string {
 	return a.Say("no_slack")
 }
 
-// answered says which rule would take a request, and whom its route would ask. It returns errorclass.ErrUnverified if
+// answered says which rule would take a request, and whom its route would ask. It returns explain.ErrUnverified if
 // Slack or the organisation can't say that.
 func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	who := a.v.User

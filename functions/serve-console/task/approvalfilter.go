@@ -37,7 +37,7 @@ var orders = []string{"", byDue, byPriority, byRequest}
 // byPerson groups the rows by who asked.
 const byPerson = "person"
 
-// unplanned is asked for in place of a line.Written: there are no steps yet.
+// unplanned is asked for in place of an explain.Written: there are no steps yet.
 const unplanned = "unplanned"
 
 // written are the values of the filter by what is written to.

@@ -198,7 +198,7 @@ func LocalPath(text, prefix, otherwise string) string {
 	return (&url.URL{Path: clean, RawQuery: u.RawQuery}).String()
 }
 
-// Errors that refuse a request, besides those that errorclass knows.
+// Errors that refuse a request, besides those that explain knows.
 var (
 	ErrNoPage       = errors.New("no such page")
 	ErrNoID         = errors.New("an id that nothing can have")

@@ -195,8 +195,8 @@ func (a attempt) Fatalf(format string, args ...any) {
 }
 
 // Options returns the options of `go run ./infra/local`, but with free ports, with the settings that a workspace begins
-// with in production, by which requesters approve too (admin.Titles changes that), and with a sweeper that only runs
-// when a test calls it. Functions are compiled unless RINGI_ARTIFACTS names a folder of compiled ones. With
+// with in production, by which requesters approve too (driver.SetTitles changes that), and with a sweeper that only
+// runs when a test calls it. Functions are compiled unless RINGI_ARTIFACTS names a folder of compiled ones. With
 // RINGI_DYNAMODB=local the tables are in DynamoDB Local.
 func Options() stack.Options {
 	o := stack.Options{

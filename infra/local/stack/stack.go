@@ -73,7 +73,7 @@ type Stack struct {
 
 // Start starts a stack and returns when everything answers. ctx bounds the start; the stack runs until Close.
 //
-// It returns an error wrapping ErrInUse if a port is taken, moto.ErrPython if Python is missing, dynamodblocal.ErrJava
+// It returns an error wrapping ErrInUse if a port is taken, moto.ErrPython if Python is missing, moto.ErrJava
 // if DynamoDB Local is requested and can't run, and the compiler's message if a function doesn't build.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.complete()

@@ -127,7 +127,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 	}
 })
 
-// errModel returns modelname's error text for an invalid name.
+// errModel returns aggregate.ParseModelName's error text for an invalid name.
 func errModel() string {
 	_, err := aggregate.ParseModelName("")
 	var bad aggregate.ErrField

@@ -124,7 +124,7 @@ func (e entry) Type() fs.FileMode {
 func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}, e.dir}, nil }
 
 // unread returns an error that tells people why a file was not read. It leaves out S3's own message, which names roles,
-// accounts and requests of the deployment. If another try may succeed, it wraps errorclass.ErrUnavailable.
+// accounts and requests of the deployment. If another try may succeed, it wraps explain.ErrUnavailable.
 func unread(err error) error {
 	switch api, refused := errors.AsType[smithy.APIError](err); {
 	case !refused:
@@ -170,7 +170,7 @@ type Tenants interface {
 type Opener func(ctx context.Context, tenant string) (teamconfig.Workspace, error)
 
 // For returns an Opener for the files at an address. The deployment's own workspace sees all of them, a further
-// workspace those that shared.toml gives to it. The Opener returns errorclass.ErrUnavailable when it can't find out
+// workspace those that shared.toml gives to it. The Opener returns explain.ErrUnavailable when it can't find out
 // which of the two a tenant is.
 func For(cfg aws.Config, address string, rows Tenants) Opener {
 	return func(ctx context.Context, tenant string) (teamconfig.Workspace, error) {

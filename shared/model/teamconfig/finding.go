@@ -49,7 +49,7 @@ func Valid(found []Finding) bool {
 }
 
 // Texts returns the texts of mistakes and of warnings in a language: of each the first most, and then how many more. It
-// returns errorclass.ErrUnavailable if a file can't be read now, which is no mistake in it.
+// returns explain.ErrUnavailable if a file can't be read now, which is no mistake in it.
 func Texts(found []Finding, most int, locale string) (mistakes, warnings []string, err error) {
 	for _, f := range found {
 		switch {

@@ -28,7 +28,7 @@ type Models struct {
 // Check returns a finding for each place that names a model which can't be called: of leaders, members, evaluator and
 // judge. Contests have a budget, so a model needs a known price, from the table or from the contest's own.
 // Bedrock's models need no key; whether the account may call them, only a call says. Check returns
-// errorclass.ErrUnavailable if the model secret can't be read now.
+// explain.ErrUnavailable if the model secret can't be read now.
 func (m Models) Check(ctx context.Context, c Contest) ([]Finding, error) {
 	places := c.Named
 	if m.Instead != "" {

@@ -144,7 +144,7 @@ func (s *Service) repeat(ctx context.Context, operation string, attempt func(con
 	return nil
 }
 
-// Failed returns an operation's error as the SDK wraps it, by which errorclass knows a call without an answer.
+// Failed returns an operation's error as the SDK wraps it, by which explain knows a call without an answer.
 func (s *Service) Failed(operation string, err error) error {
 	return &smithy.OperationError{ServiceID: s.id, OperationName: operation, Err: err}
 }
@@ -209,7 +209,7 @@ func (s *Service) Address(ctx context.Context, path string, during time.Duration
 	return address, err
 }
 
-// refused returns an error of the service as the SDK does, so that the retryer and errorclass know it.
+// refused returns an error of the service as the SDK does, so that the retryer and explain know it.
 func (s *Service) refused(answer *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxError)) // without all of it the status tells enough
 	code, message := s.read(answer.Header, body)

@@ -255,7 +255,7 @@ const (
 )
 
 // OAuthError is a failed exchange, and says whether the token that was sent can still be used. It contains no token:
-// its cause is a *explain.CallError.
+// its cause is an *explain.CallError.
 type OAuthError struct {
 	State TokenState
 	Cause error

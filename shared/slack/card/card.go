@@ -13,7 +13,7 @@
 // becomes a link, a mention of everybody, or one of Ringi's marks; it mentions twenty people at most. Results alone may
 // be links.
 //
-// Code in an agent's answer reaches people as it is: words/markdown finds it as CommonMark does, and it is written in
+// Code in an agent's answer reaches people as it is: words/legible finds it as CommonMark does, and it is written in
 // one form that Slack takes for nothing else. Three backticks in a row are kept apart by U+2060. What nobody sees
 // stands in code as its number. A stream has the card's characters.
 //

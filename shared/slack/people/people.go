@@ -68,7 +68,7 @@ type Want struct {
 type membership struct{ team, channel, user string }
 
 // Who returns the person in w, and the policy that applies to them for a request with the origin o. It returns
-// errorclass.ErrUnverified when Slack can't be asked.
+// explain.ErrUnverified when Slack can't be asked.
 func (p *People) Who(
 	ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings,
 ) (aggregate.Actor, aggregate.Policy, error) {
@@ -188,7 +188,7 @@ func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Appro
 }
 
 // Reads reports whether a person who may not decide may still read: their own request, or one of a channel that they
-// are in. It returns errorclass.ErrUnverified when Slack can't be asked.
+// are in. It returns explain.ErrUnverified when Slack can't be asked.
 func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
 	if o.User == w.User {
 		return true, nil
@@ -276,7 +276,7 @@ func (k *Channels) Of(
 }
 
 // Sight returns a Reach that says what a person may see, but nothing about decisions. It returns
-// errorclass.ErrUnverified when Slack can't be asked; the Reach then covers only their own requests.
+// explain.ErrUnverified when Slack can't be asked; the Reach then covers only their own requests.
 func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 	r := Reach{by: aggregate.Actor{Type: aggregate.ActorUser, ID: user, Surface: aggregate.SurfaceConsole}}
 	var err error
@@ -284,7 +284,7 @@ func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 	return r, err
 }
 
-// Reach returns a person's Reach under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be
+// Reach returns a person's Reach under a tenant's settings. It returns explain.ErrUnverified when Slack can't be
 // asked; the Reach then lacks the unanswered parts.
 func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Settings) (Reach, error) {
 	r, err := p.Sight(ctx, team, user)

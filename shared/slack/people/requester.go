@@ -109,7 +109,7 @@ const (
 // Somebody returns nil if somebody may approve what these people together ask for. Otherwise it returns
 // aggregate.ErrNotAllowed with a rule: RuleSelf if only they themselves could, and may not; RuleNobody if the list is
 // empty; RuleNotMember if the channel has nobody else; RuleUnlisted if Slack can't list the members. It is checked when
-// a request begins, and a click is checked again. It returns errorclass.ErrUnverified when Slack can't be asked about a
+// a request begins, and a click is checked again. It returns explain.ErrUnverified when Slack can't be asked about a
 // list.
 func (q *Requesters) Somebody(
 	ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string,

@@ -54,7 +54,7 @@ type Roster struct {
 	known clock.Answers[string, Members] // by team
 }
 
-// Of returns the members of a workspace. It returns errorclass.ErrUnverified when Slack can't be asked.
+// Of returns the members of a workspace. It returns explain.ErrUnverified when Slack can't be asked.
 func (r *Roster) Of(ctx context.Context, slack Listing, team string, now time.Time) (Members, error) {
 	return r.known.Ask(team, now, remembered, func() (Members, error) { return list(ctx, slack, team) })
 }
@@ -84,7 +84,7 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 }
 
 // Refused returns, by id, the rules that forbid these people and user groups as approvers. It omits those who may be
-// chosen. It asks Slack about people who are not listed, and returns errorclass.ErrUnverified when Slack can't say.
+// chosen. It asks Slack about people who are not listed, and returns explain.ErrUnverified when Slack can't say.
 func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]tenancy.Rule, error) {
 	out := map[string]tenancy.Rule{}
 	for _, id := range users {
@@ -177,7 +177,7 @@ func folded(s string) string {
 const MaxAccounts = 20_000
 
 // Accounts lists the accounts of a workspace's people, guests included: no bots, nobody who has left, nobody of another
-// workspace. More says that there are others. It returns errorclass.ErrUnverified when Slack can't be asked.
+// workspace. More says that there are others. It returns explain.ErrUnverified when Slack can't be asked.
 func Accounts(ctx context.Context, slack Listing, team string) (all []slackapi.User, more bool, err error) {
 	listed := 0
 	for u, err := range slack.Users(ctx) {

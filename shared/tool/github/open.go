@@ -44,7 +44,7 @@ var (
 // Carry carries out an order from the step at which it is. After each further step note is called, and the next one
 // begins only if it returns nil. A step that was made before and isn't known of is found, not made again. It returns
 // the last step that is known, also beside an error: one of conversation.ErrRefused, ErrOther, ErrTaken, ErrTree,
-// ErrTruncated, or a *failedcall.Error, whose outcome is Unknown if the next step may be there.
+// ErrTruncated, or an *explain.CallError, whose outcome is Unknown if the next step may be there.
 func (c *Client) Carry(ctx context.Context, o Order, at Step, note func(context.Context, Step) error) (Step, error) {
 	if err := c.is(ctx, o.RepositoryID); err != nil {
 		return at, err

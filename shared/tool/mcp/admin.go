@@ -66,7 +66,7 @@ type Listed struct {
 }
 
 // Tools lists a server's tools, including allowed tools that the server no longer has. It returns ErrField for a server
-// that the settings don't name, and a *failedcall.Error if the server can't be asked.
+// that the settings don't name, and an *explain.CallError if the server can't be asked.
 func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
 	if err != nil {

@@ -52,7 +52,7 @@ type Call struct {
 
 // Call makes the call if the server still has the tool that was allowed. The result is the structured content if the
 // tool declares an output schema and there is an object, else {"text": …} with all that came. Errors are
-// *failedcall.Error, with the outcome Failed if the call was not made or was refused, else Unknown.
+// *explain.CallError, with the outcome Failed if the call was not made or was refused, else Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
 	if err != nil {
@@ -238,7 +238,7 @@ type session struct {
 	server Server
 }
 
-// open starts a session. Nothing is sent after ctx has ended. Errors are *failedcall.Error with the outcome Failed.
+// open starts a session. Nothing is sent after ctx has ended. Errors are *explain.CallError with the outcome Failed.
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	return session{opened, server}, nil
 }
 
-// List returns a server's current tools. Its errors are *failedcall.Error.
+// List returns a server's current tools. Its errors are *explain.CallError.
 func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 	s, err := c.open(ctx, server)
 	if err != nil {

@@ -70,7 +70,7 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	return r, nil
 }
 
-// Run makes one call, within ctx and the tool's own timeout. Its errors are *failedcall.Error with a sentence in the
+// Run makes one call, within ctx and the tool's own timeout. Its errors are *explain.CallError with a sentence in the
 // call's language. Errors of read tools always have the outcome Failed.
 func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	effect, do, err := r.find(c)
@@ -121,8 +121,8 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	}, nil
 }
 
-// known converts any error to a *failedcall.Error. The outcome of an unclassified error is Unknown, because it does not
-// tell whether the call had an effect.
+// known converts any error to an *explain.CallError. The outcome of an unclassified error is Unknown, because it does
+// not tell whether the call had an effect.
 func (r *Runner) known(err error, name string) *explain.CallError {
 	var e *explain.CallError
 	if errors.As(err, &e) {
@@ -156,7 +156,7 @@ func (r *Runner) tokens(c tool.Call, p explain.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
-// Token returns the token. If there is none, it returns a *failedcall.Error, and the call must not be made.
+// Token returns the token. If there is none, it returns an *explain.CallError, and the call must not be made.
 func (t *tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

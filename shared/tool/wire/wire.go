@@ -43,7 +43,7 @@ type Client struct {
 	mayRead sync.Map // endpoints that could be read
 }
 
-// Tokens are the credentials of one tenant for one vendor. Errors are *failedcall.Error with the outcome Failed,
+// Tokens are the credentials of one tenant for one vendor. Errors are *explain.CallError with the outcome Failed,
 // because without a token nothing is called.
 type Tokens interface {
 	Token(ctx context.Context) (string, error)
@@ -94,7 +94,7 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Read makes a call that changes nothing. If the failure may be temporary, Read repeats the call, up to maxAttempts,
-// while ctx allows. Its errors are *failedcall.Error with the outcome Failed.
+// while ctx allows. Its errors are *explain.CallError with the outcome Failed.
 func (c *Client) Read(ctx context.Context, path string, out any) error {
 	for attempt := 1; ; attempt++ {
 		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
@@ -110,7 +110,7 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 	}
 }
 
-// Write makes a call that changes something, once. Its errors are *failedcall.Error: Failed if nothing changed, or
+// Write makes a call that changes something, once. Its errors are *explain.CallError: Failed if nothing changed, or
 // Unknown.
 func (c *Client) Write(ctx context.Context, method, path string, in, out any) error {
 	if err := c.call(ctx, method, path, in, out); err != nil {
@@ -120,7 +120,7 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 }
 
 // call makes a call with the tenant's token. If the vendor refuses the token, call tries once more with a new one,
-// because a call without a valid token has no effect. It returns a nil *failedcall.Error only if out is filled.
+// because a call without a valid token has no effect. It returns a nil *explain.CallError only if out is filled.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) *explain.CallError {
 	token, err := c.Tokens.Token(ctx)
 	if err != nil {
