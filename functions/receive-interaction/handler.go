@@ -40,6 +40,8 @@ type Rows interface {
 	decide.Store
 	decide.InboxRows
 	Redraw(ctx context.Context, ref aggregate.Ref) error
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (
+		aggregate.Aggregate, error)
 }
 
 // Store reads and writes a tenant's rows that are not subject to decisions.

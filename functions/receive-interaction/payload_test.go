@@ -180,12 +180,16 @@ type gate struct {
 	change aggregate.Change
 }
 
-func (g *gate) Decide(
-	_ context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
-) (aggregate.Aggregate, error) {
+func (g *gate) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	if ref != g.a.Ref() {
 		return nil, aggregate.ErrNotFound
 	}
+	return g.a, nil
+}
+
+func (g *gate) DecideFrom(
+	_ context.Context, _ aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate],
+) (aggregate.Aggregate, error) {
 	c, err := decide(g.a)
 	g.change = c
 	return g.a, err

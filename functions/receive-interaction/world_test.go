@@ -255,15 +255,13 @@ func (f failing) Settings(ctx context.Context, tenant string) (tenancy.Settings,
 	return f.Rows.Settings(ctx, tenant)
 }
 
-func (f failing) Decide(
-	ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+func (f failing) DecideFrom(
+	ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate],
 ) (aggregate.Aggregate, error) {
 	if !f.hang {
 		return nil, f.err
 	}
-	if a, err := f.Load(ctx, ref); err == nil {
-		_, _ = decide(a) // the decision is made but not saved
-	}
+	_, _ = decide(a) // the decision is made but not saved
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

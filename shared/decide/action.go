@@ -183,11 +183,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 		by, policy = actor, p
 		return a.TakeAsReason(id, actor, p, now)
 	})
-	v = m.judge(ctx, c, mine, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
-		x, err := m.Store.Load(ctx, c.Ref)
-		if err != nil {
-			return err
-		}
+	v = m.judge(ctx, c, mine, func(ctx context.Context, x Subject, f aggregate.Decision[aggregate.Aggregate]) error {
 		a, is := x.(*task.Aggregate)
 		if !is || a.Choice == nil || !store.Asks(a.Choice.Gate.Kind) {
 			_, err := f(x)

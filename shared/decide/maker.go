@@ -59,7 +59,8 @@ type Store interface {
 	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
+	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
+		aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
 	// StandIns returns the delegations by which a hand stands in for others.
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
@@ -116,25 +117,24 @@ func (v Verdict) Origin() aggregate.Origin {
 
 // Decide loads the subject, applies the act and commits. The store decides again after a conflict.
 func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
-	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
-		_, err := m.Store.Decide(ctx, c.Ref, large.Copying(ctx, m.Results, f))
+	return m.judge(ctx, c, act, func(ctx context.Context, a Subject, f aggregate.Decision[aggregate.Aggregate]) error {
+		_, err := m.Store.DecideFrom(ctx, a, large.Copying(ctx, m.Results, f))
 		return err
 	})
 }
 
 // Check applies the act without committing: it tells whether the decision is allowed and still open.
 func (m Maker) Check(ctx context.Context, c Click, act Act) Verdict {
-	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
-		a, err := m.Store.Load(ctx, c.Ref)
-		if err == nil {
-			_, err = f(a)
-		}
+	return m.judge(ctx, c, act, func(_ context.Context, a Subject, f aggregate.Decision[aggregate.Aggregate]) error {
+		_, err := f(a)
 		return err
 	})
 }
 
-// judge applies an act with the current settings and the person's current permissions.
-func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Context, aggregate.Decision[aggregate.Aggregate]) error) (v Verdict) {
+// judge applies an act with the current settings and the person's current permissions. run has the act applied to the
+// subject as loaded, and may have it applied to newer rows.
+func (m Maker) judge(ctx context.Context, c Click, act Act,
+	run func(context.Context, Subject, aggregate.Decision[aggregate.Aggregate]) error) (v Verdict) {
 	ctx, cancel := clock.Sparing(ctx, reserved)
 	defer cancel()
 	if v.Settings, v.Err = m.Store.Settings(ctx, c.Ref.Tenant); v.Err != nil {
@@ -145,53 +145,115 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		v.Err = aggregate.ErrNotFound
 		return v
 	}
-	var by aggregate.Actor
-	var policy aggregate.Policy
-	v.Err = run(ctx, func(x aggregate.Aggregate) (aggregate.Change, error) {
+	var s seat
+	for {
+		a, err := m.load(ctx, c.Ref)
+		if err == nil {
+			s, err = m.seat(ctx, a, c, v.Settings, s)
+		}
+		if err != nil {
+			v.Err = err
+			return v
+		}
+		v.Subject, v.StandIns = a, s.policy.StandIns
+		again := false
+		v.Err = run(ctx, a, func(x aggregate.Aggregate) (aggregate.Change, error) {
+			a := x.(Subject) // as loaded, or newer
+			if err := a.Readable(m.Now()); err != nil {
+				return aggregate.Change{}, err
+			}
+			if again && !s.holds(a, c) {
+				return aggregate.Change{}, errSeat
+			}
+			v.Subject, again = a, true
+			change, err := act(a, c.ID, s.by, s.policy, m.Now())
+			v.Empty = err == nil && change.Empty()
+			if !c.Withdraws {
+				v.WaitsSince = a.AskedAt(c.ID)
+			}
+			return change, err
+		})
+		if !errors.Is(v.Err, errSeat) {
+			return v
+		}
+		if v.Err = ctx.Err(); v.Err != nil {
+			v.Err = fmt.Errorf("look a person up again: %w", aggregate.ErrConflict)
+			return v
+		}
+	}
+}
+
+// load loads a subject. It tries again if a torn read left out what tells where it was asked for.
+func (m Maker) load(ctx context.Context, ref aggregate.Ref) (Subject, error) {
+	for range 3 {
+		x, err := m.Store.Load(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
 		a, asks := x.(Subject)
 		if !asks {
-			return aggregate.Change{}, aggregate.ErrNotFound
+			return nil, aggregate.ErrNotFound
 		}
-		if err := a.Readable(m.Now()); err != nil {
-			return aggregate.Change{}, err
+		if err = a.Readable(m.Now()); !errors.Is(err, aggregate.ErrConflict) {
+			return a, err
 		}
-		if v.Subject == nil { // only once, even if the decision is made again
-			var err error
-			c.Want.Asked = askedMode(a, c.ID)
-			place := placeOf(a, c.ID)
-			where := c.where(a, place)
-			if where.Channel != place.Channel && m.Moved != nil {
-				m.Moved(ctx, c.Ref.Tenant, place.Channel, where.Channel)
-			}
-			if by, policy, err = m.People.Who(ctx, c.Want, where, v.Settings); err != nil {
-				return aggregate.Change{}, err
-			}
-			by.Stage, by.Channel, by.As = c.Stage, place.Channel, c.As
-			if by.Admin, err = m.administers(ctx, c, a); err != nil {
-				return aggregate.Change{}, err
-			}
+	}
+	return nil, fmt.Errorf("load %s: %w", ref.ID, aggregate.ErrConflict)
+}
+
+// errSeat: the gate asks others, or elsewhere, than those for whom the person was looked up, or what was found may have
+// changed: they are looked up again.
+var errSeat = errors.New("looked up for another question")
+
+// seat is a person as they were looked up for one question of a gate, with what holds for them there.
+type seat struct {
+	mode     circulation.Mode
+	place    aggregate.Origin
+	standIns bool // whether by standing in alone they could do something
+	by       aggregate.Actor
+	policy   aggregate.Policy
+}
+
+// seat looks up the person of a click. Of an earlier look-up it takes what Slack said, if the question is the same.
+func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Settings, was seat) (s seat, err error) {
+	s = was
+	if c.Want.Asked = askedMode(a, c.ID); was.by.ID == "" || was.mode != c.Want.Asked || was.place != placeOf(a, c.ID) {
+		s.mode, s.place = c.Want.Asked, placeOf(a, c.ID)
+		where := c.where(a, s.place)
+		if where.Channel != s.place.Channel && m.Moved != nil {
+			m.Moved(ctx, c.Ref.Tenant, s.place.Channel, where.Channel)
 		}
-		v.Subject = a
-		member, err := m.member(ctx, a, c.ID, c.User)
-		if err != nil {
-			return aggregate.Change{}, err
+		if s.by, s.policy, err = m.People.Who(ctx, c.Want, where, set); err != nil {
+			return s, err
 		}
-		if by.Person, by.Org = member.Person, member.Version; by.Org != "" {
-			policy.On = []aggregate.Owned{member.On}
-			by.Unfit = m.unfit(a, c.ID, member)
+		s.by.Stage, s.by.Channel, s.by.As = c.Stage, s.place.Channel, c.As
+		if s.by.Admin, err = m.administers(ctx, c, a); err != nil {
+			return s, err
 		}
-		if policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member); err != nil {
-			return aggregate.Change{}, err
-		}
-		v.StandIns = policy.StandIns
-		change, err := act(a, c.ID, by, policy, m.Now())
-		v.Empty = err == nil && change.Empty()
-		if !c.Withdraws {
-			v.WaitsSince = a.AskedAt(c.ID)
-		}
-		return change, err
-	})
-	return v
+	}
+	member, err := m.member(ctx, a, c.ID, c.User)
+	if err != nil {
+		return s, err
+	}
+	s.by.Unfit, s.policy.On = "", nil
+	if s.by.Person, s.by.Org = member.Person, member.Version; s.by.Org != "" {
+		s.policy.On = []aggregate.Owned{member.On}
+		s.by.Unfit = m.unfit(a, c.ID, member)
+	}
+	s.standIns = s.needsStandIn(a, c)
+	s.policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member)
+	return s, err
+}
+
+// holds reports whether what was looked up answers what the gate asks now, and depends on no row that may have changed.
+func (s seat) holds(a Subject, c Click) bool {
+	return s.mode == askedMode(a, c.ID) && s.place == placeOf(a, c.ID) && s.by.Org == "" && len(s.policy.StandIns) == 0 &&
+		s.standIns == s.needsStandIn(a, c)
+}
+
+func (s seat) needsStandIn(a Subject, c Click) bool {
+	g := a.GateWith(c.ID)
+	return g != nil && g.NeedsStandIn(g.Hand(c.User, s.by.Person))
 }
 
 // where returns the place of a gate as it is called by now. Slack gives a channel that becomes shared another id. The

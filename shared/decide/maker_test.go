@@ -1,13 +1,18 @@
 package decide
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 )
 
@@ -46,5 +51,71 @@ func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, in which dialogs: %v",
 				k.Name, asks, says)
 		}
+	}
+}
+
+// faster is a store in which somebody else's commit comes before each decision, while there is one.
+type faster struct {
+	Store
+	rows []*task.Aggregate
+}
+
+func (f *faster) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
+}
+
+func (f *faster) StandIns(context.Context, string, string) ([]circulation.StandIn, error) {
+	return nil, nil
+}
+
+func (f *faster) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return f.rows[0], nil
+}
+
+func (f *faster) DecideFrom(_ context.Context, a aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	_, err := decide(a)
+	if len(f.rows) > 1 {
+		f.rows = f.rows[1:]
+		_, err = decide(f.rows[0])
+	}
+	return f.rows[0], err
+}
+
+// A gate that asks elsewhere after a conflict asks Slack anew about the person; one that asks the same doesn't.
+func TestAPersonIsLookedUpForTheQuestionThatTheyAnswer(t *testing.T) {
+	ref, gate := task.RefOf("T", aggregate.NewID()), aggregate.NewID()
+	type found struct {
+		channel string
+		member  bool
+	}
+	at := func(home string) *task.Aggregate {
+		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()), Home: home,
+			Route: &circulation.Route{Hands: 1, Stages: []circulation.Stage{{Mode: circulation.ModeChannel, Need: 1}}}}
+		return &task.Aggregate{
+			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
+			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CASKED", ChannelType: "channel"},
+			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Gate: g}},
+		}
+	}
+	for name, tt := range map[string]struct {
+		rows []*task.Aggregate
+		want []found
+	}{
+		"nobody was faster": {[]*task.Aggregate{at("CMINE")}, []found{{"CMINE", true}}},
+		"it asks as before": {[]*task.Aggregate{at("CMINE"), at("CMINE")}, []found{{"CMINE", true}, {"CMINE", true}}},
+		"it asks elsewhere now": {[]*task.Aggregate{at("CTHEIRS"), at("CMINE")},
+			[]found{{"CTHEIRS", false}, {"CMINE", true}}},
+	} {
+		var got []found
+		m := Maker{Store: &faster{rows: tt.rows}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now}
+		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate},
+			func(_ Subject, _ string, by aggregate.Actor, _ aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+				got = append(got, found{by.Channel, by.Member})
+				return aggregate.Change{}, nil
+			})
+		expect.NoError(t, v.Err)
+		expect.That(t, slices.Equal(got, tt.want), "%s: looked up %v, want %v", name, got, tt.want)
+		expect.That(t, v.Subject == aggregate.Aggregate(tt.rows[len(tt.rows)-1]), "%s: the verdict is of other rows", name)
 	}
 }

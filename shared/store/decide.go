@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,18 @@ const (
 // An error of decide, or a conflict that persists, is returned wrapped.
 func (s *Store) Decide(ctx context.Context, ref aggregate.Ref,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	all, err := s.decide(ctx, []aggregate.Ref{ref}, func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
+	return s.decideOne(ctx, ref, nil, decide)
+}
+
+// DecideFrom is Decide for a caller who has just loaded the aggregate: it is loaded again only after a conflict.
+func (s *Store) DecideFrom(ctx context.Context, a aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	return s.decideOne(ctx, a.Ref(), []aggregate.Aggregate{a}, decide)
+}
+
+func (s *Store) decideOne(ctx context.Context, ref aggregate.Ref, loaded []aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	all, err := s.decide(ctx, []aggregate.Ref{ref}, loaded, func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
 		c, err := decide(all[0])
 		return []aggregate.Change{c}, err
 	})
@@ -48,14 +60,16 @@ func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 	if first.Tenant != second.Tenant {
 		return fmt.Errorf("decide on %s and %s, of two tenants: %w", first.ID, second.ID, aggregate.ErrNotFound)
 	}
-	_, err := s.decide(ctx, []aggregate.Ref{first, second}, func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
-		ofA, ofB, err := decide(all[0], all[1])
-		return []aggregate.Change{ofA, ofB}, err
-	})
+	_, err := s.decide(ctx, []aggregate.Ref{first, second}, nil,
+		func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
+			ofA, ofB, err := decide(all[0], all[1])
+			return []aggregate.Change{ofA, ofB}, err
+		})
 	return err
 }
 
-func (s *Store) decide(ctx context.Context, refs []aggregate.Ref,
+// decide decides on aggregates of these refs, the first time on those that are loaded already, if any are.
+func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, loaded []aggregate.Aggregate,
 	decide func([]aggregate.Aggregate) ([]aggregate.Change, error)) ([]aggregate.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
@@ -64,16 +78,19 @@ func (s *Store) decide(ctx context.Context, refs []aggregate.Ref,
 	odd := 0 // decisions in a row that found the rows of one head inconsistent
 	revs := make([]int, len(refs))
 	for {
-		all := make([]aggregate.Aggregate, len(refs))
-		for i, ref := range refs {
+		all := slices.Clone(loaded)
+		for _, ref := range refs[len(all):] {
 			a, err := s.Load(ctx, ref)
 			if err != nil {
 				return nil, err
 			}
+			all = append(all, a)
+		}
+		loaded = nil
+		for i, a := range all {
 			if now := a.Root().Revision(); now != revs[i] {
 				odd, revs[i] = 0, now
 			}
-			all[i] = a
 		}
 		changes, err := decide(all)
 		if err != nil {
