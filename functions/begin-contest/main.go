@@ -177,8 +177,9 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 }
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.
-func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string) (store.ContestResult,
-	error) {
+func (h *Handler) begin(
+	ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string,
+) (store.ContestResult, error) {
 	s, err := h.read(ctx, x.Tenant)
 	if err != nil {
 		return store.ContestResult{}, err

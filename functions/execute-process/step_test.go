@@ -176,8 +176,9 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 // unreadablePermission has a permission with a constraint that the tool doesn't know.
 type unreadablePermission struct{ Store }
 
-func (o unreadablePermission) ToolPermission(ctx context.Context, tenant, name string) (tenancy.ToolPermission, bool,
-	error) {
+func (o unreadablePermission) ToolPermission(
+	ctx context.Context, tenant, name string,
+) (tenancy.ToolPermission, bool, error) {
 	p, found, err := o.Store.ToolPermission(ctx, tenant, name)
 	p.Constraints = `{"tabs":["a"]}`
 	return p, found, err

@@ -69,8 +69,9 @@ func (h *Handler) shown(ctx context.Context, r task.Request) (inbound.Response, 
 
 // noSource tells a person that a message names a source that they can't use there, and which they can. No conversation
 // begins, so that none has other files than were meant. The message's text is not saved.
-func (h *Handler) noSource(ctx context.Context, r task.Request, to addressed, sources []agent.Source) (inbound.Response,
-	error) {
+func (h *Handler) noSource(
+	ctx context.Context, r task.Request, to addressed, sources []agent.Source,
+) (inbound.Response, error) {
 	r = r.Unsaid()
 	name := ""
 	if typedSource.MatchString(to.source) { // anything else could look like our own words

@@ -185,8 +185,9 @@ func Rejects(r card.Rejected) Act {
 }
 
 // OrganisationOf reads which organisation stands, with the row on which commits rely.
-func OrganisationOf(from *store.OrganisationStore) func(ctx context.Context, tenant string) (StandingOrganisation,
-	error) {
+func OrganisationOf(
+	from *store.OrganisationStore,
+) func(ctx context.Context, tenant string) (StandingOrganisation, error) {
 	return func(ctx context.Context, tenant string) (out StandingOrganisation, err error) {
 		s, err := from.Current(ctx, tenant)
 		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}

@@ -224,8 +224,9 @@ type bucket struct {
 	kept map[string]json.RawMessage
 }
 
-func (b *bucket) KeepContest(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob,
-	error) {
+func (b *bucket) KeepContest(
+	_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int,
+) (aggregate.Blob, error) {
 	return b.keep("contests", ref, v, inline)
 }
 

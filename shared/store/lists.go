@@ -25,8 +25,9 @@ func (s *ConversationStore) Messages(ctx context.Context, tenant, id, from strin
 
 // Newest reads the newest messages of a conversation that are older than the key before, if it is not empty. They are
 // returned oldest first.
-func (s *ConversationStore) Newest(ctx context.Context, tenant, id, before string, limit int) ([]conversation.Message,
-	error) {
+func (s *ConversationStore) Newest(
+	ctx context.Context, tenant, id, before string, limit int,
+) ([]conversation.Message, error) {
 	if before == "" {
 		before = usageKeys
 	}
@@ -63,8 +64,9 @@ func (s *ConversationStore) Archived(ctx context.Context, tenant, id string) ([]
 }
 
 // Log reads the newest lines of an action's output, returned oldest first. A limit of 0 means all lines.
-func (s *ConversationStore) Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry,
-	error) {
+func (s *ConversationStore) Log(
+	ctx context.Context, tenant, action string, limit int,
+) ([]conversation.LogEntry, error) {
 	found, err := Listed[conversation.LogEntry](ctx, s.KindStore.Store, tenant, conversation.LogList, action, "", "",
 		true, limit)
 	slices.Reverse(found)

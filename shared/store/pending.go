@@ -209,8 +209,9 @@ const mostWritten = 25
 
 // Listed reads rows of an aggregate's list from one key to another, both included; an empty key means that end of the
 // list. It reads oldest first, or newest first if newest is set. It returns at most limit rows, or all if limit is 0.
-func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until string, newest bool, limit int) ([]T,
-	error) {
+func Listed[T any](
+	ctx context.Context, s *Store, tenant, list, of, from, until string, newest bool, limit int,
+) ([]T, error) {
 	pk, err := listPartition(list, tenant, of)
 	if err != nil {
 		return nil, err

@@ -182,8 +182,9 @@ func pathOf(ref aggregate.Ref) string {
 }
 
 // titles returns what the items belong to is called, by id.
-func (c *SuccessorPages) titles(ctx context.Context, v *web.Viewer, items []store.WaitingItem) (map[string]string,
-	error) {
+func (c *SuccessorPages) titles(
+	ctx context.Context, v *web.Viewer, items []store.WaitingItem,
+) (map[string]string, error) {
 	var requests, talks []string
 	for _, x := range items {
 		if x.Kind == conversation.CardAction {

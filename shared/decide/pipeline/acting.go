@@ -106,8 +106,9 @@ const aloneWithin = 5 * time.Second
 // Paid commits the result of model calls together with their usage. If that fails for any reason, alone records only
 // the usage before the error is returned, so that the sums of task or session, day and month include it and budgets
 // stop further tries. A usage counts once by its id even if both writes succeed.
-func Paid[A any](ctx context.Context, u aggregate.Usage, commit, alone func(ctx context.Context) (A, error)) (A,
-	error) {
+func Paid[A any](
+	ctx context.Context, u aggregate.Usage, commit, alone func(ctx context.Context) (A, error),
+) (A, error) {
 	a, err := commit(ctx)
 	if err == nil || u.Free() {
 		return a, err

@@ -93,8 +93,9 @@ func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit a
 }
 
 // StopForCost reads a task's rows, ends it if it has reached the cost limit, and returns the run's next state.
-func StopForCost(ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time) (aggregate.Next,
-	error) {
+func StopForCost(
+	ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time,
+) (aggregate.Next, error) {
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StopForCost(in.Run, limit, now)
 	})

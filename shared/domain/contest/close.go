@@ -54,8 +54,9 @@ func Ranked(teams []TeamResult) (out []TeamResult) {
 // Close ends the contest and writes its summary of all teams. results are the best RoundResults of the teams that have
 // one. For a cancelled contest Close only writes the summary. It returns ErrNotDue if the contest is settled,
 // ErrSuperseded if the head names another run, and ErrField if teams are not the contest's.
-func (a *Aggregate) Close(run int, teams []TeamResult, results aggregate.Blob, now time.Time) (aggregate.Change,
-	error) {
+func (a *Aggregate) Close(
+	run int, teams []TeamResult, results aggregate.Blob, now time.Time,
+) (aggregate.Change, error) {
 	if a.settled() {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}

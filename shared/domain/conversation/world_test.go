@@ -197,8 +197,9 @@ func pending(t testing.TB, typ ActionType) (*table, *Action) {
 }
 
 // Approve and Reject are Act at the stage that is asked, in one's own name, as tests say it.
-func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
-	error) {
+func (a *Aggregate) Approve(
+	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+) (aggregate.Change, error) {
 	return a.acts(circulation.Stamp, id, "", by, p, now)
 }
 

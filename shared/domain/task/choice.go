@@ -141,8 +141,9 @@ func (a *Aggregate) GiveWay(now time.Time) (aggregate.Change, error) {
 
 // TakeAsRequest makes the message a new request and starts a run. It returns ErrDecided, ErrNotAllowed or ErrNotFound.
 // If the same person chooses it twice, the second time changes nothing.
-func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
-	error) {
+func (a *Aggregate) TakeAsRequest(
+	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+) (aggregate.Change, error) {
 	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
 	if !ok {
 		return aggregate.Change{}, err
@@ -153,8 +154,9 @@ func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Pol
 
 // TakeAsReason ends the task because its message becomes the reason of a rejection. The rejection is the other task's
 // Change in the same commit. It returns the same errors as TakeAsRequest.
-func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
-	error) {
+func (a *Aggregate) TakeAsReason(
+	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+) (aggregate.Change, error) {
 	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
 	if !ok {
 		return aggregate.Change{}, err

@@ -260,8 +260,9 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 // settled the steps too long ago, it first asks them again. If it
 // finds a write with unknown outcome, it only records that and sets Change.Then to ErrUncovered: the person must check
 // and click again. It returns ErrDecided if somebody else was faster, and ErrMaxAttempts if no attempt is left.
-func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
-	error) {
+func (a *Aggregate) RetryExecution(
+	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound

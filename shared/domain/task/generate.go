@@ -163,8 +163,9 @@ func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 
 // Park records that g failed. The run ends, and a person may retry. Nothing changes if another invocation finished g
 // meanwhile or it is already parked.
-func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change,
-	error) {
+func (a *Aggregate) Park(
+	run int, g Generation, why aggregate.Reason, detail string, now time.Time,
+) (aggregate.Change, error) {
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
 	}

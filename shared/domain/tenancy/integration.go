@@ -117,8 +117,9 @@ func (i Integration) Renew(id string, now time.Time) (Integration, Change, error
 }
 
 // next saves i as its next revision, with an audit entry unless action is empty.
-func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor, now time.Time) (Integration, Change,
-	error) {
+func (i Integration) next(
+	action aggregate.Action, id string, by aggregate.Actor, now time.Time,
+) (Integration, Change, error) {
 	if i.Provider == "" || len(i.Provider) > 100 {
 		return i, Change{}, aggregate.ErrField{Field: "provider", Limit: "must have 1 to 100 bytes"}
 	}

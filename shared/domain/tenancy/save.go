@@ -40,8 +40,9 @@ func (r SettingsRow) Settings() Settings {
 //
 // It returns ErrField for an invalid value, for a taken slug, and if by is not a person. It returns ErrConflict and the
 // current settings if x has another revision than was.
-func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change,
-	error) {
+func (x Settings) Save(
+	was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time,
+) (Settings, Change, error) {
 	c := Change{Tenant: was.TenantID}
 	if err := x.Validate(); err != nil {
 		return x, c, err

@@ -211,8 +211,9 @@ type sealing struct {
 	old vault.KMS
 }
 
-func (s sealing) Decrypt(ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options)) (*kms.DecryptOutput,
-	error) {
+func (s sealing) Decrypt(
+	ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options),
+) (*kms.DecryptOutput, error) {
 	return s.old.Decrypt(ctx, in, o...)
 }
 

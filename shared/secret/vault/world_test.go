@@ -133,8 +133,9 @@ type failingRows struct {
 	before, after func() error
 }
 
-func (r *failingRows) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration,
-	error) {
+func (r *failingRows) RenewIntegration(
+	ctx context.Context, x tenancy.Integration, now time.Time,
+) (tenancy.Integration, error) {
 	if r.before != nil {
 		if err := r.before(); err != nil {
 			return x, err

@@ -89,8 +89,9 @@ func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.Raw
 	return json.RawMessage(b.JSON), nil
 }
 
-func (r Rows) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob,
-	error) {
+func (r Rows) KeepPayload(
+	ctx context.Context, ref aggregate.Ref, v json.RawMessage, _ map[string]any,
+) (aggregate.Blob, error) {
 	return r.KeepContest(ctx, ref, v, 0)
 }
 
@@ -197,8 +198,9 @@ func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessag
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
 }
 
-func (s Bucket) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob,
-	error) {
+func (s Bucket) KeepTurn(
+	ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int,
+) (aggregate.Blob, error) {
 	return s.KeepContest(ctx, ref, v, inline)
 }
 

@@ -184,12 +184,10 @@ func NameOfFile(f aggregate.SharedFile) string {
 	return of + " (" + strings.Join(more, ", ") + ")"
 }
 
-var quotedIDForm = language.Regexp{Text: `^[A-Za-z0-9._:-]{1,64}$`}
-
 // id returns an id of Slack's, or "" for what can't be one.
 func id(v any) string {
 	text, _ := v.(string)
-	if !quotedIDForm.Get().MatchString(text) {
+	if !idForm.Get().MatchString(text) {
 		return ""
 	}
 	return text
