@@ -56,7 +56,7 @@ var said = language.InEach(
 		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
 		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。空のフォルダーで続けるかどうかを、" +
 			"会話のページで選んでください。それまで、ファイルの操作はできません。",
-		notTaken: "この操作によるファイルの変更は保存していません。" +
+		notTaken: "この操作が残したファイルは会話のファイルになっていません。" +
 			"会話のファイルは、この操作の前のままです。",
 		taken:      "操作 #%d の結果として遅れて届いたファイルが選ばれ、会話のファイルになりました。",
 		fetchAgain: "作業フォルダーの以前のファイルは失われています。ソースのファイルをもう一度取得します。",
@@ -112,7 +112,7 @@ var said = language.InEach(
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
 		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
 			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
-		notTaken:   "The files this action left weren’t saved. The conversation’s files are unchanged.",
+		notTaken:   "The files this action left did not become the conversation’s. The conversation’s files are unchanged.",
 		taken:      "A person chose to use the files from action #%d’s late result. They’re now the conversation’s files.",
 		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
 		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
