@@ -34,20 +34,18 @@ func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string
 // every card shows the aggregate as of that head. It returns ErrClaimed when the claim was lost.
 func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string,
 	all *aggregate.Head) error {
-	e := table.NewExpression()
-	e.Set("state", aggregate.CardPosted)
-	e.Set("message_ts", messageTS)
-	e.Set("channel", channel)
-	e.Set("hash", hash)
-	allShown(e, all)
-	e.Remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
-	mine := table.AnyOf(
-		table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
-		// This call was repeated because the answer to the first was lost.
-		table.Both(e.Is("state", "=", aggregate.CardPosted), e.Is("message_ts", "=", messageTS)),
-	)
-	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
-	return err
+	return s.saveShown(ctx, "save the message of", ref, key, all, func(e *table.Expression) (mine string) {
+		e.Set("state", aggregate.CardPosted)
+		e.Set("message_ts", messageTS)
+		e.Set("channel", channel)
+		e.Set("hash", hash)
+		e.Remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
+		return table.AnyOf(
+			table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
+			// This call was repeated because the answer to the first was lost.
+			table.Both(e.Is("state", "=", aggregate.CardPosted), e.Is("message_ts", "=", messageTS)),
+		)
+	})
 }
 
 // ForgetCard removes the hash and names the drawing that is about to update the message, so that the card is drawn
@@ -66,24 +64,45 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 // same time nobody knows which one Slack applied last.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string,
 	all *aggregate.Head) error {
+	return s.saveShown(ctx, "save the hash of", ref, c.Key(), all, func(e *table.Expression) (condition string) {
+		e.Set("state", aggregate.CardPosted)
+		e.Set("hash", hash)
+		e.Remove("claimed_by", "refusal", "tried_rev", "tried_at")
+		e.Add("drawn", 1)
+		free := e.Lacks("claimed_by")
+		var mine string
+		if by != "" {
+			mine = e.Is("claimed_by", "=", by)
+		} else {
+			mine = *table.All(free, asWas(e, "hash", c.Hash), asWas(e, "drawn", c.Drawn))
+		}
+		// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
+		unchanged := table.AnyOf(mine, table.Both(free, e.Is("hash", "=", hash)))
+		return table.Both(e.Is("message_ts", "=", c.MessageTS), unchanged)
+	})
+}
+
+// saveShown updates a card's row as write says, and records on it, unless all is nil, what Shown records on the head.
+// What the row says of a later head stays: of two drawings the earlier may save last.
+func (s *Store) saveShown(ctx context.Context, what string, ref aggregate.Ref, key string, all *aggregate.Head,
+	write func(*table.Expression) (condition string)) error {
 	e := table.NewExpression()
-	e.Set("state", aggregate.CardPosted)
-	e.Set("hash", hash)
-	allShown(e, all)
-	e.Remove("claimed_by", "refusal", "tried_rev", "tried_at")
-	free := e.Lacks("claimed_by")
-	var mine string
-	if by != "" {
-		mine = e.Is("claimed_by", "=", by)
-	} else {
-		mine = *table.All(free, asWas(e, "hash", c.Hash), asWas(e, "drawn", c.Drawn))
+	condition := write(e)
+	if all != nil {
+		e.Set("shown_rev", all.Rev)
+		e.Set("shown_redraws", all.Redraws)
+		condition = *table.All(condition, atMost(e, "shown_rev", all.Rev), atMost(e, "shown_redraws", all.Redraws))
 	}
-	// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
-	unchanged := table.AnyOf(mine, table.Both(free, e.Is("hash", "=", hash)))
-	e.Add("drawn", 1)
-	_, err := s.updateCard(ctx, "save the hash of", ref, c.Key(), e,
-		*table.All(e.Is("message_ts", "=", c.MessageTS), unchanged))
+	_, err := s.updateCard(ctx, what, ref, key, e, condition)
+	if all != nil && errors.Is(err, ErrClaimed) {
+		return s.saveShown(ctx, what, ref, key, nil, write)
+	}
 	return err
+}
+
+// atMost is the condition that a number is not above n; an absent one is not.
+func atMost(e *table.Expression, name string, n int) string {
+	return table.AnyOf(e.Lacks(name), e.Is(name, "<=", n))
 }
 
 // asWas is the condition that an attribute has the value that was read; the zero value may also be absent.
@@ -172,14 +191,6 @@ func asRead(e *table.Expression, h aggregate.Head) string {
 	return e.Is("redraws", "=", h.Redraws)
 }
 
-// allShown records on a card's row what Shown records on the head, unless h is nil.
-func allShown(e *table.Expression, h *aggregate.Head) {
-	if h != nil {
-		e.Set("shown_rev", h.Rev)
-		e.Set("shown_redraws", h.Redraws)
-	}
-}
-
 // Shown records that all cards show the aggregate as of the given head. It does nothing if a later revision was
 // recorded, or if a redraw was requested since the head was read: a redraw may be due to something outside the rows,
 // such as the settings.
@@ -187,7 +198,7 @@ func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) 
 	e := table.NewExpression()
 	e.Set("shown_rev", h.Rev)
 	e.Remove("draw_at")
-	later := table.All(e.Exists(), asRead(e, h), table.AnyOf(e.Lacks("shown_rev"), e.Is("shown_rev", "<=", h.Rev)))
+	later := table.All(e.Exists(), asRead(e, h), atMost(e, "shown_rev", h.Rev))
 	err := s.updateHead(ctx, "note what is shown", ref, e, later)
 	if errors.Is(err, table.ErrCondition) {
 		return nil
@@ -283,7 +294,7 @@ func (s *Store) OwedCopy(ctx context.Context, ref aggregate.Ref, c *aggregate.Ca
 	}
 	e.Set("owed_rev", rev)
 	_, err := s.updateCard(ctx, "note who owes by", ref, c.Key(), e,
-		table.AnyOf(e.Lacks("owed_rev"), e.Is("owed_rev", "<=", rev)))
+		atMost(e, "owed_rev", rev))
 	if errors.Is(err, ErrClaimed) {
 		return nil
 	}

@@ -250,8 +250,10 @@ func testShownByCard(t *testing.T, st *taskStore) {
 		func() error { h = headOf(t, st, ref).Head; return nil },
 		func() error { return show("two", &h) },
 		func() error { return show("three", nil) },
+		func() error { return show("four", &aggregate.Head{Rev: 0, Redraws: h.Redraws}) }, // an earlier drawing, late
+		func() error { return show("five", &aggregate.Head{Rev: 1}) },
 	}
-	for i, want := range []int{1, 0, 0, 0, 1, 1} {
+	for i, want := range []int{1, 0, 0, 0, 1, 1, 1, 1} {
 		expect.NoError(t, steps[i]())
 		if a := loaded(t, st, ref); a.Head.ShownRev != want {
 			t.Errorf("after %d steps shown %d, want %d", i+1, a.Head.ShownRev, want)
