@@ -28,18 +28,14 @@ func TestInteractions(t *testing.T) {
 		name string
 		run  func(*testing.T, *world)
 	}{
-		{"approve a prompt", testApprovePrompt},
-		{"approve a process", testApproveProcess},
 		{"approve a step", testApproveStep},
 		{"reject with a reason", testReject},
 		{"reject twice, with other reasons", testRejectTwice},
 		{"reject a step", testRejectStep},
 		{"a reason that won't do", testBadReason},
 		{"reject what is decided", testRejectLate},
-		{"submit what was decided meanwhile", testSubmitLate},
 		{"a second click of the same person", testTwice},
 		{"two approvers at once", testRace},
-		{"a click on an old version", testOldVersion},
 		{"cancel an execution", testCancelExecution},
 		{"retry an execution", testRetryExecution},
 		{"retry a generation", testRetryGeneration},
@@ -55,28 +51,12 @@ func TestInteractions(t *testing.T) {
 		{"ids of others", testForeignIDs},
 		{"a message becomes a reason, and the function dies", testChoiceSurvivesACrash},
 		{"a message becomes a reason or a request", testReasonOrRequest},
-		{"a second message beside the same gate", testSecondReason},
 		{"a message whose words are the reason already", testReasonMadeUp},
 		{"nothing could be saved", testUnsaved},
 		{"not in time", testSlow},
 		{"not even in time for the note", testLateNote},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
-	}
-}
-
-func testApprovePrompt(t *testing.T, w *world) {
-	p := w.prompted()
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-	got := w.Load().Prompt()
-	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got)
-}
-
-func testApproveProcess(t *testing.T, w *world) {
-	p := w.planned()
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_process", p.ID)), webapi.Suzuki)
-	if a := w.Load(); a.Process().ApprovedBy != webapi.Suzuki || a.Execution() == nil {
-		t.Errorf("%+v", a.Process())
 	}
 }
 
@@ -150,16 +130,6 @@ func testRejectLate(t *testing.T, w *world) {
 	expect.Same(t, 0, len(w.slack.Views(webapi.Tanaka)))
 }
 
-func testSubmitLate(t *testing.T, w *world) {
-	p := w.prompted()
-	w.quiet(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka)
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-	w.shown()
-	w.told(w.post(w.form(webapi.Tanaka, "prompt", p.ID, "遅い")), webapi.Tanaka, "承認しました。\n入力した却下理由は、反映されていません。")
-	w.healed()
-	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
-}
-
 // The first of two reasons is saved. The author of the second is told so, even if they wrote both. Sending the same
 // reason again shows nothing.
 func testRejectTwice(t *testing.T, w *world) {
@@ -206,15 +176,6 @@ func testRace(t *testing.T, w *world) {
 		expect.That(t, user == won.ApprovedBy || len(told) == 1 && strings.Contains(told[0].Text, "<@"+won.ApprovedBy+">"),
 			"%s was told %+v, but %s decided", user, told, won.ApprovedBy)
 	}
-}
-
-func testOldVersion(t *testing.T, w *world) {
-	first := w.prompted()
-	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", first.ID, "もう一度")), webapi.Suzuki)
-	second := w.draft()
-	expect.Must(t, second.Version == 2, "version %d", second.Version)
-	w.told(w.post(w.click(webapi.Tanaka, "approve_prompt", first.ID)), webapi.Tanaka, "<@"+webapi.Suzuki+">")
-	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
 func testCancelExecution(t *testing.T, w *world) {

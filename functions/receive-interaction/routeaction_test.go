@@ -48,7 +48,6 @@ func TestPeopleDecideOnActionsAlongARoute(t *testing.T) {
 		"sent back, and the agent has a turn":     testActionSentBack,
 		"denied, and the agent has none":          testActionDenied,
 		"a stamp is taken back":                   testActionTakenBack,
-		"a long one is read and stamped":          testActionReadAlong,
 		"of another content than was seen":        testActionAsksSomethingElse,
 		"strangers decide nothing along a route":  testStrangersOfARoute,
 		"a stamp is taken back in its dialog too": testActionTakenBackInADialog,
@@ -132,16 +131,6 @@ func testActionTakenBackInADialog(t *testing.T, db *storetest.Server) {
 	expect.That(t, k.view(webapi.Suzuki).Submit != nil, "it is drawn as before")
 }
 
-func testActionReadAlong(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, strings.Repeat("echo 漢字\n", 1500), webapi.Alex)
-	k.quiet(k.pressAt(webapi.Alex, card.OpenActionReview, "/1"), webapi.Alex)
-	for k.turn(webapi.Alex, card.ReviewTurn+"on") {
-		expect.Same(t, conversation.ActionPending, k.action().Status)
-	}
-	k.quiet(k.send(webapi.Alex, map[string]any{}), webapi.Alex)
-	expect.Same(t, conversation.ActionApproved, k.action().Status)
-}
-
 func testActionAsksSomethingElse(t *testing.T, db *storetest.Server) {
 	k := newOnRoute(t, db, "make", webapi.Suzuki)
 	for _, hash := range []string{k.x.Payload.Hash(), strings.Repeat("0", 64), ""} {
@@ -197,12 +186,6 @@ func TestCancellingWhatGoesRound(t *testing.T) {
 			w.cancels(webapi.Alex)
 			w.quiet(w.confirm(webapi.Alex), "")
 			expect.That(t, w.Load().Head.Ended.By == webapi.Alex, "%+v", w.Load().Head.Ended)
-		},
-		"the requester": func(t *testing.T, w *world) {
-			w.onRoute(webapi.Suzuki)
-			w.cancels(webapi.Sato)
-			w.confirm(webapi.Sato)
-			expect.That(t, w.Load().Head.Ended.By == webapi.Sato, "%+v", w.Load().Head.Ended)
 		},
 		"an administrator": func(t *testing.T, w *world) {
 			w.administered(webapi.Tanaka)

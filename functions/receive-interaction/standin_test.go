@@ -23,11 +23,8 @@ func TestStandIns(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"stamp for whom they stand in, once":                     testStandInStamps,
 		"are told when their days are over":                      testStandInPeriod,
-		"don't stamp for whom their principal stands in":         testStandInChain,
-		"don't stamp what those who set them ask for":            testStandInOfAsker,
 		"don't stamp by what ended beside their click":           testStandInEnded,
 		"and their principals stamp once together":               testStandInBeside,
-		"don't stamp for who has left":                           testStandInOfLeaver,
 		"read and reject what their principals owe":              testStandInRejects,
 		"of several are asked for whom they act":                 testStandInOfSeveral,
 		"of several reject for whom they say":                    testStandInRejectsAs,
@@ -87,25 +84,6 @@ func testStandInPeriod(t *testing.T, w *world) {
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved, "in the last moment")
 }
 
-func testStandInChain(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Suzuki)
-	w.standIn(webapi.Alex, webapi.Suzuki, webapi.Suzuki, 1)
-	w.standIn(webapi.Tanaka, webapi.Alex, webapi.Alex, 1)
-	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
-	expect.Is(t, len(w.acts()), 0, "acts")
-}
-
-func testStandInOfAsker(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Suzuki)
-	w.standIn(webapi.Sato, webapi.Suzuki, webapi.Suzuki, 1)
-	w.told(w.post(w.stamp(webapi.Sato, p)), webapi.Sato, "自分の依頼")
-	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Sato, 1) // who is an administrator
-	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "方が決めたもの")
-	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Alex, 1)
-	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "方が決めたもの")
-	expect.Is(t, len(w.acts()), 0, "acts")
-}
-
 // between does something after delegations were read for a click and before it is committed.
 type between struct {
 	Rows
@@ -149,13 +127,6 @@ func testStandInBeside(t *testing.T, w *world) {
 	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, webapi.Suzuki)
 	acts := w.acts()
 	expect.That(t, len(acts) == 1 && acts[0].Hand.User == webapi.Suzuki, "%+v", acts)
-}
-
-func testStandInOfLeaver(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Guest, webapi.Suzuki)
-	w.standIn(webapi.Tanaka, webapi.Guest, webapi.Guest, 1)
-	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
-	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
 func testStandInRejects(t *testing.T, w *world) {
@@ -236,4 +207,193 @@ func testStandInOwes(t *testing.T, w *world) {
 	w.h.Rows = rows
 	w.quiet(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki)
 	expect.That(t, rows.reads == 0 && w.acts()[0].Principal.User == webapi.Suzuki, "%d reads, %+v", rows.reads, w.acts())
+}
+
+func TestStandInsInAnOrganisation(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"stamp with any of their accounts":             testOrganisedStamps,
+		"don't stamp what their superior asks for":     testOrganisedBelow,
+		"nor what their superior wrote":                testOrganisedBelowWhoWrote,
+		"don't stamp if they are no employees":         testOrganisedEmployee,
+		"don't stamp for who has left":                 testOrganisedLeaver,
+		"don't stamp what their setter asks for":       testOrganisedSetter,
+		"don't stamp for who left by another account":  testOrganisedOtherAccount,
+		"are decided about by the version that stands": testOrganisedMoved,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// company is an organisation of which the requester heads the sales department.
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
+1,鈴木,suzuki@example.com,HQ,,社長,1,employee,
+2,佐藤,sato@example.com,SALES,HQ,部長,2,employee,
+3,田中,tanaka@example.com,SALES,HQ,主任,4,employee,
+4,Alex,alex@example.com,ACC,HQ,主任,4,employee,
+5,高田,takada@example.com,ACC,HQ,主任,4,contractor,
+6,森,mori@example.com,ACC,HQ,主任,4,employee,2026-01-31
+`
+
+// organise has an organisation stand in which accounts are people's by their numbers.
+func (w *world) organise(accounts map[string]string) {
+	w.T.Helper()
+	o := expect.Value(organisation.Read([]byte(company)))(w.T)
+	m := o.Match(nil, organisation.DateOf(w.Now().In(tenancy.Zone())))
+	for user, number := range accounts {
+		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
+	}
+	kept := m.Kept()
+	w.h.Organised = func(_ context.Context, _, account string) (tenancy.Employed, error) {
+		in := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}, Organisation: o,
+			Accounts: kept}
+		in.Person, _ = kept.Number(account)
+		return in, nil
+	}
+}
+
+// organised plans steps that ask Alex, number 1, or whom else, along a route by the organisation. Sato asks for them.
+func (w *world) organised(people ...circulation.Person) *task.Process {
+	w.T.Helper()
+	if len(people) == 0 {
+		people = []circulation.Person{{User: webapi.Alex, Person: "1"}}
+	}
+	desk := pipelinetest.Desk("社長", 1)
+	desk.People = people
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, desk)
+	o.Route.Org, o.Askers[0].Person = "v0", "2"
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+}
+
+// standInBy sets that one person stands in for another today.
+func (w *world) standInBy(hand, principal circulation.Person) tenancy.Delegation {
+	w.T.Helper()
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	return expect.Value(w.Store.KindStore.SetDelegation(w.T.Context(),
+		tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
+			Principal: principal, From: today, Until: today}, setter(principal.User), w.Now(), nil))(w.T)
+}
+
+func boss() circulation.Person { return circulation.Person{User: webapi.Alex, Person: "1"} }
+
+func testOrganisedStamps(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "4", webapi.Tanaka: "4"})
+	p := w.organised()
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
+	d := w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	acts := w.acts()
+	expect.Must(t, len(acts) == 1, "%d acts", len(acts))
+	expect.That(t, acts[0].Found.Org == "v1" && acts[0].Found.Delegation.Key == d.Key() &&
+		acts[0].Hand == circulation.Person{User: webapi.Tanaka, Person: "4"} &&
+		acts[0].Principal == boss(), "%+v", acts[0])
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved, "settled")
+}
+
+func testOrganisedBelow(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Tanaka: "3"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: webapi.Tanaka, Person: "3"}, boss())
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "さんの代理ですが、依頼した方の部下")
+	w.told(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka, "依頼した方の部下")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+// Suzuki only says please to what Sato, who heads Tanaka, wrote in the thread.
+func testOrganisedBelowWhoWrote(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Tanaka: "3", webapi.Suzuki: "4"})
+	ts := w.slack.Say(t, webapi.Suzuki, webapi.HR, "お願いします")
+	w.Receive(task.Request{User: webapi.Suzuki, Text: "お願いします", Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
+		ThreadTS: w.root, RouteAskers: []string{webapi.Sato}})
+	desk := pipelinetest.Desk("社長", 1)
+	desk.People = []circulation.Person{boss()}
+	o := pipelinetest.Along([]string{webapi.Suzuki, webapi.Sato}, 1, desk)
+	o.Route.Org, o.Askers[0].Person, o.Askers[1].Person = "v0", "4", "2"
+	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	w.standInBy(circulation.Person{User: webapi.Tanaka, Person: "3"}, boss())
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "さんの代理ですが、依頼した方の部下")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testOrganisedEmployee(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "5", webapi.Tanaka: "6"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "5"}, boss())
+	w.standInBy(circulation.Person{User: webapi.Tanaka, Person: "6"}, boss())
+	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} { // a contractor, and one who has left
+		w.told(w.post(w.stamp(user, p)), user, "社員として在籍していない")
+	}
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testOrganisedLeaver(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "6", webapi.Sato: "2", webapi.Suzuki: "4"})
+	left := circulation.Person{User: webapi.Alex, Person: "6"}
+	p := w.organised(left)
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, left)
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
+}
+
+// Between what was read for a click and its commit another version of the organisation begins to stand.
+func testOrganisedMoved(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "4"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
+	was, asked := w.h.Organised, 0
+	w.h.Organised = func(ctx context.Context, tenant, account string) (tenancy.Employed, error) {
+		in, err := was(ctx, tenant, account)
+		if asked++; asked == 1 {
+			in.On.Rev = 7 // which isn't the row's any more
+		} else {
+			in.Person = ""
+		}
+		return in, err
+	}
+	w.Later(time.Millisecond)
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "組織表に登録がない")
+	expect.That(t, asked == 2 && len(w.acts()) == 0, "asked %d times", asked)
+}
+
+func testOrganisedSetter(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Tanaka: "2", webapi.Suzuki: "4"})
+	p := w.organised()
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Suzuki, Person: "4"},
+		Principal: boss(), From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d.Until = d.From
+	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, setter(webapi.Tanaka), w.Now(), nil))(t)
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "方が決めたもの")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testOrganisedOtherAccount(t *testing.T, w *world) {
+	w.organise(map[string]string{webapi.Alex: "1", webapi.Guest: "1", webapi.Sato: "2", webapi.Suzuki: "4"})
+	p := w.organised(circulation.Person{User: webapi.Guest, Person: "1"})
+	w.standInBy(circulation.Person{User: webapi.Suzuki, Person: "4"}, boss())
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "お願いしている承認はありません")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+// Whom the organisation no longer has stamps nothing, though Slack still knows them; nor does who is no employee stamp
+// in a channel's name.
+func TestWhoIsNoEmployeeToday(t *testing.T) {
+	db := storetest.Start(t)
+	w := newWorld(t, db)
+	w.organise(map[string]string{webapi.Sato: "2", webapi.Tanaka: "6"})
+	p := w.organised(circulation.Person{User: webapi.Tanaka, Person: "6"})
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "組織表に登録がない")
+	expect.Is(t, len(w.acts()), 0, "acts of who has left")
+
+	w = newWorld(t, db)
+	w.organise(map[string]string{webapi.Sato: "2", webapi.Suzuki: "5", webapi.Tanaka: "3"})
+	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, channel, pipelinetest.Desk("部長", 1, webapi.Alex))
+	o.Route.Org, o.Askers[0].Person, o.Route.Stages[1].People[0].Person = "v1", "2", "1"
+	p = w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	w.told(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki, "社員として在籍している方だけ")
+	expect.Is(t, len(w.acts()), 0, "acts of a contractor")
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	expect.Is(t, len(w.acts()), 1, "acts of an employee")
 }

@@ -16,9 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/records"
 )
 
 // beside brings the task to the approval of its policy, and opens a choice for a reply in its thread.
@@ -160,22 +158,6 @@ func testReasonMadeUp(t *testing.T, w *world) {
 	}
 }
 
-// A second message can't become a reason for a rejection that already has one: it stays open, and may become a request.
-func testSecondReason(t *testing.T, w *world) {
-	_, first := w.beside("DM での連絡は不要です")
-	second := w.reply(webapi.Tanaka, "営業部だけにしてください", w.of(first).Choice.Gate)
-	w.chooses(webapi.Suzuki, card.TakeAsReason, first)
-	w.chooses(webapi.Suzuki, card.TakeAsReason, second)
-	if a := w.of(second); a.Choosing() == nil || !a.Choice.GateOver {
-		t.Errorf("the second message was taken for %+v, ended %+v; the reason is %q", a.Choice, a.Head.Ended,
-			w.Load().Prompts[0].RejectionReason)
-	}
-	w.chooses(webapi.Tanaka, card.TakeAsRequest, second)
-	if a := w.of(second); a.Choice.As != task.AsRequest {
-		t.Errorf("%+v", a.Choice)
-	}
-}
-
 // stamps presses a copy's button at a stage, which must count.
 func (w *world) stamps(user, id, stage string) {
 	w.T.Helper()
@@ -205,15 +187,11 @@ func (w *world) along(hands int, stages ...circulation.Stage) *task.Process {
 
 func TestTakingAStampBack(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"until the next stage has stamped":           testTakenBack,
-		"never when the gate is settled":             testSettledIsNotTakenBack,
-		"only one's own, of the stage that is meant": testTakenBackByOthers,
-		"by the hand that stood in":                  testTakenBackByAStandIn,
-		"of a channel's stage":                       testTakenBackInAChannel,
-		"in the dialog, which shows what stands":     testTakenBackInADialog,
-		"in the dialog, too late":                    testTakenBackLateInADialog,
-		"on the Home tab":                            testTakenBackOnTheTab,
-		"of no gate without a rule":                  testNothingToTakeBack,
+		"until the next stage has stamped":       testTakenBack,
+		"by the hand that stood in":              testTakenBackByAStandIn,
+		"of a channel's stage":                   testTakenBackInAChannel,
+		"in the dialog, which shows what stands": testTakenBackInADialog,
+		"in the dialog, too late":                testTakenBackLateInADialog,
 	})
 }
 
@@ -233,36 +211,6 @@ func testTakenBack(t *testing.T, w *world) {
 	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "承認が済んでいます")
 	w.healed()
 	expect.Is(t, w.standing(), 2, "stamps")
-}
-
-func testSettledIsNotTakenBack(t *testing.T, w *world) {
-	p := w.along(3, pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 2, webapi.Tanaka, webapi.Alex))
-	w.stamps(webapi.Suzuki, p.ID, "/1")
-	w.stamps(webapi.Tanaka, p.ID, "/2")
-	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "次の 部長 の承認")
-	w.post(w.back(webapi.Tanaka, p.ID, "/2"))
-	expect.Is(t, w.standing(), 1, "stamps")
-	w.stamps(webapi.Tanaka, p.ID, "/2")
-	w.stamps(webapi.Alex, p.ID, "/2")
-	w.told(w.post(w.back(webapi.Tanaka, p.ID, "/2")), webapi.Tanaka, "承認が済んでいます")
-	expect.Same(t, aggregate.Approved, w.Load().Process().Status)
-}
-
-func testTakenBackByOthers(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
-	w.stamps(webapi.Suzuki, p.ID, "/1")
-	for _, user := range []string{webapi.Tanaka, webapi.Sato} {
-		w.post(w.back(user, p.ID, "/1"))
-		expect.Is(t, len(w.slack.Ephemerals(user)), 1, "notes to %s", user)
-	}
-	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/2")), webapi.Suzuki, "引き戻せる承認がありません")
-	w.post(w.back(webapi.Guest, p.ID, "/1"))
-	all := w.h.People
-	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
-	w.post(w.back(webapi.Suzuki, p.ID, "/1"))
-	w.h.People = all
-	w.post(at(w.click(webapi.Suzuki, "takeback_step", p.ID), w.Ref.ID+"/1"))
-	expect.Is(t, w.standing(), 1, "stamps")
 }
 
 func testTakenBackByAStandIn(t *testing.T, w *world) {
@@ -357,19 +305,4 @@ func testTakenBackLateInADialog(t *testing.T, w *world) {
 	said := string(expect.Value(json.Marshal(w.view(webapi.Suzuki).Blocks))(t))
 	expect.Has(t, said, "引き戻せません", "the dialog says why")
 	expect.Is(t, w.standing(), 2, "stamps")
-}
-
-func testTakenBackOnTheTab(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
-	w.stamps(webapi.Suzuki, p.ID, "/1")
-	w.quiet(w.post(at(w.onTab(webapi.Suzuki, "takeback_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
-	expect.Is(t, w.standing(), 0, "stamps")
-	h := expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, webapi.Suzuki))(t)
-	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
-}
-
-func testNothingToTakeBack(t *testing.T, w *world) {
-	p := w.planned()
-	w.told(w.post(w.back(webapi.Suzuki, p.ID, "/1")), webapi.Suzuki, "対象が見つかりません")
-	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
 }
