@@ -371,30 +371,6 @@ func TestAProposalInDirectMessagesAsksTheHome(t *testing.T) {
 	}
 }
 
-// What a person typed that waited for the files is no way around the rules.
-func TestWhatAPersonTypedGoesAlongItsRoute(t *testing.T) {
-	server := storetest.Start(t)
-	for name, o := range map[string]rules.Outcome{
-		"asks": asks(ofPeople("U1", "U2", "U3")), "refuses": {Refuse: "購買部へ。"},
-	} {
-		w := inChannel(t, server, "en", unset)
-		w.vendor.says.Calls = nil
-		expect.Value(w.handle())(t)
-		w.saved(0, rules.KindAction, o)
-		w.types("form", conversation.Own{Path: "a.txt", Content: "one\n"})
-		w.Wake()
-		x := w.proposes()
-		if name == "refuses" {
-			expect.That(t, x == nil && len(w.world.refused()) == 1, "%s: %+v", name, x)
-			expect.Has(t, w.world.refused()[0].Content, "doesn't let this action be proposed. 購買部へ。")
-			continue
-		}
-		expect.Must(t, x != nil && x.Gate.Ruled(), "%s: %+v", name, x)
-		expect.That(t, len(x.Gate.Route.Stages[0].People) == 2 && x.Gate.Askers[0].User == "U2" && len(x.Gate.Askers) == 2,
-			"%+v", x.Gate)
-	}
-}
-
 // group is a directory of one user group, where no organisation stands.
 type group struct{ users []string }
 

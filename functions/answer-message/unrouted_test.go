@@ -222,22 +222,6 @@ func TestARuleAboutToolsIsAskedAboutTheCallAsItWasProposed(t *testing.T) {
 	expect.That(t, got != nil && got.Gate.Terms.Rule.Name == "書き込み", "%+v", w.Load().Actions[0])
 }
 
-// What a person typed waits, too.
-func TestWhatAPersonTypedWaitsForItsRoute(t *testing.T) {
-	w := silent(t, storetest.Start(t), "en")
-	w.vendor.says.Calls = nil
-	expect.Value(w.handle())(t)
-	w.types("form", conversation.Own{Path: "a.txt", Content: "one\n"})
-	w.Wake()
-	x := w.proposes()
-	expect.Must(t, x != nil && w.Load().Unrouted() != nil && len(w.world.refused()) == 0, "%+v", x)
-	w.answers(nil, "U2", "U3")
-	w.later()
-	expect.Value(w.handle())(t)
-	got := w.Load().Pending()
-	expect.That(t, got != nil && len(got.Gate.Route.Stages[0].People) == 1 && got.Gate.Askers[0].User == "U2", "%+v", got)
-}
-
 // dying is a store whose process dies at a call, before or after it was made.
 type dying struct {
 	Store
@@ -313,5 +297,29 @@ func TestAStrangerInTheThreadBeforeIsFoundBeforeAModelIsPaid(t *testing.T) {
 		if asked == 0 {
 			expect.Is(t, w.Newest().Reason, task.ReasonNoRowWords)
 		}
+	}
+}
+
+// What a person typed that waited for the files is no way around the rules.
+func TestWhatAPersonTypedGoesAlongItsRoute(t *testing.T) {
+	server := storetest.Start(t)
+	for name, o := range map[string]rules.Outcome{
+		"asks": asks(ofPeople("U1", "U2", "U3")), "refuses": {Refuse: "購買部へ。"},
+	} {
+		w := inChannel(t, server, "en", unset)
+		w.vendor.says.Calls = nil
+		expect.Value(w.handle())(t)
+		w.saved(0, rules.KindAction, o)
+		w.types("form", conversation.Own{Path: "a.txt", Content: "one\n"})
+		w.Wake()
+		x := w.proposes()
+		if name == "refuses" {
+			expect.That(t, x == nil && len(w.world.refused()) == 1, "%s: %+v", name, x)
+			expect.Has(t, w.world.refused()[0].Content, "doesn't let this action be proposed. 購買部へ。")
+			continue
+		}
+		expect.Must(t, x != nil && x.Gate.Ruled(), "%s: %+v", name, x)
+		expect.That(t, len(x.Gate.Route.Stages[0].People) == 2 && x.Gate.Askers[0].User == "U2" && len(x.Gate.Askers) == 2,
+			"%+v", x.Gate)
 	}
 }
