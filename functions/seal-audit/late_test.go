@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/chain"
@@ -177,10 +178,10 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 // The bucket deletes a head whose lock is over. That of a chain that rests is put away again before.
 func TestTheHeadOfAChainThatRestsIsPutAwayAgain(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
+	w.Locked = 40 * 24 * time.Hour // each of four windows of a day is read
 	w.seals(w.written(tenant, 1)...)
 	began := w.now
-	for _, on := range []struct{ day, last time.Duration }{{0, 0}, {100, 0}, {199, 0}, {201, 201}, {399, 201},
-		{402, 402}} {
+	for _, on := range []struct{ day, last time.Duration }{{0, 0}, {10, 0}, {19, 0}, {21, 21}, {39, 21}, {42, 42}} {
 		w.now = began.Add(on.day * 24 * time.Hour)
 		w.tick()
 		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
@@ -216,14 +217,21 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 	yesterday := began.AddDate(0, 0, -1)
 	w.now = yesterday
 	var rows []chain.Row
-	for n := range 700 {
-		rows = append(rows, expect.Value(seal.SealedRow(w.row(tenant, yesterday.Add(time.Duration(n)*time.Second))))(t))
+	var puts []types.WriteRequest
+	for n := range checkEvery + 60 {
+		it := w.entry(tenant, yesterday.Add(time.Duration(n)*time.Second))
+		rows = append(rows, expect.Value(seal.SealedRow(it))(t))
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 	}
-	for part := range slices.Chunk(rows, 350) {
+	for some := range slices.Chunk(puts, 25) {
+		expect.Value(w.db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{w.table: some}}))(t)
+	}
+	for part := range slices.Chunk(rows, 300) {
 		expect.NoError(t, w.seal(t.Context(), tenant, part, false))
 	}
 	w.now = began.Add(time.Hour)
-	w.Store = &short{rowsOf(w.store), 600}
+	w.Store = &short{rowsOf(w.store), checkEvery + 10}
 	for range 3 {
 		w.tick()
 	}
@@ -231,7 +239,7 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 		tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
 		t.Errorf("three invocations, and looked at no further than %v", is.Checked)
 	}
-	w.finds(tenant, 700)
+	w.finds(tenant, len(rows))
 }
 
 // The function has little memory, and a busy workspace's day many rows.
@@ -244,7 +252,7 @@ func TestTheKeysOfALongDayAreSmall(t *testing.T) {
 		return m.HeapAlloc
 	}
 	key := func(i int) string {
-		return fmt.Sprintf("AUDIT#00000000006KYFXYRCTT23PT5E#2026-04/2026-04-18T09:00:00.000Z#%026d", i)
+		return fmt.Sprintf("AUDIT#00000000006KYFXYRCTT23PT5E#2024-04/2024-04-18T09:00:00.000Z#%026d", i)
 	}
 	before, k := used(), newKeys()
 	for i := range n {
@@ -269,12 +277,12 @@ func texts(pairs ...string) map[string]types.AttributeValue {
 
 // told returns the records of a task's approval and of its model calls' costs.
 func told(w *world) []events.DynamoDBEventRecord {
-	approval := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "2026-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E",
-		"tenant_id", tenant, "timestamp", "2026-04-18T09:00:00.000Z",
+	approval := texts("PK", "AUDIT#"+tenant+"#2024-04", "SK", "2024-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E",
+		"tenant_id", tenant, "timestamp", "2024-04-18T09:00:00.000Z",
 		"actor_type", "user", "actor_id", "U1", "action", "prompt.approved", "resource_type", "prompt", "resource_id", "01P",
-		"task_id", "01TASK", "details", `{"asked_at":"2026-04-18T08:59:00.000Z"}`)
+		"task_id", "01TASK", "details", `{"asked_at":"2024-04-18T08:59:00.000Z"}`)
 	usage := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "USAGE#01U", "type", "usage", "id", "01U", "created_at",
-		"2026-04-18T09:00:00.000Z")
+		"2024-04-18T09:00:00.000Z")
 	usage["cost_micro_usd"] = &types.AttributeValueMemberN{Value: "1200"}
 	step := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "HEAD", "type", "head")
 	return []events.DynamoDBEventRecord{w.record(1, nil, approval), w.record(2, nil, usage), w.record(3, nil, step),
@@ -313,7 +321,7 @@ func testNotCounted(t *testing.T, w *world) {
 	expect.That(t, len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "1",
 		"gave back %v", out.BatchItemFailures)
 	w.Store = rowsOf(w.store)
-	odd := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "x", "id", "01E", "tenant_id", tenant, "timestamp", "no time",
+	odd := texts("PK", "AUDIT#"+tenant+"#2024-04", "SK", "x", "id", "01E", "tenant_id", tenant, "timestamp", "no time",
 		"task_id", "01TASK")
 	if out := w.handle(events.DynamoDBEvent{Records: append([]events.DynamoDBEventRecord{w.record(9, nil, odd)},
 		told(w)...)}); out.BatchItemFailures != nil {
