@@ -2,10 +2,7 @@ package mcp_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -364,73 +361,6 @@ func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 	expect.Is(t, len(v.asked), 0, "asked %v", v.asked)
-}
-
-func TestAServerWithTooMuchToSay(t *testing.T) {
-	_, v := newRooms(t)
-	page := 0
-	v.faults["tools/list"] = func(w http.ResponseWriter, r *http.Request) {
-		page++
-		replying(`{"tools":[],"nextCursor":"c`+strings.Repeat("x", page)+`"}`)(w, r)
-	}
-	_, err := client(v.URL).List(t.Context(), v.Server)
-	e := known(t, err)
-	expect.That(t, e.Problem == explain.ProblemBadAnswer && page == 200, "%v after %d pages", e, page)
-}
-
-// paged lists so many tools, a hundred on each page.
-func paged(n int) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var in struct {
-			ID     json.RawMessage
-			Params struct{ Cursor string }
-		}
-		_ = json.NewDecoder(r.Body).Decode(&in) // without an id the answer is ignored
-		from, _ := strconv.Atoi(in.Params.Cursor)
-		var tools []string
-		for i := from; i < min(from+100, n); i++ {
-			tools = append(tools, fmt.Sprintf(`{"name":"tool_%d","inputSchema":{"type":"object"}}`, i))
-		}
-		next := ""
-		if from+100 < n {
-			next = fmt.Sprintf(`,"nextCursor":"%d"`, from+100)
-		}
-		answer("application/json", `{"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":{"tools":[`+strings.Join(tools, ",")+`]`+next+`}}`)(w, r)
-	}
-}
-
-// A server with far more tools than a model can be told is listed whole, and each of its tools can be called; past all
-// limits it can't be listed any more, and what was allowed of what is read goes on working.
-func TestAServerWithManyTools(t *testing.T) {
-	_, v := newRooms(t)
-	v.faults["tools/call"] = replying(`{"content":[{"type":"text","text":"done"}]}`)
-	v.faults["tools/list"] = paged(2_345)
-	first, last := v.hash(t, "tool_0"), v.hash(t, "tool_2344")
-	for name, hash := range map[string]string{"tool_0": first, "tool_2344": last} {
-		got := expect.Value(v.call(t, name, hash, `{}`))(t)
-		expect.Same(t, map[string]string{"text": "done"}, got)
-	}
-	v.faults["tools/list"] = paged(12_345)
-	_, err := client(v.URL).List(t.Context(), v.Server)
-	expect.Is(t, known(t, err).Problem, explain.ProblemBadAnswer)
-	expect.Value(v.call(t, "tool_2344", last, `{}`))(t)
-	_, err = v.call(t, "tool_12344", last, `{}`)
-	expect.Is(t, known(t, err).Problem, explain.ProblemBadAnswer, "not said to be changed, which would switch it off")
-}
-
-func at(do http.HandlerFunc) func(*vendor) http.HandlerFunc {
-	return func(*vendor) http.HandlerFunc { return do }
-}
-
-func huge(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"`)
-	for range outbound.MaxBody/1024 + 1 {
-		if _, err := io.WriteString(w, strings.Repeat("x", 1024)); err != nil {
-			return
-		}
-	}
-	_, _ = io.WriteString(w, `"}]}}`)
 }
 
 // With ReadOnly a tool is called only while its server says that the tool only reads.
