@@ -66,7 +66,6 @@ func TestCopies(t *testing.T) {
 		"are posted once, though the answer was lost":                testCopiesLost,
 		"are twenty at most, and the card counts the others":         testCopiesCounted,
 		"tell the requester what is not drafted anew, once":          testDeclined,
-		"tell the requester how the task ended, once":                testOutcome,
 		"beside cards, each person's messages in their own language": testOwnLanguage,
 		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
 		"tell nobody what they ended themselves":                     testOwnEnd,
@@ -199,17 +198,6 @@ func testDeclined(t *testing.T, w *world) {
 	w.drawn()
 	got := w.direct(webapi.Sato)
 	expect.That(t, len(got) == 3 && strings.Contains(got[2], "キャンセル"), "%v", got)
-}
-
-func testOutcome(t *testing.T, w *world) {
-	w.Prompted(tenancy.DefaultSettings())
-	w.drawn()
-	w.Cancel() // an approver cancels
-	for range 3 {
-		w.drawn()
-	}
-	got := w.direct(webapi.Sato)
-	expect.That(t, len(got) == 1 && strings.Contains(got[0], "キャンセル"), "%v", got)
 }
 
 // Cards, and the message about a task's end, are in the request's language; a note for one person is in theirs.

@@ -118,7 +118,6 @@ func TestCopiesAlongARoute(t *testing.T) {
 		"are listed without messages if the settings say so":   testCopiesListed,
 		"tell the card who has left":                           testCopiesLeft,
 		"aren't asked for while people are looked up":          testCopiesLater,
-		"say once to a person that only the button approves":   testCopiesHint,
 		"of several drawings show what the last one found out": testOwedOutOfOrder,
 		"of a home stand in its channel and follow the gate":   testCardAtHome,
 	} {
@@ -227,15 +226,6 @@ func testCopiesLater(t *testing.T, w *world) {
 	w.drawn()
 	now = fmt.Sprint(w.shows("", "", ""))
 	expect.That(t, !strings.Contains(now, "回覧先を確認しています"), "%s", now)
-}
-
-func testCopiesHint(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Suzuki))
-	w.drawn()
-	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	w.drawn()
-	got := w.direct(webapi.Suzuki)
-	expect.That(t, len(got) == 2 && !strings.Contains(got[1], "ボタンだけが承認になります"), "%v", got)
 }
 
 // An agent's action is copied along its route, too, whoever may approve by the settings.
