@@ -117,9 +117,7 @@ func TestRulesDecideAgainAboutResolvedArguments(t *testing.T) {
 		"another rule takes it":                 testAnotherRule,
 		"the same rule takes it":                testSameRule,
 		"another rule whose people Slack knows": testLooksUp,
-		"the same rule whose people Slack knew": testSameGroup,
 		"a rule refuses it":                     testRuleRefuses,
-		"nobody is found":                       testRuleOfNobody,
 		"the steps' stamps are below the floor": testBelowFloor,
 		"the steps' stamps are enough":          testAboveFloor,
 		"there are no rules any more":           testRulesEnded,
@@ -168,28 +166,12 @@ func testLooksUp(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// Who stamped the steps is known: nobody need be looked up.
-func testSameGroup(t *testing.T, w *world) {
-	w.referring(byKnown(asksPeople("U0BUCHO"), asksPeople("U0CHIEF")))
-	w.saves(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1},
-		Rules: []rules.Rule{{ID: everyRule, Name: "すべて", Outcome: asksGroup()}}})
-	expect.Is(t, w.asked().Route.Stages[0].People[0].User, "U0CHIEF")
-}
-
 func testRuleRefuses(t *testing.T, w *world) {
 	w.referring(byKnown(rules.Outcome{Refuse: "購買部に依頼してください。"}, asksPeople("U0CHIEF")))
 	expect.Is(t, w.run().State, task.StateFinish)
 	w.ends(task.ExecutionCancelled, "", task.StepCompleted)
 	e := w.Load().Head.Ended
 	expect.That(t, e.Reason == task.ReasonStepRefused && e.Detail == "金額が読める\n購買部に依頼してください。", "%+v", e)
-	w.written(0)
-}
-
-func testRuleOfNobody(t *testing.T, w *world) {
-	w.referring(byKnown(asksPeople(pipelinetest.Requester), asksPeople("U0CHIEF")))
-	w.run()
-	e := w.Load().Head.Ended
-	expect.That(t, e.Reason == task.ReasonStepNoRoute && e.Detail == "desk "+pipelinetest.Requester, "%+v", e)
 	w.written(0)
 }
 

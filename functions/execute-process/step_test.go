@@ -28,7 +28,6 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 	}{
 		{"a value that is not listed is not called", testNotListed},
 		{"a value from before is held once it is known", testResolvedValue},
-		{"more rows than allowed are not written", testTooManyRows},
 		{"a destination that a constraint lists needs no gate", testListedDestination},
 		{"a destination that nothing lists opens one", testUnlistedDestination},
 		{"what a person saw at a gate is held again after it", testConstraintAfterGate},
@@ -93,14 +92,6 @@ func testResolvedValue(t *testing.T, w *world) {
 	w.run()
 	w.breaks(tenancy.OnlySpreadsheets, task.StepCompleted)
 	w.written(1)
-}
-
-func testTooManyRows(t *testing.T, w *world) {
-	w.constrain(writing, `{"max_rows":41}`)
-	w.approved(w.read(1), w.write(2))
-	w.run()
-	w.breaks(tenancy.MaxRows, task.StepCompleted)
-	w.written(0)
 }
 
 func testListedDestination(t *testing.T, w *world) {

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool"
 )
 
 // think runs the first three layers on a message. l2 and l3 are reasons for rejecting the second and third layer's
@@ -34,7 +33,8 @@ func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, 
 		}
 		draft.Earlier = append(draft.Earlier, model.Version{Content: policy, Reason: reason})
 	}
-	plan := model.PlanInput{Task: tk, Request: text, Policy: policy, Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
+	plan := model.PlanInput{Task: tk, Request: text, Policy: policy, Tools: catalog(t), Requester: "U0SANDSATO",
+		Locale: locale, Now: now(), Try: 1}
 	for _, reason := range append(l3, "") {
 		if steps, _, _, err = model.Plan(t.Context(), g, plan); err != nil {
 			t.Fatal(err)
@@ -70,17 +70,12 @@ func TestDemoPlans(t *testing.T) {
 		title, month string
 		want         []string
 	}{
-		"今月の勤怠をまとめて":                           {"2026年4月の勤怠集計", `"month":4`, seed},
-		"先月の残業時間を確認して":                         {"2026年3月の残業時間の確認", `"month":3`, seed},
-		"12月の残業を確認して":                          {"2025年12月の残業時間の確認", `"month":12`, seed},
-		"2024年2月の勤怠":                           {"2024年2月の勤怠集計", `"month":2`, seed},
-		"先々月の勤怠をまとめて":                          {"2026年2月の勤怠集計", `"month":2`, seed},
-		"Summarize this month's attendance":    {"Attendance summary for April 2026", `"month":4`, english},
-		"Please check overtime for last month": {"Overtime check for March 2026", `"month":3`, english},
-		"attendance in January":                {"Attendance summary for January 2026", `"month":1`, english},
-		"overtime of May":                      {"Overtime check for May 2025", `"month":5`, english},
-		"従業員一覧を取得して":                           {"従業員一覧の取得", "", []string{"1. 従業員一覧を取得 — list_employees", "2. Sheet 書き込み — write_rows_to_google_sheet", "3. 完了通知 — send_slack_dm"}},
-		"List all employees":                   {"List of employees", "", []string{"1. List employees — list_employees", "2. Write to the sheet — write_rows_to_google_sheet", "3. Notify on completion — send_slack_dm"}},
+		"今月の勤怠をまとめて":                        {"2026年4月の勤怠集計", `"month":4`, seed},
+		"12月の残業を確認して":                       {"2025年12月の残業時間の確認", `"month":12`, seed},
+		"Summarize this month's attendance": {"Attendance summary for April 2026", `"month":4`, english},
+		"overtime of May":                   {"Overtime check for May 2025", `"month":5`, english},
+		"従業員一覧を取得して": {"従業員一覧の取得", "",
+			[]string{"1. 従業員一覧を取得 — list_employees", "2. Sheet 書き込み — write_rows_to_google_sheet", "3. 完了通知 — send_slack_dm"}},
 	} {
 		t.Run(text, func(t *testing.T) {
 			e, policy, steps := think(t, text, "ja", nil, nil)
@@ -94,36 +89,16 @@ func TestDemoPlans(t *testing.T) {
 	}
 }
 
-func TestDemoBooksARoomWhenItMay(t *testing.T) {
-	tools := catalog(t)
-	for name, effect := range map[string]aggregate.Access{"rooms.list_rooms": aggregate.Read, "rooms.book_room": aggregate.Write} {
-		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{
-			URL: "https://example.com", Title: name, Access: effect, Input: `{"type":"object"}`, Output: `{"type":"object"}`,
-		}}, []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com"}})
-		var err error
-		if tools, err = tools.With(s); err != nil || !ok {
-			t.Fatal(err, ok)
-		}
-	}
-	for text, want := range map[string][]string{
-		"明日の会議室を予約して":         {"1. 空いている会議室を調べる — rooms.list_rooms", "2. 会議室を予約 — rooms.book_room 🔍", "3. 完了通知 — send_slack_dm"},
-		"book a meeting room": {"1. Find free meeting rooms — rooms.list_rooms", "2. Book a meeting room — rooms.book_room 🔍", "3. Notify on completion — send_slack_dm"},
-	} {
-		steps, _, _, err := model.Plan(t.Context(), demo.Layers{}, model.PlanInput{
-			Task: task.Task{Title: "t"}, Request: text, Policy: "p", Tools: tools, Requester: "U0SANDSATO", Locale: "ja", Now: now(), Try: 1,
-		})
-		expect.NoError(t, err)
-		expect.Same(t, want, shown(steps))
-		expect.Has(t, string(steps[1].ToolInput), `"room_id":{"$ref":"step-1.result.rooms.0.id"}`, "it books")
-	}
-}
-
 // A request for a meeting room is answered by a reply while its tools are missing, and so says a policy from before.
 func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
-	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true}, {ToolName: "rooms.book_room", Allowed: true}}
-	for text, says := range map[string]string{"明日の会議室を予約して": "会議室のツールが許可されていないため", "book a meeting room": "Meeting-room tools aren't allowed yet"} {
-		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}}, allowed} {
-			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1, Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
+	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true},
+		{ToolName: "rooms.book_room", Allowed: true}}
+	for text, says := range map[string]string{"明日の会議室を予約して": "会議室のツールが許可されていないため",
+		"book a meeting room": "Meeting-room tools aren't allowed yet"} {
+		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}},
+			allowed} {
+			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1,
+				Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
 			policy, _, err := model.Draft(t.Context(), demo.Layers{}, in)
 			said := strings.HasPrefix(policy, says)
 			expect.That(t, err == nil && said == (n < 3), "%s, permissions %d: %s %v", text, n, policy, err)
@@ -133,7 +108,8 @@ func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 			}
 			e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Tools: more, Locale: "ja",
 				Now: now(), Try: 1})
-			expect.That(t, err == nil && strings.HasPrefix(e.Sentence, says) == (n < 3) && (e.Kind == task.KindUnsupported) == (n < 3),
+			expect.That(t, err == nil && strings.HasPrefix(e.Sentence, says) == (n < 3) &&
+				(e.Kind == task.KindUnsupported) == (n < 3),
 				"%s, permissions %d: %+v %v", text, n, e, err)
 		}
 	}
@@ -156,7 +132,6 @@ func TestDemoListensToRejections(t *testing.T) {
 	checked := append([]string{}, seed...)
 	checked[3] += " 🔍"
 	checked[4] += " 🔍"
-	const notice = "4. 完了通知 — send_slack_dm"
 	validated := []string{seed[0], seed[1], "3. データの検証 — calculate_overtime", "4. 残業時間計算 — calculate_overtime",
 		"5. Sheet 書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
 	for name, test := range map[string]struct {
@@ -169,27 +144,13 @@ func TestDemoListensToRejections(t *testing.T) {
 		"validation, then check": {nil, []string{"検証を追加", "書き込み前に人が確認すること"}, "", withChecks(validated)},
 		"human check at L3":      {nil, []string{"送信前に人が確認してください"}, "", checked},
 		"human check at L2":      {[]string{"human check please"}, nil, "担当者が引数を確認して判断します", checked},
-		"no notice":              {nil, []string{"通知は不要です"}, "", seed[:4]},
-		"no sheet":               {[]string{"シートは不要"}, nil, "スプレッドシートには書き込みません", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
-		"a month at L2":          {[]string{"10月分にしてください"}, nil, "期間: 2025年10月 (", seed},
-		"a department at L2":     {[]string{"営業部だけにして"}, nil, "対象: 営業部と、その下の部署に、2026年4月に在籍した従業員", seed},
-		"somebody at L2": {[]string{"<@U0SUZUKI> に知らせて"}, nil, "完了したら、<@U0SUZUKI>に Slack の DM で",
-			append(append([]string{}, seed[:4]...), "5. DM を送信 — send_slack_dm")},
-		"somebody more at L2": {[]string{"<@U0SUZUKI> にも知らせて"}, nil,
-			"ご指摘「<@U0SUZUKI> にも知らせて」の内容が分からなかったため", seed},
-		"no DM, in English":      {nil, []string{"No DM at the end, please"}, "", seed[:4]},
-		"without the sheet, L3":  {nil, []string{"シートは不要です"}, "", append(append([]string{}, seed[:3]...), notice)},
 		"only some steps":        {nil, []string{"no DM", "シートは外して"}, "", seed[:3]},
 		"a step by its number":   {nil, []string{"ステップ4は不要"}, "", seed},
 		"a month at L3":          {nil, []string{"10月分にして"}, "", seed},
 		"shorter at L2":          {[]string{"もっと簡潔にしてください"}, nil, "進め方: freee 人事労務から従業員一覧を読み取ります → ", seed},
-		"two wishes at L2":       {[]string{"DMとシートは不要"}, nil, "完了の DM は送りません", seed[:3]},
-		"a number at L2":         {[]string{"ステップ2は不要です"}, nil, "ご指摘「ステップ2は不要です」の内容が分からなかったため", seed},
 		"the dialog's own at L2": {[]string{"ステップ 3 の前にデータの検証を追加してください"}, nil, "計算の前にデータの検証を行い", validated},
 		"the dialog's own at L3": {nil, []string{"ステップ 3 の前にデータの検証を追加してください"}, "", validated},
 		"validation elsewhere":   {[]string{"ステップ 5 の前にデータの検証を追加してください"}, nil, "ご指摘「ステップ 5 の前に", seed},
-		"any other at L3":        {nil, []string{"部署別にして"}, "", seed},
-		"any other at L2":        {[]string{"部署別にして"}, nil, "ご指摘「部署別にして」の内容が分からなかったため、このバージョンには反映していません。", seed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, first, _ := think(t, "今月の勤怠をまとめて", "ja", nil, nil)
@@ -212,11 +173,13 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without a sheet", "Make it nicer"},
 			"“without a sheet” → applied.\n“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it."},
 	} {
-		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
+		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t),
+			Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 		for n, reason := range append(tt.reasons, "") {
 			steps, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in)
 			expect.NoError(t, err)
-			if (remarks == "") != (n == 0) || n == len(tt.reasons) && remarks != tt.want || len(steps) < 3 || strings.Contains(steps[0].Title, "(") {
+			if (remarks == "") != (n == 0) || n == len(tt.reasons) && remarks != tt.want || len(steps) < 3 ||
+				strings.Contains(steps[0].Title, "(") {
 				t.Errorf("%s v%d: %q, %v", locale, n+1, remarks, shown(steps))
 			}
 			in.Earlier = append(in.Earlier, model.PlanVersion{Steps: steps, Reason: reason})
@@ -256,7 +219,8 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 			return err
 		},
 		"plan": func(text string, try int) error {
-			_, _, _, err := model.Plan(t.Context(), g, model.PlanInput{Request: text, Now: now(), Try: try, Tools: catalog(t), Requester: "U012"})
+			_, _, _, err := model.Plan(t.Context(), g, model.PlanInput{Request: text, Now: now(), Try: try, Tools: catalog(t),
+				Requester: "U012"})
 			return err
 		},
 		"summarize": func(text string, try int) error {
@@ -311,8 +275,11 @@ func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 func TestDemoSummary(t *testing.T) {
 	in := model.SummaryInput{Request: "今月の勤怠をまとめて", Locale: "ja", Now: now(), Try: 1, Steps: []model.StepResult{
 		{Tool: "list_employees", Result: json.RawMessage(`{"count":42,"employees":[]}`)},
-		{Tool: "calculate_overtime", Result: json.RawMessage(`{"mode":"calculate","count":42,"over_45h":4,"over_80h":1,"over_100h":0,"total_overtime_hours":712.5}`)},
-		{Tool: "write_rows_to_google_sheet", Result: json.RawMessage(`{"updated_rows":42,"url":"http://127.0.0.1/sheets/x"}`)},
+		{Tool: "calculate_overtime",
+			Result: json.RawMessage(`{"mode":"calculate","count":42,"over_45h":4,"over_80h":1,"over_100h":0,` +
+				`"total_overtime_hours":712.5}`)},
+		{Tool: "write_rows_to_google_sheet",
+			Result: json.RawMessage(`{"updated_rows":42,"url":"http://127.0.0.1/sheets/x"}`)},
 		{Tool: "send_slack_dm", Result: json.RawMessage(`{"message_ts":"1.2"}`)},
 	}}
 	got, _, err := model.Summarize(t.Context(), demo.Layers{}, in)

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -381,12 +380,4 @@ func TestAPromptThatCannotBeStoredFailsNothing(t *testing.T) {
 			return aggregate.Blob{Bytes: 1}, errors.New("down")
 		})
 	expect.That(t, err == nil && u.Sent == nil && u.Calls == 1, "%+v, %v", u, err)
-}
-
-func TestTheDemonstrationSaysWhatItIsAsked(t *testing.T) {
-	u, err := extract(t.Context(), t, demo.Layers{}, whole)
-	expect.NoError(t, err)
-	for _, want := range []string{`"system":"`, "himitsu", `"schema":{`} {
-		expect.Has(t, string(u.Sent.JSON), want, "is not in %s", u.Sent.JSON)
-	}
 }

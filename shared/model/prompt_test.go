@@ -128,18 +128,6 @@ func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	}
 }
 
-// The demo model itself refuses a request that names too many people.
-func TestTheDemoTellsOnlySoMany(t *testing.T) {
-	request := "今月の勤怠をまとめて、"
-	for i := range 11 {
-		request += fmt.Sprintf("<@U0PERSON%03d>、", i)
-	}
-	got, _, err := model.Extract(t.Context(), demo.Layers{},
-		model.ExtractInput{Text: strings.TrimSuffix(request, "、") + "に知らせて", Locale: "ja", Now: now()})
-	expect.That(t, err == nil && got.Kind == "unsupported" && strings.Contains(got.Sentence, "10 人まで"),
-		"%+v, %v", got, err)
-}
-
 // If a policy is too long for a card, people are told that, and not that the answer was unusable.
 func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
