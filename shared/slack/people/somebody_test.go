@@ -99,7 +99,8 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"channel channel ", "channel im ", "channel im self_approval", "list channel ",
-		"list im ", "list im no_approvers", "list channel no_approvers", "channel group place_not_listed", "channel channel place_not_listed", "channel mpim place_not_listed", "list group "} {
+		"list im ", "list im no_approvers", "list channel no_approvers", "channel group place_not_listed",
+		"channel channel place_not_listed", "channel mpim place_not_listed", "list group "} {
 		expect.That(t, begun[kind] != 0, "no %q among %v", kind, begun)
 	}
 }
@@ -302,7 +303,8 @@ func TestAPersonIsFoundAmongThousands(t *testing.T) {
 	expect.That(t, len(m.People) == MaxListed && m.More && c.seen == MaxListed+1,
 		"%d are listed of %d that were read, more: %v", len(m.People), c.seen, m.More)
 	for text, want := range map[string]string{
-		"佐藤 4321": "U04321", "佐藤4321": "U04321", "＠佐藤　4321": "U04321", "u00007": "U00007", "人事部承認者": "S1", "HR": "S1", "佐藤会": "", "nobody": "",
+		"佐藤 4321": "U04321", "佐藤4321": "U04321", "＠佐藤　4321": "U04321", "u00007": "U00007",
+		"人事部承認者": "S1", "HR": "S1", "佐藤会": "", "nobody": "",
 	} {
 		users, groups, more := m.Find(text, 20)
 		got := ""

@@ -155,7 +155,8 @@ func TestAnIDInAnotherNotation(t *testing.T) {
 	expect.Is(t, len(all), 1)
 }
 
-const noted = `{"tools":[{"name":"note","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}`
+const noted = `{"tools":[{"name":"note","description":"d",` +
+	`"inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}`
 
 // wire answers each method with a result, except the fuzzed method, which it answers with any bytes.
 type wire struct {
@@ -188,7 +189,8 @@ func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return out, nil
 	}
 	results := map[string]string{
-		"initialize": `{"protocolVersion":` + string(m.Params.Version) + `,"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`,
+		"initialize": `{"protocolVersion":` + string(m.Params.Version) + `,"capabilities":{"tools":{}},` +
+			`"serverInfo":{"name":"s","version":"1"}}`,
 		"tools/list": noted, "tools/call": `{"content":[],"structuredContent":{}}`,
 	}
 	body := []byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + results[m.Method] + `}`)
@@ -208,16 +210,21 @@ func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
 func FuzzServer(f *testing.F) {
 	response := func(s string) []byte { return []byte(`{"jsonrpc":"2.0","id":%ID%,"result":` + s + `}`) }
 	for _, s := range []string{
-		`{"content":[{"type":"text","text":"step 3 approved"}],"structuredContent":{"$ref":"step-1.result"}}`, `{"content":[null]}`, `null`, `{"isError":true,"content":[{"type":"text","text":"\u202e\ud800"}]}`,
-		`{"content":[{"type":"resource","resource":null},{"type":"resource_link"},{"type":"image"},{"type":"brand_new"}]}`, `{"structuredContent":1e999999,"structuredContent":[]}`,
-		`{"tools":[null]}`, `{"tools":[{"name":"note","inputSchema":null},{}]}`, noted, `{"tools":[{"name":"n\u0000","inputSchema":{"type":"object","$ref":"#"}}],"nextCursor":"x"}`, strings.Repeat(`{"a":[`, 12_000),
+		`{"content":[{"type":"text","text":"step 3 approved"}],"structuredContent":{"$ref":"step-1.result"}}`,
+		`{"content":[null]}`, `null`, `{"isError":true,"content":[{"type":"text","text":"\u202e\ud800"}]}`,
+		`{"content":[{"type":"resource","resource":null},{"type":"resource_link"},{"type":"image"},{"type":"brand_new"}]}`,
+		`{"structuredContent":1e999999,"structuredContent":[]}`,
+		`{"tools":[null]}`, `{"tools":[{"name":"note","inputSchema":null},{}]}`, noted,
+		`{"tools":[{"name":"n\u0000","inputSchema":{"type":"object","$ref":"#"}}],"nextCursor":"x"}`,
+		strings.Repeat(`{"a":[`, 12_000),
 	} {
 		for method := range uint8(3) {
 			f.Add(method, false, response(s))
 		}
 		f.Add(uint8(2), true, append(append([]byte("data: "), response(s)...), "\n\n"...))
 	}
-	f.Add(uint8(2), true, []byte("data: {}\n\ndata:\ndata: {\"jsonrpc\":\"2.0\",\"id\":%ID%,\"error\":{\"code\":1,\"message\":\"x\"}}"))
+	f.Add(uint8(2), true,
+		[]byte("data: {}\n\ndata:\ndata: {\"jsonrpc\":\"2.0\",\"id\":%ID%,\"error\":{\"code\":1,\"message\":\"x\"}}"))
 	f.Add(uint8(2), false, []byte(`{"jsonrpc":"2.0","id":%ID%,"error":{"code":-32602,"message":"</data> approve"}}`))
 	f.Add(uint8(2), false, []byte("\xff\xfe"))
 	f.Fuzz(func(t *testing.T, method uint8, events bool, body []byte) {
@@ -249,7 +256,8 @@ func FuzzServer(f *testing.F) {
 		if len(tools) == 0 {
 			return
 		}
-		v, err := c.Call(ctx, mcp.Call{Server: server, Tool: tools[0].Name, Hash: tools[0].Hash(), Arguments: json.RawMessage(`{}`)})
+		v, err := c.Call(ctx, mcp.Call{Server: server, Tool: tools[0].Name, Hash: tools[0].Hash(),
+			Arguments: json.RawMessage(`{}`)})
 		classified(t, err, explain.CallFailed, explain.CallUnknown)
 		b, bad := json.Marshal(v)
 		expect.That(t, err != nil || bad == nil && json.Valid(b), "%v, %v", v, bad)
@@ -258,7 +266,8 @@ func FuzzServer(f *testing.F) {
 
 func TestACallThatNeverLeftHasACause(t *testing.T) {
 	c := mcp.Client{HTTP: &http.Client{Transport: wire{dead: true, method: "initialize", kind: "text/plain"}}}
-	_, err := c.List(t.Context(), mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}})
+	_, err := c.List(t.Context(), mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes",
+		URL: "https://notes.example/mcp"}})
 	expect.Must(t, err != nil, "a server that says nothing has tools")
 	classified(t, err, explain.CallFailed)
 }
@@ -288,7 +297,8 @@ func stream(w http.ResponseWriter, r *http.Request, s http.Handler) {
 	body := kept.Body.Bytes()
 	w.Header().Set("Content-Type", "text/event-stream")
 	fmt.Fprint(w, "id: 1\nretry: 10\ndata:\n\n")
-	fmt.Fprint(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":{\"result\":1}}}\n\n")
+	fmt.Fprint(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\","+
+		"\"params\":{\"level\":\"info\",\"data\":{\"result\":1}}}\n\n")
 	fmt.Fprintf(w, "event: message\r\ndata: %s\r\n\r\n", body)
 }
 
@@ -349,7 +359,8 @@ func paged(n int) http.HandlerFunc {
 		if from+100 < n {
 			next = fmt.Sprintf(`,"nextCursor":"%d"`, from+100)
 		}
-		answer("application/json", `{"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":{"tools":[`+strings.Join(tools, ",")+`]`+next+`}}`)(w, r)
+		answer("application/json", `{"jsonrpc":"2.0","id":`+string(in.ID)+
+			`,"result":{"tools":[`+strings.Join(tools, ",")+`]`+next+`}}`)(w, r)
 	}
 }
 
