@@ -98,7 +98,7 @@ func TestEachStatusHasItsList(t *testing.T) {
 			}
 			made[ref.ID] = status
 			a := expect.Value(s.Load(t.Context(), ref))(t)
-			expect.Must(t, a.Status() == status, "%s is %s", status, a.Status())
+			expect.Must(t, a.Head.Noted == status, "%s is %s", status, a.Head.Noted)
 		}
 	}
 	tenant := aggregate.TenantID("T0TEAM")

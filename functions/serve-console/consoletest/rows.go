@@ -146,7 +146,7 @@ func (w *World) Standing() map[task.Status]string {
 			w.comes(s)
 		}
 		ids[s] = w.Ref.ID
-		now := w.Load().Status()
+		now := w.Load().Head.Noted
 		expect.Must(w.T, now == s, "a request that should be %s is %s", s, now)
 	}
 	return ids

@@ -126,7 +126,7 @@ type Choice struct {
 func (r Reader) History(s Source) History {
 	a := s.Task
 	t := History{
-		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: a.Status(), Held: a.Head.Undecidable(),
+		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: a.Head.Noted, Held: a.Head.Undecidable(),
 		Actions: a.Offers(), LogGoesOn: s.More,
 	}
 	if used := a.Used(); used != nil {

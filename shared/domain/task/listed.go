@@ -36,23 +36,6 @@ var Statuses = []Status{
 // Open reports whether the request moves on without anybody trying again.
 func (s Status) Open() bool { return s == StatusDrafting || s == StatusWaits || s == StatusRunning }
 
-// Status returns how the request stands.
-func (a *Aggregate) Status() Status {
-	switch h := a.Head; {
-	case h.Ended != nil && h.Ended.As == TaskFailed && len(a.retryExecution()) > 0:
-		return StatusToRetry
-	case h.Ended != nil:
-		return h.Ended.status()
-	case h.Parked != nil:
-		return StatusNotDrafted
-	case a.WaitingTerms() != nil:
-		return StatusWaits
-	case a.Execution() != nil:
-		return StatusRunning
-	}
-	return StatusDrafting
-}
-
 // status returns the status of an ended task, not regarding that a failed one may be tried again.
 func (e *Ended) status() Status {
 	switch {
@@ -70,28 +53,7 @@ func (e *Ended) status() Status {
 	return StatusCancelled
 }
 
-// WaitsFor says which decision a request waits for; empty: none.
-func (a *Aggregate) WaitsFor() aggregate.CardType {
-	if a.Status() != StatusWaits {
-		return ""
-	}
-	if a.Choosing() != nil {
-		return CardTask
-	}
-	open, _ := a.OpenGate()
-	return open.Kind
-}
-
 // WaitsOnRoute reports whether what the request waits for is under a rule.
-func (a *Aggregate) WaitsOnRoute() bool {
-	if w := a.WaitsFor(); w == "" || w == CardTask {
-		return false
-	}
-	open, _ := a.OpenGate()
-	return a.GateWith(open.ID).Ruled()
-}
-
-// WaitsOnRoute reports whether what the head says that the request waits for is under a rule.
 func (h *Head) WaitsOnRoute() bool {
 	return slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool {
 		return h.WaitsFor != "" && n.ActsHash == "" && cardOf(n.Gate) == h.WaitsFor
@@ -156,7 +118,7 @@ func (c *change) note(out *aggregate.Change) {
 }
 
 // became returns the request's status after c. It looks at what c writes and at the head alone, since the other rows
-// may be older than the head: Status says the same of rows of one commit.
+// may be older than the head.
 func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType) {
 	head := out.Head.(*Head)
 	s, waitsFor = c.was.Noted, c.was.WaitsFor

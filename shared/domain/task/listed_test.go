@@ -134,6 +134,44 @@ func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
 	}), false, "cancelled")
 }
 
+// Status returns how the request stands, by its rows alone. The head says the same after every commit: see listed.
+func (a *Aggregate) Status() Status {
+	switch h := a.Head; {
+	case h.Ended != nil && h.Ended.As == TaskFailed && len(a.retryExecution()) > 0:
+		return StatusToRetry
+	case h.Ended != nil:
+		return h.Ended.status()
+	case h.Parked != nil:
+		return StatusNotDrafted
+	case a.WaitingTerms() != nil:
+		return StatusWaits
+	case a.Execution() != nil:
+		return StatusRunning
+	}
+	return StatusDrafting
+}
+
+// WaitsFor is what the head says of the same name, by the rows alone.
+func (a *Aggregate) WaitsFor() aggregate.CardType {
+	if a.Status() != StatusWaits {
+		return ""
+	}
+	if a.Choosing() != nil {
+		return CardTask
+	}
+	open, _ := a.OpenGate()
+	return open.Kind
+}
+
+// WaitsOnRoute is what the head says of the same name, by the rows alone.
+func (a *Aggregate) WaitsOnRoute() bool {
+	if w := a.WaitsFor(); w == "" || w == CardTask {
+		return false
+	}
+	open, _ := a.OpenGate()
+	return a.GateWith(open.ID).Ruled()
+}
+
 // table commits Changes like the store: everything or nothing, if the head's rev and run, each row's revision and the
 // rows relied on are as they were read. It keeps every state of the rows.
 type table struct {

@@ -143,7 +143,7 @@ func (w *askWords) state(a *task.Aggregate) string {
 	if a.Head.Undecidable() {
 		return w.StateHeld
 	}
-	switch a.Status() {
+	switch a.Head.Noted {
 	case task.StatusWaits:
 		return w.StateWaits
 	case task.StatusNotDrafted:
