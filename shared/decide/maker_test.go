@@ -23,7 +23,8 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	by := pending.Add(48 * time.Hour)
 	terms := aggregate.Terms{DecideBy: &by, ApprovalHours: 48}
 	a := &task.Aggregate{
-		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}, {ID: "generating", CreatedAt: begun}},
+		Prompts: []*task.Prompt{{ID: "prompt", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}},
+			{ID: "generating", CreatedAt: begun}},
 		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}},
 		Gates:     []*task.StepGate{{ID: "gate", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}},
 	}
@@ -47,10 +48,9 @@ func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 	for _, k := range store.Kinds() {
 		_, asks := k.New().(Subject)
 		says := [4]bool{k.ValidID != nil, k.RequestKey != "", len(k.Asks) > 0, card.DialogsOf(k.New()) != nil}
-		if says != [4]bool{asks, asks, asks, asks} {
-			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, in which dialogs: %v",
-				k.Name, asks, says)
-		}
+		expect.That(t, says == [4]bool{asks, asks, asks, asks},
+			"kind %s, decided on: %v, says its ids' form, who asked for one, by which cards, in which dialogs: %v", k.Name,
+			asks, says)
 	}
 }
 

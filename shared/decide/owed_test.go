@@ -154,11 +154,11 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 					expect.That(t, i < tt.named, "what names the person stands at %d", i)
 				}
 			}
-			if len(found) != tt.found || len(ids) != tt.found || named != tt.named || looked != tt.looked ||
-				len(r.reads) != tt.read || r.lists != tt.lists {
-				t.Errorf("found %d (%d different, %d by name), looked at %d (0: all), read %d tasks whole and %d pages",
-					len(found), len(ids), named, looked, len(r.reads), r.lists)
-			}
+			expect.That(t, len(found) == tt.found && len(ids) == tt.found && named == tt.named && looked == tt.looked &&
+				len(r.reads) == tt.read &&
+				r.lists == tt.lists,
+				"found %d (%d different, %d by name), looked at %d (0: all), read %d tasks whole and %d pages", len(found),
+				len(ids), named, looked, len(r.reads), r.lists)
 		})
 	}
 }

@@ -135,10 +135,8 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 			r := InboxReader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
-			if len(found) != tt.found || looked != tt.looked || len(m.reads) != tt.read || m.lists != tt.lists {
-				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads),
-					m.lists)
-			}
+			expect.That(t, len(found) == tt.found && looked == tt.looked && len(m.reads) == tt.read && m.lists == tt.lists,
+				"found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
 		})
 	}
 }

@@ -18,9 +18,8 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 		w, seen := endWordsOf.In(locale), map[string]aggregate.Reason{}
 		for _, r := range task.Reasons {
 			text := Ended(locale, r, "")
-			if w.Sentences[r] == "" || text == "" || strings.Contains(text, "{") {
-				t.Errorf("%s: no sentence for %s: %q", locale, r, text)
-			}
+			expect.That(t, w.Sentences[r] != "" && text != "" && !strings.Contains(text, "{"), "%s: no sentence for %s: %q",
+				locale, r, text)
 			other, ok := seen[text]
 			expect.That(t, !ok, "%s: %s says the same as %s", locale, r, other)
 			seen[text] = r
@@ -29,9 +28,8 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 	}
 	ja, en := endWordsOf.In("ja"), endWordsOf.In("en")
 	for r, text := range ja.Sentences {
-		if strings.Contains(text, "{detail}") != strings.Contains(en.Sentences[r], "{detail}") {
-			t.Errorf("%s has a detail in one language only", r)
-		}
+		expect.That(t, strings.Contains(text, "{detail}") == strings.Contains(en.Sentences[r], "{detail}"),
+			"%s has a detail in one language only", r)
 	}
 }
 
@@ -67,10 +65,9 @@ func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 		refused := 0
 		for _, r := range task.Reasons {
 			of, talk := Ended(locale, r, ""), EndedInTalk(locale, r, "")
-			if strings.Contains(talk, says[0]) || strings.ContainsAny(of+talk, "{}") ||
-				strings.Contains(of, says[0]) != strings.Contains(talk, says[1]) {
-				t.Errorf("%s %s: %q, in a conversation %q", locale, r, of, talk)
-			}
+			expect.That(t, !strings.Contains(talk, says[0]) && !strings.ContainsAny(of+talk, "{}") &&
+				strings.Contains(of, says[0]) == strings.Contains(talk,
+					says[1]), "%s %s: %q, in a conversation %q", locale, r, of, talk)
 			if strings.Contains(of, says[0]) {
 				refused++
 			}
@@ -91,9 +88,8 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 			models++
 			text := EndedInTalk(locale, r, "x")
 			expect.That(t, !strings.ContainsAny(text, "🔄[]{}"), "%s %s names what a conversation lacks: %s", locale, r, text)
-			if strings.Contains(Ended(locale, r, "x"), "🔄") && !strings.Contains(text, write) {
-				t.Errorf("%s %s does not say how to go on: %s", locale, r, text)
-			}
+			expect.That(t, !strings.Contains(Ended(locale, r, "x"), "🔄") || strings.Contains(text, write),
+				"%s %s does not say how to go on: %s", locale, r, text)
 		}
 	}
 	expect.That(t, models >= 20, "looked at %d sentences", models)

@@ -134,19 +134,16 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	c := expect.Value(tool.Builtin())(t)
 	for _, s := range c.All() {
 		own := text(explain.StepLines("ja", plan(s.Name, `{}`))[0])
-		if strings.HasPrefix(own, s.Name) {
-			t.Errorf("%s has no line: write one into its file in shared/domain/catalog, or into inCode of "+
+		expect.That(t, !strings.HasPrefix(own, s.Name),
+			"%s has no line: write one into its file in shared/domain/catalog, or into inCode of "+
 				"shared/explain/tools.go", s.Name)
-		}
-		if !tried[s.Name] {
-			t.Errorf("the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of "+
+		expect.That(t, tried[s.Name],
+			"the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of "+
 				"shared/explain/line_test.go", s.Name)
-		}
 		source := `{"spreadsheet_id":"a","sheet":"b","columns":[],"rows":{"$ref":"step-1.result.rows"}}`
 		said := text(explain.StepLines("ja", plan(s.Name, `{}`, "write_rows_to_google_sheet", source))[1])
-		if !strings.Contains(strings.ReplaceAll(said, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)) {
-			t.Errorf("rows of %s: %s; want %d, its max_rows", s.Name, said, s.MaxRows)
-		}
+		expect.That(t, strings.Contains(strings.ReplaceAll(said, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)),
+			"rows of %s: %s; want %d, its max_rows", s.Name, said, s.MaxRows)
 	}
 }
 
@@ -160,11 +157,9 @@ func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 		}
 		said++
 		steps := plan(s.Name, `{"department":"営業部"}`)
-		if ja, en := text(explain.StepLines("ja", steps)[0]), text(explain.StepLines("en",
-			steps)[0]); !strings.Contains(s.Description, "below it") || !strings.Contains(ja, "下位の部署を含む") ||
-			!strings.Contains(en, "and those below it") {
-			t.Errorf("%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
-		}
+		ja, en := text(explain.StepLines("ja", steps)[0]), text(explain.StepLines("en", steps)[0])
+		expect.That(t, strings.Contains(s.Description, "below it") && strings.Contains(ja, "下位の部署を含む") &&
+			strings.Contains(en, "and those below it"), "%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
 	}
 	expect.That(t, said >= 2, "%d tools take a department", said)
 }
@@ -194,9 +189,8 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 		for member, v := range args {
 			for _, literal := range literals(v) {
 				known := literal == "active" || literal == "all" || literal == "calculate" || literal == "validate"
-				if !known && !strings.Contains(unescaped(said), literal) && !strings.Contains(said, literal) {
-					t.Errorf("%s: %q of %s is not in %q", name, literal, member, said)
-				}
+				expect.That(t, known || strings.Contains(unescaped(said), literal) || strings.Contains(said, literal),
+					"%s: %q of %s is not in %q", name, literal, member, said)
 			}
 		}
 	})
@@ -239,16 +233,15 @@ func someTools(t *testing.T) (tools []string, arguments map[string][]string) {
 }
 
 // differ fails if two calls with different arguments have the same line.
-func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
+func differ(t expect.T, name, a, b string) {
 	if canonical(a) == canonical(b) {
 		return
 	}
 	for _, locale := range language.All {
 		first, second := drawnWith(locale, name, a), drawnWith(locale, name, b)
-		if first == second {
-			t.Errorf("%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in the line of its file in "+
+		expect.That(t, first != second,
+			"%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in the line of its file in "+
 				"shared/domain/catalog", name, first, a, b)
-		}
 	}
 }
 

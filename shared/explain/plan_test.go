@@ -54,16 +54,14 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 		ja, en string
 	}{
 		"half a year": {append(first, "list_attendance", month(2026, 11, people), "list_attendance", month(2026, 12, people),
-			"list_attendance", month(2027, 1, people)),
-			"2, 3, 4. 勤怠 2026-11〜2027-01 の 3 か月 · 対象: ステップ1の従業員",
+			"list_attendance", month(2027, 1, people)), "2, 3, 4. 勤怠 2026-11〜2027-01 の 3 か月 · 対象: ステップ1の従業員",
 			"2, 3, 4. Attendance 2026-11 to 2027-01 (3 months) · the employees from step 1"},
 		"a gap": {append(first, "list_attendance", month(2026, 4, people), "list_attendance", month(2026, 6, people)),
 			"2, 3. 勤怠 2026-04、2026-06 · 対象: ステップ1の従業員", "2, 3. Attendance 2026-04, 2026-06 · the employees from step 1"},
 		"backwards": {append(first, "list_attendance", month(2026, 5, people), "list_attendance", month(2026, 4, people)),
 			"2, 3. 勤怠 2026-05、2026-04 · 対象: ステップ1の従業員", "2, 3. Attendance 2026-05, 2026-04 · the employees from step 1"},
 		"somebody else's month": {append(first, "list_attendance", month(2026, 4, people), "list_attendance",
-			month(2026, 5, other)),
-			"2. 2026年4月の勤怠 · 対象: ステップ1の従業員\n3. 2026年5月の勤怠 · 対象: ステップ1の結果 (others)",
+			month(2026, 5, other)), "2. 2026年4月の勤怠 · 対象: ステップ1の従業員\n3. 2026年5月の勤怠 · 対象: ステップ1の結果 (others)",
 			"2. Attendance 2026-4 · the employees from step 1\n3. Attendance 2026-5 · the result of step 1 (others)"},
 		"departments": {append(first, "list_employees", employees(`"人事部"`, "active"), "list_employees",
 			employees("null", "active"), "list_employees", employees(`"総務"`, "all")),
@@ -71,15 +69,13 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 			"1, 2. Department: “営業部” / “人事部” and those below it · current employees only\n3. The whole company · current " +
 				"employees only\n4. Department: “総務” and those below it · including people who have left"},
 		"each with all before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime",
-			of("step-2", ""),
-			"list_attendance", month(2026, 5, people), "calculate_overtime", of("step-4",
+			of("step-2", ""), "list_attendance", month(2026, 5, people), "calculate_overtime", of("step-4",
 				`,"earlier":[{"$ref":"step-2.result.records"}]`)),
 			"2, 4. 勤怠 2026-04〜2026-05 の 2 か月 · 対象: ステップ1の従業員\n3, 5. 残業時間を計算 (1 か月ずつ) · 勤怠: ステップ2, 4の勤怠 · それ以前の月: 順に、その月より前のすべて",
 			"2, 4. Attendance 2026-04 to 2026-05 (2 months) · the employees from step 1\n3, 5. Calculate overtime, month by " +
 				"month · attendance: the attendance from steps 2, 4 · earlier months: all listed before it"},
 		"each with another before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime",
-			of("step-2", ""),
-			"calculate_overtime", of("step-2", `,"earlier":[{"$ref":"step-1.result.records"}]`)),
+			of("step-2", ""), "calculate_overtime", of("step-2", `,"earlier":[{"$ref":"step-1.result.records"}]`)),
 			"2. 2026年4月の勤怠 · 対象: ステップ1の従業員\n3. 残業時間を計算 · 勤怠: ステップ2の勤怠\n4. 残業時間を計算 · 勤怠: ステップ2の勤怠 · それ以前の月: [ステップ1の結果 (records)]",
 			"2. Attendance 2026-4 · the employees from step 1\n3. Calculate overtime · attendance: the attendance from step " +
 				"2\n4. Calculate overtime · attendance: the attendance from step 2 · earlier months: [the result of step 1 " +
@@ -89,8 +85,7 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 			"1, 2, 3. rooms の find · floor: 4〜6 · seats: 6\n4. rooms の find · floor: 6.0 · seats: 7",
 			"1, 2, 3. find on rooms · floor: 4 to 6 · seats: 6\n4. find on rooms · floor: 6.0 · seats: 7"},
 		"numbers with a gap": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":5}`, "rooms.find",
-			`{"floor":7}`},
-			"1, 2, 3. rooms の find · floor: 4 / 5 / 7", "1, 2, 3. find on rooms · floor: 4 / 5 / 7"},
+			`{"floor":7}`}, "1, 2, 3. rooms の find · floor: 4 / 5 / 7", "1, 2, 3. find on rooms · floor: 4 / 5 / 7"},
 		"parts of results": {append(first, "rooms.find", `{"a":{"$ref":"step-1.result.employees"}}`, "rooms.find",
 			`{"a":{"$ref":"step-1.result.count"}}`),
 			"2, 3. rooms の find · a: ステップ1の従業員 / ステップ1の人数", "2, 3. find on rooms · a: the employees from step 1 / the number " +
@@ -268,9 +263,8 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		}
 		for _, locale := range language.All {
 			s := explain.FailedCall(locale, p, a...)
-			if s == string(p) || strings.Contains(s, "%!") || strings.Contains(s, "%v") || strings.Contains(s, "%[") {
-				t.Errorf("%s %s: %q", locale, p, s)
-			}
+			expect.That(t, s != string(p) && !strings.Contains(s, "%!") && !strings.Contains(s, "%v") &&
+				!strings.Contains(s, "%["), "%s %s: %q", locale, p, s)
 		}
 	}
 	expect.Has(t, explain.FailedCall("ja", explain.ProblemTimeout, explain.Google), "Google スプレッドシート")

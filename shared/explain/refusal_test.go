@@ -89,10 +89,8 @@ func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
 			"en": {"Can approve: nobody (", "Ask another approver"}} {
 			s := Surface{locale, page{}}
 			who, click := s.WhoDecides(x.set, x.o, x.askers...), s.Refused(refused, x.set, x.o, x.askers...)
-			if strings.Contains(who, words[0]) != x.nobody || !strings.Contains(click, who) ||
-				strings.Contains(click, words[1]) == x.nobody {
-				t.Errorf("%s, %s: %q, at the click %q", x.name, locale, who, click)
-			}
+			expect.That(t, strings.Contains(who, words[0]) == x.nobody && strings.Contains(click, who) &&
+				strings.Contains(click, words[1]) != x.nobody, "%s, %s: %q, at the click %q", x.name, locale, who, click)
 		}
 	}
 }
@@ -129,9 +127,8 @@ func TestEveryClassHasANote(t *testing.T) {
 		expect.That(t, ok, "%s: is there a note?", class)
 		for _, locale := range language.All {
 			s := Surface{locale, page{}}
-			if err != nil && (ClassOf(err) != class || s.Note(err) == s.Note(errors.New("boom")) || s.Note(err) == "") {
-				t.Errorf("%s: %s has the note of any error", locale, class)
-			}
+			expect.That(t, err == nil || ClassOf(err) == class && s.Note(err) != s.Note(errors.New("boom")) &&
+				s.Note(err) != "", "%s: %s has the note of any error", locale, class)
 		}
 	}
 }
@@ -179,8 +176,7 @@ func TestEveryRefusalOfAnActHasASentence(t *testing.T) {
 	source := string(expect.Value(os.ReadFile("../domain/circulation/act.go"))(t))
 	known := map[string]bool{"turn_over": true, "author": true, "self_principal": true, "self_successor": true,
 		"no_organisation": true, "no_channel": true, "no_delegation": true, "no_admin": true, "no_successor": true,
-		"no_others": true, "period": true, "no_below": true, "no_employee": true,
-		"only_employees": true}
+		"no_others": true, "period": true, "no_below": true, "no_employee": true, "only_employees": true}
 	for _, m := range regexp.MustCompile(`Why\w+ +Why = "(\w+)"`).FindAllStringSubmatch(source, -1) {
 		known[m[1]] = m[1] != string(circulation.WhyFound) // whose sentence says what was not found
 	}
@@ -212,8 +208,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 			desk("課長", 1, "U2"), desk("経理", 2, "U3", "U4"), desk("部長", 1, "U5")}}}
 	act := func(kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act)) circulation.Act {
 		a := circulation.Act{Form: circulation.Form, Kind: kind, Hand: person(hand), Principal: person(hand), At: at,
-			Stage: stage,
-			Hash:  "h", Surface: "slack"}
+			Stage: stage, Hash: "h", Surface: "slack"}
 		for _, change := range more {
 			change(&a)
 		}
@@ -247,8 +242,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
 			a.Text, a.For, a.To = "left", new(person("U3")),
 				new(person("U8"))
-		}),
-			"Only administrators can reassign what is asked."},
+		}), "Only administrators can reassign what is asked."},
 		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
 			a.Text, a.For, a.To, a.Found.Admin = "left", new(person("U3")), new(person("U8")), &circulation.Admin{Key: "TENANT",
 				Rev: 1}
@@ -270,6 +264,5 @@ func TestATooLateTakeBackNamesTheStageThatStamped(t *testing.T) {
 	next := &circulation.Refusal{Why: circulation.WhyNext, Stage: 2, Name: "経理"}
 	expect.Is(t, Surface{"en", page{}}.Note(next),
 		"経理 has stamped (or execution has begun), so it can't be taken back. To stop it, reject or cancel.", "en")
-	expect.Is(t, Surface{"ja", page{}}.Note(next),
-		"次の 経理 の承認(または実行)が始まったため、引き戻せません。止めるには却下または中止を使ってください。", "ja")
+	expect.Is(t, Surface{"ja", page{}}.Note(next), "次の 経理 の承認(または実行)が始まったため、引き戻せません。止めるには却下または中止を使ってください。", "ja")
 }

@@ -44,8 +44,7 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.MicroUSD(100 * (i + 1))}))
 	}
 	for range 6 { // its runs crash
-		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change,
-			error) {
+		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
 			return a.RestartRun(a.Head.Run, time.Now())
 		})
 		expect.NoError(t, err)
@@ -69,12 +68,10 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	}
 	settled := expect.Value(w.Load(t.Context(), ref))(t)
 	s := expect.Value(w.Summary(t.Context(), contestTenant, id))(t)
-	if died < 5 || s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "scored" || len(s.TeamResults) != 1 ||
-		len(s.FailedTeams) != 1 ||
-		s.FailedTeams[0].Reason != contest.ReasonUnfinished || settled.Contest.Status != contest.Abandoned ||
-		settled.Contest.Reason != contest.ReasonRunFailed {
-		t.Errorf("after %d crashes %+v of %+v", died, s, settled.Contest)
-	}
+	expect.That(t, died >= 5 && s.Status == contest.SummaryPartialFailure && *s.BestTeamID == "scored" &&
+		len(s.TeamResults) == 1 && len(s.FailedTeams) == 1 && s.FailedTeams[0].Reason == contest.ReasonUnfinished &&
+		settled.Contest.Status == contest.Abandoned &&
+		settled.Contest.Reason == contest.ReasonRunFailed, "after %d crashes %+v of %+v", died, s, settled.Contest)
 	u := settled.Contest.Usage
 	expect.That(t, u.Cost == 300 && u.Calls == 2 && u.ID == id, "it cost %+v", u)
 	sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, settled.Contest.CreatedAt))(t)
@@ -207,10 +204,9 @@ func testStatistics(t *testing.T, w *contestWorld) {
 	}
 	wait.Wait()
 	got := expect.Value(w.TeamStatistics(t.Context(), contestTenant, "team-001"))(t)
-	if want := (store.Statistics{TotalRounds: 5, AvgScore: 0.67, BestScore: 0.9, TotalInputTokens: 2250,
-		TotalOutputTokens: 4500}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	want := (store.Statistics{TotalRounds: 5, AvgScore: 0.67, BestScore: 0.9, TotalInputTokens: 2250,
+		TotalOutputTokens: 4500})
+	expect.That(t, got == want, "%+v, want %+v", got, want)
 	if b := expect.Value(w.TeamStatistics(t.Context(), contestTenant, "b"))(t); b.TotalRounds != 1 || b.BestScore != 0.3 {
 		t.Errorf("%+v", b)
 	}

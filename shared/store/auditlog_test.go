@@ -144,9 +144,8 @@ func testAuditOutsideTasks(t *testing.T, st *taskStore) {
 	saved := expect.Value(st.SaveToolPermission(t.Context(),
 		tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
 	p, err := st.Audit(t.Context(), tenant, AuditFilter{Resource: saved.ID}, "", 10)
-	if err != nil || len(p.Items) != 1 || p.Items[0].Action != tenancy.AuditToolPermissionUpdated {
-		t.Errorf("%+v, %v", p.Items, err)
-	}
+	expect.That(t, err == nil && len(p.Items) == 1 && p.Items[0].Action == tenancy.AuditToolPermissionUpdated, "%+v, %v",
+		p.Items, err)
 }
 
 func testAuditBounds(t *testing.T, st *taskStore) {
@@ -292,9 +291,8 @@ func TestItemsThatDifferAreSealedDifferently(t *testing.T) {
 	} {
 		r := expect.Value(seal.SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"),
 			"SK": table.Text("2026-04-18T14:30:00.000Z#1"), "v": v}))(t)
-		if slices.Contains(seen, string(r.Content)) || !r.At.Equal(at()) {
-			t.Errorf("%T %v: %s at %v", v, v, r.Content, r.At)
-		}
+		expect.That(t, !slices.Contains(seen, string(r.Content)) && r.At.Equal(at()), "%T %v: %s at %v", v, v, r.Content,
+			r.At)
 		seen = append(seen, string(r.Content))
 	}
 	for _, sk := range []string{"2026-03-18T14:30:00.000Z#1", "yesterday", ""} {

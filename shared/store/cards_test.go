@@ -273,10 +273,8 @@ func testLeases(t *testing.T, st *taskStore) {
 	put(st.Store, first, lease("mine", soon), nil) // the same again is an answer that was lost
 	second := load()
 	is := second.Common().Leases
-	if len(is) != 1 || !is[0].Same(lease("mine", soon)) || is[0].Run != 1 || is[0].Pauses != 2 ||
-		!is[0].Failing.Equal(soon) {
-		t.Errorf("%+v", is)
-	}
+	expect.That(t, len(is) == 1 && is[0].Same(lease("mine", soon)) && is[0].Run == 1 && is[0].Pauses == 2 &&
+		is[0].Failing.Equal(soon), "%+v", is)
 	put(st.Store, second, lease("mine", soon.Add(time.Minute)), nil)                    // renewed
 	put(st.Store, second, lease("another", soon.Add(time.Hour)), aggregate.ErrInFlight) // as it was before
 	put(st.Store, load(), lease("", soon.Add(time.Minute)), nil)                        // released
@@ -284,9 +282,8 @@ func testLeases(t *testing.T, st *taskStore) {
 		d := dropping("PutItem", 1)
 		soon = soon.Add(time.Hour)
 		put(st.over(d, options...).Store, load(), lease("mine", soon), nil)
-		if d.dropped.Load() != 1 || !load().Common().Leases[0].Same(lease("mine", soon)) {
-			t.Error("no answer was lost, or it is not there")
-		}
+		expect.That(t, d.dropped.Load() == 1 && load().Common().Leases[0].Same(lease("mine", soon)),
+			"no answer was lost, or it is not there")
 	}
 	last := load().Root().Common()
 	was := first.Root().Common()
@@ -300,9 +297,7 @@ func testClaimBeside(t *testing.T, st *taskStore) {
 	decided(t, st, ref, extract, beginPrompt, finishPrompt, approvePrompt, beginProcess, finishProcess(1), approveProcess,
 		start)
 	read, _, err := st.ToolPermission(t.Context(), tenant, "list_departments")
-	if err != nil || !read.Allowed {
-		t.Fatal(read, err)
-	}
+	expect.Must(t, err == nil && read.Allowed, "%v %v", read, err)
 	a := loaded(t, st, ref)
 	p := read
 	p.Allowed = false

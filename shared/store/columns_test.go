@@ -90,7 +90,8 @@ func writeColumns(t *testing.T, st *taskStore) columnTasks {
 		}
 		expect.Value(st.SaveIntegration(t.Context(), x, approver(), at()))(t)
 	}
-	expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"}, approver(), at()))(t)
+	expect.Value(st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_slack_dm"},
+		approver(), at()))(t)
 	for _, ref := range []aggregate.Ref{tasks.finished, tasks.failed, tasks.cancelled} {
 		expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at().Add(-time.Minute)))(t)
 		expect.NoError(t, st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "hash", nil))
@@ -123,21 +124,24 @@ func testColumns(t *testing.T, st *taskStore) {
 	t.Logf("compared %v", slices.Sorted(maps.Keys(seen)))
 	t.Run("an execution's error is a sentence, its code beside it", func(t *testing.T) { testErrorColumns(t, st, tasks) })
 	t.Run("a result is itself, and comes back", func(t *testing.T) {
-		expect.Same(t, &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}, loaded(t, st, tasks.failed).Execution().Results[0].Result)
+		expect.Same(t, &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12},
+			loaded(t, st, tasks.failed).Execution().Results[0].Result)
 	})
 }
 
 func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 	sk := task.ExecutionKey(1, 1)
 	it := raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, sk)
-	if got := table.TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました (calculate_overtime)。") || table.TextOf(it, "error_code") != string(task.ReasonToolFailed) {
+	if got := table.TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました (calculate_overtime)。") ||
+		table.TextOf(it, "error_code") != string(task.ReasonToolFailed) {
 		t.Errorf("error %q, error_code %q", got, table.TextOf(it, "error_code"))
 	}
 	decided(t, st, tasks.running, func(a *task.Aggregate) (aggregate.Change, error) {
 		a.Execution().Terms.Locale = "en"
 		return failing(a)
 	})
-	if got := table.TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
+	if got := table.TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got,
+		"A tool call failed (calculate_overtime).") {
 		t.Errorf("in English: %q", got)
 	}
 	for _, ref := range []aggregate.Ref{tasks.finished, tasks.cancelled} {
@@ -163,7 +167,8 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 		"what would be lossy": {aggregate.Blob{JSON: `{"a":1e400}`, Bytes: 11}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
+			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1",
+				Result: &c.result}, {StepID: "step-2"}}}
 			it := expect.Value(table.Pack("execution", "PK", e.Key(), &e))(t)
 			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
 			expect.That(t, (entry["result_bytes"] != nil) == c.object, "stored as %v", entry)
@@ -173,9 +178,8 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 			if name == "an object" { // members are sorted then
 				c.result.JSON = `{"bytes":1,"s3_key":"its own"}`
 			}
-			if !reflect.DeepEqual(c.result, got) || back.Results[1].Result != nil {
-				t.Errorf("it comes back as %+v", back.Results)
-			}
+			expect.That(t, reflect.DeepEqual(c.result, got) && back.Results[1].Result == nil, "it comes back as %+v",
+				back.Results)
 		})
 	}
 }

@@ -356,7 +356,6 @@ func testHinderedWrites(t *testing.T, st *taskStore) {
 		})
 	}
 	a := loaded(t, st, ref)
-	if len(a.Waits) != 0 || a.Card("CARD#task").State != aggregate.CardPosting {
-		t.Errorf("waits %v, the card is %s", a.Waits, a.Card("CARD#task").State)
-	}
+	expect.That(t, len(a.Waits) == 0 && a.Card("CARD#task").State == aggregate.CardPosting, "waits %v, the card is %s",
+		a.Waits, a.Card("CARD#task").State)
 }

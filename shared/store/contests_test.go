@@ -66,16 +66,13 @@ func testExamples(t *testing.T, w *contestWorld) {
 
 	summary := expect.Value(w.Summary(t.Context(), contestTenant, published))(t)
 	expect.Same(t, results, summary.TeamResults)
-	if summary.Status != contest.SummaryCompleted || *summary.BestTeamID != "team-001" || *summary.BestScore != 0.85 ||
-		summary.TotalTeams != 2 || summary.UserPrompt != "データ分析を実行してください" {
-		t.Errorf("%+v", summary)
-	}
+	expect.That(t, summary.Status == contest.SummaryCompleted && *summary.BestTeamID == "team-001" &&
+		*summary.BestScore == 0.85 && summary.TotalTeams == 2 && summary.UserPrompt == "データ分析を実行してください", "%+v", summary)
 	got, said, err := w.LoadRoundHistory(t.Context(), contestTenant, published, "team-001", 1)
 	expect.NoError(t, err)
-	if got == nil || got.TeamName != "Alpha Team" || got.Submissions[0].Content != record.Submissions[0].Content ||
-		got.TotalUsage().OutputTokens != 100 || len(said) != 4 {
-		t.Errorf("%+v, %d messages", got, len(said))
-	}
+	expect.That(t, got != nil && got.TeamName == "Alpha Team" &&
+		got.Submissions[0].Content == record.Submissions[0].Content && got.TotalUsage().OutputTokens == 100 &&
+		len(said) == 4, "%+v, %d messages", got, len(said))
 	for _, none := range []struct {
 		execution, team string
 		round           int
@@ -87,12 +84,10 @@ func testExamples(t *testing.T, w *contestWorld) {
 		}
 	}
 	board := expect.Value(w.Board(t.Context(), contestTenant, store.ContestFilter{}, "", 0))(t)
-	if len(board.Items) != 2 || board.Items[0].TeamName != "Alpha Team" || board.Items[0].RoundNumber != 1 ||
-		board.Items[0].EvaluationScore != 0.85 ||
-		board.Items[0].EvaluationFeedback != results[0].EvaluationFeedback ||
-		board.Items[0].SubmissionFormat != "structured_json" || board.Items[0].CreatedAt.IsZero() || !board.Items[0].IsBest {
-		t.Errorf("%+v", board.Items)
-	}
+	expect.That(t, len(board.Items) == 2 && board.Items[0].TeamName == "Alpha Team" && board.Items[0].RoundNumber == 1 &&
+		board.Items[0].EvaluationScore == 0.85 && board.Items[0].EvaluationFeedback == results[0].EvaluationFeedback &&
+		board.Items[0].SubmissionFormat == "structured_json" && !board.Items[0].CreatedAt.IsZero() &&
+		board.Items[0].IsBest, "%+v", board.Items)
 	info := expect.Value(json.Marshal(board.Items[0].UsageInfo))(t)
 	expect.That(t, string(info) == `{"input_tokens":450,"output_tokens":900,"requests":3}`, "%s", info)
 	if _, err := w.Summary(t.Context(), contestTenant, contest.NewID()); !errors.Is(err, aggregate.ErrNotFound) {
@@ -111,14 +106,11 @@ func testUpsert(t *testing.T, w *contestWorld) {
 	expect.Value(w.SaveRound(t.Context(), teams[0].Ref(), again))(t)
 	second := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
 	r, s := first.Rounds[0], second.Rounds[0]
-	if r.ID != s.ID || r.TeamName != s.TeamName || !r.CreatedAt.Equal(s.CreatedAt) || len(second.Rounds) != 1 ||
-		len(second.Board) != 1 {
-		t.Errorf("%+v", s)
-	}
+	expect.That(t, r.ID == s.ID && r.TeamName == s.TeamName && r.CreatedAt.Equal(s.CreatedAt) &&
+		len(second.Rounds) == 1 && len(second.Board) == 1, "%+v", s)
 	b, c := first.Board[0], second.Board[0]
-	if b.ID != c.ID || b.TeamName != c.TeamName || !b.CreatedAt.Equal(c.CreatedAt) || c.EvaluationScore != 0.4 {
-		t.Errorf("%+v", c)
-	}
+	expect.That(t, b.ID == c.ID && b.TeamName == c.TeamName && b.CreatedAt.Equal(c.CreatedAt) && c.EvaluationScore == 0.4,
+		"%+v", c)
 	record, _, err := w.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
 	expect.NoError(t, err)
 	expect.That(t, record.Submissions[0].Content == "別の結果", "%+v", record)
@@ -146,20 +138,17 @@ func testLarge(t *testing.T, w *contestWorld) {
 	big.Record.Submissions[0].Content = strings.Repeat("<調べた結果>", 20_000)
 	expect.Value(w.SaveRound(t.Context(), teams[0].Ref(), big))(t)
 	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
-	if r := team.Rounds[0]; r.SubmissionContent.S3Key == "" || r.MemberSubmissionsRecord.S3Key == "" ||
-		r.MessageHistory.S3Key != "" || team.Board[0].SubmissionS3Key != r.SubmissionContent.S3Key {
-		t.Errorf("%+v", r)
-	}
+	r := team.Rounds[0]
+	expect.That(t, r.SubmissionContent.S3Key != "" && r.MemberSubmissionsRecord.S3Key != "" &&
+		r.MessageHistory.S3Key == "" && team.Board[0].SubmissionS3Key == r.SubmissionContent.S3Key, "%+v", r)
 	expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
 	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
 	summary := expect.Value(w.Summary(t.Context(), contestTenant, id))(t)
 	record, _, err := w.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
 	expect.NoError(t, err)
-	if summary.Summary.TeamResults.S3Key == "" ||
-		summary.TeamResults[0].SubmissionContent != big.Result.SubmissionContent ||
-		record.Submissions[0].Content != big.Record.Submissions[0].Content {
-		t.Error("it did not come back whole")
-	}
+	expect.That(t, summary.Summary.TeamResults.S3Key != "" &&
+		summary.TeamResults[0].SubmissionContent == big.Result.SubmissionContent &&
+		record.Submissions[0].Content == big.Record.Submissions[0].Content, "it did not come back whole")
 }
 
 func testBoard(t *testing.T, w *contestWorld) {
@@ -209,16 +198,12 @@ func testSettle(t *testing.T, w *contestWorld) {
 		t.Errorf("settled by a run that is not the contest's: %v", err)
 	}
 	settled := expect.Value(w.Settle(t.Context(), ref, 1))(t)
-	if settled.Summary.Status != contest.SummaryPartialFailure || *settled.Summary.BestTeamID != "scored" ||
-		len(settled.Summary.FailedTeams) != 2 || len(settled.Summary.Places) != 1 {
-		t.Errorf("%+v", settled.Summary)
-	}
+	expect.That(t, settled.Summary.Status == contest.SummaryPartialFailure && *settled.Summary.BestTeamID == "scored" &&
+		len(settled.Summary.FailedTeams) == 2 && len(settled.Summary.Places) == 1, "%+v", settled.Summary)
 	for i, why := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
 		expect.Is(t, settled.Summary.FailedTeams[i].Reason, why, "team %d failed because of", i+2)
 	}
-	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); !over {
-		t.Error("teams may go on")
-	}
+	expect.That(t, expect.Value(w.Over(t.Context(), ref, 1))(t), "teams may go on")
 	again := expect.Value(w.Settle(t.Context(), ref, 1))(t)
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 	if _, err := w.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "scored"),
@@ -229,10 +214,8 @@ func testSettle(t *testing.T, w *contestWorld) {
 	none := contest.NewID()
 	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
 	failed := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, none), 1))(t)
-	if failed.Summary.Status != contest.SummaryFailed || failed.Summary.BestTeamID != nil ||
-		failed.Summary.BestScore != nil {
-		t.Errorf("%+v", failed.Summary)
-	}
+	expect.That(t, failed.Summary.Status == contest.SummaryFailed && failed.Summary.BestTeamID == nil &&
+		failed.Summary.BestScore == nil, "%+v", failed.Summary)
 	s := expect.Value(w.Summary(t.Context(), contestTenant, none))(t)
 	expect.That(t, s.TeamResults != nil && len(s.TeamResults) == 0, "%+v", s.TeamResults)
 }
@@ -328,15 +311,13 @@ func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
 				case !errors.As(err, new(aggregate.ErrFull)) || !errors.Is(missing, aggregate.ErrNotFound):
 					t.Errorf("%v, and of it there is %v", err, missing)
 				}
-				if again := w.settled(t, all[i]); !errors.As(err, new(aggregate.ErrFull)) &&
-					!errors.Is(again, aggregate.ErrExists) {
-					t.Errorf("the same one again: %v", again)
-				}
+				again := w.settled(t, all[i])
+				expect.That(t, errors.As(err, new(aggregate.ErrFull)) || errors.Is(again, aggregate.ErrExists),
+					"the same one again: %v", again)
 			}
 			sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
-			if begun != tt.fit || sums.Day != aggregate.MicroUSD(tt.fit)*aggregate.USD(1) {
-				t.Errorf("%d of %d began, the day counts %s", begun, tt.contests, sums.Day)
-			}
+			expect.That(t, begun == tt.fit && sums.Day == aggregate.MicroUSD(tt.fit)*aggregate.USD(1),
+				"%d of %d began, the day counts %s", begun, tt.contests, sums.Day)
 		})
 	}
 }

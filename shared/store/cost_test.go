@@ -138,9 +138,8 @@ func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 			first = costs
 		}
 		for name, is := range costs {
-			if is > first[name]+1 || is > 12 {
-				t.Errorf("%s of %d rows reads %v units, of 10 rows %v", name, rows, is, first[name])
-			}
+			expect.That(t, is <= first[name]+1 && is <= 12, "%s of %d rows reads %v units, of 10 rows %v", name, rows, is,
+				first[name])
 		}
 	}
 }
@@ -168,7 +167,8 @@ func (w *contestWorld) fill(t *testing.T, server *storetest.Server, rows int) st
 	var writes []types.WriteRequest
 	flush := func() {
 		if len(writes) > 0 {
-			expect.Value(w.db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.table: writes}}))(t)
+			expect.Value(w.db.BatchWriteItem(t.Context(),
+				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.table: writes}}))(t)
 		}
 		writes = nil
 	}
@@ -181,7 +181,8 @@ func (w *contestWorld) fill(t *testing.T, server *storetest.Server, rows int) st
 		it := map[string]types.AttributeValue{
 			"PK": text(fmt.Sprintf("TEAM#%s#%s.%d", contestTenant, b.ExecutionID,
 				i)), "SK": text(b.Key()), "type": text(b.Type()),
-			"team_id": text(b.TeamID), "evaluation_feedback": text(strings.Repeat("とても良い案です。", 12)), "submission_content": text(strings.Repeat("稟", 300)),
+			"team_id": text(b.TeamID), "evaluation_feedback": text(strings.Repeat("とても良い案です。",
+				12)), "submission_content": text(strings.Repeat("稟", 300)),
 		}
 		for _, x := range b.Indexes(nil) {
 			it[fmt.Sprintf("GSI%dPK", x.N)], it[fmt.Sprintf("GSI%dSK", x.N)] = text(x.PK), text(x.SK)

@@ -60,10 +60,8 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	}
 	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{tenancy.DayOf(a.Head.ChangedAt)}))(t)[0]
 	took, _, known := got.Within(0.5)
-	if got.Tasks != 1 || got.Decided(tenancy.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute ||
-		took > 8*time.Minute {
-		t.Errorf("of %d facts: %+v, up to %v", len(facts), got, took)
-	}
+	expect.That(t, got.Tasks == 1 && got.Decided(tenancy.Approved) == 1 && got.Spent.Cost == 5 && known &&
+		took >= 5*time.Minute && took <= 8*time.Minute, "of %d facts: %+v, up to %v", len(facts), got, took)
 }
 
 // countedBy returns a fact with all numbers set.
@@ -211,20 +209,17 @@ func testNoPlace(t *testing.T, other *taskStore) {
 			second := created(t, st, 2)
 			_, err := st.Decide(t.Context(), second, accept(x))
 			var full aggregate.ErrFull
-			if !errors.As(err, &full) || full.Reason != tt.reason || full.Most != 1 || errors.Is(err, aggregate.ErrConflict) {
-				t.Fatalf("%v", err)
-			}
+			expect.Must(t, errors.As(err, &full) && full.Reason == tt.reason && full.Most == 1 &&
+				!errors.Is(err, aggregate.ErrConflict), "%v", err)
 			if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
 				t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
 			}
 			expect.Is(t, tt.hour != (tenancy.Limit{}), !full.Until.IsZero(), "until %v", full.Until)
 			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
-			if e := a.Head.Ended; e == nil || e.As != task.TaskRefused || e.Detail != "1" {
-				t.Errorf("%+v", e)
-			}
-			if n := countAudit(t, st, second, task.AuditTaskRefused); n != 1 {
-				t.Errorf("%d audit entries", n)
-			}
+			e := a.Head.Ended
+			expect.That(t, e != nil && e.As == task.TaskRefused && e.Detail == "1", "%+v", e)
+			n := countAudit(t, st, second, task.AuditTaskRefused)
+			expect.That(t, n == 1, "%d audit entries", n)
 			if open, _ := places(t, st, second, "*"); open != 1 {
 				t.Errorf("%d open", open)
 			}

@@ -75,9 +75,8 @@ func testVersionsAtOnce(t *testing.T, st *taskStore) {
 	}
 	all.Wait()
 	a := loaded(t, st, ref)
-	if len(a.Prompts) != 2 || a.Prompt().Version != 2 || len(a.Cards) != 3 {
-		t.Errorf("%d prompts, version %d, %d cards; want 2, 2, 3", len(a.Prompts), a.Prompt().Version, len(a.Cards))
-	}
+	expect.That(t, len(a.Prompts) == 2 && a.Prompt().Version == 2 && len(a.Cards) == 3,
+		"%d prompts, version %d, %d cards; want 2, 2, 3", len(a.Prompts), a.Prompt().Version, len(a.Cards))
 }
 
 func testRevisionsAtOnce(t *testing.T, st *taskStore) {
@@ -130,9 +129,8 @@ func testDecidedAgain(t *testing.T, st *taskStore) {
 		return does(a, circulation.Stamp, a.Prompts[0].ID, "", by, at())
 	})
 	var late aggregate.ErrDecided
-	if !errors.As(err, &late) || late.By != approver().ID || calls != 2 {
-		t.Errorf("%v after %d calls, want ErrDecided by %s after 2", err, calls, approver().ID)
-	}
+	expect.That(t, errors.As(err, &late) && late.By == approver().ID && calls == 2,
+		"%v after %d calls, want ErrDecided by %s after 2", err, calls, approver().ID)
 }
 
 func testLastingConflict(t *testing.T, st *taskStore) {
@@ -142,9 +140,8 @@ func testLastingConflict(t *testing.T, st *taskStore) {
 		calls++
 		return aggregate.Change{}, aggregate.ErrConflict
 	})
-	if !errors.Is(err, aggregate.ErrConflict) || calls != tornReads {
-		t.Errorf("%v after %d calls, want ErrConflict after %d", err, calls, tornReads)
-	}
+	expect.That(t, errors.Is(err, aggregate.ErrConflict) && calls == tornReads,
+		"%v after %d calls, want ErrConflict after %d", err, calls, tornReads)
 }
 
 func testRefusalAtOnce(t *testing.T, st *taskStore) {
@@ -232,9 +229,8 @@ func testBothGivePlacesBack(t *testing.T, st *taskStore) {
 		}
 		return x, y, err
 	})
-	if n, _ := st.Quota(t.Context(), tenant, "OPEN#*"); err != nil || n != 0 {
-		t.Errorf("%v, %d places are taken", err, n)
-	}
+	n, _ := st.Quota(t.Context(), tenant, "OPEN#*")
+	expect.That(t, err == nil && n == 0, "%v, %d places are taken", err, n)
 }
 
 func testHeadlessBesideAnother(t *testing.T, st *taskStore) {
@@ -311,13 +307,10 @@ func cancelAndReject(t *testing.T, st *taskStore, first, second aggregate.Ref, m
 func wantBoth(t *testing.T, st *taskStore, first, second aggregate.Ref) {
 	t.Helper()
 	a, b := loaded(t, st, first), loaded(t, st, second)
-	if a.Head.Ended == nil || b.Prompt().Status != aggregate.Rejected {
-		t.Errorf("the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
-	}
-	if n, m := countAudit(t, st, first, task.AuditTaskCancelled), countAudit(t, st, second,
-		task.AuditPromptRejected); n != 1 || m != 1 {
-		t.Errorf("%d and %d audit entries", n, m)
-	}
+	expect.That(t, a.Head.Ended != nil && b.Prompt().Status == aggregate.Rejected,
+		"the one ended %v, the other's prompt is %s", a.Head.Ended, b.Prompt().Status)
+	n, m := countAudit(t, st, first, task.AuditTaskCancelled), countAudit(t, st, second, task.AuditPromptRejected)
+	expect.That(t, n == 1 && m == 1, "%d and %d audit entries", n, m)
 }
 
 // charge gives a task a new revision without changing its state.
@@ -340,13 +333,11 @@ func testNotReadAgain(t *testing.T, st *taskStore) {
 	a := decided(t, st, ref, rejectPrompt)
 	count := &counter{}
 	a = expect.Value(st.over(count).DecideOn(t.Context(), a, beginPrompt))(t)
-	if calls := count.calls.Load(); calls != 1 {
-		t.Errorf("%d calls, want the one that commits", calls)
-	}
-	if stored, err := st.Load(t.Context(), ref); err != nil || stored.Head.Rev != a.Head.Rev ||
-		stored.Prompt().Version != 2 {
-		t.Errorf("stored revision %d, version %d, %v; returned %d", stored.Head.Rev, stored.Prompt().Version, err, a.Head.Rev)
-	}
+	calls := count.calls.Load()
+	expect.That(t, calls == 1, "%d calls, want the one that commits", calls)
+	stored, err := st.Load(t.Context(), ref)
+	expect.That(t, err == nil && stored.Head.Rev == a.Head.Rev && stored.Prompt().Version == 2,
+		"stored revision %d, version %d, %v; returned %d", stored.Head.Rev, stored.Prompt().Version, err, a.Head.Rev)
 }
 
 func testApprovalBehind(t *testing.T, st *taskStore) {
@@ -378,9 +369,8 @@ func testRefusalBehind(t *testing.T, st *taskStore) {
 			}
 			return approvePrompt(a)
 		})
-		if err != nil || asked != 2 || a.Prompt().Status != aggregate.Approved || loaded(t, st, ref).Uses != nil {
-			t.Errorf("%s: asked %d times, %v; want the second answer to count", name, asked, err)
-		}
+		expect.That(t, err == nil && asked == 2 && a.Prompt().Status == aggregate.Approved && loaded(t, st, ref).Uses == nil,
+			"%s: asked %d times, %v; want the second answer to count", name, asked, err)
 	}
 }
 
@@ -391,7 +381,6 @@ func testLostOnKnownRows(t *testing.T, st *taskStore) {
 	after, err := st.over(&forgetful{drop}).DecideOn(t.Context(), a, beginPrompt)
 	expect.Must(t, err == nil && drop.dropped.Load() == 1, "%v, %d answers were lost", err, drop.dropped.Load())
 	stored, err := st.Load(t.Context(), ref)
-	if err != nil || len(stored.Prompts) != 2 || stored.Head.Rev != after.Head.Rev {
-		t.Errorf("%d prompts at revision %d, returned %d: %v", len(stored.Prompts), stored.Head.Rev, after.Head.Rev, err)
-	}
+	expect.That(t, err == nil && len(stored.Prompts) == 2 && stored.Head.Rev == after.Head.Rev,
+		"%d prompts at revision %d, returned %d: %v", len(stored.Prompts), stored.Head.Rev, after.Head.Rev, err)
 }

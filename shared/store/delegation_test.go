@@ -183,10 +183,9 @@ func testFurther(t *testing.T, st *taskStore) {
 		if s := expect.Value(st.Settings(t.Context(), tenant))(t); s.FurtherDay != aggregate.USD(want) {
 			t.Errorf("%s is bounded by %s", tenant, s.FurtherDay)
 		}
-		if owner, further, err := st.Further(t.Context(), tenant); err != nil || further != (want > 0) || further &&
-			tenant == second.ID && owner.TeamID != "T0SECOND" {
-			t.Errorf("%s is another: %v, %+v, %v", tenant, further, owner, err)
-		}
+		owner, further, err := st.Further(t.Context(), tenant)
+		expect.That(t, err == nil && further == (want > 0) && (!further || tenant != second.ID ||
+			owner.TeamID == "T0SECOND"), "%s is another: %v, %+v, %v", tenant, further, owner, err)
 	}
 	for _, usd := range []string{"", "0", "-1", "x", "NaN", "0.0000001"} {
 		expect.That(t, st.CapFurther(usd) != nil, "%q is taken", usd)

@@ -149,9 +149,8 @@ func testHandled(t *testing.T, st *taskStore, all []aggregate.Ref) {
 		t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
 	}
 	expect.NoError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
-	if slices.Contains(due(t, st, later.Add(-time.Millisecond)), all[0]) || !slices.Contains(due(t, st, later), all[0]) {
-		t.Error("it is not due at the later time")
-	}
+	expect.That(t, !slices.Contains(due(t, st, later.Add(-time.Millisecond)), all[0]) &&
+		slices.Contains(due(t, st, later), all[0]), "it is not due at the later time")
 	if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 0 || h.Rev != 1 {
 		t.Errorf("%d failures at rev %d, %v", h.SweepFailures, h.Rev, err)
 	}
@@ -159,9 +158,8 @@ func testHandled(t *testing.T, st *taskStore, all []aggregate.Ref) {
 
 func testEndedNeverDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
 	expect.NoError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
-	if slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]) || dueAt(t, st, all[1]) != nil {
-		t.Error("it is still due")
-	}
+	expect.That(t, !slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]) && dueAt(t, st, all[1]) == nil,
+		"it is still due")
 	decided(t, st, all[1], extract)
 	expect.That(t, slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]), "it is not due after a change")
 }
@@ -193,8 +191,7 @@ func testShown(t *testing.T, st *taskStore) {
 		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 4}) }, 5},
 		{"none, to be drawn again", func() error { return st.Redraw(t.Context(), ref) }, 0},
 		{"what was drawn before that was asked for", func() error {
-			return st.Shown(t.Context(), ref,
-				aggregate.Head{Rev: 5})
+			return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5})
 		}, 0},
 		{"again", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5, Redraws: 1}) }, 5},
 	} {
@@ -235,9 +232,7 @@ func testShown(t *testing.T, st *taskStore) {
 
 func testShownByCard(t *testing.T, st *taskStore) {
 	ref := created(t, st, 2)
-	if _, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()))(t)
 	h := headOf(t, st, ref).Head
 	show := func(hash string, all *aggregate.Head) error {
 		return errors.Join(st.ForgetCard(t.Context(), ref, "CARD#task", "1.000001", "me"),
@@ -393,8 +388,7 @@ func FuzzWait(f *testing.F) {
 		expect.Must(t, err == nil, "%+v: %v", want, err)
 		a.Add(r)
 		expect.Same(t, []aggregate.Wait{want}, a.Waits)
-		if len(a.Rows()) != 0 || a.Head.TaskID != "1" || want.Key() != "WAIT#"+gate {
-			t.Errorf("%q is taken for another row: %v", want.Key(), a.Rows())
-		}
+		expect.That(t, len(a.Rows()) == 0 && a.Head.TaskID == "1" && want.Key() == "WAIT#"+gate,
+			"%q is taken for another row: %v", want.Key(), a.Rows())
 	})
 }

@@ -200,9 +200,8 @@ func TestAListSaysWhoAskedAndKeepsWhatIsWanted(t *testing.T) {
 		t.Errorf("of the two newest: %q, next %q", got, next)
 	}
 	titles := expect.Value(s.Titled(t.Context(), first.Tenant, first.ID, third.ID, "01NONE", "#"))(t)
-	if len(titles) != 2 || titles[third.ID].Title != "third" || titles[third.ID].Requester() != "U0ONE" {
-		t.Errorf("%+v", titles)
-	}
+	expect.That(t, len(titles) == 2 && titles[third.ID].Title == "third" && titles[third.ID].Requester() == "U0ONE",
+		"%+v", titles)
 	others := expect.Value(s.Titled(t.Context(), "01OTHER", first.ID))(t)
 	expect.That(t, len(others) == 0, "another tenant's are read: %+v", others)
 	requests := expect.Value(s.Requests(t.Context(), first.Tenant, first.ID))(t)
@@ -244,12 +243,10 @@ func testRetries(t *testing.T, w *contestWorld, server *storetest.Server) {
 		broken.tried.Store(0)
 		_, err := x.SaveRound(t.Context(), teams[0].Ref(), played(id, "a", 1, 0.5))
 		var given *contest.DatabaseWriteError
-		if (err == nil) != tt.saved || !tt.saved && (!errors.As(err, &given) || given.Attempts != 4) {
-			t.Errorf("%d failures: %v", tt.fails, err)
-		}
-		if !slices.Equal(waited, tt.waits) || broken.tried.Load() != tt.tries {
-			t.Errorf("%d failures: waited %v, tried %d times", tt.fails, waited, broken.tried.Load())
-		}
+		expect.That(t, (err == nil) == tt.saved && (tt.saved || errors.As(err, &given) && given.Attempts == 4),
+			"%d failures: %v", tt.fails, err)
+		expect.That(t, slices.Equal(waited, tt.waits) && broken.tried.Load() == tt.tries,
+			"%d failures: waited %v, tried %d times", tt.fails, waited, broken.tried.Load())
 	}
 	waited = nil
 	broken.left.Store(0)

@@ -37,9 +37,8 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (table.Page[T
 	var out []T
 	for cursor := ""; ; {
 		p := expect.Value(list(cursor))(t)
-		if len(p.Items) > limit || len(p.Items) == 0 && p.Next != "" || len(p.Items) < limit && p.Next != "" {
-			t.Fatalf("a page of %d of %d with next %q", len(p.Items), limit, p.Next)
-		}
+		expect.Must(t, len(p.Items) <= limit && (len(p.Items) != 0 || p.Next == "") &&
+			(len(p.Items) >= limit || p.Next == ""), "a page of %d of %d with next %q", len(p.Items), limit, p.Next)
 		expect.Must(t, !strings.ContainsAny(p.Next, "+/=&?# "), "cursor %q is not safe in a URL", p.Next)
 		out = append(out, p.Items...)
 		if cursor = p.Next; cursor == "" {
@@ -263,9 +262,8 @@ func testBack(t *testing.T, st *taskStore) {
 				}
 				last = next
 				there = append(there, idsOf(last))
-				if last.Prev == "" || c.most > 0 && last.Looked > c.most {
-					t.Fatalf("page %d has the one before at %q, and looked at %d", len(there), last.Prev, last.Looked)
-				}
+				expect.Must(t, last.Prev != "" && (c.most <= 0 || last.Looked <= c.most),
+					"page %d has the one before at %q, and looked at %d", len(there), last.Prev, last.Looked)
 			}
 			expect.Must(t, len(there) >= 3, "%d pages tell nothing", len(there))
 			for n := len(there) - 2; n >= 0; n-- {
@@ -273,9 +271,8 @@ func testBack(t *testing.T, st *taskStore) {
 				last = list(last.Prev)
 				expect.Same(t, there[n], idsOf(last))
 			}
-			if last.Prev != "" && (c.most == 0 || list(last.Prev).Looked > 0) {
-				t.Errorf("there is a page before the first: %q", last.Prev)
-			}
+			expect.That(t, last.Prev == "" || c.most != 0 && list(last.Prev).Looked <= 0,
+				"there is a page before the first: %q", last.Prev)
 			expect.Same(t, there[1], idsOf(list(last.Next)))
 		})
 	}
@@ -321,9 +318,8 @@ func testRowsAt(t *testing.T, st *taskStore) {
 	strange.ID = "#"
 	got := expect.Value(RowsAt[task.Request](t.Context(), st.Store,
 		[]Place{at(first), at(another), at(strange), at(second), at(first), {first, "TASK"}}))(t)
-	if len(got) != 2 || got[at(first)].Text == "" || got[at(second)].MessageTS == got[at(first)].MessageTS {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, len(got) == 2 && got[at(first)].Text != "" && got[at(second)].MessageTS != got[at(first)].MessageTS,
+		"%+v", got)
 	if got := expect.Value(RowsAt[task.Request](t.Context(), st.Store, nil))(t); len(got) != 0 {
 		t.Errorf("%+v of no places", got)
 	}

@@ -107,9 +107,8 @@ func testLaterSchema(t *testing.T, st *taskStore, ref aggregate.Ref) {
 	defer change(t, st, ref, "REQUEST", "schema_version", 1)
 	_, err := st.Load(t.Context(), ref)
 	var newer table.ErrNewerSchema
-	if !errors.As(err, &newer) || newer.Version != 2 || !strings.HasSuffix(newer.Item, "REQUEST") {
-		t.Errorf("%v, want ErrNewerSchema of version 2 naming REQUEST", err)
-	}
+	expect.That(t, errors.As(err, &newer) && newer.Version == 2 && strings.HasSuffix(newer.Item, "REQUEST"),
+		"%v, want ErrNewerSchema of version 2 naming REQUEST", err)
 }
 
 func testLaterType(t *testing.T, st *taskStore, ref aggregate.Ref) {

@@ -48,8 +48,7 @@ func company(t *testing.T, people int, first string) (*organisation.Organisation
 			parent = fmt.Sprintf("D%d", (i/10-1)/5)
 		}
 		fmt.Fprintf(&b, "%05d,%s,person.%d@a-company-with-a-long-name.example,D%d,第 %d 課,%s,%s,,,employee,,\n", i,
-			name, i, i/10,
-			i/10, parent, position)
+			name, i, i/10, i/10, parent, position)
 		accounts = append(accounts, organisation.Account{ID: fmt.Sprintf("U0%09d", i),
 			Mails: []string{fmt.Sprintf("Person.%d@a-company-with-a-long-name.example", i)}})
 	}
@@ -146,8 +145,7 @@ func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 	expect.Is(t, is.Organisation.SHA256(), o.SHA256())
 	expect.Is(t, is.Accounts.SHA256(), accounts.SHA256())
 	expect.That(t, is.Rev == 1 && is.SavedBy == "U0SUZUKI" && is.SavedAt.Equal(organisationsAt()) &&
-		is.SHA256 == o.SHA256(), "%+v",
-		is.OrganisationRow)
+		is.SHA256 == o.SHA256(), "%+v", is.OrganisationRow)
 	entries := w.audit(t)
 	expect.Must(t, len(entries) == 1, "%d entries", len(entries))
 	expect.Is(t, entries[0].Action, tenancy.AuditOrganisationSaved)
@@ -264,8 +262,7 @@ func TestARemovedOrganisationLeavesItsVersionAndItsRevision(t *testing.T) {
 		aggregate.ErrConflict)
 	expect.NoError(t, w.RemoveOrganisation(t.Context(), organisationTenant, 1, suzuki(), organisationsAt()))
 	expect.Fails(t, w.RemoveOrganisation(t.Context(), organisationTenant, 2, suzuki(), organisationsAt()),
-		aggregate.ErrConflict,
-		"nothing stands")
+		aggregate.ErrConflict, "nothing stands")
 	is := expect.Value(w.Current(t.Context(), organisationTenant))(t)
 	expect.That(t, is.Organisation == nil && !is.Stands() && is.Rev == 2, "%+v", is.OrganisationRow)
 	_, _, err := w.again().Version(t.Context(), organisationTenant, was.OrganisationVersion)
@@ -286,8 +283,7 @@ func TestRowsThatWereChangedAreNotBelieved(t *testing.T) {
 	e.Set("rows", strings.Replace(string(o.Canonical()), "緑川 誠", "悪川 誠", 1))
 	expect.Value(w.server.DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{TableName: &w.table,
 		Key: map[string]types.AttributeValue{"PK": table.Text(tenancy.OrganisationPartition(organisationTenant, v)),
-			"SK": table.Text("BATCH#0001")},
-		UpdateExpression: e.Update()})))(t)
+			"SK": table.Text("BATCH#0001")}, UpdateExpression: e.Update()})))(t)
 	is, err := w.again().Current(t.Context(), organisationTenant)
 	expect.Fails(t, err, store.ErrUnreadable)
 	expect.That(t, is.Rev == 1 && is.Organisation == nil, "%+v", is)

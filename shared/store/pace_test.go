@@ -157,7 +157,8 @@ func testPaceTogether(t *testing.T, st *taskStore) {
 	}
 	expect.That(t, takes(1, 2).Until.IsZero(), "calls that are left are not given")
 	short := takes(1, 2)
-	expect.That(t, short.Until.Equal(at().Add(10*time.Second)) && short.From == posts, "one post is left of two: %+v", short)
+	expect.That(t, short.Until.Equal(at().Add(10*time.Second)) && short.From == posts, "one post is left of two: %+v",
+		short)
 	expect.That(t, takes(3, 1).Until.IsZero(), "what was refused took an update")
 	short = takes(1, 0)
 	expect.That(t, short.From == updates, "a fifth update: %+v", short)
@@ -230,7 +231,8 @@ func testLine(t *testing.T, st *taskStore) {
 		got = append(got, join(0, at()))
 	}
 	got = append(got, join(1, at()), join(1, at()), join(0, at().Add(time.Minute)), join(0, at().Add(time.Minute)))
-	want := []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second, 2500 * time.Millisecond, 5 * time.Second, 62 * time.Second, 64 * time.Second}
+	want := []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second, 2500 * time.Millisecond, 5 * time.Second,
+		62 * time.Second, 64 * time.Second}
 	expect.Same(t, want, got)
 	until := take(t, st, b, 0, at())
 	expect.That(t, until.IsZero(), "a line takes calls: until %v", until)
@@ -250,7 +252,6 @@ func testLineAtOnce(t *testing.T, st *taskStore) {
 	}
 	all.Wait()
 	slices.SortFunc(places, time.Time.Compare)
-	if n := len(slices.CompactFunc(places, time.Time.Equal)); n != len(places) {
-		t.Errorf("%d places for %d", n, len(places))
-	}
+	n := len(slices.CompactFunc(places, time.Time.Equal))
+	expect.That(t, n == len(places), "%d places for %d", n, len(places))
 }

@@ -63,10 +63,8 @@ func testChoiceWaits(t *testing.T, other *taskStore) {
 		ref := created(t, st, n)
 		decided(t, st, ref, ask)
 		p, err := st.Waiting(t.Context(), tenant, "", 10)
-		if err != nil || len(p.Items) != 1 || p.Items[0].Ref.ID != ref.ID || p.Items[0].Kind != task.CardTask ||
-			p.Items[0].ID == "" || p.Items[0].DecideBy == nil {
-			t.Fatalf("%d: %+v, %v", n, p.Items, err)
-		}
+		expect.Must(t, err == nil && len(p.Items) == 1 && p.Items[0].Ref.ID == ref.ID && p.Items[0].Kind == task.CardTask &&
+			p.Items[0].ID != "" && p.Items[0].DecideBy != nil, "%d: %+v, %v", n, p.Items, err)
 		decided(t, st, ref, over)
 		if p, err := st.Waiting(t.Context(), tenant, "", 10); err != nil || len(p.Items) != 0 {
 			t.Errorf("%d: %+v, %v", n, p.Items, err)
@@ -101,10 +99,8 @@ func testPromptsWait(t *testing.T, st *taskStore, refs []aggregate.Ref) {
 	var got []string
 	for _, x := range waiting(t, st) {
 		got = append(got, x.Ref.ID)
-		if x.Kind != task.CardPrompt || x.Key != "PROMPT#0001" || x.Version != 1 || x.ID == "" || x.DecideBy == nil ||
-			x.CreatedAt.IsZero() {
-			t.Errorf("%+v", x)
-		}
+		expect.That(t, x.Kind == task.CardPrompt && x.Key == "PROMPT#0001" && x.Version == 1 && x.ID != "" &&
+			x.DecideBy != nil && !x.CreatedAt.IsZero(), "%+v", x)
 	}
 	var want []string
 	for _, r := range refs {

@@ -39,7 +39,8 @@ func open(t *testing.T, server *storetest.Server, o conversation.Opening) *world
 
 func (w *world) tell(t *testing.T, ts, text string) error {
 	t.Helper()
-	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{IdleDays: 7}, w.now))(t))
+	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{IdleDays: 7},
+		w.now))(t))
 }
 
 func (w *world) decide(t *testing.T, decide conversation.Decision) *conversation.Aggregate {
@@ -65,12 +66,18 @@ func TestSessionsInTheTable(t *testing.T) {
 	t.Run("a message comes once, into a session that nobody read", func(t *testing.T) {
 		testIngress(t, open(t, server, conversation.Opening{AgentID: "codex", IdleDays: 7}))
 	})
-	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) { testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
-	t.Run("one that is not kept is forgotten", func(t *testing.T) { testForgotten(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
+	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) {
+		testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"}))
+	})
+	t.Run("one that is not kept is forgotten", func(t *testing.T) {
+		testForgotten(t, open(t, server, conversation.Opening{AgentID: "codex"}))
+	})
 	t.Run("what nobody copied isn't committed", func(t *testing.T) {
 		testUncopied(t, open(t, server, conversation.Opening{AgentID: "codex"}))
 	})
-	t.Run("the newest lines of an output stay", func(t *testing.T) { testLog(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
+	t.Run("the newest lines of an output stay", func(t *testing.T) {
+		testLog(t, open(t, server, conversation.Opening{AgentID: "codex"}))
+	})
 	t.Run("a tenant's sessions are listed", func(t *testing.T) {
 		w := open(t, server, conversation.Opening{AgentID: "codex"})
 		for _, opener := range []string{"", "U1", "U2"} {
@@ -91,23 +98,24 @@ func TestSessionsInTheTable(t *testing.T) {
 }
 
 func testIngress(t *testing.T, w *world) {
-	if err := w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"), conversation.Opening{}, w.now))(t)); !errors.Is(err, store.ErrExists) {
+	if err := w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"), conversation.Opening{},
+		w.now))(t)); !errors.Is(err, store.ErrExists) {
 		t.Errorf("opened twice: %v", err)
 	}
 	expect.NoError(t, w.tell(t, "1775034001.000100", "more"))
 	expect.Fails(t, w.tell(t, "1775034001.000100", "more"), store.ErrExists, "told twice")
 	expect.Fails(t, w.tell(t, root, "hello"), store.ErrExists, "the first one told again")
-	c := expect.Value(conversation.Tell(conversation.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100", TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
-	if err := w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")), c); !errors.Is(err, aggregate.ErrNotFound) {
+	c := expect.Value(conversation.Tell(conversation.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100",
+		TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
+	if err := w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")),
+		c); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("a thread without a session: %v", err)
 	}
 	a := w.load(t)
-	if len(a.Inbox) != 2 || a.Head.Rev != 2 || a.Conversation.Opener != "U1" || len(w.said(t)) != 2 {
-		t.Errorf("%+v, %d wait, %v", a.Head, len(a.Inbox), w.said(t))
-	}
-	if e := a.Effects(w.now); e.Run == nil || e.Run.Name != w.ref.ID+"-1" || e.Begin != nil {
-		t.Errorf("%+v", e)
-	}
+	expect.That(t, len(a.Inbox) == 2 && a.Head.Rev == 2 && a.Conversation.Opener == "U1" && len(w.said(t)) == 2,
+		"%+v, %d wait, %v", a.Head, len(a.Inbox), w.said(t))
+	e := a.Effects(w.now)
+	expect.That(t, e.Run != nil && e.Run.Name == w.ref.ID+"-1" && e.Begin == nil, "%+v", e)
 }
 
 func testAnswer(t *testing.T, w *world) {
@@ -117,9 +125,8 @@ func testAnswer(t *testing.T, w *world) {
 	a := w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(1, seen, conversation.Answer{Text: "hi", Usage: use}, w.now)
 	})
-	if len(a.Inbox) != 1 || a.Head.Resting || a.Conversation.Usage.Cost != 7 {
-		t.Errorf("%d wait, resting %v, %v", len(a.Inbox), a.Head.Resting, a.Conversation.Usage.Cost)
-	}
+	expect.That(t, len(a.Inbox) == 1 && !a.Head.Resting && a.Conversation.Usage.Cost == 7, "%d wait, resting %v, %v",
+		len(a.Inbox), a.Head.Resting, a.Conversation.Usage.Cost)
 	if is := w.load(t); len(is.Inbox) != 1 || len(is.Cards) != 1 {
 		t.Errorf("in the table %d wait, %d cards", len(is.Inbox), len(is.Cards))
 	}
@@ -147,9 +154,8 @@ func testForgotten(t *testing.T, w *world) {
 		t.Errorf("%+v", a.Conversation)
 	}
 	w.Now = func() time.Time { return w.now.Add(25 * time.Hour) }
-	if _, err := w.Load(t.Context(), w.ref); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("a day later: %v", err)
-	}
+	_, err := w.Load(t.Context(), w.ref)
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "a day later: %v", err)
 	w.now = w.now.Add(25 * time.Hour)
 	expect.Fails(t, w.tell(t, "1775034002.000100", "hello?"), aggregate.ErrNotFound, "told a day later")
 }
@@ -172,7 +178,8 @@ func testUncopied(t *testing.T, w *world) {
 func testLog(t *testing.T, w *world) {
 	entries := func(from, n int) (out []conversation.LogEntry) {
 		for i := range n {
-			out = append(out, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: "A", Order: from + i, Text: fmt.Sprint("line ", from+i), CreatedAt: w.now, DeleteAfter: w.now.Add(time.Hour).Unix()})
+			out = append(out, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: "A", Order: from + i,
+				Text: fmt.Sprint("line ", from+i), CreatedAt: w.now, DeleteAfter: w.now.Add(time.Hour).Unix()})
 		}
 		return out
 	}
@@ -189,9 +196,8 @@ func testLog(t *testing.T, w *world) {
 	}
 	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)
 	tail := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 10))(t)
-	if len(all) != conversation.MostLines || all[0].Order != 107 || len(tail) != 10 || tail[9].Text != "line 606" {
-		t.Errorf("%d lines from %d, the tail %+v", len(all), all[0].Order, tail)
-	}
+	expect.That(t, len(all) == conversation.MostLines && all[0].Order == 107 && len(tail) == 10 &&
+		tail[9].Text == "line 606", "%d lines from %d, the tail %+v", len(all), all[0].Order, tail)
 	// A flood: the first lines are there, then only the newest ones came. More at once than are kept are not all put.
 	expect.NoError(t, w.AppendLog(t.Context(), w.ref, "B", entries(0, 20), nil))
 	flood := entries(9000, 600)

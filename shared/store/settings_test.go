@@ -78,15 +78,11 @@ func testSettingsWithAgents(t *testing.T, st *taskStore) {
 				}}}},
 		})
 		got := expect.Value(st.Settings(t.Context(), tenant))(t)
-		if len(got.Agents) != 3 || !got.Agents[0].IsDefault || !got.AISessions.Cache.Enabled || got.Name != "新" ||
-			got.SessionIdleDays != 14 {
-			t.Fatalf("%s: %+v", name, got)
-		}
+		expect.Must(t, len(got.Agents) == 3 && got.Agents[0].IsDefault && got.AISessions.Cache.Enabled && got.Name == "新" &&
+			got.SessionIdleDays == 14, "%s: %+v", name, got)
 		defs, warnings := agent.Definitions(got.Agents, nil)
-		if len(defs) != 3 || agent.Default(defs).ID != "a" || len(warnings) != 2 || warnings[0].Field != "entry" ||
-			warnings[1].Field != "capabilities" {
-			t.Errorf("%s: %+v, %v", name, defs, warnings)
-		}
+		expect.That(t, len(defs) == 3 && agent.Default(defs).ID == "a" && len(warnings) == 2 &&
+			warnings[0].Field == "entry" && warnings[1].Field == "capabilities", "%s: %+v, %v", name, defs, warnings)
 		got.Agents, got.MaxVersions = got.Agents[:1], 3
 		saved := expect.Value(st.SaveSettings(t.Context(), tenant, got, approver(), at()))(t)
 		expect.Same(t, saved, expect.Value(st.Settings(t.Context(), tenant))(t))
@@ -132,10 +128,9 @@ func testSlugMoves(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	x.Slug = "jinji"
 	expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
 	now := expect.Value(st.Tenant(t.Context(), owner.ID))(t)
-	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil ||
-		table.TextOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
-		t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
-	}
+	expect.That(t, now.Slug == "jinji" && now.Rev == 2 && raw(t, st, "SLUG#default", "SLUG") == nil &&
+		table.TextOf(raw(t, st, "SLUG#jinji", "SLUG"),
+			"tenant_id") == owner.ID, "tenant has slug %q at rev %d", now.Slug, now.Rev)
 	nobody := tenancy.DefaultSettings()
 	nobody.Slug = "nobody"
 	wantField(t, second(st.SaveSettings(t.Context(), "01NOBODY", nobody, approver(), at())), "slug")
@@ -155,9 +150,8 @@ func testSlugMovesAlone(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	x.Slug = "ringi"
 	expect.Value(st.over(m).SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
 	is, err := st.Tenant(t.Context(), owner.ID)
-	if err != nil || is.Slug != "ringi" || is.AgentID != "agent_1" || is.EnvironmentID != "env_1" || is.Name != "株式会社リンギ" {
-		t.Errorf("%+v, %v", is, err)
-	}
+	expect.That(t, err == nil && is.Slug == "ringi" && is.AgentID == "agent_1" && is.EnvironmentID == "env_1" &&
+		is.Name == "株式会社リンギ", "%+v, %v", is, err)
 }
 
 // meanwhile calls do just before the first transaction is sent.
@@ -223,38 +217,32 @@ func testRules(t *testing.T, st *taskStore) {
 
 func testTools(t *testing.T, st *taskStore) {
 	p, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
-	if err != nil || found || !p.Allowed || p.Rev != 0 {
-		t.Fatalf("without a row: %+v, %v, %v; want allowed", p, found, err)
-	}
+	expect.Must(t, err == nil && !found && p.Allowed && p.Rev == 0, "without a row: %+v, %v, %v; want allowed", p, found,
+		err)
 	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
 	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients))(t)
 	got, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
 	expect.Must(t, err == nil && found, "%v, %v", found, err)
 	expect.Same(t, saved, got)
-	if got.Allowed || got.Rev != 1 || got.Constraints != p.Constraints || !got.CreatedAt.Equal(at()) {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, !got.Allowed && got.Rev == 1 && got.Constraints == p.Constraints && got.CreatedAt.Equal(at()), "%+v",
+		got)
 	wantError(t, second(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)),
 		aggregate.ErrConflict)
 	got.Allowed = true
 	expect.Value(st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients))(t)
 	every, err := st.ToolPermissions(t.Context(), tenant)
-	if err != nil || len(every) != 1 || !every[0].Allowed || !every[0].CreatedAt.Equal(at()) {
-		t.Errorf("%+v, %v", every, err)
-	}
+	expect.That(t, err == nil && len(every) == 1 && every[0].Allowed && every[0].CreatedAt.Equal(at()), "%+v, %v", every,
+		err)
 	log := auditOfTenant(t, st, tenant)
-	if len(log) != 2 || log[0].Action != tenancy.AuditToolPermissionUpdated ||
-		log[0].Details != `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}` {
-		t.Errorf("%+v", log)
-	}
+	expect.That(t, len(log) == 2 && log[0].Action == tenancy.AuditToolPermissionUpdated &&
+		log[0].Details == `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}`, "%+v", log)
 	testServerTool(t, st)
 }
 
 func testUnsavedTool(t *testing.T, st *taskStore) {
 	p, found, err := st.ToolPermission(t.Context(), tenant, "list_departments")
-	if err != nil || found || !p.Allowed || p.Rev != 0 || p.TenantID != tenant || p.Constraints != "{}" {
-		t.Errorf("%+v, %v, %v; want allowed without a row", p, found, err)
-	}
+	expect.That(t, err == nil && !found && p.Allowed && p.Rev == 0 && p.TenantID == tenant && p.Constraints == "{}",
+		"%+v, %v, %v; want allowed without a row", p, found, err)
 	p.Allowed = false
 	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
 	if p, found, err := st.ToolPermission(t.Context(), tenant, "list_departments"); err != nil || !found || p.Allowed {
@@ -283,15 +271,11 @@ func testServerTool(t *testing.T, st *taskStore) {
 		expect.NoError(t, st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)))
 	}
 	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
-	if err != nil || noted.ChangedAt == nil || !noted.ChangedAt.Equal(at().Add(3*time.Hour)) ||
-		!noted.UpdatedAt.Equal(*noted.ChangedAt) || noted.Rev != got.Rev {
-		t.Errorf("%+v, %v", noted, err)
-	}
+	expect.That(t, err == nil && noted.ChangedAt != nil && noted.ChangedAt.Equal(at().Add(3*time.Hour)) &&
+		noted.UpdatedAt.Equal(*noted.ChangedAt) && noted.Rev == got.Rev, "%+v, %v", noted, err)
 	log := auditOfTenant(t, st, tenant)
-	if len(log) != 4 || log[3].ActorType != aggregate.ActorSystem ||
-		log[3].Details != `{"allowed":false,"changed":true,"tool":"rooms.book"}` {
-		t.Errorf("%+v", log)
-	}
+	expect.That(t, len(log) == 4 && log[3].ActorType == aggregate.ActorSystem &&
+		log[3].Details == `{"allowed":false,"changed":true,"tool":"rooms.book"}`, "%+v", log)
 	noted.ChangedAt = nil
 	noted = expect.Value(st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)))(t)
 	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // found in the earlier version

@@ -45,10 +45,10 @@ func TestTeamsInParallelLoseNoRound(t *testing.T) {
 		began := time.Now()
 		w.playAll(t, server, faults, id)
 		got := w.left(t, id)
-		t.Logf("%s: %v, %d writes failed, %d invocations killed", tt.name, time.Since(began).Round(time.Millisecond), faults.failed.Load(), faults.kills.Load())
-		if tt.fail && faults.failed.Load() < 10 || tt.killed && faults.kills.Load() < 10 {
-			t.Errorf("%s: hardly anything was disturbed", tt.name)
-		}
+		t.Logf("%s: %v, %d writes failed, %d invocations killed", tt.name, time.Since(began).Round(time.Millisecond),
+			faults.failed.Load(), faults.kills.Load())
+		expect.That(t, (!tt.fail || faults.failed.Load() >= 10) && (!tt.killed || faults.kills.Load() >= 10),
+			"%s: hardly anything was disturbed", tt.name)
 		if want == "" {
 			want = got
 		}
@@ -76,7 +76,8 @@ func (v *invocation) RoundTrip(q *http.Request) (*http.Response, error) {
 		v.cancel()
 		return nil, errDown
 	}
-	writes := q.Header.Get("X-Amz-Target") != "DynamoDB_20120810.Query" && q.Header.Get("X-Amz-Target") != "DynamoDB_20120810.GetItem"
+	writes := q.Header.Get("X-Amz-Target") != "DynamoDB_20120810.Query" &&
+		q.Header.Get("X-Amz-Target") != "DynamoDB_20120810.GetItem"
 	chance := rand.N(20)
 	if v.fail && writes && chance == 0 {
 		v.failed.Add(1)
@@ -169,16 +170,19 @@ func (w *contestWorld) playRound(ctx context.Context, ref aggregate.Ref, place i
 	e := team.Team
 	play := round.Play{
 		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds, MinRounds: e.MinRounds, Locale: "ja", History: history,
-		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-			{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"},
-		}},
+		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15,
+			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+				{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"},
+			}},
 		Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{
-			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333, Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
+			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333,
+				Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
 		}},
 		Judgment: teamconfig.Judgment{Model: "demo"},
 	}
 	kept := store.Kept{Store: w.ContestStore, Team: team.Ref(), Execution: ref.ID}
-	out, err := round.Runner{Models: w.models, Kept: kept, Now: func() time.Time { return time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC) }}.Round(ctx, play)
+	out, err := round.Runner{Models: w.models, Kept: kept,
+		Now: func() time.Time { return time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC) }}.Round(ctx, play)
 	if err != nil {
 		return false, err
 	}
@@ -200,16 +204,17 @@ func (w *contestWorld) left(t *testing.T, id string) (out string) {
 		best := 0
 		for j, r := range team.Rounds {
 			b := team.Board[j]
-			out += fmt.Sprintln(r.TeamID, r.RoundNumber, r.EvaluationScore, r.EvaluationFeedback, r.SubmissionContent, r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics, r.Judgment != nil)
-			out += fmt.Sprintln(b.TeamID, b.RoundNumber, b.EvaluationScore, b.SubmissionContent, b.SubmissionHash, b.UsageInfo, b.IsBest)
+			out += fmt.Sprintln(r.TeamID, r.RoundNumber, r.EvaluationScore, r.EvaluationFeedback, r.SubmissionContent,
+				r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics, r.Judgment != nil)
+			out += fmt.Sprintln(b.TeamID, b.RoundNumber, b.EvaluationScore, b.SubmissionContent, b.SubmissionHash, b.UsageInfo,
+				b.IsBest)
 			if b.IsBest {
 				best++
 			}
 		}
 		rounds += len(team.Rounds)
-		if best != 1 || len(team.Uses) < 6*stressRounds {
-			t.Errorf("%s: %d best rounds, %d calls", team.Team.TeamID, best, len(team.Uses))
-		}
+		expect.That(t, best == 1 && len(team.Uses) >= 6*stressRounds, "%s: %d best rounds, %d calls", team.Team.TeamID, best,
+			len(team.Uses))
 		out += fmt.Sprintln(team.Team.Status, team.Team.ExitReason, team.Team.BestRound, *team.Team.BestScore)
 	}
 	expect.That(t, rounds == stressTeams*stressRounds, "%d rounds are there", rounds)

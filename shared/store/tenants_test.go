@@ -89,9 +89,8 @@ func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	expect.Same(t, want, expect.Value(st.Tenant(t.Context(), want.ID))(t))
 	expect.Is(t, table.TextOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"), want.ID, "the slug has the tenant")
 	settings := expect.Value(st.Settings(t.Context(), want.ID))(t)
-	if settings.Rev != 1 || settings.Slug != "default" {
-		t.Errorf("settings at rev %d with slug %q", settings.Rev, settings.Slug)
-	}
+	expect.That(t, settings.Rev == 1 && settings.Slug == "default", "settings at rev %d with slug %q", settings.Rev,
+		settings.Slug)
 }
 
 func testTenantSaved(t *testing.T, st *taskStore, first tenancy.Tenant) {
@@ -105,10 +104,9 @@ func testTenantSaved(t *testing.T, st *taskStore, first tenancy.Tenant) {
 		expect.Same(t, x, expect.Value(st.Tenant(t.Context(), x.ID))(t))
 	}
 	log := auditOfTenant(t, st, x.ID)
-	if len(log) != 1 || log[0].Action != tenancy.AuditSettingsUpdated || log[0].ActorID != approver().ID ||
-		log[0].ResourceType != "tenant" || !strings.HasSuffix(string(log[0].Details), `,"fields":["admins","name"]}`) {
-		t.Errorf("%+v", log)
-	}
+	expect.That(t, len(log) == 1 && log[0].Action == tenancy.AuditSettingsUpdated && log[0].ActorID == approver().ID &&
+		log[0].ResourceType == "tenant" && strings.HasSuffix(string(log[0].Details),
+		`,"fields":["admins","name"]}`), "%+v", log)
 	expect.Fails(t, st.SaveTenant(t.Context(), before, approver(), at()), aggregate.ErrConflict, "over another's change")
 	wantError(t, st.SaveTenant(t.Context(), tenancy.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()),
 		aggregate.ErrNotFound)
@@ -148,10 +146,9 @@ func testIntegrations(t *testing.T, st *taskStore) {
 		t.Errorf("an older one: %v, want ErrConflict", err)
 	}
 
-	if log := auditOfTenant(t, st, tenant); len(log) != 3 ||
-		log[2].Details != `{"provider":"freee","reason":"refused"}` || log[0].ResourceID != x.ID || log[0].ActorID != by.ID {
-		t.Errorf("%+v", log)
-	}
+	log := auditOfTenant(t, st, tenant)
+	expect.That(t, len(log) == 3 && log[2].Details == `{"provider":"freee","reason":"refused"}` &&
+		log[0].ResourceID == x.ID && log[0].ActorID == by.ID, "%+v", log)
 	save(tenancy.Integration{TenantID: tenant, Provider: "google", Status: tenancy.Connected})
 	every := expect.Value(st.Integrations(t.Context(), tenant))(t)
 	expect.That(t, len(every) == 2 && every[0].Provider == "freee" && every[1].Provider == "google", "%+v", every)
@@ -252,12 +249,10 @@ func testAgents(t *testing.T, st *taskStore) {
 	} {
 		got := expect.Value(st.SaveAgent(t.Context(), try.as, try.agent, "env of "+try.agent,
 			at().Add(time.Duration(i+1)*time.Hour)))(t)
-		if got.AgentID != try.wants || got.EnvironmentID != "env of "+try.wants || got.Name != made.Name {
-			t.Errorf("%s: %+v", try.name, got)
-		}
-		if saved := try.agent == try.wants; saved != got.UpdatedAt.Equal(at().Add(time.Duration(i+1)*time.Hour)) {
-			t.Errorf("%s: the row says that it was written at %v", try.name, got.UpdatedAt)
-		}
+		expect.That(t, got.AgentID == try.wants && got.EnvironmentID == "env of "+try.wants && got.Name == made.Name,
+			"%s: %+v", try.name, got)
+		expect.That(t, (try.agent == try.wants) == got.UpdatedAt.Equal(at().Add(time.Duration(i+1)*time.Hour)),
+			"%s: the row says that it was written at %v", try.name, got.UpdatedAt)
 	}
 }
 
@@ -308,10 +303,9 @@ func testSpent(t *testing.T, st *taskStore, ref aggregate.Ref, u aggregate.Usage
 	t.Helper()
 	spent := func(now time.Time, day, month float64) {
 		t.Helper()
-		if got := expect.Value(st.Spent(t.Context(), ref.Tenant, now))(t); got != (tenancy.Sums{Day: aggregate.USD(day),
-			Month: aggregate.USD(month)}) {
-			t.Errorf("spent at %s: %+v, want %v and %v", now, got, day, month)
-		}
+		got := expect.Value(st.Spent(t.Context(), ref.Tenant, now))(t)
+		expect.That(t, got == (tenancy.Sums{Day: aggregate.USD(day), Month: aggregate.USD(month)}),
+			"spent at %s: %+v, want %v and %v", now, got, day, month)
 	}
 	spent(at(), 7, 7)
 	spent(at().AddDate(0, 0, 1), 0, 7)

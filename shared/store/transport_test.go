@@ -198,10 +198,8 @@ func testTornReads(t *testing.T, st *taskStore) {
 
 			tear := &editor{operation: "Query", edit: func(b []byte) []byte { return old.into(b, c.row(a).Key()) }}
 			torn := expect.Value(st.over(tear).Load(t.Context(), ref))(t)
-			if torn.Head.Rev != before.Head.Rev || c.row(torn).Revision() != c.row(a).Revision() ||
-				c.row(before).Revision() == c.row(a).Revision() {
-				t.Fatal("the read was not torn")
-			}
+			expect.Must(t, torn.Head.Rev == before.Head.Rev && c.row(torn).Revision() == c.row(a).Revision() &&
+				c.row(before).Revision() != c.row(a).Revision(), "the read was not torn")
 			change, err := c.torn(torn)
 			expect.Must(t, err == nil, "the torn rows refuse by themselves, which proves nothing: %v", err)
 			wantError(t, second(st.Commit(t.Context(), torn, change)), aggregate.ErrConflict)
@@ -275,9 +273,8 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 			after := committed(t, through, ref, approvePrompt)
 			loaded := loaded(t, st, ref)
 			expect.That(t, d.dropped.Load() != 0, "no answer was lost: the test proves nothing")
-			if after.Head.Rev != loaded.Head.Rev || loaded.Prompt().Status != aggregate.Approved {
-				t.Errorf("rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
-			}
+			expect.That(t, after.Head.Rev == loaded.Head.Rev && loaded.Prompt().Status == aggregate.Approved,
+				"rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
 			expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
 		})
 		t.Run("of a claim of a card, "+c.name, func(t *testing.T) {

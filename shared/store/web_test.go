@@ -168,9 +168,8 @@ func testSignIns(t *testing.T, st *taskStore) {
 		return expect.Value(st.CountSignIn(t.Context(), address, now))(t)
 	}
 	for n := range records.SignInsPerMinute {
-		if !within(fmt.Sprintf("2001:db8:0:7::%x", n), now.Add(time.Duration(n)*time.Second)) {
-			t.Errorf("the %dth is too many", n+1)
-		}
+		expect.That(t, within(fmt.Sprintf("2001:db8:0:7::%x", n), now.Add(time.Duration(n)*time.Second)),
+			"the %dth is too many", n+1)
 	}
 	for _, address := range []string{"2001:db8:0:7::1", "2001:db8:0:7:ffff::"} {
 		expect.That(t, !within(address, now), "one more from %s is within the limit", address)
@@ -216,9 +215,8 @@ func testWebSecrets(t *testing.T, st *taskStore) {
 			seen++
 			expect.That(t, table.IntOf(it, "delete_after") != 0, "%s stays for ever", table.TextOf(it, "type"))
 			for name := range it {
-				if strings.Contains(table.TextOf(it, name), "in-the-open") {
-					t.Errorf("%s of %s has a secret", name, table.TextOf(it, "type"))
-				}
+				expect.That(t, !strings.Contains(table.TextOf(it, name), "in-the-open"), "%s of %s has a secret", name,
+					table.TextOf(it, "type"))
 			}
 		}
 	}
@@ -253,17 +251,13 @@ func testExportFinished(t *testing.T, st *taskStore) {
 		expect.Fails(t, st.FinishExport(t.Context(), x, now), want)
 	}
 	got := expect.Value(st.Export(t.Context(), "01EXPORT1", "01A"))(t)
-	if got.Status != auditlog.Done || got.Rows != 7 || got.Key != x.File() || !got.Own() || got.EndedAt == nil {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, got.Status == auditlog.Done && got.Rows == 7 && got.Key == x.File() && got.Own() && got.EndedAt != nil,
+		"%+v", got)
 	log := expect.Value(st.Audit(t.Context(), "01EXPORT1", AuditFilter{Action: auditlog.ActionExported}, "", 10))(t).Items
-	if len(log) != 1 || log[0].ActorID != "U1" || log[0].ResourceID != "01A" ||
-		log[0].Details != `{"bytes":4096,"filter":{"actor":"U2"},"form":"csv","rows":7}` {
-		t.Errorf("recorded %+v", log)
-	}
-	if _, err := st.TryExport(t.Context(), "01EXPORT1", "01A", now); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("a finished one is tried again: %v", err)
-	}
+	expect.That(t, len(log) == 1 && log[0].ActorID == "U1" && log[0].ResourceID == "01A" &&
+		log[0].Details == `{"bytes":4096,"filter":{"actor":"U2"},"form":"csv","rows":7}`, "recorded %+v", log)
+	_, err := st.TryExport(t.Context(), "01EXPORT1", "01A", now)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "a finished one is tried again: %v", err)
 }
 
 func testExportTries(t *testing.T, st *taskStore) {
@@ -308,9 +302,8 @@ func testExportsBegunAtOnce(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	if n := begun.Load(); n != auditlog.MaxAtOnce {
-		t.Errorf("%d were begun, want %d", n, auditlog.MaxAtOnce)
-	}
+	n := begun.Load()
+	expect.That(t, n == auditlog.MaxAtOnce, "%d were begun, want %d", n, auditlog.MaxAtOnce)
 }
 
 func testExportOfATenant(t *testing.T, st *taskStore) {
@@ -329,10 +322,8 @@ func testAuditRows(t *testing.T, st *taskStore) {
 	page := expect.Value(st.AuditRows(t.Context(), "01EXPORT5", AuditFilter{}, "", 10))(t)
 	expect.Must(t, len(page.Items) == 1, "%d rows", len(page.Items))
 	got := page.Items[0]
-	if got.Entry != x || got.Fields["details"] != `{"version":1}` ||
-		got.Fields["PK"] != table.AuditMonth("01EXPORT5", x.Timestamp) {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, got.Entry == x && got.Fields["details"] == `{"version":1}` &&
+		got.Fields["PK"] == table.AuditMonth("01EXPORT5", x.Timestamp), "%+v", got)
 	var file bytes.Buffer
 	expect.NoError(t, expect.Value(auditlog.NewWriter(auditlog.JSONLines, "ja", &file))(t).Write(got))
 	stored := raw(t, st, table.AuditMonth("01EXPORT5", x.Timestamp), aggregate.TimeText(x.Timestamp)+"#"+x.ID)

@@ -91,15 +91,13 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.NoRoom(1, w.Open())
 	stale := w.Load()
 	for i, want := range []int{1, 0} {
-		if n, err := w.Effects().Run(t.Context(), stale, stale.Effects(w.Now()), true); err != nil || n != want {
-			t.Errorf("time %d: %d repairs, %v, want %d", i+1, n, err, want)
-		}
+		n, err := w.Effects().Run(t.Context(), stale, stale.Effects(w.Now()), true)
+		expect.That(t, err == nil && n == want, "time %d: %d repairs, %v, want %d", i+1, n, err, want)
 	}
 	a := w.Load()
-	if h := a.Head; h.Run != 2 || h.Restarts != 0 || h.Parked != nil || h.PausedUntil == nil ||
-		h.PausedFor != task.ReasonNoRoom {
-		t.Fatalf("%+v", h)
-	}
+	h := a.Head
+	expect.Must(t, h.Run == 2 && h.Restarts == 0 && h.Parked == nil && h.PausedUntil != nil &&
+		h.PausedFor == task.ReasonNoRoom, "%+v", h)
 	pause := a.Head.PausedUntil.Sub(w.Now())
 	if e := a.Effects(w.Now()); e.Run != nil || pause < 4*time.Minute || pause > 7*time.Minute {
 		t.Errorf("pauses for %s, a run is to be open: %+v", pause, e.Run)
@@ -119,21 +117,18 @@ func testGivenUp(t *testing.T, w *pipelinetest.World) {
 		run(t, w, true)
 	}
 	h := w.Load().Head
-	if h.Parked == nil || h.Parked.Sentence != task.ReasonRunFailed || h.Run != task.MaxRestarts+1 {
-		t.Errorf("parked %+v at run %d", h.Parked, h.Run)
-	}
-	if n := run(t, w, true); n != 0 {
-		t.Errorf("%d repairs of a parked task", n)
-	}
+	expect.That(t, h.Parked != nil && h.Parked.Sentence == task.ReasonRunFailed && h.Run == task.MaxRestarts+1,
+		"parked %+v at run %d", h.Parked, h.Run)
+	n := run(t, w, true)
+	expect.That(t, n == 0, "%d repairs of a parked task", n)
 }
 
 func testWakes(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
-	if n := run(t, w, false); n != 1 {
-		t.Errorf("%d woken, want 1", n)
-	}
+	n := run(t, w, false)
+	expect.That(t, n == 1, "%d woken, want 1", n)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
@@ -165,8 +160,7 @@ func testWakesAgain(t *testing.T, w *pipelinetest.World) {
 	late.Entered = w.Now().Add(-time.Minute) // an invocation of the state before the gate
 	w.Wait(w.Open())
 	w.Approve()
-	w.Decide(late.Entering(func(a *task.Aggregate) (aggregate.Change,
-		error) {
+	w.Decide(late.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StartExecution(a.Head.Run, w.Now())
 	}))
 	for i := range 3 {
@@ -205,9 +199,8 @@ func testOldRun(t *testing.T, w *pipelinetest.World) {
 	run(t, w, false)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	expect.Is(t, len(w.Load().Waits), 0, "waits")
-	if s := w.Status(2); s != "" {
-		t.Errorf("run 2 is %s: an old run's token says nothing about the new one", s)
-	}
+	s := w.Status(2)
+	expect.That(t, s == "", "run 2 is %s: an old run's token says nothing about the new one", s)
 }
 
 func testUnanswered(t *testing.T, w *pipelinetest.World) {
@@ -255,9 +248,8 @@ func testRedraw(t *testing.T, w *pipelinetest.World) {
 	for _, id := range []string{"event-1", "event-1", "event-2"} {
 		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, id))
 	}
-	if n := w.Drawn(); n != 2 {
-		t.Errorf("%d messages for two events", n)
-	}
+	n := w.Drawn()
+	expect.That(t, n == 2, "%d messages for two events", n)
 }
 
 func testQueueDown(t *testing.T, w *pipelinetest.World) {
@@ -317,9 +309,8 @@ func TestWhatIsToldIsNotedOnceItStands(t *testing.T) {
 				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil },
 			}}}}
 			n, err := effect.Runner{Store: table{}, Now: time.Now}.Run(t.Context(), a, a.Effects(time.Now()), false)
-			if noted != tt.noted || n != tt.repairs || !errors.Is(err, tt.err) {
-				t.Errorf("noted %v, %d repairs, %v", noted, n, err)
-			}
+			expect.That(t, noted == tt.noted && n == tt.repairs && errors.Is(err, tt.err), "noted %v, %d repairs, %v", noted, n,
+				err)
 		})
 	}
 }
@@ -332,8 +323,7 @@ func TestWhatIsOrderedOfAnUnknownKindIsNotNotedAsMade(t *testing.T) {
 			return aggregate.Change{}, nil
 		},
 	}}}}
-	if _, err := (effect.Runner{Store: table{}, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a,
-		a.Effects(time.Now()), false); err == nil {
-		t.Error("no error")
-	}
+	_, err := (effect.Runner{Store: table{}, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a,
+		a.Effects(time.Now()), false)
+	expect.That(t, err != nil, "no error")
 }

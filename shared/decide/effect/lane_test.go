@@ -88,7 +88,8 @@ func TestAMessageIsMovedAside(t *testing.T) {
 			fill := func(s string) string {
 				return strings.ReplaceAll(strings.ReplaceAll(s, "%s", tenant), "X", id)
 			}
-			in, ok := saying(fill(tt.body)).Aside("q", fill(tt.group), "m", after.Add(-20*time.Second), effect.Moved{Wait: 20 * time.Second})
+			in, ok := saying(fill(tt.body)).Aside("q", fill(tt.group), "m", after.Add(-20*time.Second),
+				effect.Moved{Wait: 20 * time.Second})
 			expect.Must(t, ok == (tt.want != ""), "moved: %v", ok)
 			if ok {
 				expect.Same(t, fill(tt.want), *in.MessageBody)
@@ -108,17 +109,20 @@ func TestAMessageReturnsToItsLane(t *testing.T) {
 	for _, was := range []*sqs.SendMessageInput{sent, effect.Copies("q", ref, 3, 1, 0)} {
 		_, ok := saying(*was.MessageBody).Back("q", *was.MessageGroupId, "m")
 		expect.That(t, !ok, "it is in its lane")
-		aside, ok := saying(*was.MessageBody).Aside("q", *was.MessageGroupId, "m", time.Now(), effect.Moved{Wait: time.Minute, Doubted: true})
+		aside, ok := saying(*was.MessageBody).Aside("q", *was.MessageGroupId, "m", time.Now(),
+			effect.Moved{Wait: time.Minute, Doubted: true})
 		expect.Must(t, ok, "not moved")
 		back, ok := saying(*aside.MessageBody).Back("q", *aside.MessageGroupId, "n")
 		expect.Must(t, ok && *back.MessageGroupId == *was.MessageGroupId && *back.MessageDeduplicationId == "n", "%+v", back)
-		expect.That(t, saying(*back.MessageBody).After.IsZero() && saying(*back.MessageBody).Hops == 2 && saying(*back.MessageBody).Doubted &&
+		expect.That(t, saying(*back.MessageBody).After.IsZero() && saying(*back.MessageBody).Hops == 2 &&
+			saying(*back.MessageBody).Doubted &&
 			saying(*back.MessageBody).Head.Rev == 3 && saying(*back.MessageBody).Copies == saying(*was.MessageBody).Copies,
 			"%s", *back.MessageBody)
 		forGood, _ := saying(*was.MessageBody).Aside("q", *was.MessageGroupId, "m", time.Now(), effect.Moved{})
 		_, ok = saying(*forGood.MessageBody).Back("q", *forGood.MessageGroupId, "n")
 		expect.That(t, !ok, "one that was moved for good returns")
-		_, ok = saying(*forGood.MessageBody).Aside("q", *forGood.MessageGroupId, "n", time.Now(), effect.Moved{Wait: time.Minute})
+		_, ok = saying(*forGood.MessageBody).Aside("q", *forGood.MessageGroupId, "n", time.Now(),
+			effect.Moved{Wait: time.Minute})
 		expect.That(t, !ok, "one that was moved for good is moved again")
 	}
 }

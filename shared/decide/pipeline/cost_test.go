@@ -99,17 +99,15 @@ func testLimit(t *testing.T, server *pipelinetest.Server) {
 			4: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}} {
 			w := server.World(t)
 			in, read := w.In(), w.Load()
-			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change,
-				error) {
+			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change, error) {
 				return aggregate.Change{}, nil
 			}))
 			store, before := w.StoreOverTransport(), w.Transport.Count("Query")
 			next, err := pipeline.CommitUsage(t.Context(), store, in, read, bill("1", 1), aggregate.USD(limit), w.Now(),
 				extracting(w, in.Run))
 			expect.That(t, err == nil && next == want, "limit %v: %+v, %v", limit, next, err)
-			if reads := w.Transport.Count("Query") - before; (reads > 0) != (limit > 0) {
-				t.Errorf("limit %v: the rows were read %d times", limit, reads)
-			}
+			reads := w.Transport.Count("Query") - before
+			expect.That(t, (reads > 0) == (limit > 0), "limit %v: the rows were read %d times", limit, reads)
 			spent(t, w, 3.5)
 		}
 	})
@@ -173,15 +171,12 @@ func TestAFurtherWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 			s := tenancy.Settings{MaxCostDayUSD: tt.saved, FurtherDay: aggregate.USD(tt.further)}
 			sums := summed{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today)}
 			left, err := pipeline.WithinBudgets(t.Context(), sums, "T", s, time.Now())
-			if left != aggregate.USD(tt.left) || errors.As(err, new(task.StopError)) != tt.over {
-				t.Errorf("%s left, %v", left, err)
-			}
+			expect.That(t, left == aggregate.USD(tt.left) && errors.As(err, new(task.StopError)) == tt.over, "%s left, %v",
+				left, err)
 			over := expect.Value(pipeline.OverBudget(t.Context(), sums, "T", s, time.Now()))(t)
 			most := expect.Value(pipeline.MostOfDay(t.Context(), sums, "T", s, time.Now()))(t)
-			if (over.Reason == task.ReasonDayBudget) != tt.over || most != s.MaxCostDay() ||
-				s.CostsLimited() != (tt.further > 0) {
-				t.Errorf("%+v, at most %s", over, most)
-			}
+			expect.That(t, (over.Reason == task.ReasonDayBudget) == tt.over && most == s.MaxCostDay() &&
+				s.CostsLimited() == (tt.further > 0), "%+v, at most %s", over, most)
 		})
 	}
 }

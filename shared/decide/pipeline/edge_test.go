@@ -57,9 +57,8 @@ func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
 				return aggregate.Next{State: state, Outcome: "failed", Reason: reason}, nil
 			}
 			counted := expect.Metrics(t, func() { expect.Value(pipeline.Edge(w)(t.Context(), in))(t) })
-			if strings.Contains(counted, `"RunFailed":1`) != (want && state == task.StateFail) {
-				t.Errorf("%s of a run that goes to %s counts %q", reason, state, counted)
-			}
+			expect.That(t, strings.Contains(counted, `"RunFailed":1`) == (want && state == task.StateFail),
+				"%s of a run that goes to %s counts %q", reason, state, counted)
 		}
 	}
 }
@@ -92,8 +91,10 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrBadInput) }, pipeline.BadInput},
 		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrModelUnavailable) },
 			pipeline.ModelUnavailable},
-		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) }, pipeline.Unavailable},
-		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) }, pipeline.Unavailable},
+		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) },
+			pipeline.Unavailable},
+		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) },
+			pipeline.Unavailable},
 		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},
 		{"AWS is ill", func() error {
 			return operation(&ddbtypes.InternalServerError{Message: new(string)})
@@ -117,17 +118,18 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 			slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
 			defer slog.SetDefault(old)
 			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
-			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) { return aggregate.Next{}, tt.fail() })(ctx, in)
+			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) {
+				return aggregate.Next{},
+					tt.fail()
+			})(ctx, in)
 			var bare messages.InvokeResponse_Error
 			expect.Must(t, errors.As(err, &bare) && bare.Type == tt.want, "%#v, want %s", err, tt.want)
 			expect.Is(t, out, pipeline.Output{}, "beside the error")
 			expect.That(t, slices.Contains(pipeline.ErrorNames, bare.Type), "%s is none of the names", bare.Type)
-			if strings.Contains(bare.Message, secret) || !strings.HasSuffix(bare.Message, "Request request-1.") || len(bare.StackTrace) != 0 {
-				t.Errorf("message %q, trace %v", bare.Message, bare.StackTrace)
-			}
-			if strings.Contains(tt.name, "panic") && (strings.Contains(log.String(), secret) || !strings.Contains(log.String(), "edge_test.go")) {
-				t.Errorf("the log has not just where it happened: %s", log.String())
-			}
+			expect.That(t, !strings.Contains(bare.Message, secret) && strings.HasSuffix(bare.Message, "Request request-1.") &&
+				len(bare.StackTrace) == 0, "message %q, trace %v", bare.Message, bare.StackTrace)
+			expect.That(t, !strings.Contains(tt.name, "panic") || !strings.Contains(log.String(), secret) &&
+				strings.Contains(log.String(), "edge_test.go"), "the log has not just where it happened: %s", log.String())
 		})
 	}
 }
@@ -169,11 +171,13 @@ func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
 		c, err := tt.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 			return aggregate.Change{Head: &a.Head}, nil
 		})(&task.Aggregate{Head: task.Head{Head: tt.head}})
-		if err != nil || !aws.ToTime(c.Head.Common().Entered).Equal(tt.want) {
-			t.Errorf("%s: %v, %v", name, c.Head.Common().Entered, err)
-		}
+		expect.That(t, err == nil && aws.ToTime(c.Head.Common().Entered).Equal(tt.want), "%s: %v, %v", name,
+			c.Head.Common().Entered, err)
 	}
-	none, err := in.Entering(func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })(&task.Aggregate{})
+	none, err := in.Entering(func(*task.Aggregate) (aggregate.Change, error) {
+		return aggregate.Change{},
+			nil
+	})(&task.Aggregate{})
 	expect.That(t, err == nil && none.Empty(), "%+v, %v", none, err)
 }
 

@@ -116,10 +116,9 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 			rounds++
 			w.Later(wait)
 		}
-		if tried := w.Now().Sub(began); rounds > 40 || tried < 55*time.Minute || tried > time.Hour+time.Minute ||
-			longest < 4*time.Minute {
-			t.Errorf("%d rounds in %s, the longest wait %s", rounds, tried, longest)
-		}
+		tried := w.Now().Sub(began)
+		expect.That(t, rounds <= 40 && tried >= 55*time.Minute && tried <= time.Hour+time.Minute && longest >= 4*time.Minute,
+			"%d rounds in %s, the longest wait %s", rounds, tried, longest)
 	})
 }
 
@@ -145,8 +144,7 @@ func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
 			return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
 		})
 		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
-		if err != nil || next.State != task.StatePause {
-			t.Errorf("%s: %+v, %v, parked %+v: somebody has to press 🔄", name, next, err, w.Load().Head.Parked)
-		}
+		expect.That(t, err == nil && next.State == task.StatePause, "%s: %+v, %v, parked %+v: somebody has to press 🔄", name,
+			next, err, w.Load().Head.Parked)
 	}
 }

@@ -61,7 +61,8 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 		w.RefuseCommits()
 		_, err := paid(w, bill("1", 0.25), 0)
 		w.PaidAlone(err)
-		if over, err := pipeline.OverBudget(t.Context(), w.Store, w.Ref.Tenant, s, w.Now()); err != nil || over.Reason != task.ReasonDayBudget {
+		if over, err := pipeline.OverBudget(t.Context(), w.Store, w.Ref.Tenant, s, w.Now()); err != nil ||
+			over.Reason != task.ReasonDayBudget {
 			t.Errorf("%+v, %v", over, err)
 		}
 	})
@@ -80,12 +81,13 @@ func TestPaid(t *testing.T) {
 		"not saved, and it is free": {aggregate.Usage{ID: "1", Calls: 1}, failed, false},
 	} {
 		recorded := false
-		_, err := pipeline.Paid(t.Context(), tt.cost, func(context.Context) (int, error) { return 1, tt.err }, func(ctx context.Context) (int, error) {
-			at, ok := ctx.Deadline()
-			expect.That(t, ok && time.Until(at) <= time.Minute, "%s: the record of the cost has until %v", name, at)
-			recorded = true
-			return 0, errors.New("nor that")
-		})
+		_, err := pipeline.Paid(t.Context(), tt.cost, func(context.Context) (int, error) { return 1, tt.err },
+			func(ctx context.Context) (int, error) {
+				at, ok := ctx.Deadline()
+				expect.That(t, ok && time.Until(at) <= time.Minute, "%s: the record of the cost has until %v", name, at)
+				recorded = true
+				return 0, errors.New("nor that")
+			})
 		expect.That(t, errors.Is(err, tt.err) && recorded == tt.alone, "%s: %v, recorded alone: %t", name, err, recorded)
 	}
 }

@@ -62,22 +62,18 @@ func TestAnInvalidEntryIsSkippedWithAWarningThatNamesTheField(t *testing.T) {
 		"local nowhere": {`{"id":"a","provider":"local","capabilities":["code"]}`, "endpoint"},
 		"a vendor at an address of theirs": {`{"id":"a","provider":"openai","endpoint":"https://bot.example.com/v1",` +
 			`"capabilities":["code"]}`, "endpoint"},
-		"a model of two words": {`{"id":"a","provider":"openai","model":"gpt 5","capabilities":["code"]}`,
-			"model"},
+		"a model of two words":         {`{"id":"a","provider":"openai","model":"gpt 5","capabilities":["code"]}`, "model"},
 		"a key in place of its name":   {`{` + bot + `,"authRef":"sk-proj-abc"}`, "auth_ref"},
 		"a name of a key with a space": {`{` + bot + `,"auth_ref":"my key"}`, "auth_ref"},
 		"metadata that is a list":      {`{` + bot + `,"metadata":["x"]}`, "metadata"},
-		"metadata that is too long": {`{` + bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}}`,
-			"metadata"},
-		"an entry that is a text": {`"doc-bot"`, "entry"},
+		"metadata that is too long":    {`{` + bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}}`, "metadata"},
+		"an entry that is a text":      {`"doc-bot"`, "entry"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			defs, warnings := agent.Definitions(entries(t, "["+test.entry+`,{`+bot+`}]`), []string{"localhost:11434"})
 			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(defs))
-			if len(warnings) != 1 || warnings[0].Entry != 0 || warnings[0].Field != test.field || warnings[0].Limit() == "" ||
-				warnings[0].KeepsBuiltIn {
-				t.Errorf("%+v", warnings)
-			}
+			expect.That(t, len(warnings) == 1 && warnings[0].Entry == 0 && warnings[0].Field == test.field &&
+				warnings[0].Limit() != "" && !warnings[0].KeepsBuiltIn, "%+v", warnings)
 		})
 	}
 }
@@ -109,14 +105,10 @@ func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
 	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
 	claude, _ := agent.Find(defs, "claude")
 	codex, _ := agent.Find(defs, "codex")
-	if claude.Model != "claude-opus-5-5" || claude.May(agent.ShellCommand) || !codex.May(agent.ShellCommand) ||
-		codex.Model != agent.BuiltIn()[0].Model {
-		t.Errorf("%+v %+v", claude, codex)
-	}
-	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn ||
-		warnings[0].Field+" "+warnings[0].Limit() != "capabilities is required" {
-		t.Errorf("%v", warnings)
-	}
+	expect.That(t, claude.Model == "claude-opus-5-5" && !claude.May(agent.ShellCommand) &&
+		codex.May(agent.ShellCommand) && codex.Model == agent.BuiltIn()[0].Model, "%+v %+v", claude, codex)
+	expect.That(t, len(warnings) == 1 && warnings[0].ID == "codex" && warnings[0].Entry == 1 &&
+		warnings[0].KeepsBuiltIn && warnings[0].Field+" "+warnings[0].Limit() == "capabilities is required", "%v", warnings)
 	// The second of two entries with the same id is ignored.
 	defs, warnings = agent.Definitions(entries(t,
 		`[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude",`+
@@ -251,8 +243,7 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 		"ref": {[]string{"heads/main", "tags/v1.2", "heads/feature/x+y"},
 			[]string{"main", "refs/heads/main", "heads/", "heads/../x",
 				"heads/a..b", "heads/a b", "heads/a?b", "heads/.a", "heads/a/.b", "heads/a.lock", "heads/a//b", "heads/a/",
-				"heads//a",
-				strings.Repeat("1", 40), "heads/" + strings.Repeat("a", 191)}},
+				"heads//a", strings.Repeat("1", 40), "heads/" + strings.Repeat("a", 191)}},
 		"path":   {[]string{"", "services/pay"}, []string{"/a", "a/", "../a", "a/../b", ".", strings.Repeat("a", 201)}},
 		"people": {[]string{"everybody", "U0SATO W0SUZUKI"}, []string{"", "@sato", "everybody U0SATO", "C0HR"}},
 		"agents": {[]string{"claude", "claude codex"}, []string{"", "A B!", "everybody!"}},
@@ -264,8 +255,7 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 			fields[field](&s, value)
 			faults := s.Faults()
 			expect.That(t, good && faults == nil || !good && len(faults) == 1 && faults[0].Field == field &&
-				faults[0].Limit() != "",
-				"%s %q: %v", field, value, faults)
+				faults[0].Limit() != "", "%s %q: %v", field, value, faults)
 		}
 	}
 }

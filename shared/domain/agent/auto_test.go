@@ -36,9 +36,7 @@ func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
 			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, true},
 	} {
-		if !of(tt.rule, tt.where) {
-			t.Errorf("%s: it doesn't hold without attachments", name)
-		}
+		expect.That(t, of(tt.rule, tt.where), "%s: it doesn't hold without attachments", name)
 		if tt.where.Attached = true; of(tt.rule, tt.where) != tt.want {
 			t.Errorf("%s: beside attachments it is not %t", name, tt.want)
 		}
@@ -65,8 +63,7 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 		expect.Must(t, len(tt.rule.Faults()) == 0, "%s: %v", name, tt.rule.Faults())
 		for _, w := range []agent.Where{shop, changed, unlisted, elsewhere, none, {}} {
 			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w),
-				slices.ContainsFunc(tt.holds, func(x agent.Where) bool { return reflect.DeepEqual(x, w) }),
-				"%s: in %+v", name, w)
+				slices.ContainsFunc(tt.holds, func(x agent.Where) bool { return reflect.DeepEqual(x, w) }), "%s: in %+v", name, w)
 		}
 	}
 	for _, tt := range []struct {
@@ -126,10 +123,8 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
 		expect.That(t, !ok.Allows(other, []string{"go", "test"}, inD1), "%s is allowed", other)
 	}
-	if ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Place: "D2"}) ||
-		ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}) {
-		t.Error("another workspace's command is allowed")
-	}
+	expect.That(t, !ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Place: "D2"}) &&
+		!ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}), "another workspace's command is allowed")
 	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inD1), 1)
 }
 
@@ -148,20 +143,41 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 		rule []string
 		want agent.Rule
 	}{
-		{[]string{"python3", "*"}, agent.RuleAutoStar}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"}, agent.RuleAutoStar}, {[]string{"mawk", "*"}, agent.RuleAutoStar},
-		{[]string{"perl5.36-x86_64-linux-gnu", "-e", "*"}, agent.RuleAutoStar}, {[]string{"rbash", "-c", "*"}, agent.RuleAutoStar}, {[]string{"vim", "*"}, agent.RuleAutoStar},
-		{[]string{"npx", "jest", "a*"}, agent.RuleAutoStar}, {[]string{"npm", "exe", "*"}, agent.RuleAutoStar}, {[]string{"npm", "run", "test:*"}, agent.RuleAutoStar}, {[]string{"npm", "test", "*"}, agent.RuleAutoStar},
-		{[]string{"make", "test-*"}, agent.RuleAutoStar}, {[]string{"git", "-c", "alias.t=*", "t"}, agent.RuleAutoStar}, {[]string{"deno", "test", "*"}, agent.RuleAutoStar}, {[]string{"./check", "*"}, agent.RuleAutoStar},
-		{[]string{"./go", "test", "*"}, agent.RuleAutoStar}, {[]string{"/work/pytest", "*"}, agent.RuleAutoStar}, {[]string{"Pytest", "*"}, agent.RuleAutoStar}, {[]string{"any-program", "*"}, agent.RuleAutoStar},
-		{[]string{"go", "*"}, agent.RuleAutoStar}, {[]string{"go", "*", "a"}, agent.RuleAutoStar}, {[]string{"go", "run", "./*"}, agent.RuleAutoStar}, {[]string{"go", "-C", "a", "test", "*"}, agent.RuleAutoStar},
-		{[]string{"mvn", "test", "*"}, agent.RuleAutoStar}, {[]string{"mvn", "test", "-Dtest", "*"}, agent.RuleAutoStar}, {[]string{"gradle", "test", "*"}, agent.RuleAutoStar}, {[]string{"cargo", "run", "*"}, agent.RuleAutoStar},
+		{[]string{"python3", "*"}, agent.RuleAutoStar}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"},
+			agent.RuleAutoStar}, {[]string{"mawk", "*"}, agent.RuleAutoStar},
+		{[]string{"perl5.36-x86_64-linux-gnu", "-e", "*"}, agent.RuleAutoStar}, {[]string{"rbash", "-c", "*"},
+			agent.RuleAutoStar}, {[]string{"vim", "*"}, agent.RuleAutoStar},
+		{[]string{"npx", "jest", "a*"}, agent.RuleAutoStar}, {[]string{"npm", "exe", "*"},
+			agent.RuleAutoStar}, {[]string{"npm", "run", "test:*"}, agent.RuleAutoStar}, {[]string{"npm", "test",
+			"*"}, agent.RuleAutoStar},
+		{[]string{"make", "test-*"}, agent.RuleAutoStar}, {[]string{"git", "-c", "alias.t=*", "t"},
+			agent.RuleAutoStar}, {[]string{"deno", "test", "*"}, agent.RuleAutoStar}, {[]string{"./check",
+			"*"}, agent.RuleAutoStar},
+		{[]string{"./go", "test", "*"}, agent.RuleAutoStar}, {[]string{"/work/pytest", "*"},
+			agent.RuleAutoStar}, {[]string{"Pytest", "*"}, agent.RuleAutoStar}, {[]string{"any-program",
+			"*"}, agent.RuleAutoStar},
+		{[]string{"go", "*"}, agent.RuleAutoStar}, {[]string{"go", "*", "a"},
+			agent.RuleAutoStar}, {[]string{"go", "run", "./*"}, agent.RuleAutoStar}, {[]string{"go", "-C", "a", "test",
+			"*"}, agent.RuleAutoStar},
+		{[]string{"mvn", "test", "*"}, agent.RuleAutoStar}, {[]string{"mvn", "test", "-Dtest", "*"},
+			agent.RuleAutoStar}, {[]string{"gradle", "test", "*"}, agent.RuleAutoStar}, {[]string{"cargo", "run",
+			"*"}, agent.RuleAutoStar},
 
-		{[]string{"go", "test", "-exec", "*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-exec=*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-*", "*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-r*"}, agent.RuleAutoOption},
-		{[]string{"go", "test", "-run*=a"}, agent.RuleAutoOption}, {[]string{"go", "test", "*", "-args", "a"}, agent.RuleAutoOption}, {[]string{"go", "vet", "-vettool", "*"}, agent.RuleAutoOption}, {[]string{"go", "build", "-toolexec", "*"}, agent.RuleAutoOption},
-		{[]string{"pytest", "-p", "*"}, agent.RuleAutoOption}, {[]string{"pytest", "@*"}, agent.RuleAutoOption}, {[]string{"cargo", "test", "--", "*"}, agent.RuleAutoOption}, {[]string{"mvn", "test", "-D*"}, agent.RuleAutoOption},
+		{[]string{"go", "test", "-exec", "*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-exec=*"},
+			agent.RuleAutoOption}, {[]string{"go", "test", "-*", "*"}, agent.RuleAutoOption}, {[]string{"go", "test",
+			"-r*"}, agent.RuleAutoOption},
+		{[]string{"go", "test", "-run*=a"}, agent.RuleAutoOption}, {[]string{"go", "test", "*", "-args", "a"},
+			agent.RuleAutoOption}, {[]string{"go", "vet", "-vettool", "*"}, agent.RuleAutoOption}, {[]string{"go", "build",
+			"-toolexec", "*"}, agent.RuleAutoOption},
+		{[]string{"pytest", "-p", "*"}, agent.RuleAutoOption}, {[]string{"pytest", "@*"},
+			agent.RuleAutoOption}, {[]string{"cargo", "test", "--", "*"}, agent.RuleAutoOption}, {[]string{"mvn", "test",
+			"-D*"}, agent.RuleAutoOption},
 
-		{[]string{"python3", "-m", "pytest", "tests/a.py"}, ""}, {[]string{"node", "test.js"}, ""}, {[]string{"npx", "jest"}, ""}, {[]string{"go", "run", "./check"}, ""}, {[]string{"go", "test", "-exec", "qemu-arm", "./a"}, ""},
-		{[]string{"pytest", "tests/*"}, ""}, {[]string{"go", "test", "-v", "-run=*", "./*"}, ""}, {[]string{"cargo", "test", "run*"}, ""}, {[]string{"gradle", "test", "--tests=*"}, ""}, {[]string{"cat", "*"}, ""},
+		{[]string{"python3", "-m", "pytest", "tests/a.py"}, ""}, {[]string{"node", "test.js"}, ""}, {[]string{"npx", "jest"},
+			""}, {[]string{"go", "run", "./check"}, ""}, {[]string{"go", "test", "-exec", "qemu-arm", "./a"}, ""},
+		{[]string{"pytest", "tests/*"}, ""}, {[]string{"go", "test", "-v", "-run=*", "./*"},
+			""}, {[]string{"cargo", "test", "run*"}, ""}, {[]string{"gradle", "test", "--tests=*"}, ""}, {[]string{"cat",
+			"*"}, ""},
 	} {
 		r, argv := rule(tt.rule...), slices.Clone(tt.rule)
 		for i := range argv {
@@ -176,7 +192,8 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 		}
 	}
 	for _, rule := range []agent.Rule{agent.RuleAutoStar, agent.RuleAutoOption} {
-		if limit := (agent.Fault{Field: "argv", Rule: rule}).Limit(); limit == "" || rule == agent.RuleAutoStar && !strings.Contains(limit, "go test, go vet") {
+		if limit := (agent.Fault{Field: "argv", Rule: rule}).Limit(); limit == "" || rule == agent.RuleAutoStar &&
+			!strings.Contains(limit, "go test, go vet") {
 			t.Errorf("%s: %q", rule, limit)
 		}
 	}
@@ -185,7 +202,8 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 // A rule with a fault allows nothing, even if it was stored without validation.
 func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 	for _, argv := range [][]string{
-		{"sh", "-c", "*"}, {"/bin/bash", "*"}, {"BASH", "x"}, {"env", "x"}, {"xargs", "x"}, {"/usr/bin/env", "x"}, {"sudo", "x"}, {"busybox", "x"}, {"toybox", "x"}, {"zsh-5.9", "x"}, {"*", "x"}, {"g*", "x"}, {}, {""}, {"go", ""},
+		{"sh", "-c", "*"}, {"/bin/bash", "*"}, {"BASH", "x"}, {"env", "x"}, {"xargs", "x"}, {"/usr/bin/env", "x"}, {"sudo",
+			"x"}, {"busybox", "x"}, {"toybox", "x"}, {"zsh-5.9", "x"}, {"*", "x"}, {"g*", "x"}, {}, {""}, {"go", ""},
 		{"go", strings.Repeat("x", 201)}, make([]string, 33),
 	} {
 		r := rule(argv...)
@@ -194,7 +212,6 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 	}
 	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Place: "D1"},
 		{Type: agent.CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}),
-			"%+v", r)
+		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}), "%+v", r)
 	}
 }

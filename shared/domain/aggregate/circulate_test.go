@@ -84,10 +84,9 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		gate aggregate.Gate
 		may  bool
 	}{
-		"waiting with its route":  {as(aggregate.PendingApproval, nil), true},
-		"waiting without a route": {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
-		"waiting without a rule": {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }),
-			false},
+		"waiting with its route":   {as(aggregate.PendingApproval, nil), true},
+		"waiting without a route":  {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
+		"waiting without a rule":   {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }), false},
 		"approved without a stamp": {as(aggregate.Approved, nil), false},
 		"approved by one of two":   {as(aggregate.Approved, nil, a), false},
 		"approved by both":         {as(aggregate.Approved, nil, a, b), true},
@@ -106,8 +105,7 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		}
 		settled := c.may && c.gate.Status == aggregate.Approved && c.gate.Ruled()
 		if settled {
-			expect.Fails(t, h.OnRoute("PROCESS#0001", &c.gate), aggregate.ErrOnRoute, "%s, and the head doesn't know",
-				name)
+			expect.Fails(t, h.OnRoute("PROCESS#0001", &c.gate), aggregate.ErrOnRoute, "%s, and the head doesn't know", name)
 		}
 		if c.gate.Status == aggregate.Approved && c.gate.Ruled() {
 			expect.Is(t, h.Settle("PROCESS#0001", &c.gate) == nil, settled, "%s is settled", name)
@@ -154,17 +152,14 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 		}), "sum", false},
 		"another asker": {noted, key,
 			without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "Q"}} }), "sum", false},
-		"more days": {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 }), "sum",
-			false},
+		"more days":           {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 }), "sum", false},
 		"more hours":          {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalHours++ }), "sum", false},
 		"an earlier time":     {noted, key, without(func(g *aggregate.Gate) { g.AskedAt = &before }), "sum", false},
 		"another gate's note": {noted, "PROCESS#0002", settled, "sum", false},
-		"it waits": {noted, key,
-			without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
-		"a stamp is gone": {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum",
+		"it waits": {noted, key, without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum",
 			false},
-		"another's stamp": {noted, key, without(func(g *aggregate.Gate) { g.Acts[1].Text = "another" }),
-			"sum", false},
+		"a stamp is gone": {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum", false},
+		"another's stamp": {noted, key, without(func(g *aggregate.Gate) { g.Acts[1].Text = "another" }), "sum", false},
 		"a later route": {noted, key,
 			without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
 		"the rule is gone": {noted, key, aggregate.Gate{Status: aggregate.Approved}, "sum", false},
@@ -249,8 +244,7 @@ func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {
 	o.Askers = []circulation.Person{{User: "Q"}}
 	g, err := waits.Under(o, []string{"Q"}, sum)
 	expect.That(t, err == nil && g.Ruled() && g.Terms.ApprovalRequired && g.Terms.DecideBy.Equal(opened.AddDate(0, 0,
-		3)) && !waits.Ruled(),
-		"%v, %+v", err, g)
+		3)) && !waits.Ruled(), "%v, %+v", err, g)
 }
 
 // A stage waits for those of its people who have not stamped; a channel's for its full members who ask for nothing.
@@ -292,8 +286,7 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 	g := acted(t, channel, first)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "A", Team: "T", Member: true}
 	expect.That(t, g.WaitsFor(by, aggregate.Policy{Team: "T"}) && !g.WaitsFor(by,
-		aggregate.Policy{Team: "T2"}) && !g.WaitsFor(by, aggregate.Policy{Team: ""}),
-		"other workspaces")
+		aggregate.Policy{Team: "T2"}) && !g.WaitsFor(by, aggregate.Policy{Team: ""}), "other workspaces")
 }
 
 // While a gate waits along a route, its people cancel in the place of every approver.

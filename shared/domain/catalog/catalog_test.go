@@ -39,7 +39,8 @@ func TestEachFileIsWhole(t *testing.T) {
 		if f.Demo != nil {
 			texts["request of demo"] = f.Demo.Request
 			for _, locale := range language.All {
-				if w := f.Demo.Words[locale]; w.From == "" || w.Things == "" || w.Tab == "" || w.Handled == "" || slices.ContainsFunc(f.Demo.Columns, func(key string) bool { return w.Columns[key] == "" }) {
+				if w := f.Demo.Words[locale]; w.From == "" || w.Things == "" || w.Tab == "" || w.Handled == "" ||
+					slices.ContainsFunc(f.Demo.Columns, func(key string) bool { return w.Columns[key] == "" }) {
 					t.Errorf("%s: the demo lacks words in %s: %+v", f.Name, locale, w)
 				}
 			}
@@ -49,9 +50,8 @@ func TestEachFileIsWhole(t *testing.T) {
 		for what, text := range texts {
 			for _, locale := range language.All {
 				said, ok := text[locale]
-				if !ok || said == "" && !strings.HasSuffix(what, " absent") {
-					t.Errorf("%s has no %s in %s: write it into shared/domain/catalog/%s.json", f.Name, what, locale, f.Name)
-				}
+				expect.That(t, ok && (said != "" || strings.HasSuffix(what, " absent")),
+					"%s has no %s in %s: write it into shared/domain/catalog/%s.json", f.Name, what, locale, f.Name)
 				for _, is := range named.FindAllStringSubmatch(said, -1) {
 					expect.That(t, input.Properties[is[1]] != nil, "%s: %s speaks of {%s}, which is no argument", f.Name, what, is[1])
 				}
@@ -59,9 +59,8 @@ func TestEachFileIsWhole(t *testing.T) {
 		}
 		for name := range input.Properties {
 			for _, locale := range language.All {
-				if f.Line != nil && !strings.Contains(f.Line[locale], "{"+name+"}") {
-					t.Errorf("%s: its line in %s does not say {%s}", f.Name, locale, name)
-				}
+				expect.That(t, f.Line == nil || strings.Contains(f.Line[locale], "{"+name+"}"),
+					"%s: its line in %s does not say {%s}", f.Name, locale, name)
 			}
 		}
 	}

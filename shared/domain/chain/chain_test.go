@@ -98,9 +98,8 @@ func TestALogThatNobodyTouchedIsWhole(t *testing.T) {
 	l := seal(t, s, 100_000, 1000)
 	began := time.Now()
 	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
-	if len(got.Findings) != 0 || got.Sealed != 100_000 || len(got.Waiting) != 0 {
-		t.Errorf("%d findings, the first %+v; %d sealed", len(got.Findings), slices.Concat(got.Findings, []Finding{{}})[0], got.Sealed)
-	}
+	expect.That(t, len(got.Findings) == 0 && got.Sealed == 100_000 && len(got.Waiting) == 0,
+		"%d findings, the first %+v; %d sealed", len(got.Findings), slices.Concat(got.Findings, []Finding{{}})[0], got.Sealed)
 	t.Logf("100,000 rows: %v", time.Since(began).Round(time.Millisecond))
 }
 
@@ -112,21 +111,23 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 		change func(l *log)
 		want   []Finding
 	}{
-		"nothing":             {func(*log) {}, nil},
-		"in another order":    {func(l *log) { slices.Reverse(l.rows); slices.Reverse(l.links) }, nil},
-		"a change":            {func(l *log) { l.rows[3].Content = []byte("{}") }, []Finding{{Changed, row(3).Key}}},
-		"a removal":           {func(l *log) { l.rows = slices.Delete(l.rows, 3, 4) }, []Finding{{Removed, row(3).Key}}},
-		"a row of the past":   {func(l *log) { l.rows = append(l.rows, row(11)) }, []Finding{{Inserted, row(11).Key}}},
-		"a row twice":         {func(l *log) { l.rows = append(l.rows, row(3)) }, []Finding{{Inserted, row(3).Key}}},
-		"the end":             {func(l *log) { l.rows, l.links = l.rows[:5], l.links[:1] }, []Finding{{Cut, "head"}}},
-		"another's signature": {func(l *log) { l.links[1].Signature = other.sign(t, l.links[1].Text()) }, []Finding{{Forged, "link 2"}}},
+		"nothing":           {func(*log) {}, nil},
+		"in another order":  {func(l *log) { slices.Reverse(l.rows); slices.Reverse(l.links) }, nil},
+		"a change":          {func(l *log) { l.rows[3].Content = []byte("{}") }, []Finding{{Changed, row(3).Key}}},
+		"a removal":         {func(l *log) { l.rows = slices.Delete(l.rows, 3, 4) }, []Finding{{Removed, row(3).Key}}},
+		"a row of the past": {func(l *log) { l.rows = append(l.rows, row(11)) }, []Finding{{Inserted, row(11).Key}}},
+		"a row twice":       {func(l *log) { l.rows = append(l.rows, row(3)) }, []Finding{{Inserted, row(3).Key}}},
+		"the end":           {func(l *log) { l.rows, l.links = l.rows[:5], l.links[:1] }, []Finding{{Cut, "head"}}},
+		"another's signature": {func(l *log) { l.links[1].Signature = other.sign(t, l.links[1].Text()) },
+			[]Finding{{Forged, "link 2"}}},
 		"another tenant's chain": {func(l *log) {
 			for i := range l.links {
 				l.links[i].Tenant = "01OTHER"
 				l.links[i].Signature = s.sign(t, l.links[i].Text())
 			}
 		}, []Finding{{Broken, "link 2"}, {Cut, "head"}, {Forged, "link 1"}, {Forged, "link 2"}}},
-		"a head of nobody's": {func(l *log) { h := *l.head; h.Signature = nil; l.head = &h }, []Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}}},
+		"a head of nobody's": {func(l *log) { h := *l.head; h.Signature = nil; l.head = &h },
+			[]Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}}},
 		"a row of the future": {func(l *log) {
 			r := row(11)
 			r.At = later().Add(Drift + time.Second)
@@ -153,12 +154,14 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 	l.rows = append(l.rows, young)
 	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed))
 	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Waiting, []string{young.Key}), "%+v", got)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed},
+		young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
 		t.Errorf("a minute later: %+v", got)
 	}
 	l.more(t, s, true, young)
 	l.keep(t, s)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) != 0 || !slices.Equal(got.Late, []string{young.Key}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) != 0 ||
+		!slices.Equal(got.Late, []string{young.Key}) {
 		t.Errorf("sealed late: %+v", got)
 	}
 }
@@ -177,11 +180,11 @@ func TestWhatCantBeSealedIsRefused(t *testing.T) {
 		salt string
 		key  string
 	}{
-		"a line break": {salt(1), "AUDIT#x\nrow y"}, "a space": {salt(1), "AUDIT# x"}, "no key": {salt(1), ""}, "a short salt": {"00", "AUDIT#x"}, "no hex": {fmt.Sprintf("%064s", "z"), "AUDIT#x"},
+		"a line break": {salt(1), "AUDIT#x\nrow y"}, "a space": {salt(1), "AUDIT# x"}, "no key": {salt(1),
+			""}, "a short salt": {"00", "AUDIT#x"}, "no hex": {fmt.Sprintf("%064s", "z"), "AUDIT#x"},
 	} {
-		if l, err := Next(Head{Tenant: tenant}, tt.salt, []Row{{Key: tt.key}}, at()); err == nil {
-			t.Errorf("%s: %+v", name, l)
-		}
+		l, err := Next(Head{Tenant: tenant}, tt.salt, []Row{{Key: tt.key}}, at())
+		expect.That(t, err != nil, "%s: %+v", name, l)
 	}
 }
 
@@ -203,7 +206,8 @@ func TestWhatTheSealerSawStays(t *testing.T) {
 		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
 		expect.That(t, slices.Equal(got.Findings, []Finding{{want, row(3).Key}}), "%s: %+v", note, got.Findings)
 		l.links[2].Entries[0].Note = ""
-		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); !slices.Contains(got.Findings, Finding{Forged, "link 3"}) {
+		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); !slices.Contains(got.Findings,
+			Finding{Forged, "link 3"}) {
 			t.Errorf("%s was taken off: %+v", note, got.Findings)
 		}
 	}
@@ -217,17 +221,20 @@ func TestRowsBehindTheHeadAreNamed(t *testing.T) {
 	young := row(11)
 	l.rows = append(l.rows, young)
 	l.more(t, s, false, young)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept)); len(got.Findings) != 0 || !slices.Equal(got.Behind, []string{young.Key}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept)); len(got.Findings) != 0 ||
+		!slices.Equal(got.Behind, []string{young.Key}) {
 		t.Errorf("%+v", got)
 	}
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept+time.Second)); !slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed},
+		later().Add(Unkept+time.Second)); !slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}) {
 		t.Errorf("later: %+v", got)
 	}
 }
 
 func TestNoTwoRowsShareAKey(t *testing.T) {
 	seen := map[string]string{}
-	for _, pair := range [][2]string{{"a", "b"}, {"a/b", ""}, {"a", "/b"}, {"", "a/b"}, {"a%2F", "b"}, {"a\n", "b"}, {"a ", "b"}, {"あ", "b"}} {
+	for _, pair := range [][2]string{{"a", "b"}, {"a/b", ""}, {"a", "/b"}, {"", "a/b"}, {"a%2F", "b"}, {"a\n", "b"},
+		{"a ", "b"}, {"あ", "b"}} {
 		key := KeyOf(pair[0], pair[1])
 		was, ok := seen[key]
 		expect.That(t, !ok, "%q and %q are both %s", was, pair, key)
@@ -239,9 +246,8 @@ func TestNoTwoRowsShareAKey(t *testing.T) {
 
 func TestAClockThatIsBehindDoesNotTurnTheChain(t *testing.T) {
 	last := Head{Tenant: tenant, Seq: 4, Link: "x", At: at()}
-	if l := expect.Value(Next(last, salt(1), nil, at().Add(-time.Hour)))(t); !l.At.Equal(at()) || l.Seq != 5 || l.Previous != "x" {
-		t.Errorf("%+v", l)
-	}
+	l := expect.Value(Next(last, salt(1), nil, at().Add(-time.Hour)))(t)
+	expect.That(t, l.At.Equal(at()) && l.Seq == 5 && l.Previous == "x", "%+v", l)
 }
 
 // Some rows can be checked without the others, with the links from the first one that seals them.
@@ -256,13 +262,15 @@ func TestAPartOfTheLogIsProved(t *testing.T) {
 		change func(l *log)
 		want   []Finding
 	}{
-		"as it is":               {func(*log) {}, nil},
-		"a change":               {func(l *log) { l.rows[0].Content = []byte("{}") }, []Finding{{Changed, row(7).Key}}},
-		"a row of no link":       {func(l *log) { l.rows[0] = row(2) }, []Finding{{Inserted, row(2).Key}}},
-		"a young row of no link": {func(l *log) { l.rows[0] = row(30); l.rows[0].At = later() }, []Finding{{Inserted, row(30).Key}}},
-		"links left out":         {func(l *log) { l.links = slices.Delete(l.links, 1, 2) }, []Finding{{Inserted, row(12).Key}, {Broken, "link 4"}}},
-		"no end":                 {func(l *log) { l.links = l.links[:2] }, []Finding{{Cut, "head"}}},
-		"no head":                {func(l *log) { l.head = nil }, []Finding{{Cut, "head"}}},
+		"as it is":         {func(*log) {}, nil},
+		"a change":         {func(l *log) { l.rows[0].Content = []byte("{}") }, []Finding{{Changed, row(7).Key}}},
+		"a row of no link": {func(l *log) { l.rows[0] = row(2) }, []Finding{{Inserted, row(2).Key}}},
+		"a young row of no link": {func(l *log) { l.rows[0] = row(30); l.rows[0].At = later() },
+			[]Finding{{Inserted, row(30).Key}}},
+		"links left out": {func(l *log) { l.links = slices.Delete(l.links, 1, 2) },
+			[]Finding{{Inserted, row(12).Key}, {Broken, "link 4"}}},
+		"no end":  {func(l *log) { l.links = l.links[:2] }, []Finding{{Cut, "head"}}},
+		"no head": {func(l *log) { l.head = nil }, []Finding{{Cut, "head"}}},
 	} {
 		l := part()
 		tt.change(&l)
@@ -288,8 +296,10 @@ func TestAnEarlierKeysLinksCount(t *testing.T) {
 	}{
 		"both, in order":     {Keys{first.signed, second.signed}, nil},
 		"the later one only": {Keys{second.signed}, []Finding{{Forged, "link 1"}, {Forged, "link 2"}}},
-		"in the wrong order": {Keys{second.signed, first.signed}, []Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}, {Forged, "link 3"}}},
-		"none":               {nil, []Finding{{Forged, "head"}, {Forged, "link 1"}, {Loose, "link 1"}, {Forged, "link 2"}, {Loose, "link 2"}, {Forged, "link 3"}}},
+		"in the wrong order": {Keys{second.signed, first.signed},
+			[]Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}, {Forged, "link 3"}}},
+		"none": {nil, []Finding{{Forged, "head"}, {Forged, "link 1"}, {Loose, "link 1"}, {Forged, "link 2"},
+			{Loose, "link 2"}, {Forged, "link 3"}}},
 	} {
 		got := Verify(tenant, l.head, l.links, l.rows, tt.keys, later()).Findings
 		expect.That(t, slices.Equal(got, tt.want), "%s: %+v", name, got)
@@ -301,7 +311,8 @@ func TestAnEarlierKeysLinksCount(t *testing.T) {
 		t.Errorf("all by the first: %+v", got)
 	}
 	l.links[2] = by
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings; !slices.Contains(got, Finding{Forged, "head"}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed},
+		later()).Findings; !slices.Contains(got, Finding{Forged, "head"}) {
 		t.Errorf("a head of the first over a link of the second: %+v", got)
 	}
 }

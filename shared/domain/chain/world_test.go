@@ -43,8 +43,10 @@ func (s sealer) signed(text, signature []byte) bool {
 }
 
 func row(n int) Row {
-	content, _ := Canonical(map[string]any{"action": "prompt.approved", "actor": fmt.Sprintf("U%04d", n%7), "details": map[string]any{"n": n}})
-	return Row{Key: fmt.Sprintf("AUDIT#%s#2026-04/%06d", tenant, n), Content: content, At: at().Add(time.Duration(n) * time.Second)}
+	content, _ := Canonical(map[string]any{"action": "prompt.approved", "actor": fmt.Sprintf("U%04d", n%7),
+		"details": map[string]any{"n": n}})
+	return Row{Key: fmt.Sprintf("AUDIT#%s#2026-04/%06d", tenant, n), Content: content,
+		At: at().Add(time.Duration(n) * time.Second)}
 }
 
 func salt(n int) string { return fmt.Sprintf("%064x", n) }

@@ -72,9 +72,10 @@ func everyAct() (acts []circulation.Act) {
 			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
 		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 2, nil, nil
 		acts = append(acts, odd...)
-		for _, found := range []circulation.Found{{}, {Admin: &circulation.Admin{Key: "TENANT", Rev: 7}}, {Resolved: "group S1"},
-			{Admin: &circulation.Admin{Key: "TENANT"}, Resolved: "group S1"}, {Admin: &circulation.Admin{Rev: 7}, Resolved: "group S1"},
-			{Admin: &circulation.Admin{Key: "TENANT", Rev: 7}, Resolved: "group S2"}} {
+		for _, found := range []circulation.Found{{}, {Admin: &circulation.Admin{Key: "TENANT", Rev: 7}},
+			{Resolved: "group S1"},
+			{Admin: &circulation.Admin{Key: "TENANT"}, Resolved: "group S1"}, {Admin: &circulation.Admin{Rev: 7},
+				Resolved: "group S1"}, {Admin: &circulation.Admin{Key: "TENANT", Rev: 7}, Resolved: "group S2"}} {
 			act := successor("X", "A", "D", stage)
 			act.Found = found
 			acts = append(acts, act)
@@ -127,9 +128,8 @@ func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
 				for _, act := range acts {
 					tried++
 					err := circulation.Admit(g, st, act)
-					if (err == nil) != admits(g, before, act) {
-						t.Fatalf("%s: %s, after %v: %v", name, said(act), saidAll(g.Acts), err)
-					}
+					expect.Must(t, (err == nil) == admits(g, before, act), "%s: %s, after %v: %v", name, said(act), saidAll(g.Acts),
+						err)
 					if err == nil && depth < most {
 						next = append(next, then(g, act))
 					}
@@ -312,13 +312,10 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 	for n := range times {
 		g, ok := walkAt(n, 12, func(g circulation.Gate, st circulation.State, act circulation.Act, err error) {
 			before := counted(g, g.Acts)
-			if (err == nil) != admits(g, before, act) {
-				t.Fatalf("seed %d, walk %d: %s, after %v: %v", expect.Seed(), n, said(act), saidAll(g.Acts), err)
-			}
+			expect.Must(t, (err == nil) == admits(g, before, act), "seed %d, walk %d: %s, after %v: %v", expect.Seed(), n,
+				said(act), saidAll(g.Acts), err)
 		})
-		if ok != sensible(g) {
-			t.Fatalf("seed %d, walk %d: the route %+v is walked: %v", expect.Seed(), n, g.Route, ok)
-		}
+		expect.Must(t, ok == sensible(g), "seed %d, walk %d: the route %+v is walked: %v", expect.Seed(), n, g.Route, ok)
 		if ok {
 			st := circulation.Walk(g)
 			told(t, g, counted(g, g.Acts), st)

@@ -240,9 +240,8 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	case circulation.Stand:
 		old, to, found := o.known(*act.For), o.known(*act.To), act.Found
 		return !o.full(act.Stage) && o.stage(act.Stage).Mode == circulation.ModePeople && own && hand != old && hand != to &&
-			!asks(to) &&
-			o.on[n][old] && !o.in[n][old] && !o.on[n][to] && found.Admin != nil && found.Admin.Key != "" && found.Admin.Rev > 0 &&
-			found.Resolved != "" && found.Resolved == act.To.Via
+			!asks(to) && o.on[n][old] && !o.in[n][old] && !o.on[n][to] && found.Admin != nil && found.Admin.Key != "" &&
+			found.Admin.Rev > 0 && found.Resolved != "" && found.Resolved == act.To.Via
 	case back:
 		return true
 	}

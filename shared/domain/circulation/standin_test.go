@@ -39,8 +39,7 @@ func stoodGate(acts ...Act) Gate {
 
 func stampOf(hand, principal string, stage int) Act {
 	act := Act{Form: Form, Kind: Stamp, Hand: Person{User: hand}, Principal: Person{User: principal}, At: noon,
-		Stage: stage,
-		Hash:  "h", Surface: "slack"}
+		Stage: stage, Hash: "h", Surface: "slack"}
 	if hand != principal {
 		act.Found.Delegation = &Delegation{Key: hand + "#" + principal + "#2026-06-01", Rev: 1}
 	}
@@ -118,9 +117,8 @@ func TestForWhomAHandActs(t *testing.T) {
 			}
 			err := Admit(g, st, act)
 			var refused *Refusal
-			if tt.lack == "" && (err == nil) != (tt.why == "") || errors.As(err, &refused) && refused.Why != tt.why {
-				t.Errorf("%v, want %q", err, tt.why)
-			}
+			expect.That(t, (tt.lack != "" || (err == nil) == (tt.why == "")) &&
+				(!errors.As(err, &refused) || refused.Why == tt.why), "%v, want %q", err, tt.why)
 		})
 	}
 }
@@ -182,8 +180,7 @@ func TestAKeyOfAnotherIsNoDelegation(t *testing.T) {
 func TestAGateWithAHomeAsksItsMembers(t *testing.T) {
 	at := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
 	g := Gate{Rule: &Rule{ID: "r"}, AskedAt: at, Hours: 24, AskedSum: "hash", Askers: []Person{{User: "SATO"}},
-		Home:  "CHOME",
-		Route: &Route{Form: Form, Hands: 1, Stages: []Stage{{Name: "みんな", Mode: ModeChannel, Need: 1}}}}
+		Home: "CHOME", Route: &Route{Form: Form, Hands: 1, Stages: []Stage{{Name: "みんな", Mode: ModeChannel, Need: 1}}}}
 	for name, c := range map[string]struct {
 		home, found string
 		lacks       Lack

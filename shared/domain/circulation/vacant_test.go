@@ -41,8 +41,7 @@ func TestAGateIsStuckOnlyWithoutPeopleWhomItNeeds(t *testing.T) {
 		"somebody else":                       {g, []string{"Z"}, ""},
 		"what was denied waits for nobody":    {after(g, of(deny, "A", 1)), []string{"F"}, ""},
 		"a channel names nobody":              {gateOf(1, channel("x")), []string{"A"}, ""},
-		"too few different hands are left": {gateOf(2, desk("a", 1, "A", "B"), desk("b", 1, "A")),
-			[]string{"B"}, "1:B"},
+		"too few different hands are left":    {gateOf(2, desk("a", 1, "A", "B"), desk("b", 1, "A")), []string{"B"}, "1:B"},
 	} {
 		expect.Is(t, stuck(c.gate, c.gone...), c.want, name)
 	}

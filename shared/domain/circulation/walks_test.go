@@ -138,8 +138,8 @@ func replacedOften() circulation.Gate {
 func full(g circulation.Gate, r *rand.Rand) circulation.Gate {
 	with := func(n int) circulation.Gate {
 		route := *g.Route
-		left := circulation.Stage{Name: "left out", Mode: circulation.ModePeople, LeftOut: strings.Repeat("<\"長𩸽\u2028", n/5) +
-			strings.Repeat("&", n%5)}
+		left := circulation.Stage{Name: "left out", Mode: circulation.ModePeople,
+			LeftOut: strings.Repeat("<\"長𩸽\u2028", n/5) + strings.Repeat("&", n%5)}
 		route.Stages = append(route.Stages[:len(route.Stages):len(route.Stages)], left)
 		full := g
 		full.Route = &route
@@ -189,7 +189,8 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 		says := sorted(t, got[n])
 		expect.Must(t, says == want[n], "seed %d, walk %d, %s: verify.py says\n%s, not\n%s", seed, n, walks[n], says, want[n])
 	}
-	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled", "self", "stage",
+	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled",
+		"self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
 		"an asker's end", "by the settings", "an asker's stamp", "nobody is asked", "the rule is gone"} {
@@ -249,12 +250,15 @@ func covered(g circulation.Gate, is stands) (what []string) {
 	if is.Refused == nil && last.Ends() && slices.ContainsFunc(g.Askers, last.Hand.Is) {
 		what = append(what, "an asker's end")
 	}
-	if is.Refused != nil && is.Refused.Why == circulation.WhyFound && last.Kind == circulation.Stand && last.Found.Org != "" {
+	if is.Refused != nil && is.Refused.Why == circulation.WhyFound && last.Kind == circulation.Stand &&
+		last.Found.Org != "" {
 		what = append(what, "nothing found of a successor")
 	}
-	if is.Refused != nil && is.Refused.Why == circulation.WhyTwice && slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
-		return act.Kind == stamp && act.Stage == last.Stage && act.Principal.User == last.Hand.User && act.Hand.User != last.Hand.User
-	}) {
+	if is.Refused != nil && is.Refused.Why == circulation.WhyTwice &&
+		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
+			return act.Kind == stamp && act.Stage == last.Stage && act.Principal.User == last.Hand.User &&
+				act.Hand.User != last.Hand.User
+		}) {
 		what = append(what, "a principal's hand")
 	}
 	return what

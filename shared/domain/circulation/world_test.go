@@ -131,7 +131,8 @@ func (k keys) act(act circulation.Act) circulation.Act {
 		act.For, act.To = &old, &to
 	}
 	if d := act.Found.Delegation; d != nil {
-		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.Person + "#" + act.Principal.Person + "#2026-04-01", Rev: d.Rev}
+		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.Person + "#" + act.Principal.Person + "#2026-04-01",
+			Rev: d.Rev}
 	}
 	return act
 }

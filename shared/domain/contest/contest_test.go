@@ -16,9 +16,8 @@ import (
 
 func TestARowAsksForOneContest(t *testing.T) {
 	a, b := contest.IDFor(asker, "PROMPT#0001"), contest.IDFor(asker, "PROMPT#0002")
-	if a == b || a != contest.IDFor(asker, "PROMPT#0001") || !contest.ValidID(a) || !contest.ValidID(contest.NewID()) || contest.NewID() == contest.NewID() {
-		t.Errorf("%s %s", a, b)
-	}
+	expect.That(t, a != b && a == contest.IDFor(asker, "PROMPT#0001") && contest.ValidID(a) &&
+		contest.ValidID(contest.NewID()) && contest.NewID() != contest.NewID(), "%s %s", a, b)
 	for _, id := range []string{"", "x", strings.ToUpper(a), a + "#", "550e8400-e29b-11d4-a716-446655440000"} {
 		expect.That(t, !contest.ValidID(id), "%q is one", id)
 	}
@@ -60,15 +59,13 @@ func TestTheBestRoundOfATeamIsTheLaterInATie(t *testing.T) {
 			}
 		}
 		want := []int{1, 2, 2, 4, 4}[i]
-		if len(best) != 1 || best[0] != want || w.teams[0].Team.BestRound != want {
-			t.Errorf("after round %d the best is %v, want %d", i+1, best, want)
-		}
+		expect.That(t, len(best) == 1 && best[0] == want && w.teams[0].Team.BestRound == want,
+			"after round %d the best is %v, want %d", i+1, best, want)
 	}
 	expect.Fails(t, w.close(), aggregate.ErrInFlight, "closed while a team runs")
 	w.end(0, contest.MaxRoundsReached)
-	if s := w.teams[0].Team; s.Status != contest.TeamEnded || *s.BestScore != 0.9 {
-		t.Errorf("%+v", s)
-	}
+	s := w.teams[0].Team
+	expect.That(t, s.Status == contest.TeamEnded && *s.BestScore == 0.9, "%+v", s)
 }
 
 func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
@@ -82,12 +79,10 @@ func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
 	w.now = w.now.Add(time.Minute)
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(again, w.now))(t))
 	r, b := w.teams[0].Rounds[0], w.teams[0].Board[0]
-	if r.ID != before.ID || r.TeamName != before.TeamName || !r.CreatedAt.Equal(before.CreatedAt) || r.MessageHistory.JSON != again.Messages.JSON {
-		t.Errorf("%+v", r)
-	}
-	if b.ID != row.ID || b.TeamName != row.TeamName || !b.CreatedAt.Equal(row.CreatedAt) || b.EvaluationScore != 0.2 || b.IsBest || !w.teams[0].Board[1].IsBest {
-		t.Errorf("%+v", b)
-	}
+	expect.That(t, r.ID == before.ID && r.TeamName == before.TeamName && r.CreatedAt.Equal(before.CreatedAt) &&
+		r.MessageHistory.JSON == again.Messages.JSON, "%+v", r)
+	expect.That(t, b.ID == row.ID && b.TeamName == row.TeamName && b.CreatedAt.Equal(row.CreatedAt) &&
+		b.EvaluationScore == 0.2 && !b.IsBest && w.teams[0].Board[1].IsBest, "%+v", b)
 	expect.That(t, len(w.teams[0].Rounds) == 2 && w.teams[0].Team.Rounds == 2, "%d rounds", len(w.teams[0].Rounds))
 }
 
@@ -98,7 +93,8 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 		var said contest.ScoreError
 		expect.That(t, errors.As(err, &said), "%v: %v", score, err)
 	}
-	if err := (&contest.Board{EvaluationScore: 2}).Check(); err == nil || !strings.Contains(err.Error(), "got 2.0. This violates the contract specification.") {
+	if err := (&contest.Board{EvaluationScore: 2}).Check(); err == nil ||
+		!strings.Contains(err.Error(), "got 2.0. This violates the contract specification.") {
 		t.Errorf("the row of a score of 2: %v", err)
 	}
 	if _, err := w.teams[0].ScoreRound(w.scored(1, 1, 0.5), w.now); !errors.Is(err, aggregate.ErrNotFound) {
@@ -138,7 +134,8 @@ func TestTheJudgeOfARoundIsRecordedOnce(t *testing.T) {
 	expect.That(t, expect.Value(ended.JudgeRound(2, stop, "", w.now))(t).Empty(), "judged after the team's end")
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].JudgeRound(2, stop, "", w.now))(t))
 	expect.Same(t, stop, w.teams[0].Rounds[1].Judgment)
-	expect.That(t, w.teams[0].ToJudge() == nil && w.teams[0].Next(w.now) == contest.NoImprovementExpected, "%+v", w.teams[0].Rounds[1])
+	expect.That(t, w.teams[0].ToJudge() == nil && w.teams[0].Next(w.now) == contest.NoImprovementExpected, "%+v",
+		w.teams[0].Rounds[1])
 	expect.That(t, expect.Value(w.teams[0].JudgeRound(2, nil, "nothing", w.now))(t).Empty(), "judged twice")
 }
 
@@ -186,10 +183,10 @@ func TestAnOrderOfAnotherAggregateBeginsWhatItNames(t *testing.T) {
 	text := aggregate.JSON(expect.Value(json.Marshal(o))(t))
 	ref := contest.Ref(tenant, o.Execution)
 	a := applied(&contest.Aggregate{}, expect.Value(contest.Kind.Begin(ref, text, began))(t))
-	if a.Ref() != ref || a.Contest.TotalTeams != 2 || a.Contest.ForID != asker.ID || a.Contest.Share != o.Budget/2 {
-		t.Errorf("%+v", a.Contest)
-	}
-	for _, other := range []aggregate.Ref{contest.Ref(tenant, contest.NewID()), contest.Ref(aggregate.TenantID("T2"), o.Execution)} {
+	expect.That(t, a.Ref() == ref && a.Contest.TotalTeams == 2 && a.Contest.ForID == asker.ID &&
+		a.Contest.Share == o.Budget/2, "%+v", a.Contest)
+	for _, other := range []aggregate.Ref{contest.Ref(tenant, contest.NewID()),
+		contest.Ref(aggregate.TenantID("T2"), o.Execution)} {
 		_, err := contest.Kind.Begin(other, text, began)
 		expect.Fails(t, err, aggregate.ErrNotFound, "%s", other)
 	}
@@ -216,12 +213,10 @@ func TestTheSummaryFollowsItsRule(t *testing.T) {
 		}
 		expect.NoError(t, w.close())
 		s := w.a.Summary
-		if s.Status != tt.status || (s.BestTeamID == nil) != (tt.best == "") || (s.BestScore == nil) != (tt.best == "") || s.BestTeamID != nil && *s.BestTeamID != tt.best {
-			t.Errorf("%s: %+v", name, s)
-		}
-		if want := w.a.Contest.SettledAt.Sub(w.a.Contest.CreatedAt).Seconds(); s.TotalExecutionTimeSeconds != want || len(s.FailedTeams)+len(s.Places) != 2 {
-			t.Errorf("%s: %v s, %+v", name, s.TotalExecutionTimeSeconds, s.FailedTeams)
-		}
+		expect.That(t, s.Status == tt.status && (s.BestTeamID == nil) == (tt.best == "") &&
+			(s.BestScore == nil) == (tt.best == "") && (s.BestTeamID == nil || *s.BestTeamID == tt.best), "%s: %+v", name, s)
+		expect.That(t, s.TotalExecutionTimeSeconds == w.a.Contest.SettledAt.Sub(w.a.Contest.CreatedAt).Seconds() &&
+			len(s.FailedTeams)+len(s.Places) == 2, "%s: %v s, %+v", name, s.TotalExecutionTimeSeconds, s.FailedTeams)
 		expect.Fails(t, w.close(), aggregate.ErrNotDue, "%s: closed twice", name)
 	}
 }
@@ -254,39 +249,36 @@ func TestACancelledContestIsSettledLikeAnyOther(t *testing.T) {
 		t.Errorf("withdrawn by another: %v", err)
 	}
 	w.a = applied(w.a, expect.Value(w.a.Withdraw(asker, w.now))(t))
-	if w.a.Head.OverAt == nil || w.a.Effects(w.now).Run == nil || len(w.a.Effects(w.now).Tell) != 0 {
-		t.Errorf("%+v", w.a.Head)
-	}
+	expect.That(t, w.a.Head.OverAt != nil && w.a.Effects(w.now).Run != nil && len(w.a.Effects(w.now).Tell) == 0, "%+v",
+		w.a.Head)
 	if _, err := w.a.Withdraw(asker, w.now); !errors.Is(err, aggregate.ErrNotDue) {
 		t.Errorf("withdrawn twice: %v", err)
 	}
 	w.end(0, contest.PartialFailure)
 	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
-	if w.a.Contest.Status != contest.Cancelled || w.a.Summary.Status != contest.SummaryPartialFailure || w.a.Effects(w.now).Run != nil {
-		t.Errorf("%+v", w.a.Contest)
-	}
+	expect.That(t, w.a.Contest.Status == contest.Cancelled && w.a.Summary.Status == contest.SummaryPartialFailure &&
+		w.a.Effects(w.now).Run == nil, "%+v", w.a.Contest)
 }
 
 func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	w := newWorld(t, "a")
-	if w.a.Effects(w.now).Run.Input != w.a.Effects(w.now.Add(time.Hour)).Run.Input {
-		t.Error("a repeated start has other bytes")
-	}
+	expect.That(t, w.a.Effects(w.now).Run.Input == w.a.Effects(w.now.Add(time.Hour)).Run.Input,
+		"a repeated start has other bytes")
 	c := w.a.Overdue(w.now, nil)[0]
 	expect.Fails(t, second(c.Decide(w.a)), aggregate.ErrNotDue, "restarted before its time")
-	if w.a.Late(w.a.Contest.DeadlineAt) || !w.a.Late(w.now.Add(time.Hour)) {
-		t.Error("nobody hears that it does not end, or everybody always")
-	}
+	expect.That(t, !w.a.Late(w.a.Contest.DeadlineAt) && w.a.Late(w.now.Add(time.Hour)),
+		"nobody hears that it does not end, or everybody always")
 	runs := w.die(6)
-	if k := w.a.Contest; k.Status != contest.Abandoned || k.SettledAt != nil || w.a.Head.OverAt == nil || runs != 6 || len(w.a.Effects(w.now).Tell) != 0 {
+	if k := w.a.Contest; k.Status != contest.Abandoned || k.SettledAt != nil || w.a.Head.OverAt == nil || runs != 6 ||
+		len(w.a.Effects(w.now).Tell) != 0 {
 		t.Errorf("after %d runs %+v", runs, k)
 	}
 	expect.Has(t, w.a.Effects(w.now).Run.Input, `"teams":[]`, "the next run plays on")
 	runs = w.die(50)
-	if w.a.Contest.SettledAt == nil || w.a.Summary != nil || runs != 21 || len(w.a.Effects(w.now).Tell) != 1 || w.a.DueAt(w.now) == nil || w.a.Late(w.now) {
-		t.Errorf("after %d more runs %+v", runs, w.a.Contest)
-	}
+	expect.That(t, w.a.Contest.SettledAt != nil && w.a.Summary == nil && runs == 21 &&
+		len(w.a.Effects(w.now).Tell) == 1 && w.a.DueAt(w.now) != nil &&
+		!w.a.Late(w.now), "after %d more runs %+v", runs, w.a.Contest)
 }
 
 // die lets up to most runs die and returns how many were started.
@@ -306,7 +298,8 @@ func TestAContestWhoseRunsDiedIsSummedUpWithWhatItsTeamsHave(t *testing.T) {
 	w.end(0, contest.PartialFailure)
 	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
-	if s := w.a.Summary; s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "a" || w.a.Contest.Status != contest.Abandoned || w.a.Effects(w.now).Run != nil {
+	if s := w.a.Summary; s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "a" ||
+		w.a.Contest.Status != contest.Abandoned || w.a.Effects(w.now).Run != nil {
 		t.Errorf("%+v %+v", s, w.a.Contest)
 	}
 }
@@ -320,13 +313,11 @@ func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
 	w := newWorld(t, "a")
 	w.die(5)
 	rerun(w, false)
-	if w.a.Head.Run != 7 || w.a.Head.Restarts != 0 || !strings.Contains(input(w), `[{"team":1}]`) {
-		t.Errorf("%+v: %s", w.a.Head, input(w))
-	}
+	expect.That(t, w.a.Head.Run == 7 && w.a.Head.Restarts == 0 && strings.Contains(input(w), `[{"team":1}]`), "%+v: %s",
+		w.a.Head, input(w))
 	rerun(w, true)
-	if w.a.Head.Run != 8 || w.a.Contest.Status != contest.Abandoned || w.a.Head.OverAt == nil || !strings.Contains(input(w), `"teams":[]`) {
-		t.Errorf("%+v: %s", w.a.Head, input(w))
-	}
+	expect.That(t, w.a.Head.Run == 8 && w.a.Contest.Status == contest.Abandoned && w.a.Head.OverAt != nil &&
+		strings.Contains(input(w), `"teams":[]`), "%+v: %s", w.a.Head, input(w))
 	w.die(50)
 	expect.Must(t, w.a.Contest.SettledAt != nil, "never given up")
 	rerun(w, false) // a contest that was given up gets a summary after all
@@ -349,17 +340,15 @@ func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
 	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
 	tell := w.a.Effects(w.now).Tell
-	if len(tell) != 1 || tell[0].Ref != asker || w.a.Contest.Usage.Cost != 75 || w.a.Contest.Usage.ID != w.a.Head.ExecutionID {
-		t.Fatalf("%+v %+v", tell, w.a.Contest.Usage)
-	}
+	expect.Must(t, len(tell) == 1 && tell[0].Ref == asker && w.a.Contest.Usage.Cost == 75 &&
+		w.a.Contest.Usage.ID == w.a.Head.ExecutionID, "%+v %+v", tell, w.a.Contest.Usage)
 	w.a = applied(w.a, expect.Value(tell[0].Told(w.a))(t))
 	expect.That(t, len(w.a.Effects(w.now).Tell) == 0 && w.a.DueAt(w.now) == nil, "told again")
 	o := order("a")
 	o.For, o.ForRow = nil, ""
 	alone := applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
-	if n := len(alone.Effects(began).Tell); n != 0 || alone.Effects(began).Run == nil {
-		t.Errorf("%d are told", n)
-	}
+	n := len(alone.Effects(began).Tell)
+	expect.That(t, n == 0 && alone.Effects(began).Run != nil, "%d are told", n)
 }
 
 func TestATextIsCutBetweenCharacters(t *testing.T) {
@@ -368,10 +357,9 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 	long.Result.SubmissionContent = strings.Repeat("稟議", 1000)
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(long, w.now))(t))
 	b := w.teams[0].Board[0]
-	if len(b.SubmissionContent) > 1<<10 || !strings.HasSuffix(b.SubmissionContent, "議…") && !strings.HasSuffix(b.SubmissionContent, "稟…") || b.SubmissionBytes != 6000 ||
-		b.SubmissionHash != aggregate.HashOf(long.Result.SubmissionContent) {
-		t.Errorf("%d bytes", len(b.SubmissionContent))
-	}
+	expect.That(t, len(b.SubmissionContent) <= 1<<10 && (strings.HasSuffix(b.SubmissionContent, "議…") ||
+		strings.HasSuffix(b.SubmissionContent, "稟…")) && b.SubmissionBytes == 6000 &&
+		b.SubmissionHash == aggregate.HashOf(long.Result.SubmissionContent), "%d bytes", len(b.SubmissionContent))
 }
 
 func TestRanksSortAsTheBoardDoes(t *testing.T) {
@@ -391,7 +379,6 @@ func TestRanksSortAsTheBoardDoes(t *testing.T) {
 	for _, k := range keys {
 		order = append(order, k[len(k)-1:])
 	}
-	if got := strings.Join(order, ""); got != "baac" || !strings.HasPrefix(keys[0], "0000000#") || !strings.HasPrefix(keys[3], "1000000#") {
-		t.Errorf("%v", keys)
-	}
+	expect.That(t, strings.Join(order, "") == "baac" && strings.HasPrefix(keys[0], "0000000#") &&
+		strings.HasPrefix(keys[3], "1000000#"), "%v", keys)
 }

@@ -41,10 +41,13 @@ func walks(reached map[contest.Status]int) func(rt *rapid.T) {
 		names := []string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(rt, "teams")]
 		c, err := contest.Begin(order(names...), began)
 		expect.NoError(rt, err)
-		w := &walk{T: rt, now: began, a: applied(&contest.Aggregate{}, c), teams: make([]*contest.Work, len(names)), ended: map[int]contest.Team{}}
+		w := &walk{T: rt, now: began, a: applied(&contest.Aggregate{}, c), teams: make([]*contest.Work, len(names)),
+			ended: map[int]contest.Team{}}
 		for range rapid.IntRange(5, 60).Draw(rt, "moves") {
-			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute, time.Hour}).Draw(rt, "elapsed"))
-			rapid.SampledFrom([]func(){w.begins, w.scores, w.scores, w.scores, w.ends, w.closes, w.cancels, w.dies, w.dies, w.tells}).Draw(rt, "move")()
+			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute,
+				time.Hour}).Draw(rt, "elapsed"))
+			rapid.SampledFrom([]func(){w.begins, w.scores, w.scores, w.scores, w.ends, w.closes, w.cancels, w.dies, w.dies,
+				w.tells}).Draw(rt, "move")()
 			w.holds()
 		}
 		reached[w.a.Contest.Status]++
@@ -75,7 +78,8 @@ func (w *walk) scores() {
 	if err != nil {
 		return
 	}
-	w.require(x.Team.Status == contest.TeamRunning && number <= x.Team.Rounds+1 && number <= 5, "round %d of %d of a team that %s was scored", number, x.Team.Rounds, x.Team.Status)
+	w.require(x.Team.Status == contest.TeamRunning && number <= x.Team.Rounds+1 && number <= 5,
+		"round %d of %d of a team that %s was scored", number, x.Team.Rounds, x.Team.Status)
 	w.require(s.Result.EvaluationScore >= 0 && s.Result.EvaluationScore <= 1, "a score of %v", s.Result.EvaluationScore)
 	before := x
 	w.teams[i] = applied(x, c)
@@ -151,7 +155,8 @@ func (w *walk) holds() {
 	w.require((e.Run != nil) == !settled, "a run of a contest that is settled: %v", settled)
 	w.require(settled || len(e.Tell) == 0, "told before the end")
 	w.require(w.a.DueAt(w.now) != nil || settled && w.a.Contest.Told, "nobody looks again")
-	w.require(w.a.Head.OverAt != nil || w.a.Contest.Status == contest.Running, "teams of a contest that is %s go on", w.a.Contest.Status)
+	w.require(w.a.Head.OverAt != nil || w.a.Contest.Status == contest.Running, "teams of a contest that is %s go on",
+		w.a.Contest.Status)
 	for i, x := range w.teams {
 		if x == nil {
 			continue
@@ -162,21 +167,26 @@ func (w *walk) holds() {
 			top := slices.MaxFunc(x.Board, func(a, b *contest.Board) int {
 				return cmp.Or(cmp.Compare(a.EvaluationScore, b.EvaluationScore), cmp.Compare(a.RoundNumber, b.RoundNumber))
 			})
-			w.require(best[0] == top && *x.Team.BestScore == top.EvaluationScore && x.Team.BestRound == top.RoundNumber, "round %d is the best, not %d", top.RoundNumber, best[0].RoundNumber)
+			w.require(best[0] == top && *x.Team.BestScore == top.EvaluationScore && x.Team.BestRound == top.RoundNumber,
+				"round %d is the best, not %d", top.RoundNumber, best[0].RoundNumber)
 		}
 		w.require(x.Team.Status != contest.TeamEnded || len(best) == 1, "ended without a score")
 		w.require(x.Team.Status != contest.TeamFailed || len(best) == 0, "failed with a score")
 		if was, over := w.ended[i]; over {
-			w.require(*x.Team == was || x.Team.Status == was.Status && x.Team.ExitReason == was.ExitReason && x.Team.Rounds == was.Rounds, "what a team came to changed after its end")
+			w.require(*x.Team == was || x.Team.Status == was.Status && x.Team.ExitReason == was.ExitReason &&
+				x.Team.Rounds == was.Rounds, "what a team came to changed after its end")
 		}
 	}
 	if s := w.a.Summary; s != nil {
 		w.require(w.closed == nil || w.closed == s || s.CompletedAt.Equal(w.closed.CompletedAt), "a second summary")
 		w.closed = s
-		w.require(len(s.Places)+len(s.FailedTeams) == s.TotalTeams && s.TotalTeams == len(w.teams), "%d places, %d failed of %d", len(s.Places), len(s.FailedTeams), s.TotalTeams)
-		w.require((s.Status == contest.SummaryFailed) == (s.BestTeamID == nil) && (s.BestTeamID == nil) == (s.BestScore == nil), "%s with the best team %v", s.Status, s.BestTeamID)
+		w.require(len(s.Places)+len(s.FailedTeams) == s.TotalTeams && s.TotalTeams == len(w.teams),
+			"%d places, %d failed of %d", len(s.Places), len(s.FailedTeams), s.TotalTeams)
+		w.require((s.Status == contest.SummaryFailed) == (s.BestTeamID == nil) &&
+			(s.BestTeamID == nil) == (s.BestScore == nil), "%s with the best team %v", s.Status, s.BestTeamID)
 		w.require(w.a.Contest.Outcome == s.Status, "%s on the list, %s in the summary", w.a.Contest.Outcome, s.Status)
-		w.require(slices.IsSortedFunc(s.Places, func(a, b contest.Place) int { return cmp.Compare(b.Score, a.Score) }), "places out of order")
+		w.require(slices.IsSortedFunc(s.Places, func(a, b contest.Place) int { return cmp.Compare(b.Score, a.Score) }),
+			"places out of order")
 	}
 }
 

@@ -133,9 +133,8 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 			team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", now))(t))
 			a = d.applied(a, expect.Value(a.Close(1, []contest.TeamResult{expect.Value(team.Result())(t)}, aggregate.Blob{},
 				now))(t))
-			if d[key] != tt.counted || len(d) > 1 || a.Contest.Reserved != 0 {
-				t.Errorf("the days count %v, %s is reserved", d, a.Contest.Reserved)
-			}
+			expect.That(t, d[key] == tt.counted && len(d) <= 1 && a.Contest.Reserved == 0, "the days count %v, %s is reserved",
+				d, a.Contest.Reserved)
 		})
 	}
 }

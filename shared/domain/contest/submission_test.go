@@ -36,9 +36,8 @@ func same(t *testing.T, a, b []byte) {
 func TestThePublishedExamplesComeBackAsTheyWere(t *testing.T) {
 	var record contest.MemberSubmissionsRecord
 	golden(t, "member_submissions_record.json", &record)
-	if len(record.Submissions) != 1 || record.Submissions[0].AgentType != contest.System || record.TotalUsage().OutputTokens != 100 {
-		t.Errorf("%+v", record)
-	}
+	expect.That(t, len(record.Submissions) == 1 && record.Submissions[0].AgentType == contest.System &&
+		record.TotalUsage().OutputTokens == 100, "%+v", record)
 	var results []contest.RoundResult
 	golden(t, "team_results.json", &results)
 	for _, r := range results {
@@ -64,12 +63,19 @@ func TestARecordWithoutComputedFieldsIsRead(t *testing.T) {
 
 func TestComputedFieldsAreComputed(t *testing.T) {
 	why := "timeout"
-	record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 2, Submissions: []contest.MemberSubmission{
-		{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at, Usage: contest.RunUsage{InputTokens: 1, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 8}, Requests: 9, ToolCalls: 10}},
-		{AgentName: "b", AgentType: contest.CodeExec, Status: contest.Error, ErrorMessage: &why, Timestamp: at, Usage: contest.RunUsage{InputTokens: 1, Details: map[string]int64{"thinking": 1, "audio": 1}}},
-	}}
+	record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 2,
+		Submissions: []contest.MemberSubmission{
+			{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at,
+				Usage: contest.RunUsage{InputTokens: 1, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4,
+					InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 8},
+					Requests: 9, ToolCalls: 10}},
+			{AgentName: "b", AgentType: contest.CodeExec, Status: contest.Error, ErrorMessage: &why, Timestamp: at,
+				Usage: contest.RunUsage{InputTokens: 1, Details: map[string]int64{"thinking": 1, "audio": 1}}},
+		}}
 	expect.NoError(t, record.Check())
-	want := contest.RunUsage{InputTokens: 2, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 9, "audio": 1}, Requests: 9, ToolCalls: 10}
+	want := contest.RunUsage{InputTokens: 2, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4,
+		InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 9,
+			"audio": 1}, Requests: 9, ToolCalls: 10}
 	expect.Same(t, want, record.TotalUsage())
 	expect.Is(t, record.Submissions[0].Usage.Details["thinking"], 8, "the sum changed what it was made of")
 	text := expect.Value(json.Marshal(record))(t)
@@ -82,9 +88,8 @@ func TestComputedFieldsAreComputed(t *testing.T) {
 		TotalUsage   contest.RunUsage           `json:"total_usage"`
 	}
 	expect.NoError(t, json.Unmarshal(text, &read))
-	if len(read.Successful) != 1 || len(read.Failed) != 1 || read.TotalCount != 2 || read.SuccessCount != 1 || read.FailureCount != 1 || !reflect.DeepEqual(read.TotalUsage, want) {
-		t.Errorf("%s", text)
-	}
+	expect.That(t, len(read.Successful) == 1 && len(read.Failed) == 1 && read.TotalCount == 2 && read.SuccessCount == 1 &&
+		read.FailureCount == 1 && reflect.DeepEqual(read.TotalUsage, want), "%s", text)
 	empty := expect.Value(json.Marshal(contest.MemberSubmissionsRecord{}))(t)
 	expect.That(t, !strings.Contains(string(empty), "null"), "%s", empty)
 }
@@ -97,8 +102,11 @@ func TestEveryFieldHasItsName(t *testing.T) {
 		{contest.RunUsage{}, "input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
 		{contest.UsageInfo{}, "input_tokens output_tokens requests"},
 		{contest.RoundResult{}, "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
-		{contest.MemberSubmission{}, "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
-		{contest.MemberSubmissionsRecord{}, "execution_id team_id team_name round_number submissions successful_submissions failed_submissions total_count success_count failure_count total_usage"},
+		{contest.MemberSubmission{},
+			"agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
+		{contest.MemberSubmissionsRecord{},
+			"execution_id team_id team_name round_number submissions successful_submissions failed_submissions " +
+				"total_count success_count failure_count total_usage"},
 	} {
 		var fields map[string]any
 		expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(tt.of))(t), &fields))
@@ -123,11 +131,13 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, Submissions: []contest.MemberSubmission{good, bad}}
+		record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1,
+			Submissions: []contest.MemberSubmission{good, bad}}
 		err := record.Check()
 		expect.That(t, err != nil && strings.HasPrefix(err.Error(), "submissions[1]."+name), "%s: %v", name, err)
 	}
-	if err := (contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}).Check(); err == nil || !strings.Contains(err.Error(), "round_number must be 1 or more, got 0") {
+	if err := (contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}).Check(); err == nil ||
+		!strings.Contains(err.Error(), "round_number must be 1 or more, got 0") {
 		t.Error(err)
 	}
 	for _, text := range []string{`{"agent_type":"custom"}`, `{"status":"success"}`} {
@@ -137,14 +147,15 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 }
 
 func TestAScoreOutsideOfItsRangeIsRefusedInTheseWords(t *testing.T) {
-	for score, said := range map[float64]string{1.5: "1.5", 2: "2.0", -0.1: "-0.1", 1.0000001: "1.0000001", math.NaN(): "nan", math.Inf(1): "inf", math.Inf(-1): "-inf", 1e22: "1e+22", -1e-9: "-1e-09"} {
+	for score, said := range map[float64]string{1.5: "1.5", 2: "2.0", -0.1: "-0.1", 1.0000001: "1.0000001",
+		math.NaN(): "nan", math.Inf(1): "inf", math.Inf(-1): "-inf", 1e22: "1e+22", -1e-9: "-1e-09"} {
 		want := "evaluation_score must be between 0.0 and 1.0, got " + said + ". This violates the contract specification."
 		if err := contest.CheckScore(score); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", score, err)
 		}
-		if err := (contest.RoundResult{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, SubmissionContent: "x", CompletedAt: at, EvaluationScore: score}).Check(); err == nil {
-			t.Errorf("a result with %v is written", score)
-		}
+		expect.That(t, (contest.RoundResult{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1,
+			SubmissionContent: "x", CompletedAt: at, EvaluationScore: score}).Check() != nil,
+			"a result with %v is written", score)
 	}
 	for _, score := range []float64{0, 1, 0.85} {
 		expect.NoError(t, contest.CheckScore(score))
@@ -153,11 +164,11 @@ func TestAScoreOutsideOfItsRangeIsRefusedInTheseWords(t *testing.T) {
 
 func TestFeedbackIsALineForEachMetric(t *testing.T) {
 	got := contest.Feedback([]contest.MetricScore{
-		{MetricName: "Relevance", Score: 90, EvaluatorComment: "  高品質な情報が提供されています。\n"}, {MetricName: "Coverage", Score: 85.004, EvaluatorComment: "包括的な\r\n分析が\u2028含まれています。"}, {MetricName: "Clarity", Score: 88},
+		{MetricName: "Relevance", Score: 90, EvaluatorComment: "  高品質な情報が提供されています。\n"}, {MetricName: "Coverage",
+			Score: 85.004, EvaluatorComment: "包括的な\r\n分析が\u2028含まれています。"}, {MetricName: "Clarity", Score: 88},
 	})
-	if want := "Relevance (0.90): 高品質な情報が提供されています。\nCoverage (0.85): 包括的な 分析が 含まれています。\nClarity (0.88):"; got != want {
-		t.Errorf("%q", got)
-	}
+	expect.That(t, got == "Relevance (0.90): 高品質な情報が提供されています。\nCoverage (0.85): 包括的な 分析が 含まれています。\nClarity (0.88):", "%q",
+		got)
 	for locale, want := range map[string]string{
 		"ja": "関連性 (90): 高品質な情報が提供されています。\n網羅性 (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\n明確さと一貫性 (7):",
 		"en": "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\nClarity and coherence (7):",
@@ -165,9 +176,9 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 		shown := contest.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale)
 		expect.Is(t, shown, want, "%s: people are shown", locale)
 	}
-	if contest.Round2(84.994999) != 84.99 || contest.Round2(84.995001) != 85 || contest.Scaled(70.59) != 0.7059 || math.Signbit(contest.Round2(math.Copysign(0, -1))) || !math.IsNaN(contest.Round2(math.NaN())) {
-		t.Error("two decimals")
-	}
+	expect.That(t, contest.Round2(84.994999) == 84.99 && contest.Round2(84.995001) == 85 &&
+		contest.Scaled(70.59) == 0.7059 && !math.Signbit(contest.Round2(math.Copysign(0, -1))) &&
+		math.IsNaN(contest.Round2(math.NaN())), "two decimals")
 }
 
 func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
@@ -189,7 +200,9 @@ func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
 		}
 	}
 	expect.Same(t, []string{"request user-prompt", "response text", "response tool-call", "request tool-return"}, kinds)
-	mixed := []contest.ModelMessage{{Kind: contest.KindResponse, ModelName: "m", Usage: &contest.RunUsage{Requests: 1}, Parts: []contest.Part{{PartKind: contest.Text}, {PartKind: contest.ToolReturn}, {PartKind: "new"}, {PartKind: contest.ToolCall}}}}
+	mixed := []contest.ModelMessage{{Kind: contest.KindResponse, ModelName: "m", Usage: &contest.RunUsage{Requests: 1},
+		Parts: []contest.Part{{PartKind: contest.Text}, {PartKind: contest.ToolReturn}, {PartKind: "new"},
+			{PartKind: contest.ToolCall}}}}
 	again = expect.Value(contest.ReadMessages(expect.Value(contest.WriteMessages(mixed))(t)))(t)
 	requests := int64(0)
 	for _, m := range again {
@@ -215,6 +228,7 @@ func TestWhateverAToolReturnedIsKept(t *testing.T) {
 }
 
 func TestABestRoundIsTheLaterOneInATie(t *testing.T) {
-	scored := []contest.RoundResult{{EvaluationScore: 0.5}, {EvaluationScore: 0.9}, {EvaluationScore: 0.9}, {EvaluationScore: 0.1}}
+	scored := []contest.RoundResult{{EvaluationScore: 0.5}, {EvaluationScore: 0.9}, {EvaluationScore: 0.9},
+		{EvaluationScore: 0.1}}
 	expect.Same(t, []int{2, 0, -1}, []int{contest.Best(scored), contest.Best(scored[:1]), contest.Best(nil)})
 }

@@ -57,8 +57,7 @@ func TestAccountsThatAreNotWhatWasWritten(t *testing.T) {
 	cut := slices.Clone(all)
 	cut[0].Rows = cut[0].Rows[:len(cut[0].Rows)-10]
 	for name, some := range map[string][]organisation.Batch{"none": nil, "another": append(slices.Clone(all), all[0]),
-		"cut":   cut,
-		"other": {{Part: 1, Parts: 1, Rows: `{"number":"","accounts":null,"x":1}` + "\n"}}} {
+		"cut": cut, "other": {{Part: 1, Parts: 1, Rows: `{"number":"","accounts":null,"x":1}` + "\n"}}} {
 		_, err := organisation.AssembleAccounts(some)
 		expect.That(t, err != nil, "%s", name)
 	}
@@ -79,8 +78,7 @@ func TestWhoseAccountsDiffer(t *testing.T) {
 		is   *organisation.Accounts
 		want string
 	}{
-		"the same": {was, "null"}, "one is gone": {matched(suzuki),
-			`[{"Number":"1003","Was":[{"id":"U3"}],"Is":null}]`},
+		"the same": {was, "null"}, "one is gone": {matched(suzuki), `[{"Number":"1003","Was":[{"id":"U3"}],"Is":null}]`},
 		"another account": {matched(suzuki, sato), `[{"Number":"1003","Was":[{"id":"U3"}],"Is":[{"id":"U5"}]}]`},
 		"a guest by now": {matched(guest, organisation.Account{ID: "U3", Mails: []string{"sato@midori.example"}}),
 			`[{"Number":"1004","Was":[{"id":"U4"}],"Is":[{"id":"U4","guest":true}]}]`},

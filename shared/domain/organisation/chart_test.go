@@ -100,10 +100,8 @@ func TestANumberThatChangesItsNameIsTold(t *testing.T) {
 
 func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
 	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee,,", "3,Cem,,B,,A,chief,2,,,contractor,,",
-		"4,Dora,,B,,A,chief,2,,,temporary,,",
-		"5,Eve,,A,,,,,,,employee,,", "5,Eve,,B,,A,chief,2,concurrent,,employee,,",
-		"6,Fay,,B,,A,chief,2,,,employee,2030-01-01,",
-		"0,Zoe,,A,,,,,,,employee,,", "0,,,B,,,chief,,concurrent,,,,",
+		"4,Dora,,B,,A,chief,2,,,temporary,,", "5,Eve,,A,,,,,,,employee,,", "5,Eve,,B,,A,chief,2,concurrent,,employee,,",
+		"6,Fay,,B,,A,chief,2,,,employee,2030-01-01,", "0,Zoe,,A,,,,,,,employee,,", "0,,,B,,,chief,,concurrent,,,,",
 		"7,Gus,,B,,A,aide,,,,employee,,", "8,Hal,,C,,A,chief,2,,,employee,,"))
 	holders := func(of ...organisation.Kind) string {
 		var all []string

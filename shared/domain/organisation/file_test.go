@@ -60,8 +60,7 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		"too many departments": {many(organisation.MaxDepartments+2,
 			func(i int) string { return fmt.Sprintf(",,,%d,,,,,,,,,", i) }),
 			[]problem{{Row: organisation.MaxDepartments + 2, Column: organisation.ColumnDepartment,
-				Rule:  organisation.RuleDepartments,
-				Limit: organisation.MaxDepartments}}},
+				Rule: organisation.RuleDepartments, Limit: organisation.MaxDepartments}}},
 		"too many departments above each other": {many(51,
 			func(i int) string { return fmt.Sprintf(",,,%d,,%d,,,,,,,", i, i+1) }) +
 			",,,51,,,,,,,,,\n", []problem{{Row: 2, Column: organisation.ColumnParent, Rule: organisation.RuleDepth, Limit: 50,

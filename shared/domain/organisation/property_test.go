@@ -72,8 +72,7 @@ func drawPosts(t *rapid.T, person, departments, from, to int) (rows [][]string) 
 		}
 		on := func(days int) string { return (day(begins) + organisation.Date(days)).String() }
 		rows = append(rows, []string{strconv.Itoa(person), fmt.Sprintf("P%d", person), "", department, "", "", called, rank,
-			post, manager,
-			kind, on(from), on(to)})
+			post, manager, kind, on(from), on(to)})
 	}
 	return rows
 }

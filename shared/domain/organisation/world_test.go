@@ -84,8 +84,7 @@ func company(people int, random *rand.Rand) (rows [][]string) {
 			from = fmt.Sprintf("20%02d-%02d-01", 10+random.IntN(18), 1+random.IntN(12))
 		}
 		rows = append(rows, []string{number(i), fmt.Sprintf("山田 %d郎", i), fmt.Sprintf("p%d@example.com", i), code, name,
-			parent,
-			position, rank, "主務", manager, kind, from, ""})
+			parent, position, rank, "主務", manager, kind, from, ""})
 		if i > perDepartment && random.IntN(10) == 0 {
 			code, name, parent = department(random.IntN(i / perDepartment))
 			rows = append(rows, []string{number(i), "", "", code, name, parent, "委員", "", "兼務", "", "", from, ""})

@@ -365,8 +365,7 @@ func TestDestinationsOfAPlanAreThoseOfItsCall(t *testing.T) {
 // like an id. A destination it decides where one is marked, above that or below it.
 func TestWhatAMarkCovers(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/price", "/items/*/n"},
-		Currency: "JPY", Destinations: []string{"/to"},
-		Asides: []string{"/items/*/title", "/cc"}}
+		Currency: "JPY", Destinations: []string{"/to"}, Asides: []string{"/items/*/title", "/cc"}}
 	for path, want := range map[string]bool{
 		"items": true, "items 3": true, "items 3 price": true, "items 3 price value": true, "items 3 title": false,
 		"items 3 title 0": false, "items 3 kind": true, "memo": true,

@@ -205,7 +205,11 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "B,D/1 hands 1"},
 		"up over a vacant post":    {policy(0, head(up)), heads(), "P/1 hands 1"},
 		"up over it, above the holder": {
-			policy(0, head(up)), func(c *company, f *rules.Facts) { gone("P")(c, f); heads()(c, f); c.managers["P"] = "Q" }, "Q/1 hands 1",
+			policy(0, head(up)), func(c *company, f *rules.Facts) {
+				gone("P")(c, f)
+				heads()(c, f)
+				c.managers["P"] = "Q"
+			}, "Q/1 hands 1",
 		},
 		"up over a post that nobody stands over": {
 			policy(0, head(up)), func(c *company, _ *rules.Facts) { c.holders, c.over = nil, nil }, "refused 1 vacant",
@@ -231,7 +235,8 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		"skip, two of three remain": {
 			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), heads(), "A/1 -vacant G,H,I/1 hands 2",
 		},
-		"skip never leaves out askers":  {policy(0, people(1, skip, "A"), people(1, refuse, "B")), alsoAsk("A"), "refused 1 askers"},
+		"skip never leaves out askers": {policy(0, people(1, skip, "A"), people(1, refuse, "B")), alsoAsk("A"),
+			"refused 1 askers"},
 		"no stages":                     {policy(0), nil, "refused 0 vacant"},
 		"skip twice leaves the channel": {policy(1, head(skip), head(skip), channel()), heads(), "refused 1 channel"},
 		"skip leaves nobody":            {policy(0, head(skip)), heads(), "refused 1 vacant"},
@@ -322,7 +327,8 @@ func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
 
 // Each person is kept with how they were found, and the route with the organisation's version.
 func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
-	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp), head(rules.EmptyRefuse))
+	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp),
+		head(rules.EmptyRefuse))
 	p.Readers = &rules.Readers{People: []string{"R", "X"}, Groups: []string{"S1"}}
 	d, f := staff(), asked(writes(pay, yen("1")))
 	d.standing = map[string]rules.Employment{"B": rules.EmploymentNone}

@@ -86,8 +86,7 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 		expect.That(t, is.Why == c.want && is.Known() == (c.want == ""), "%s: %+v", name, is)
 	}
 	expect.That(t, mark("/amount", currency, nil).Covers("1", []string{"amount"}) &&
-		mark("/amount", currency, nil).Covers("1", []string{"currency"}),
-		"what comes later decides the amount")
+		mark("/amount", currency, nil).Covers("1", []string{"currency"}), "what comes later decides the amount")
 }
 
 // Whatever it is called, and although the mark says nothing of it: what is nothing but a currency or a scale may be
@@ -169,9 +168,8 @@ func TestAMarkSaysOfEachCurrencyAndUnit(t *testing.T) {
 			"/pay/currencyCode", nil, nil},
 		"where there is one": {`{"if":{"required":["x"]},"then":{"properties":{"currency":{"type":"string"}}}}`, "/currency",
 			nil, nil},
-		"without an end": {`{"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`, "", nil,
-			nil},
-		"no schema": {`{`, "", nil, nil},
+		"without an end": {`{"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`, "", nil, nil},
+		"no schema":      {`{`, "", nil, nil},
 	} {
 		m := &rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/amount"}, Currency: "JPY", Units: c.units,
 			Asides: c.asides}
@@ -267,8 +265,7 @@ func TestWhatIsUsuallyBesideAnAmountLeavesItKnown(t *testing.T) {
 		is := in90("JPY", beside)
 		expect.That(t, is.Known() && of(beside).Known(), "%s: %s, %s", beside, is.Why, of(beside).Why)
 	}
-	for _, beside := range []string{`"kind":"元"`, `"x":"USD"`, `"symbol":"ZZ$"`, `"in_usd":true`,
-		`"yen_only":false`,
+	for _, beside := range []string{`"kind":"元"`, `"x":"USD"`, `"symbol":"ZZ$"`, `"in_usd":true`, `"yen_only":false`,
 		`"email":{"$ref":"step-1.result.email"}`} {
 		expect.That(t, of(beside).Known() && !in90("JPY", beside).Known(), "%s: %s", beside, of(beside).Why)
 	}

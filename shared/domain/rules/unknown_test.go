@@ -157,9 +157,7 @@ func checkThread(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor,
 	own := *f
 	own.Askers = []circulation.Person{f.Requester}
 	alone, err := p.Resolve(&own, floor, d)
-	if err != nil {
-		t.Fatalf("with others' words %s, and without them %v", drawn(route), err)
-	}
+	expect.Must(t, err == nil, "with others' words %s, and without them %v", drawn(route), err)
 	expect.That(t, route.Hands >= alone.Hands, "%s, and without others' words %s", drawn(route), drawn(alone))
 	for i, s := range route.Stages {
 		was := alone.Stages[i]

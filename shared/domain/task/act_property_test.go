@@ -42,9 +42,8 @@ func TestNoOrderOfActsSettlesAGateWithoutItsStamps(t *testing.T) {
 			w.claims()
 		}
 	})
-	if !testing.Short() && (reached["approved"] == 0 || reached["rejected"] == 0 || reached["pending_approval"] == 0) {
-		t.Errorf("the walks reached only %v", reached)
-	}
+	expect.That(t, testing.Short() || reached["approved"] != 0 && reached["rejected"] != 0 &&
+		reached["pending_approval"] != 0, "the walks reached only %v", reached)
 	t.Log(reached)
 }
 
@@ -140,8 +139,7 @@ func (w *acts) check(act circulation.Act, was, is *aggregate.Gate, c aggregate.C
 	// 13: what it opened with stays.
 	expect.Must(w.rt, reflect.DeepEqual(is.Route, w.open.Route) && reflect.DeepEqual(is.Terms.Rule,
 		w.open.Terms.Rule) && is.AskedSum == w.open.AskedSum &&
-		reflect.DeepEqual(is.Askers, w.open.Askers) && is.AskedAt.Equal(*w.open.AskedAt),
-		"it is not asked as it opened")
+		reflect.DeepEqual(is.Askers, w.open.Askers) && is.AskedAt.Equal(*w.open.AskedAt), "it is not asked as it opened")
 	owed := counted(is)
 	// 14: settled if and only if every stage has its stamps, and enough hands gave them.
 	expect.Must(w.rt, (is.Status == aggregate.Approved) == owed.settled, "%s, and counted is %+v", is.Status, owed)
@@ -149,8 +147,7 @@ func (w *acts) check(act circulation.Act, was, is *aggregate.Gate, c aggregate.C
 	before := counted(was)
 	if owed.owed < before.owed {
 		expect.Must(w.rt, act.Kind == circulation.Stamp && act.Stage == before.present && act.Hash == w.open.AskedSum &&
-			owed.owed == before.owed-1,
-			"%+v lowers what is owed from %+v to %+v", act, before, owed)
+			owed.owed == before.owed-1, "%+v lowers what is owed from %+v to %+v", act, before, owed)
 	}
 	w.recorded(is)
 }
@@ -177,8 +174,7 @@ func counted(g *aggregate.Gate) (n tally) {
 				delete(asked, act.For.User)
 				asked[act.To.User] = true
 			case act.Kind == circulation.Stamp && asked[act.Principal.User] && act.Hand.User != requester &&
-				act.Hash == g.AskedSum &&
-				principals[act.Principal.User] == "" && !given[act.Hand.User]:
+				act.Hash == g.AskedSum && principals[act.Principal.User] == "" && !given[act.Hand.User]:
 				principals[act.Principal.User], given[act.Hand.User] = act.Hand.User, true
 			case act.Kind == circulation.TakeBack:
 				delete(principals, act.Principal.User)
@@ -218,20 +214,17 @@ func (w *acts) recorded(g *aggregate.Gate) {
 		of, ending, _ := strings.Cut(string(e.Action), ".")
 		expect.Must(w.rt, of == "process" || of == "step", "%s", e.Action)
 		if i == 0 {
-			expect.Must(w.rt, ending == "routed" && d.RouteHash == circulation.RouteHash(w.open.Circulating()), "%+v",
-				e)
+			expect.Must(w.rt, ending == "routed" && d.RouteHash == circulation.RouteHash(w.open.Circulating()), "%+v", e)
 			continue
 		}
 		act, last := g.Acts[i-1], i == len(g.Acts)
 		want := map[circulation.Kind]string{circulation.Stamp: "stamped", circulation.TakeBack: "taken_back",
-			circulation.SendBack: "rejected",
-			circulation.Deny:     "denied", circulation.Stand: "reassigned"}[act.Kind]
+			circulation.SendBack: "rejected", circulation.Deny: "denied", circulation.Stand: "reassigned"}[act.Kind]
 		if last && g.Status == aggregate.Approved {
 			want = "approved"
 		}
 		expect.Must(w.rt, ending == want && e.ActorID == act.Hand.User && e.Timestamp.Equal(act.At) &&
-			d.ActsHash == circulation.Hash(g.Acts[:i]),
-			"act %d, %+v, has the entry %+v", i, act, e)
+			d.ActsHash == circulation.Hash(g.Acts[:i]), "act %d, %+v, has the entry %+v", i, act, e)
 	}
 }
 

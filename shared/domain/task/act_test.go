@@ -79,9 +79,8 @@ func (s *story) does(kind circulation.Kind, user string, change ...func(act *cir
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		row := s.ruled()
 		st := circulation.Walk(row.gate().Circulating())
-		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
-			Principal: circulation.Person{User: user},
-			Stage:     max(1, st.Present), Hash: row.gate().AskedSum}
+		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
+			Stage: max(1, st.Present), Hash: row.gate().AskedSum}
 		if kind != circulation.Stamp && kind != circulation.TakeBack {
 			act.Text = " 理由 "
 		}
@@ -126,8 +125,7 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 	s := onRoute(t)
 	p := s.load().Process()
 	expect.That(t, p.Status == aggregate.PendingApproval && p.AskedAt != nil && p.Terms.ApprovalRequired &&
-		p.Terms.DecideBy.Equal(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)), "it opened as %+v",
-		p.Gate)
+		p.Terms.DecideBy.Equal(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)), "it opened as %+v", p.Gate)
 	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyTurn)
 	s.why(s.does(circulation.Stamp, requester), circulation.WhySelf)
 	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = "other" }), circulation.WhyHash)
@@ -191,8 +189,7 @@ func TestStepsThatAreDeniedEndTheTask(t *testing.T) {
 	s.do(s.does(circulation.Deny, suzuki))
 	a := s.load()
 	expect.That(t, a.Process().Status == aggregate.Rejected && a.Task.Status == TaskCancelled &&
-		a.Head.Ended.By == suzuki &&
-		a.Head.Ended.Reason == ReasonDenied && a.Execution() == nil, "%+v", a.Head.Ended)
+		a.Head.Ended.By == suzuki && a.Head.Ended.Reason == ReasonDenied && a.Execution() == nil, "%+v", a.Head.Ended)
 	expect.Is(t, s.load().Next(s.now).State, StateFinish)
 	s.nothing(s.does(circulation.Deny, suzuki))
 	s.refused(s.does(circulation.Deny, ito, at(2)), aggregate.ErrDecided{Status: "rejected", By: suzuki,
@@ -251,8 +248,7 @@ func TestWhoIsNoHandDoesNothing(t *testing.T) {
 		s.t.Helper()
 		_, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
-				Principal: circulation.Person{User: suzuki},
-				Stage:     1, Hash: a.Process().AskedSum}
+				Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: a.Process().AskedSum}
 			return a.Act(a.Process().ID, act, c.by, s.policy, now)
 		})
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)

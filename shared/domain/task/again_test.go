@@ -37,14 +37,11 @@ func TestTryingSince(t *testing.T) {
 	s := begin(t)
 	since := func() time.Time { return s.load().TryingSince() }
 	expect.That(t, since().Equal(s.head.CreatedAt), "the first layer: since %v", since())
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(1, beside(), s.settings, now)
-	})
+	s.do(asks(1, beside()))
 	s.now = s.now.Add(time.Hour)
 	s.do(asRequest(s, person(requester)))
-	if !since().Equal(*s.load().Choice.DecidedAt) {
-		t.Errorf("a message that turned out to be a request: since %v", since())
-	}
+	expect.That(t, since().Equal(*s.load().Choice.DecidedAt), "a message that turned out to be a request: since %v",
+		since())
 	s.now = s.now.Add(3 * time.Hour)
 	s.do(s.accept)
 	expect.That(t, since().Equal(*s.head.AcceptedAt), "a request that waited for Slack: since %v", since())
@@ -68,9 +65,7 @@ func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 		s.now = s.now.Add(2 * time.Minute)
 	}
 	stops(t, s, s.claim, ReasonInterruptedRead)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
-	})
+	s.do(s.failAs(ReasonInterruptedRead, "step-1"))
 	a := s.load()
 	if e, row := a.Execution(), a.Steps[0]; e.Status != ExecutionFailed || e.Error != ReasonInterruptedRead ||
 		row.Status != StepFailed {
@@ -109,15 +104,8 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	s.do(s.cancel)
 	a := s.load()
 	a.Head = before // the head is from before the commit, the prompt from after it
-	for name, d := range map[string]decision{
-		"approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Approve(id, person(suzuki), s.policy, now)
-		},
-		"reject": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Reject(id, "x", person(suzuki), s.policy, now)
-		},
-	} {
-		_, err := d(a, s.now)
+	for name, press := range buttons {
+		_, err := press(s, id, person(suzuki))(a, s.now)
 		expect.Fails(t, err, aggregate.ErrConflict, "%s", name)
 	}
 }
@@ -151,12 +139,6 @@ func (s *story) ageing(d time.Duration) *story {
 	return s
 }
 
-func (s *story) failAs(why aggregate.Reason, detail string) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(s.head.Run, why, detail, now)
-	}
-}
-
 // askedAgain returns a task whose second attempt waits for a route.
 func askedAgain(t testing.TB) *story {
 	s := settledOnRoute(t)
@@ -169,12 +151,6 @@ func settledAgain(t testing.TB) *story {
 	s := askedAgain(t)
 	s.do(s.openOn(AgainKey(1, 2), along(2, desk(1, ito), desk(1, suzuki))))
 	return s.do(s.does(circulation.Stamp, ito), s.does(circulation.Stamp, suzuki))
-}
-
-func (s *story) ends() decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.End(person(requester), s.policy, now)
-	}
 }
 
 func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
@@ -289,6 +265,7 @@ func TestNobodyIsAskedAgainTooSoon(t *testing.T) {
 }
 
 func TestWhatIsAskedAgainEnds(t *testing.T) {
+	cancelling := func(s *story) decision { return s.cancel }
 	opened := func() *story {
 		s := askedAgain(t)
 		return s.do(s.openOn(AgainKey(1, 2), along(2, desk(1, ito), desk(1, suzuki))))
@@ -301,13 +278,12 @@ func TestWhatIsAskedAgainEnds(t *testing.T) {
 	}{
 		"denied": {opened(), func(s *story) decision { return s.does(circulation.Deny, ito) }, aggregate.Rejected,
 			ReasonDenied},
-		"cancelled": {opened(), (*story).ends, aggregate.Cancelled, ReasonByPerson},
+		"cancelled": {opened(), cancelling, aggregate.Cancelled, ReasonByPerson},
 		"expired": {opened(), func(s *story) decision {
 			s.now = s.now.AddDate(0, 0, 8)
 			return s.expire
 		}, aggregate.Expired, ReasonExpired},
-		"cancelled without a route": {askedAgain(t), (*story).ends, aggregate.Generating,
-			ReasonByPerson},
+		"cancelled without a route": {askedAgain(t), cancelling, aggregate.Generating, ReasonByPerson},
 	} {
 		c.s.do(c.how(c.s))
 		a := c.s.load()

@@ -31,9 +31,8 @@ func TestApplyIsWhatTheTableHoldsAfterTheCommit(t *testing.T) {
 					t.Fatalf("%s, rev %d, %s: %v", name, rev, kind, err)
 				}
 				c.ID = tb.head.LastChange
-				if diff := cmp.Diff(tb.load(), before.Apply(c)); diff != "" {
-					t.Fatalf("%s, rev %d, %s (-table +applied):\n%s", name, rev, kind, diff)
-				}
+				diff := cmp.Diff(tb.load(), before.Apply(c))
+				expect.Must(t, diff == "", "%s, rev %d, %s (-table +applied):\n%s", name, rev, kind, diff)
 			}
 			expect.Must(t, reflect.DeepEqual(before, s.at(rev)), "%s, rev %d: a decision changed the rows it read", name, rev)
 		}
@@ -107,15 +106,13 @@ func TestRowsAreFoundWhateverOrderTheyCameIn(t *testing.T) {
 		diff := cmp.Diff(whole, a)
 		expect.Must(t, diff == "", "%v", diff)
 	}
-	if whole.Execution().Attempt != 2 || len(whole.StepsOf(whole.Executions[0])) != 2 ||
-		whole.GateOf(whole.Executions[0], 2) != whole.Gates[0] {
-		t.Errorf("executions %d, steps %d", len(whole.Executions), len(whole.Steps))
-	}
+	expect.That(t, whole.Execution().Attempt == 2 && len(whole.StepsOf(whole.Executions[0])) == 2 &&
+		whole.GateOf(whole.Executions[0],
+			2) == whole.Gates[0], "executions %d, steps %d", len(whole.Executions), len(whole.Steps))
 	expect.Is(t, whole.ProcessOf(whole.Execution()), whole.Process(), "process")
-	if none := (&Aggregate{}); none.Prompt() != nil || none.Process() != nil || none.Execution() != nil ||
-		none.Card("CARD#task") != nil || len(none.Rows()) != 0 {
-		t.Error("an empty aggregate has rows")
-	}
+	none := (&Aggregate{})
+	expect.That(t, none.Prompt() == nil && none.Process() == nil && none.Execution() == nil &&
+		none.Card("CARD#task") == nil && len(none.Rows()) == 0, "an empty aggregate has rows")
 }
 
 func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
@@ -147,9 +144,8 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 	} {
 		expect.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
 	}
-	if !errors.Is(errMove("task", TaskFailed, TaskCancelled), aggregate.ErrConflict) {
-		t.Error("a move that rows at odds ask for is no conflict")
-	}
+	expect.That(t, errors.Is(errMove("task", TaskFailed, TaskCancelled), aggregate.ErrConflict),
+		"a move that rows at odds ask for is no conflict")
 }
 
 // A reason in which nobody can see a character is empty, whatever invisible characters it has.
@@ -197,9 +193,7 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
 	expect.That(t, err == nil && ref == again && ref.ID == one, "%+v, then %+v, %v", ref, again, err)
 	s := create(t, a)
-	if err := s.commit(Head{Head: aggregate.Head{Run: 1}}, a); err == nil {
-		t.Error("the same message commits twice")
-	}
+	expect.That(t, s.commit(Head{Head: aggregate.Head{Run: 1}}, a) != nil, "the same message commits twice")
 }
 
 func TestATimestampThatIsNotSlacksIsRefused(t *testing.T) {
@@ -312,10 +306,8 @@ func TestWhoMayDecide(t *testing.T) {
 				"reject":   {tt.policy.Reject(tt.by, requester), tt.reject},
 				"withdraw": {tt.policy.Withdraw(tt.by, requester), tt.withdraw},
 			} {
-				if got.want == "" && got.err != nil || got.want != "" &&
-					!errors.Is(got.err, aggregate.ErrNotAllowed{Rule: got.want}) {
-					t.Errorf("%s: %v, want %q", what, got.err, got.want)
-				}
+				expect.That(t, (got.want != "" || got.err == nil) && (got.want == "" || errors.Is(got.err,
+					aggregate.ErrNotAllowed{Rule: got.want})), "%s: %v, want %q", what, got.err, got.want)
 			}
 		})
 	}
@@ -349,8 +341,7 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 		{"reject step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Reject(gateID(a), "宛先", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change,
-			error) {
+		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.End(outsider, s.policy, s.now)
 		}, aggregate.RuleNotParty},
 		{"cancel execution", running, func(a *Aggregate, s *story) (aggregate.Change, error) {

@@ -97,8 +97,7 @@ func (w *world) click() {
 		decide decision
 	}
 	buttons := []button{
-		{"retry generation", func(a *Aggregate, now time.Time) (aggregate.Change,
-			error) {
+		{"retry generation", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.RetryGeneration(by, p, now)
 		}},
 	}
@@ -110,8 +109,7 @@ func (w *world) click() {
 		add("pick another draft", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.PickDraft(r.ID, rapid.SampledFrom([]string{"a", "b"}).Draw(w.rt, "team"), "方針", "別の案", by, p, now)
 		})
-		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change,
-			error) {
+		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
 		})
 	}
@@ -119,8 +117,7 @@ func (w *world) click() {
 		add("reject process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Reject(r.ID, "短く", by, p, now)
 		})
-		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change,
-			error) {
+		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
 		})
 	}
@@ -128,14 +125,12 @@ func (w *world) click() {
 		add("reject step", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Reject(r.ID, "宛先", by, p, now)
 		})
-		add("approve step", func(a *Aggregate, now time.Time) (aggregate.Change,
-			error) {
+		add("approve step", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
 		})
 	}
 	for _, r := range a.Executions {
-		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change,
-			error) {
+		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.RetryExecution(r.ID, by, p, now)
 		})
 	}
@@ -221,8 +216,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 // sweep makes the decisions that depend only on time.
 func (w *world) sweep() {
 	w.decide("sweeper: expire", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Expire(now) })
-	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (aggregate.Change,
-		error) {
+	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.RecordCrashedCalls(now)
 	})
 	w.decide("sweeper: over limit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -251,8 +245,7 @@ func TestAClaimJoinsTheChangeBeforeIt(t *testing.T) {
 		first.Status == StepRunning &&
 		first.StartedAt.Equal(*e.StartedAt), "revision %d, execution %+v, step %+v", a.Head.Rev, e, first)
 	expect.That(t, len(s.audit) == entries+1 && s.audit[entries].Action == AuditExecutionStarted &&
-		s.audit[entries].Timestamp.Equal(*e.StartedAt),
-		"recorded %+v", s.audit[entries:])
+		s.audit[entries].Timestamp.Equal(*e.StartedAt), "recorded %+v", s.audit[entries:])
 
 	s.do(s.claimAfter(s.finish(done)))
 	a = s.load()

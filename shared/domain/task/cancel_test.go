@@ -29,12 +29,10 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			actions := []aggregate.Action{AuditTaskCancelled}
 			if e := a.Execution(); e != nil {
 				actions = []aggregate.Action{AuditExecutionCancelled, AuditTaskCancelled}
-				if e.Status != ExecutionCancelled || e.CancelledBy != requester || !e.CancelledAt.Equal(s.head.ChangedAt) {
-					t.Errorf("the execution is %s by %q", e.Status, e.CancelledBy)
-				}
-				if len(e.Results) != len(before.StepsOf(before.Execution())) {
-					t.Errorf("keeps %d results of %d steps", len(e.Results), len(before.StepsOf(before.Execution())))
-				}
+				expect.That(t, e.Status == ExecutionCancelled && e.CancelledBy == requester &&
+					e.CancelledAt.Equal(s.head.ChangedAt), "the execution is %s by %q", e.Status, e.CancelledBy)
+				expect.That(t, len(e.Results) == len(before.StepsOf(before.Execution())), "keeps %d results of %d steps",
+					len(e.Results), len(before.StepsOf(before.Execution())))
 			}
 			var got []aggregate.Action
 			for _, entry := range s.audit[len(s.audit)-len(actions):] {
@@ -42,9 +40,7 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			}
 			expect.Same(t, actions, got)
 			s.nothing(s.cancel)
-			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.End(person(suzuki), s.policy, now)
-			},
+			s.refused(s.ends(person(suzuki)),
 				aggregate.ErrDecided{Status: "cancelled", By: requester, At: s.head.Ended.At, Reason: ReasonByPerson})
 		})
 	}
@@ -91,12 +87,8 @@ func TestTheCancelButtonOfAnOldAttemptSaysSo(t *testing.T) {
 	s := running(t)
 	old := s.load().Execution().ID
 	s.do(s.claim, s.finish(failed), s.fail, s.retry)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.CancelExecution(old, person(suzuki), s.policy, now)
-	}, aggregate.ErrNotLatest{Latest: 2})
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.CancelExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
-	}, aggregate.ErrNotFound)
+	s.refused(s.cancels(old, person(suzuki)), aggregate.ErrNotLatest{Latest: 2})
+	s.refused(s.cancels("01JS0000000000000000000000", person(suzuki)), aggregate.ErrNotFound)
 }
 
 func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
@@ -116,9 +108,8 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonExpired}
 			expect.Same(t, want, a.Head.Ended)
 			last := s.audit[len(s.audit)-1]
-			if last.Action != AuditTaskExpired || last.ActorType != aggregate.ActorSystem || last.Details != `{"hours":168}` {
-				t.Errorf("recorded %+v", last)
-			}
+			expect.That(t, last.Action == AuditTaskExpired && last.ActorType == aggregate.ActorSystem &&
+				last.Details == `{"hours":168}`, "recorded %+v", last)
 			if e := a.Execution(); e != nil && (e.Status != ExecutionCancelled || last.ResourceID != e.ID) {
 				t.Errorf("execution %s, recorded for %s", e.Status, last.ResourceID)
 			}
@@ -155,9 +146,7 @@ func (s *story) parkedForNobody(when string) {
 
 // If settings change while a model drafts, no gate opens that nobody may approve.
 func TestNoGateOpensForNobody(t *testing.T) {
-	s := begin(t).do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Extracted(1, Extract{Title: "x", Description: "x", Priority: High, TaskType: TypeStandard}, now)
-	})
+	s := begin(t).do(extracts(Extract{Title: "x", Description: "x", Priority: High, TaskType: TypeStandard}))
 	s.undecidable().do(s.finishPrompt)
 	s.parkedForNobody("the policy")
 	s.settings.Approvers.Users = []string{requester, suzuki}

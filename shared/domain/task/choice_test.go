@@ -17,9 +17,7 @@ func beside() ThreadGate {
 // asked returns a story whose message was written beside that prompt.
 func asked(t testing.TB) *story {
 	s := begin(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(1, beside(), tenancy.DefaultSettings(), now)
-	})
+	s.do(asks(1, beside()))
 	return s
 }
 
@@ -38,24 +36,16 @@ func asReason(s *story, by aggregate.Actor) decision {
 func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
 	s := asked(t)
 	a, now := s.load(), s.now
-	if n := a.Next(now); n.State != StateFinish || n.Outcome != "asked" {
-		t.Errorf("the run goes to %+v", n)
-	}
-	if e := a.Effects(now); e.Run != nil {
-		t.Errorf("a run is started: %+v", e.Run)
-	}
+	n := a.Next(now)
+	expect.That(t, n.State == StateFinish && n.Outcome == "asked", "the run goes to %+v", n)
+	e := a.Effects(now)
+	expect.That(t, e.Run == nil, "a run is started: %+v", e.Run)
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(now); due == nil || !due.Equal(now.Add(5*time.Minute)) {
-		t.Errorf("due at %v, though the gate beside may be decided", due)
-	}
+	isDue(t, a, now, now.Add(5*time.Minute))
 	a.Choice.GateOver = true
-	if due := a.DueAt(now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
-		t.Errorf("due at %v, not when the time to choose is over", due)
-	}
+	isDue(t, a, now, *a.Choice.Terms.DecideBy)
 	expect.That(t, !a.Stuck(now.Add(time.Hour)), "it counts as stuck")
-	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(1, ThreadGate{}, tenancy.DefaultSettings(), now)
-	})
+	s.nothing(asks(1, ThreadGate{}))
 }
 
 func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
@@ -64,16 +54,13 @@ func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
 	s.refused(asRequest(s, stranger), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
 	s.do(asRequest(s, person(requester)))
 	a := s.load()
-	if n := a.Next(s.now); n.State != StateExtractTask || a.Head.Run != 2 {
-		t.Errorf("run %d goes to %+v", a.Head.Run, n)
-	}
+	n := a.Next(s.now)
+	expect.That(t, n.State == StateExtractTask && a.Head.Run == 2, "run %d goes to %+v", a.Head.Run, n)
 	at := *a.Choice.DecidedAt
 	s.nothing(asRequest(s, person(requester)))
 	s.refused(asRequest(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
 	s.refused(asReason(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
-	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(2, ThreadGate{}, tenancy.DefaultSettings(), now)
-	})
+	s.nothing(asks(2, ThreadGate{}))
 }
 
 func TestAMessageBecomesAReasonByChoice(t *testing.T) {
@@ -83,32 +70,27 @@ func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 	s.refused(asReason(s, guest), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
 	s.do(asReason(s, person(suzuki)))
 	a := s.load()
-	if e := a.Head.Ended; e == nil || e.As != TaskAnswered || e.By != suzuki || e.Reason != ReasonBecameReason || a.Head.Run != 1 {
+	if e := a.Head.Ended; e == nil || e.As != TaskAnswered || e.By != suzuki || e.Reason != ReasonBecameReason ||
+		a.Head.Run != 1 {
 		t.Errorf("%+v", a.Head)
 	}
 	s.nothing(asReason(s, person(suzuki)))
 	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
-	if n := len(s.audit); s.audit[n-1].Action != AuditRequestChosen {
-		t.Errorf("%+v", s.audit)
-	}
+	expect.That(t, s.audit[len(s.audit)-1].Action == AuditRequestChosen, "%+v", s.audit)
 }
 
 // If a run fails while the choice is open, the generation is not parked. The choice stays open and expires in time.
 func TestAChoiceOutlivesAFailedRun(t *testing.T) {
 	s := asked(t)
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
-	a := s.load()
-	a.Head.ShownRev = a.Head.Rev
+	a := s.drawn()
 	a.Choice.GateOver = true
-	if due := a.DueAt(s.now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
-		t.Errorf("due at %v: nobody will look when the time to choose is over", due)
-	}
+	isDue(t, a, s.now, *a.Choice.Terms.DecideBy)
 }
 
 func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
 	s := asked(t)
-	a := s.load()
-	a.Head.ShownRev = a.Head.Rev
+	a := s.drawn()
 	refused := *a.Cards[0]
 	a.Choice.GateOver = true
 	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
@@ -126,7 +108,8 @@ func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
 	if e := s.load().Head.Ended; e.As != TaskCancelled || e.Reason != ReasonExpired || !s.load().Choice.Over {
 		t.Errorf("%+v, choice %+v", e, s.load().Choice)
 	}
-	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At, Reason: ReasonExpired})
+	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At,
+		Reason: ReasonExpired})
 	s = asked(t)
 	s.do(s.cancel)
 	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester || !s.load().Choice.Over {
@@ -145,7 +128,9 @@ func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
 		"refuse for quota": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.RefuseFull(1, aggregate.ErrFull{}, now)
 		},
-		"turn away":         func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseOutsider(1, guest, now) },
+		"turn away": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.RefuseOutsider(1, guest, now)
+		},
 		"not our workspace": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseWorkspace(1, now) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,9 +161,8 @@ func TestAChoiceOutlivesItsGate(t *testing.T) {
 	gate.do(gate.rejectPrompt, gate.beginPrompt, gate.finishPrompt) // now another version waits
 	s.do(over(s))
 	a := s.load()
-	if a.Choosing() == nil || !a.Choice.GateOver || a.Head.Ended != nil || a.Next(s.now).Outcome != "asked" {
-		t.Errorf("%+v, %+v", a.Choice, a.Head)
-	}
+	expect.That(t, a.Choosing() != nil && a.Choice.GateOver && a.Head.Ended == nil && a.Next(s.now).Outcome == "asked",
+		"%+v, %+v", a.Choice, a.Head)
 	s.refused(over(s), aggregate.ErrNotDue)
 	s.do(asRequest(s, person(requester)))
 	s.refused(over(s), aggregate.ErrNotDue)
@@ -196,9 +180,8 @@ func TestEveryEndClosesTheChoice(t *testing.T) {
 	s.nothing(s.accept)
 	s.nothing(full)
 	key := "ASKED#" + requester + "#" + beside().ID
-	if n := s.counts[key]; n != 1 {
-		t.Errorf("%d are counted", n)
-	}
+	n := s.counts[key]
+	expect.That(t, n == 1, "%d are counted", n)
 	for name, end := range map[string]func(s *story) decision{
 		"withdrawn": func(s *story) decision { return s.cancel },
 		"a reason":  func(s *story) decision { return asReason(s, person(suzuki)) },

@@ -51,9 +51,7 @@ func TestAGateThatLostItsRuleIsNotDecided(t *testing.T) {
 	s.refused(s.approveProcess, aggregate.ErrConflict)
 	s.refused(s.rejectProcess, aggregate.ErrConflict)
 	expect.Fails(t, s.load().Undecided(p.ID), aggregate.ErrConflict)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.End(person(requester), s.policy, now)
-	})
+	s.do(s.cancel)
 }
 
 // Whoever is asked, since when and for how long is fixed: an act on a row that says otherwise is none.

@@ -14,7 +14,8 @@ import (
 const execution = "3f1c2b1e-0000-4000-8000-000000000001"
 
 func (s *story) askContest(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.AskContest(s.head.Run, Contest{ExecutionID: execution, File: "contest.toml", Order: "{}", Until: now.Add(5 * time.Minute)}, now)
+	return a.AskContest(s.head.Run, Contest{ExecutionID: execution, File: "contest.toml", Order: "{}",
+		Until: now.Add(5 * time.Minute)}, now)
 }
 
 func (s *story) contestMade(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -25,10 +26,11 @@ func (s *story) contestMade(a *Aggregate, now time.Time) (aggregate.Change, erro
 func (s *story) contestEnds(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.ContestEnded(PromptKey(1), contest.Outcome{
 		Execution: execution, Status: contest.Closed, Usage: aggregate.Usage{ID: execution, Calls: 9, Input: 100, Cost: 700},
-		Summary: &contest.Summary{Status: contest.SummaryPartialFailure, FailedTeams: []contest.FailedTeam{{TeamID: "c"}}, Places: []contest.Place{
-			{TeamID: "a", TeamName: "総務", RoundNumber: 2, Score: 0.915, Hash: aggregate.HashOf("総務の案")},
-			{TeamID: "b", TeamName: "経理", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf("経理の案")},
-		}},
+		Summary: &contest.Summary{Status: contest.SummaryPartialFailure, FailedTeams: []contest.FailedTeam{{TeamID: "c"}},
+			Places: []contest.Place{
+				{TeamID: "a", TeamName: "総務", RoundNumber: 2, Score: 0.915, Hash: aggregate.HashOf("総務の案")},
+				{TeamID: "b", TeamName: "経理", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf("経理の案")},
+			}},
 	}, now)
 }
 
@@ -84,7 +86,8 @@ func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 				}
 			}
 			s.do(s.extract, counting(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.AskContest(s.head.Run, Contest{ExecutionID: execution, Order: "{}", Until: now.Add(time.Minute), Budget: 5000, MostOfDay: 6000}, now)
+				return a.AskContest(s.head.Run, Contest{ExecutionID: execution, Order: "{}", Until: now.Add(time.Minute),
+					Budget: 5000, MostOfDay: 6000}, now)
 			}))
 			key := "SPENT#" + s.load().Prompt().Contest.AskedAt.Format(time.DateOnly)
 			expect.Same(t, map[string]int{key: 5000}, day)
@@ -96,9 +99,8 @@ func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 			if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Head.Ended != nil && len(e.Tell) > 0 {
 				t.Errorf("it is not left alone: %+v", e)
 			}
-			if day[key] != cost || s.load().Prompt().Contest.Reserved != 0 {
-				t.Errorf("%v, %s is reserved", day, s.load().Prompt().Contest.Reserved)
-			}
+			expect.That(t, day[key] == cost && s.load().Prompt().Contest.Reserved == 0, "%v, %s is reserved", day,
+				s.load().Prompt().Contest.Reserved)
 		})
 	}
 }
@@ -113,9 +115,8 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 		t.Errorf("next is %+v", n)
 	}
 	e := a.Effects(s.now)
-	if e.Run != nil || len(e.Make) != 1 || e.Make[0].Ref != (aggregate.Ref{Tenant: a.Head.TenantID, Kind: "contest", ID: execution}) || e.Make[0].Order != "{}" {
-		t.Errorf("effects are %+v", e)
-	}
+	expect.That(t, e.Run == nil && len(e.Make) == 1 && e.Make[0].Ref == (aggregate.Ref{Tenant: a.Head.TenantID,
+		Kind: "contest", ID: execution}) && e.Make[0].Order == "{}", "effects are %+v", e)
 	s.do(s.contestMade)
 	if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Prompt().Contest.Order != "" {
 		t.Errorf("it is made again: %+v", e.Make)
@@ -126,7 +127,8 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 		t.Errorf("woken too early: %+v", e.Wake)
 	}
 	// There is nothing to run.
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) },
+		aggregate.ErrSuperseded)
 }
 
 func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
@@ -144,9 +146,8 @@ func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
 		return a.FinishContest(1, "a", "他人の案", s.settings, now)
 	}, aggregate.ErrNotFound)
 	s.do(s.finishContest, s.approvePrompt)
-	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "総務" || d["score"] != 91.5 {
-		t.Errorf("approved as %v", d)
-	}
+	d := details(t, s.audit[len(s.audit)-1])
+	expect.That(t, d["team"] == "総務" && d["score"] == 91.5, "approved as %v", d)
 }
 
 func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
@@ -156,14 +157,12 @@ func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 		t.Errorf("one that may have been made is not withdrawn: %+v", e)
 	}
 	s.do(s.contestMade)
-	a := s.load()
-	a.Head.ShownRev = a.Head.Rev
+	a := s.drawn()
 	if e := a.Effects(s.now); len(e.Tell) != 1 || a.DueAt(s.now) == nil {
 		t.Errorf("nobody tells the contest: %+v, due %v", e, a.DueAt(s.now))
 	}
 	s.do(s.contestEnds)
-	a = s.load()
-	a.Head.ShownRev = a.Head.Rev
+	a = s.drawn()
 	if e := a.Effects(s.now); len(e.Tell) != 0 || a.DueAt(s.now) != nil || e.Run != nil {
 		t.Errorf("it is over, and not left alone: %+v", e)
 	}
@@ -203,7 +202,8 @@ func TestTheBestSubmissionSoFarIsTakenWhileTeamsPlay(t *testing.T) {
 
 func TestAContestThatEndedIsNotTakenEarly(t *testing.T) {
 	s := contested(t)
-	s.refused(s.takeBest(person(tanaka), true), aggregate.ErrDecided{Status: StatusContestOver, At: *s.load().Prompt().Contest.EndedAt})
+	s.refused(s.takeBest(person(tanaka), true), aggregate.ErrDecided{Status: StatusContestOver,
+		At: *s.load().Prompt().Contest.EndedAt})
 	s = begin(t)
 	s.do(s.extract, s.askContest, s.contestMade, s.cancel)
 	_, err := s.try(s.takeBest(person(tanaka), true))
@@ -219,9 +219,8 @@ func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
 	s.now = s.now.Add(2 * time.Hour)
 	s.do(lose, s.finishPrompt)
 	c, err := s.try(s.contestEnds) // a late end
-	if err != nil || c.Head != nil || s.load().Spent() != 700 || s.load().Prompt().Content != "方針" {
-		t.Errorf("%v, spent %s, drafted %q", err, s.load().Spent(), s.load().Prompt().Content)
-	}
+	expect.That(t, err == nil && c.Head == nil && s.load().Spent() == 700 && s.load().Prompt().Content == "方針",
+		"%v, spent %s, drafted %q", err, s.load().Spent(), s.load().Prompt().Content)
 }
 
 // A team that found no capacity at first must not start after the task has given up the contest.
@@ -236,14 +235,14 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 		asked, asker := s.load().Prompt().Contest, s.load().Ref()
 		s.now = s.now.Add(2 * time.Hour)
 		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }, next(s))
-		a := s.load()
-		a.Head.ShownRev = a.Head.Rev
+		a := s.drawn()
 		e := a.Effects(s.now)
 		if due := a.DueAt(s.now); len(e.Tell) != 1 || !e.Tell[0].Absent || due == nil || due.After(s.now.Add(5*time.Minute)) {
 			t.Fatalf("%s: nobody tells the contest: %+v, due %v", name, e, due)
 		}
 		c, err := contest.Begin(contest.Order{
-			Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
+			Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針", Teams: []contest.Entry{{TeamID: "a",
+				TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
 			TeamTimeoutSeconds: 60, TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1), Config: aggregate.Blob{JSON: "{}"},
 		}, s.now)
 		expect.NoError(t, err)
@@ -273,9 +272,11 @@ func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 		return s.do(s.extract, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
 	}
 	for name, decide := range map[string]func(*story) []decision{
-		"approved":                    func(s *story) []decision { return []decision{s.approvePrompt} },
-		"sent back":                   func(s *story) []decision { return []decision{s.rejectPrompt, s.beginPrompt} },
-		"another picked, and stamped": func(s *story) []decision { return []decision{s.pick(person(suzuki)), s.approvePrompt} },
+		"approved":  func(s *story) []decision { return []decision{s.approvePrompt} },
+		"sent back": func(s *story) []decision { return []decision{s.rejectPrompt, s.beginPrompt} },
+		"another picked, and stamped": func(s *story) []decision {
+			return []decision{s.pick(person(suzuki)), s.approvePrompt}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := finished(t, true)
@@ -289,14 +290,11 @@ func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 				s.do(d)
 			}
 			s.do(stop)
-			if e := s.load().Head.Ended; e == nil || e.Reason != ReasonCostLimit {
-				t.Errorf("ended %+v", e)
-			}
+			e := s.load().Head.Ended
+			expect.That(t, e != nil && e.Reason == ReasonCostLimit, "ended %+v", e)
 		})
 	}
-	if s := finished(t, false).do(stop); s.head.Ended == nil {
-		t.Error("nobody judges it, and it goes on")
-	}
+	expect.That(t, finished(t, false).do(stop).head.Ended != nil, "nobody judges it, and it goes on")
 	if p := contested(t).load().Prompt(); p.CostLimit != 0 {
 		t.Errorf("without a limit it says %s", p.CostLimit)
 	}
@@ -313,12 +311,11 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	s.do(s.pick(person(suzuki)))
 	a := s.load()
 	old, n := a.Prompts[0], a.Prompt()
-	if old.Status != aggregate.Rejected || old.RejectedBy != suzuki || n.Version != 2 || n.Status != aggregate.PendingApproval || n.Author != suzuki || n.Content != "経理の案" || n.Entry.TeamName != "経理" {
-		t.Fatalf("%+v\n%+v", old, n)
-	}
-	if n.Terms.DecideBy.Before(*first.Terms.DecideBy) || a.Next(s.now).State != StateAwaitPromptApproval {
-		t.Errorf("to be decided by %v, next is %+v", n.Terms.DecideBy, a.Next(s.now))
-	}
+	expect.Must(t, old.Status == aggregate.Rejected && old.RejectedBy == suzuki && n.Version == 2 &&
+		n.Status == aggregate.PendingApproval && n.Author == suzuki && n.Content == "経理の案" &&
+		n.Entry.TeamName == "経理", "%+v\n%+v", old, n)
+	expect.That(t, !n.Terms.DecideBy.Before(*first.Terms.DecideBy) && a.Next(s.now).State == StateAwaitPromptApproval,
+		"to be decided by %v, next is %+v", n.Terms.DecideBy, a.Next(s.now))
 	others := n.Others()
 	expect.That(t, len(others) == 1 && others[0].TeamID == "a", "others are %+v", others)
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -333,9 +330,8 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 		}
 	}
 	s.do(approve(tanaka))
-	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "経理" || d["score"] != 80.0 || d["picked_by"] != suzuki {
-		t.Errorf("approved as %v", d)
-	}
+	d := details(t, s.audit[len(s.audit)-1])
+	expect.That(t, d["team"] == "経理" && d["score"] == 80.0 && d["picked_by"] == suzuki, "approved as %v", d)
 	_, err := s.try(s.pick(person(suzuki)))
 	decided := aggregate.ErrDecided{}
 	expect.That(t, errors.As(err, &decided), "picked after the stamp: %v", err)
@@ -344,14 +340,10 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 func TestPickedVersionsDontCountTowardsTheMost(t *testing.T) {
 	s := contested(t)
 	s.do(s.pick(person(suzuki)), s.rejectPrompt)
-	if p := s.load().Prompts[0]; p.Terms.MaxVersions != 5 || s.head.Ended != nil {
-		t.Fatalf("ended: %+v", s.head.Ended)
-	}
-	if n, _ := generated(s.load().Prompts, 2); n != 1 {
-		t.Errorf("%d versions were generated, want 1", n)
-	}
+	expect.Must(t, s.load().Prompts[0].Terms.MaxVersions == 5 && s.head.Ended == nil, "ended: %+v", s.head.Ended)
+	n, _ := generated(s.load().Prompts, 2)
+	expect.That(t, n == 1, "%d versions were generated, want 1", n)
 	s.do(s.beginPrompt)
-	if p := s.load().Prompt(); p.Version != 3 || p.Author != "" || p.Contest != nil {
-		t.Errorf("%+v", p)
-	}
+	p := s.load().Prompt()
+	expect.That(t, p.Version == 3 && p.Author == "" && p.Contest == nil, "%+v", p)
 }

@@ -19,7 +19,8 @@ func (w *world) leaveToContest(run int) bool {
 	}
 	if !p.Contest.Over() {
 		w.decideAs(run, "ask for a contest", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.AskContest(run, Contest{ExecutionID: fmt.Sprint("contest-of-", a.Prompt().version()), Order: "{}", Until: now.Add(5 * time.Minute)}, now)
+			return a.AskContest(run, Contest{ExecutionID: fmt.Sprint("contest-of-", a.Prompt().version()), Order: "{}",
+				Until: now.Add(5 * time.Minute)}, now)
 		})
 		return !w.calm || w.load().Contesting() != nil
 	}
@@ -43,11 +44,15 @@ func (p *Prompt) version() int {
 // makeContests creates and withdraws contests like the relay.
 func (w *world) makeContests() {
 	for _, lost := range w.load().Head.LostContests {
-		w.decide("relay: contest withdrawn", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.contestWithdrawn(lost) })
+		w.decide("relay: contest withdrawn", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.contestWithdrawn(lost)
+		})
 	}
 	for _, p := range w.load().Prompts {
 		if p.Contest != nil && p.Contest.Order != "" {
-			w.decide("relay: contest made", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.contestMade(p.Key()) })
+			w.decide("relay: contest made", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.contestMade(p.Key())
+			})
 		}
 	}
 }
@@ -60,11 +65,15 @@ func (w *world) contestEnds() {
 		if p.Contest == nil {
 			continue
 		}
-		o := contest.Outcome{Execution: p.Contest.ExecutionID, Status: contest.Closed, Summary: &contest.Summary{Status: contest.SummaryCompleted}, Usage: w.usage(p.Contest.ExecutionID)}
+		o := contest.Outcome{Execution: p.Contest.ExecutionID, Status: contest.Closed,
+			Summary: &contest.Summary{Status: contest.SummaryCompleted}, Usage: w.usage(p.Contest.ExecutionID)}
 		for _, team := range []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(w.rt, "teams")] {
-			o.Summary.Places = append(o.Summary.Places, contest.Place{TeamID: team, TeamName: team, RoundNumber: 1, Score: 0.9, Hash: aggregate.HashOf("方針")})
+			o.Summary.Places = append(o.Summary.Places, contest.Place{TeamID: team, TeamName: team, RoundNumber: 1, Score: 0.9,
+				Hash: aggregate.HashOf("方針")})
 		}
-		w.decide("contest: ended", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ContestEnded(p.Key(), o, now) })
+		w.decide("contest: ended", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.ContestEnded(p.Key(), o, now)
+		})
 	}
 }
 

@@ -26,6 +26,10 @@ func says(r Request, text string) Request {
 	return r
 }
 
+func redrafts(text string, by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Redraft(text, by, now) }
+}
+
 func (s *story) redraft(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.Redraft(shown(a), person(requester), now)
 }
@@ -45,17 +49,13 @@ func TestOnlyWhatTheCardShowsIsDraftedAnew(t *testing.T) {
 	first := shown(s.load())
 	s.do(corrects("営業部の残業をまとめて", "1776675701.000000", false, requester))
 	for _, text := range []string{first, ""} {
-		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Redraft(text, person(requester), now)
-		}, ErrEdited)
+		s.refused(redrafts(text, person(requester)), ErrEdited)
 	}
 	open, _ := s.load().OpenGate()
 	s.do(s.redraft)
 	expect.Is(t, s.load().Request.Text, "営業部の残業をまとめて")
 	expect.Fails(t, s.load().Undecided(open.ID), ErrEdited)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Redraft(first, person(requester), now)
-	}, ErrEdited)
+	s.refused(redrafts(first, person(requester)), ErrEdited)
 }
 
 // While a generation is parked or a contest plays nothing is drafted anew; as soon as the draft waits for people, the
@@ -70,7 +70,8 @@ func TestTheButtonIsThereOnceADraftWaits(t *testing.T) {
 			func(s *story) { s.do(s.retryGeneration, s.finishPrompt) }},
 		"steps are parked": {told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.park) }),
 			func(s *story) { s.do(s.retryGeneration, s.finishProcess) }},
-		"a contest plays": {contest, func(s *story) { s.do(s.contestEnds, s.finishContest) }},
+		"a policy is drafted": {told(begin, func(s *story) { s.do(s.extract) }), func(s *story) { s.do(s.finishPrompt) }},
+		"a contest plays":     {contest, func(s *story) { s.do(s.contestEnds, s.finishContest) }},
 	} {
 		s := c.reach(t)
 		s.do(corrects(newText, editedAt, false, requester))
@@ -118,7 +119,8 @@ func TestAnEditCountsOrIsSaidNotTo(t *testing.T) {
 
 // The requester has the new text drafted anew: what waits closes with its stamps, and the first layer reads again.
 func TestTheNewTextIsDraftedAnew(t *testing.T) {
-	for name, reach := range map[string]func(testing.TB) *story{"a policy waits": waitingPrompt, "steps wait": waitingProcess} {
+	for name, reach := range map[string]func(testing.TB) *story{"a policy waits": waitingPrompt,
+		"steps wait": waitingProcess} {
 		t.Run(name, func(t *testing.T) {
 			s := reach(t)
 			s.refused(s.redraft, ErrNothingToRetry)
@@ -180,7 +182,8 @@ func TestADeletionWithdrawsWhatWaits(t *testing.T) {
 
 // Slack counts edits in seconds: a second edit in one second counts, and the first, delivered again, doesn't undo it.
 func TestTwoEditsWithinASecond(t *testing.T) {
-	for name, reach := range map[string]func(testing.TB) *story{"nothing is drafted": begin, "a policy waits": waitingPrompt} {
+	for name, reach := range map[string]func(testing.TB) *story{"nothing is drafted": begin,
+		"a policy waits": waitingPrompt} {
 		t.Run(name, func(t *testing.T) {
 			s := reach(t)
 			original := s.load().Request.Text
@@ -238,19 +241,8 @@ func TestAnEditThatLeavesNothing(t *testing.T) {
 	s = waitingPrompt(t)
 	s.do(corrects("", editedAt, false, requester))
 	a := s.load()
-	expect.That(t, a.Head.Ended == nil && a.Corrected().Blank() && !a.Redraftable() && !a.RedraftableOnceItWaits(), "%+v", a.Correction)
-}
-
-// While nothing waits for people the requester is told that it can be drafted anew later.
-func TestWhenARequestCanBeDraftedAnew(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract)
-	s.do(corrects(newText, editedAt, false, requester))
-	a := s.load()
-	expect.That(t, !a.Redraftable() && a.RedraftableOnceItWaits(), "%+v", a.Correction)
-	s.do(s.finishPrompt)
-	offer := aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID, Hash: shown(s.load())}
-	expect.That(t, s.load().Redraftable() && slices.Contains(s.load().Offers(), offer), "%+v", s.load().Offers())
+	expect.That(t, a.Head.Ended == nil && a.Corrected().Blank() && !a.Redraftable() && !a.RedraftableOnceItWaits(), "%+v",
+		a.Correction)
 }
 
 // Somebody else made the message a request: its author's change counts only if the requester has it drafted anew.
@@ -259,8 +251,8 @@ func TestTheAuthorsChangeOfAnothersRequest(t *testing.T) {
 		s := begin(t)
 		s.do(corrects(newText, editedAt, deleted, suzuki))
 		a := s.load()
-		expect.That(t, a.Head.Ended == nil && a.Request.Text != newText && a.Corrected().Author == suzuki && !a.Corrected().Late,
-			"%+v", a.Correction)
+		expect.That(t, a.Head.Ended == nil && a.Request.Text != newText && a.Corrected().Author == suzuki &&
+			!a.Corrected().Late, "%+v", a.Correction)
 		s.do(s.extract, s.finishPrompt)
 		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Redraft(shown(a), person(suzuki), now)
@@ -269,7 +261,8 @@ func TestTheAuthorsChangeOfAnothersRequest(t *testing.T) {
 			continue
 		}
 		s.do(s.redraft)
-		expect.That(t, s.load().Request.Text == newText && slices.Contains(s.load().askersOfAll(), suzuki), "%+v", s.load().Request)
+		expect.That(t, s.load().Request.Text == newText && slices.Contains(s.load().askersOfAll(), suzuki), "%+v",
+			s.load().Request)
 	}
 }
 
@@ -281,8 +274,8 @@ func TestAMessageThatIsGoneMakesNoRequest(t *testing.T) {
 	made, same, err := Receive("T1", r, time.Unix(1776675760, 0))
 	expect.NoError(t, err)
 	a := (&Aggregate{}).Apply(gone)
-	expect.That(t, ref == same && len(made.Rows) > len(gone.Rows) && a.Head.Ended.Reason == ReasonDeleted && len(a.Cards) == 0 &&
-		a.Request.Text == "", "%+v", a)
+	expect.That(t, ref == same && len(made.Rows) > len(gone.Rows) && a.Head.Ended.Reason == ReasonDeleted &&
+		len(a.Cards) == 0 && a.Request.Text == "", "%+v", a)
 	_, _, err = Gone("T1", Request{MessageTS: "soon"}, time.Now())
 	expect.That(t, err != nil, "a message without a time is kept")
 }
@@ -305,9 +298,8 @@ func TestWhatIsAskedAgainAlone(t *testing.T) {
 	expect.That(t, others && alone.Text == newText && slices.Equal(alone.RouteAskers, []string{suzuki}), "%+v", alone)
 
 	s = begin(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard, Shown: []string{suzuki}}, now)
-	}, s.finishPrompt, corrects(newText, editedAt, false, requester))
+	s.do(extracts(Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard, Shown: []string{suzuki}}),
+		s.finishPrompt, corrects(newText, editedAt, false, requester))
 	alone, others = s.load().Alone()
 	expect.That(t, others && alone.Text == newText && alone.RouteAskers == nil, "%+v", alone)
 
@@ -316,9 +308,12 @@ func TestWhatIsAskedAgainAlone(t *testing.T) {
 		files  int
 		others bool
 	}{
-		"another's file":               {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1", User: tanaka}, {ID: "F2", User: requester}}}, 1, true},
-		"a forward's file":             {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1"}}, Forwarded: []aggregate.Quoted{{User: tanaka}}}, 0, true},
-		"the author's file":            {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1", User: suzuki}}, Authors: []string{suzuki}}, 1, false},
+		"another's file": {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1", User: tanaka},
+			{ID: "F2", User: requester}}}, 1, true},
+		"a forward's file": {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1"}},
+			Forwarded: []aggregate.Quoted{{User: tanaka}}}, 0, true},
+		"the author's file": {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1", User: suzuki}},
+			Authors: []string{suzuki}}, 1, false},
 		"nothing but what is left out": {Request{Files: []aggregate.SharedFile{{ID: "F1", User: tanaka}}}, 0, false},
 	} {
 		s := begin(t)
@@ -333,9 +328,7 @@ func TestWhatIsAskedAgainAlone(t *testing.T) {
 // A first layer that declines the new text leaves the request as it was: what waited waits again as the next version,
 // without its stamps, and the correction is not drafted. The requester may correct it again, or withdraw it.
 func TestANewTextThatIsDeclined(t *testing.T) {
-	decline := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, Extract{Kind: KindUnsupported, Sentence: "個人は除けません。"}, now)
-	}
+	decline := extracts(Extract{Kind: KindUnsupported, Sentence: "個人は除けません。"})
 	ways := map[string]func(testing.TB) *story{"a policy waits": waitingPrompt, "steps wait": waitingProcess}
 	for name, reach := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -398,9 +391,7 @@ func TestTheFilesOfARequestThatStays(t *testing.T) {
 	s.do(with(editedAt, "F1"), reads("F1"), s.extract, s.finishPrompt, with("1776675800.000000", "F2", "F3"), s.redraft)
 	s.do(reads("F2", "F3"))
 	expect.Is(t, len(s.load().Read().Files), 2)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, Extract{Kind: KindHelp, Sentence: "できること"}, now)
-	})
+	s.do(extracts(Extract{Kind: KindHelp, Sentence: "できること"}))
 	a := s.load()
 	expect.That(t, !a.Unread() && len(a.Read().Files) == 1 && a.Read().Files[0].ID == "F1", "%+v", a.Files)
 }

@@ -44,9 +44,8 @@ func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 		"task": {a.Task.Usage, answer("1", 0.01)}, "prompt": {a.Prompt().Usage, answer("2", 0.02)},
 		"process": {a.Process().Usage, answer("3", 0.03)}, "execution": {a.Execution().Usage, answer("4", 0.04)},
 	} {
-		if d := cmp.Diff(&row.want, row.got); d != "" {
-			t.Error(name, d)
-		}
+		d := cmp.Diff(&row.want, row.got)
+		expect.That(t, d == "", "%v %v", name, d)
 	}
 	expect.Same(t, &aggregate.Usage{Calls: 8, Input: 4000, Output: 800, Cached: 200, MS: 3600, Cost: aggregate.USD(0.1)},
 		a.Used())
@@ -91,14 +90,12 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 		before := s.load()
 		s.do(paying(answer("1", 0.25), tt.of(s)))
 		after := s.load()
-		if after.Spent() != aggregate.USD(0.25) || !reflect.DeepEqual(before.Rows(), after.Rows()) {
-			t.Errorf("%s: spent %s", tt.name, after.Spent())
-		}
+		expect.That(t, after.Spent() == aggregate.USD(0.25) && reflect.DeepEqual(before.Rows(), after.Rows()),
+			"%s: spent %s", tt.name, after.Spent())
 		h := after.Head
 		h.Rev, h.LastChange = before.Head.Rev, before.Head.LastChange
-		if d := cmp.Diff(before.Head, h); d != "" {
-			t.Error(tt.name, d)
-		}
+		d := cmp.Diff(before.Head, h)
+		expect.That(t, d == "", "%v %v", tt.name, d)
 	}
 	s := begin(t)
 	s.nothing(paying(aggregate.Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // there was no answer
@@ -148,22 +145,20 @@ func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
 				want := Ended{As: TaskCancelled, At: after.Head.ChangedAt, Reason: ReasonCostLimit,
 					Detail: fmt.Sprintf("%s/3.00", aggregate.USD(spent))}
 				last := s.audit[len(s.audit)-1]
-				if d := cmp.Diff(&want, after.Head.Ended); d != "" || len(s.audit) != audit+1 ||
-					last.Action != AuditTaskCancelled || last.ActorType != aggregate.ActorSystem ||
-					last.Details != aggregate.JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`,
-						aggregate.USD(spent))) {
-					t.Errorf("%s %s, recorded %+v", what, d, last)
-				}
+				d := cmp.Diff(&want, after.Head.Ended)
+				expect.That(t, d == "" && len(s.audit) == audit+1 && last.Action == AuditTaskCancelled &&
+					last.ActorType == aggregate.ActorSystem &&
+					last.Details == aggregate.JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`,
+						aggregate.USD(spent))), "%s %s, recorded %+v", what, d, last)
 				if _, waits := after.OpenGate(); waits || after.Task != nil && after.Task.Status != TaskCancelled {
 					t.Errorf("%s: something is left open", what)
 				}
 			default:
 				x := after.Execution()
 				unknown := x.Error == ReasonToolUnknown // the more important reason for people
-				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown &&
-					(x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", aggregate.USD(spent))) {
-					t.Errorf("%s: %+v", what, x)
-				}
+				expect.That(t, after.Head.Ended != nil && after.Head.Ended.As == TaskFailed && x.Status == ExecutionFailed &&
+					(unknown || x.Error == ReasonCostLimit && x.ErrorDetail == fmt.Sprintf("%s/3.00",
+						aggregate.USD(spent))), "%s: %+v", what, x)
 				last := s.audit[len(s.audit)-1]
 				expect.That(t, last.Action == AuditExecutionFailed && len(s.audit) == audit+1, "%s: recorded %+v", what, last)
 			}
@@ -194,10 +189,9 @@ func TestNothingIsChargedBelowNothing(t *testing.T) {
 	s.do(paying(answer("1", 5), nothing))
 	refund := answer("2", 0)
 	refund.Cost = -1
-	if _, err := paying(refund, s.extract)(s.load(), s.now); err == nil ||
-		!strings.Contains(err.Error(), "the calls 2 are said to cost -0.000001 dollars") {
-		t.Error(err)
-	}
+	_, err := paying(refund, s.extract)(s.load(), s.now)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "the calls 2 are said to cost -0.000001 dollars"), "%v",
+		err)
 }
 
 func (s *story) accept(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -222,21 +216,17 @@ func TestWhoMayAsk(t *testing.T) {
 				return a.Accept(1, tt.by, s.settings, now)
 			})
 			if tt.reason == "" {
-				if s.head.Ended != nil || s.head.AcceptedAt == nil || s.load().Next(s.now).State != StateExtractTask {
-					t.Errorf("%+v", s.head)
-				}
+				expect.That(t, s.head.Ended == nil && s.head.AcceptedAt != nil && s.load().Next(s.now).State == StateExtractTask,
+					"%+v", s.head)
 				return
 			}
 			e := s.head.Ended
-			if e == nil || e.As != TaskRefused || e.Reason != tt.reason ||
-				s.load().Next(s.now) != (aggregate.Next{State: StateFinish, Outcome: "refused"}) {
-				t.Errorf("%+v", e)
-			}
+			expect.That(t, e != nil && e.As == TaskRefused && e.Reason == tt.reason &&
+				s.load().Next(s.now) == (aggregate.Next{State: StateFinish, Outcome: "refused"}), "%+v", e)
 			last := s.audit[len(s.audit)-1]
 			expect.That(t, last.Action == AuditTaskRefused && len(s.counts) == 0, "recorded %+v, counted %v", last, s.counts)
-			if c, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); err == nil {
-				t.Errorf("it was tried again: %+v", c)
-			}
+			c, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now)
+			expect.That(t, err != nil, "it was tried again: %+v", c)
 		})
 	}
 }
@@ -294,17 +284,15 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 		if n.Key == openKey(requester) || n.Key == openKey(everybody) {
 			continue
 		}
-		if n.Key != requester+"#"+hour.Format("2006-01-02T15") && n.Key != "*#"+hour.Format("2006-01-02T15") {
-			t.Errorf("asked at %s, counted as %s", s.head.CreatedAt.Format(time.DateTime), n.Key)
-		}
+		expect.That(t, n.Key == requester+"#"+hour.Format("2006-01-02T15") || n.Key == "*#"+hour.Format("2006-01-02T15"),
+			"asked at %s, counted as %s", s.head.CreatedAt.Format(time.DateTime), n.Key)
 		expect.That(t, !n.Keep.Before(s.now.Add(keptFor)), "%s is kept until %s only: it is %s", n.Key, n.Keep, s.now)
 	}
 	for _, until := range []time.Time{hour.Add(time.Hour), s.now.Add(time.Minute)} {
 		c, err := a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonHourPerson, Until: until}},
 			s.now)
-		if err != nil || c.Head.(*Head).Ended.Until == nil || c.Head.(*Head).Ended.Until.Before(s.now) {
-			t.Errorf("%v: at %s it says that there is room from %v", err, s.now, c.Head.(*Head).Ended.Until)
-		}
+		expect.That(t, err == nil && c.Head.(*Head).Ended.Until != nil && !c.Head.(*Head).Ended.Until.Before(s.now),
+			"%v: at %s it says that there is room from %v", err, s.now, c.Head.(*Head).Ended.Until)
 	}
 }
 

@@ -58,7 +58,8 @@ var buttons = map[string]func(*story, string, aggregate.Actor) decision{
 }
 
 func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
-	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess, "step": waitingStep} {
+	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess,
+		"step": waitingStep} {
 		t.Run(name, func(t *testing.T) {
 			s := from(t)
 			open, _ := s.load().OpenGate()
@@ -67,7 +68,8 @@ func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
 			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
 			expect.NoError(t, s.commit(saw.Head, first))
 			expect.Fails(t, s.commit(saw.Head, second), aggregate.ErrConflict, "the second commits")
-			s.refused(buttons["reject"](s, open.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: first.Now})
+			s.refused(buttons["reject"](s, open.ID, person(tanaka)),
+				aggregate.ErrDecided{Status: "approved", By: suzuki, At: first.Now})
 		})
 	}
 }
@@ -124,7 +126,8 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 		{"a thousand emoji", strings.Repeat("🚨", 1000), strings.Repeat("🚨", 1000)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t), "step": waitingStep(t)} {
+			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t),
+				"step": waitingStep(t)} {
 				reject := map[string]decision{
 					"prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 						return a.Reject(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
@@ -139,9 +142,8 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 				c, err := s.try(reject)
 				if tt.want == "" {
 					var field aggregate.ErrField
-					if !errors.As(err, &field) || field.Field != "rejection_reason" || !strings.Contains(err.Error(), "1 to 1000 characters") {
-						t.Errorf("%s: %v, want the field and its limit", kind, err)
-					}
+					expect.That(t, errors.As(err, &field) && field.Field == "rejection_reason" &&
+						strings.Contains(err.Error(), "1 to 1000 characters"), "%s: %v, want the field and its limit", kind, err)
 					continue
 				}
 				expect.Must(t, err == nil, "%s: %v", kind, err)
@@ -159,9 +161,11 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 		reject, begin, finish func(*story) decision
 		action                aggregate.Action
 	}{
-		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, func(s *story) decision { return s.beginPrompt },
+		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt },
+			func(s *story) decision { return s.beginPrompt },
 			func(s *story) decision { return s.finishPrompt }, AuditPromptRejected},
-		{"process", waitingProcess, func(s *story) decision { return s.rejectProcess }, func(s *story) decision { return s.beginProcess },
+		{"process", waitingProcess, func(s *story) decision { return s.rejectProcess },
+			func(s *story) decision { return s.beginProcess },
 			func(s *story) decision { return s.finishProcess }, AuditProcessRejected},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,9 +180,8 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 			expect.Same(t, want, s.head.Ended)
 			expect.Is(t, s.load().Task.Status, TaskCancelled, "the task")
 			last := s.audit[len(s.audit)-2:]
-			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != AuditTaskCancelled || last[1].ActorType != aggregate.ActorSystem {
-				t.Errorf("recorded %+v", last)
-			}
+			expect.That(t, last[0].Action == tt.action && last[0].ActorID == suzuki && last[1].Action == AuditTaskCancelled &&
+				last[1].ActorType == aggregate.ActorSystem, "recorded %+v", last)
 			expect.Is(t, last[1].Details, `{"max_versions":5,"reason":"max_versions"}`, "details")
 		})
 	}
@@ -188,9 +191,7 @@ func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {
 	s := waitingPrompt(t)
 	asked := aggregate.TimeText(s.head.ChangedAt)
 	s.now = s.now.Add(42 * time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Approve(a.Prompt().ID, person(suzuki), s.policy, now)
-	})
+	s.do(s.approves(person(suzuki)))
 	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","hash":"`+s.load().Prompt().hash()+`","version":1}`) {
 		t.Errorf("details %s, asked at %s", last.Details, asked)
 	}
@@ -205,9 +206,7 @@ func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
 		if action == AuditExecutionCancelled {
 			s.do(s.cancel)
 		} else {
-			s.do(s.finish(Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.FailExecution(s.head.Run, ReasonToolUnknown, "", now)
-			})
+			s.do(s.finish(Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}), s.failAs(ReasonToolUnknown, ""))
 		}
 		want := `"writes":{"` + row.StepID + `":"` + aggregate.HashOf(string(row.Arguments.JSON)) + `"}`
 		ended := map[aggregate.Action]string{AuditExecutionCancelled: "running", AuditExecutionFailed: "unknown"}[action]
@@ -237,7 +236,8 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)
 	s.nothing(asSystem)
 	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
-	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
+	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem ||
+		last.ActorID != "" {
 		t.Errorf("recorded %+v", last)
 	}
 }
@@ -258,9 +258,9 @@ func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
 	for _, r := range []aggregate.Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
 		expect.That(t, r.Revision() == s.head.Rev, "%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
 	}
-	if a.Task.Status != TaskRunning || a.Execution().Status != ExecutionPending || a.Process().ApprovedHash != Hash(s.steps) {
-		t.Errorf("task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
-	}
+	expect.That(t, a.Task.Status == TaskRunning && a.Execution().Status == ExecutionPending &&
+		a.Process().ApprovedHash == Hash(s.steps),
+		"task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
 }
 
 // What waits asks the settings anew at each click, and the act says how they allowed it.
@@ -271,8 +271,7 @@ func TestSettingsApplyAtOnceToWhatWaits(t *testing.T) {
 		want   aggregate.Rule
 	}{
 		"a list without them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{tanaka}},
-			suzuki,
-			aggregate.RuleNotListed},
+			suzuki, aggregate.RuleNotListed},
 		"an empty list": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList}, suzuki, aggregate.RuleNobody},
 		"a list with them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki}, Rev: 2},
 			suzuki, ""},

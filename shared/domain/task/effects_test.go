@@ -11,6 +11,26 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+// drawn returns the rows as if all cards showed them.
+func (s *story) drawn() *Aggregate {
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	return a
+}
+
+// isDue asserts when the sweeper looks at a task again.
+func isDue(t testing.TB, a *Aggregate, now, want time.Time) {
+	t.Helper()
+	due := a.DueAt(now)
+	expect.That(t, due != nil && due.Equal(want), "due at %v, want %v", due, want)
+}
+
+func (s *story) pauseUntil(until time.Time) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.WaitUntil(s.head.Run, a.Generating(), until, now)
+	}
+}
+
 func TestWhatFollowsFromEachState(t *testing.T) {
 	const ( // when the sweeper looks again if all cards are up to date
 		never = "never"
@@ -38,9 +58,8 @@ func TestWhatFollowsFromEachState(t *testing.T) {
 			e := a.Effects(s.now)
 			expect.That(t, e.Cards, "cards are behind, and not redrawn")
 			expect.That(t, (e.Run != nil) == want.run, "run %+v", e.Run)
-			if soon := s.now.Add(5 * time.Minute); a.DueAt(s.now) == nil || a.DueAt(s.now).After(soon) {
-				t.Errorf("cards are behind, and due at %v", a.DueAt(s.now))
-			}
+			expect.That(t, a.DueAt(s.now) != nil && !a.DueAt(s.now).After(s.now.Add(5*time.Minute)),
+				"cards are behind, and due at %v", a.DueAt(s.now))
 			a.Head.ShownRev = a.Head.Rev
 			expect.That(t, !a.Effects(s.now).Cards, "cards are shown, and redrawn")
 			due := a.DueAt(s.now)
@@ -93,20 +112,13 @@ func TestNoRunIsStartedDuringAPause(t *testing.T) {
 	if e := s.load().Effects(s.now); e.Run != nil {
 		t.Errorf("started %+v", e.Run)
 	}
-	a := s.load()
-	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); !due.Equal(*s.head.PausedUntil) {
-		t.Errorf("due at %v", due)
-	}
+	a := s.drawn()
+	isDue(t, a, s.now, *s.head.PausedUntil)
 	s.now = *s.head.PausedUntil
 	a = s.load()
-	if e := a.Effects(s.now); e.Run == nil {
-		t.Error("not started after it")
-	}
+	expect.That(t, a.Effects(s.now).Run != nil, "not started after it")
 	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
-		t.Errorf("due at %v after it", due)
-	}
+	isDue(t, a, s.now, s.now.Add(5*time.Minute))
 }
 
 func TestAGateThatAsksNobodyIsWork(t *testing.T) {
@@ -114,12 +126,9 @@ func TestAGateThatAsksNobodyIsWork(t *testing.T) {
 	s.settings.PromptApprovalRequired = false
 	s.do(s.extract, s.finishPrompt)
 	a := s.load()
-	if e := a.Effects(s.now); e.Run == nil {
-		t.Error("no run to stamp it")
-	}
+	expect.That(t, a.Effects(s.now).Run != nil, "no run to stamp it")
 	a.Head.ShownRev = a.Head.Rev
-	due := a.DueAt(s.now)
-	expect.That(t, due.Equal(s.now.Add(5*time.Minute)), "due at %v", due)
+	isDue(t, a, s.now, s.now.Add(5*time.Minute))
 	if s.now = s.now.Add(21 * time.Minute); !s.load().Stuck(s.now) {
 		t.Error("not stuck after 21 minutes")
 	}
@@ -186,9 +195,7 @@ func TestWhatIsStuck(t *testing.T) {
 func TestALongPauseIsNotStuck(t *testing.T) {
 	s := reach(t, "prompt generating")
 	until := s.now.Add(25 * time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.WaitUntil(a.Head.Run, a.Generating(), until, now)
-	})
+	s.do(s.pauseUntil(until))
 	for after, want := range map[time.Duration]bool{20 * time.Second: false, 20 * time.Minute: false,
 		21 * time.Minute: true} {
 		expect.Is(t, s.load().Stuck(until.Add(after)), want, "%s after the pause: stuck", after)
@@ -200,18 +207,14 @@ func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
 	open, _ := s.load().OpenGate()
 	// Outdated cards would be due in five minutes, but the gate is due earlier.
 	s.now = open.Terms.DecideBy.Add(-time.Minute)
-	if due := s.load().DueAt(s.now); !due.Equal(*open.Terms.DecideBy) {
-		t.Errorf("due at %v, to be decided by %v", due, open.Terms.DecideBy)
-	}
+	isDue(t, s.load(), s.now, *open.Terms.DecideBy)
 	s = running(t)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		c := call(a, now)
 		c.Claim.LeaseUntil = now.Add(time.Hour)
 		return a.ClaimStep(1, c, now)
 	})
-	if due := s.load().DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
-		t.Errorf("due at %v, though cards are behind", due)
-	}
+	isDue(t, s.load(), s.now, s.now.Add(5*time.Minute))
 }
 
 func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
@@ -222,8 +225,7 @@ func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
 			30 * time.Minute}, {9 * time.Hour, time.Hour},
 	} {
 		now := a.Head.ChangedAt.Add(tt.rested)
-		due := a.DueAt(now)
-		expect.That(t, due != nil && due.Equal(now.Add(tt.want)), "after %s: due at %v, want in %s", tt.rested, due, tt.want)
+		isDue(t, a, now, now.Add(tt.want))
 	}
 	messages := 0
 	for now := a.Head.ChangedAt; now.Before(a.Head.ChangedAt.Add(24 * time.Hour)); now = *a.DueAt(now) {
@@ -256,28 +258,21 @@ func TestAnAcceptanceIsDrawnOnlyIfItsCardIsNotPosted(t *testing.T) {
 
 func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 	s := waitingPrompt(t)
-	a := s.load()
-	a.Head.ShownRev = a.Head.Rev
+	a := s.drawn()
 	refused := *a.Card("CARD#prompt#0001")
 	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
 	a.Add(&refused)
 	hour := s.now.Add(time.Hour)
-	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) {
-		t.Errorf("due at %v, want in an hour", due)
-	}
-	if a.Effects(hour.Add(-time.Millisecond)).Cards || !a.Effects(hour).Cards {
-		t.Error("cards are asked for within the hour, or not after it")
-	}
-	if due := a.DueAt(hour); due == nil || !due.Equal(hour.Add(5*time.Minute)) {
-		t.Errorf("once it was asked for it is due at %v, want in five minutes", due)
-	}
+	isDue(t, a, s.now, hour)
+	expect.That(t, !a.Effects(hour.Add(-time.Millisecond)).Cards && a.Effects(hour).Cards,
+		"cards are asked for within the hour, or not after it")
+	isDue(t, a, hour, hour.Add(5*time.Minute))
 	s.do(s.cancel)
 	over := s.load()
 	over.Head.ShownRev = over.Head.Rev
 	over.Add(&refused)
-	if over.Effects(hour.Add(time.Hour)).Cards || over.DueAt(hour) != nil {
-		t.Error("nobody is asked any more, and it is tried still")
-	}
+	expect.That(t, !over.Effects(hour.Add(time.Hour)).Cards && over.DueAt(hour) == nil,
+		"nobody is asked any more, and it is tried still")
 }
 
 func TestWhereARunGoesFromEachState(t *testing.T) {
@@ -321,9 +316,8 @@ func TestWhereARunGoesFromEachState(t *testing.T) {
 	for _, state := range states {
 		s := state.reach(t)
 		got := s.load().Next(s.now)
-		if diff := cmp.Diff(want[state.name], got); diff != "" {
-			t.Errorf("%s:\n%s", state.name, diff)
-		}
+		diff := cmp.Diff(want[state.name], got)
+		expect.That(t, diff == "", "%s:\n%s", state.name, diff)
 		expect.That(t, slices.Contains(NextStates, got.State), "%s: %s is not in NextStates", state.name, got.State)
 	}
 }
@@ -342,12 +336,9 @@ func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 	} {
 		s := begin(t)
 		until := s.now.Add(tt.pause)
-		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.WaitUntil(1, a.Generating(), until, now)
-		})
-		if diff := cmp.Diff(tt.want, s.load().Next(until.Add(-tt.pause))); diff != "" {
-			t.Errorf("%v:\n%s", tt.pause, diff)
-		}
+		s.do(s.pauseUntil(until))
+		diff := cmp.Diff(tt.want, s.load().Next(until.Add(-tt.pause)))
+		expect.That(t, diff == "", "%v:\n%s", tt.pause, diff)
 	}
 }
 

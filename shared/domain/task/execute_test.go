@@ -53,12 +53,8 @@ func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 	theirs := expect.Value(other(saw, s.now))(t)
 	expect.Fails(t, s.commit(saw.Head, theirs), aggregate.ErrConflict, "the second claim commits")
 	s.refused(other, aggregate.ErrInFlight)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishStep(StepKey(1, 1, 1), "another", done, now)
-	}, aggregate.ErrSuperseded)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishStep(StepKey(1, 1, 2), "another", done, now)
-	}, aggregate.ErrSuperseded)
+	s.refused(finishes(StepKey(1, 1, 1), "another", done), aggregate.ErrSuperseded)
+	s.refused(finishes(StepKey(1, 1, 2), "another", done), aggregate.ErrSuperseded)
 	s.do(s.finish(done))
 	s.nothing(s.finish(done))
 }
@@ -102,20 +98,15 @@ func TestACrashedReadIsCalledAgainACrashedWriteNever(t *testing.T) {
 	if row := s.load().Steps[0]; row.Claim.Invocation == crashed || row.Call != 1 {
 		t.Errorf("claimed by %s, call %d", row.Claim.Invocation, row.Call)
 	}
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishStep(StepKey(1, 1, 1), crashed, done, now)
-	}, aggregate.ErrSuperseded)
+	s.refused(finishes(StepKey(1, 1, 1), crashed, done), aggregate.ErrSuperseded)
 	s.do(s.finish(done), s.claim)
 	s.now = s.now.Add(2 * time.Minute)
 	stops(t, s, s.claim, ReasonToolUnknown)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(1, ReasonToolUnknown, "step-2", now)
-	})
+	s.do(s.failAs(ReasonToolUnknown, "step-2"))
 	a := s.load()
-	if a.Steps[1].Status != StepUnknown || a.Execution().Error != ReasonToolUnknown ||
-		a.Execution().Results[1].Status != StepUnknown {
-		t.Errorf("step %s, execution %s, results %+v", a.Steps[1].Status, a.Execution().Error, a.Execution().Results)
-	}
+	expect.That(t, a.Steps[1].Status == StepUnknown && a.Execution().Error == ReasonToolUnknown &&
+		a.Execution().Results[1].Status == StepUnknown,
+		"step %s, execution %s, results %+v", a.Steps[1].Status, a.Execution().Error, a.Execution().Results)
 }
 
 func TestAReadThatWasGivenUpIsNotReportedLater(t *testing.T) {
@@ -144,9 +135,7 @@ func TestAnExecutionEndsAfterItsTimeLimit(t *testing.T) {
 	takes(s, 60*time.Second+time.Millisecond)
 	expect.That(t, s.load().OverLimit(s.now), "not over after the limit")
 	stops(t, s, s.claim, ReasonTimeout)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(1, ReasonTimeout, "360", now)
-	})
+	s.do(s.failAs(ReasonTimeout, "360"))
 	if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
 		t.Errorf("%s for %s %q", e.Status, e.Error, e.ErrorDetail)
 	}
@@ -185,15 +174,9 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 
 func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {
 	s := running(t)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
-	}, aggregate.ErrMoved)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(1, ReasonTimeout, "360", now)
-	}, aggregate.ErrMoved)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FailExecution(1, ReasonToolUnknown, "", now)
-	}, aggregate.ErrMoved)
+	s.refused(s.failAs(ReasonInterruptedRead, "step-1"), aggregate.ErrMoved)
+	s.refused(s.failAs(ReasonTimeout, "360"), aggregate.ErrMoved)
+	s.refused(s.failAs(ReasonToolUnknown, ""), aggregate.ErrMoved)
 }
 
 func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
@@ -286,9 +269,8 @@ func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 		request.EventID = event
 		a.Request = &request
 		c := expect.Value(a.FinishPrompt(a.Head.Run, "方針", s.settings, s.now))(t)
-		if p := c.Written(a.Prompt().Key()).(*Prompt); p.Terms.ApprovalRequired != want {
-			t.Errorf("%s: a stamp is needed: %t", event, p.Terms.ApprovalRequired)
-		}
+		p := c.Written(a.Prompt().Key()).(*Prompt)
+		expect.That(t, p.Terms.ApprovalRequired == want, "%s: a stamp is needed: %t", event, p.Terms.ApprovalRequired)
 	}
 }
 
@@ -312,10 +294,9 @@ func TestAnEndSaysWhatWasNot(t *testing.T) {
 				return end(s)(a, now)
 			})
 			expect.NoError(t, err)
-			if got := string(c.Audit[0].Details); !strings.Contains(got, want) || !strings.Contains(got, `"writes":{}`) ||
-				!strings.Contains(got, `"ends":{}`) {
-				t.Errorf("%s, %s: %s", event, name, got)
-			}
+			got := string(c.Audit[0].Details)
+			expect.That(t, strings.Contains(got, want) && strings.Contains(got, `"writes":{}`) &&
+				strings.Contains(got, `"ends":{}`), "%s, %s: %s", event, name, got)
 		}
 	}
 }

@@ -14,26 +14,25 @@ import (
 func TestARetryKeepsWhatIsDone(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(failed), s.fail)
-	if e := s.load().Execution(); e.Error != ReasonToolFailed || s.head.Ended.As != TaskFailed || s.load().Task.Status != TaskFailed {
+	if e := s.load().Execution(); e.Error != ReasonToolFailed || s.head.Ended.As != TaskFailed ||
+		s.load().Task.Status != TaskFailed {
 		t.Fatalf("failed with %s, ended %+v", e.Error, s.head.Ended)
 	}
 	run, old := s.head.Run, s.load().Execution()
 	s.do(s.retry)
 	a := s.load()
 	e := a.Execution()
-	if e.Attempt != 2 || e.ProcessID != old.ProcessID || e.RetriedBy != requester || e.Terms != old.Terms || e.WaitedMS != 0 || e.StartedAt != nil {
-		t.Errorf("the second attempt is %+v", e)
-	}
-	if a.Head.Run != run+1 || a.Head.Ended != nil || a.Task.Status != TaskRunning {
-		t.Errorf("head %+v, task %s", a.Head, a.Task.Status)
-	}
+	expect.That(t, e.Attempt == 2 && e.ProcessID == old.ProcessID && e.RetriedBy == requester && e.Terms == old.Terms &&
+		e.WaitedMS == 0 && e.StartedAt == nil, "the second attempt is %+v", e)
+	expect.That(t, a.Head.Run == run+1 && a.Head.Ended == nil && a.Task.Status == TaskRunning, "head %+v, task %s",
+		a.Head, a.Task.Status)
 	rows := a.StepsOf(e)
-	if len(rows) != 1 || !rows[0].Reused || rows[0].Status != StepCompleted || rows[0].Result.JSON != done.Result.JSON {
-		t.Errorf("carried over: %+v", rows)
-	}
+	expect.That(t, len(rows) == 1 && rows[0].Reused && rows[0].Status == StepCompleted &&
+		rows[0].Result.JSON == done.Result.JSON, "carried over: %+v", rows)
 	next := a.NextStep(e)
 	expect.That(t, next != nil && next.Order == 2, "next is %+v", next)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }, aggregate.ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) },
+		aggregate.ErrSuperseded)
 	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
 	var reused []bool
 	for _, r := range s.load().Execution().Results {
@@ -55,9 +54,7 @@ func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s.nothing(again(person(suzuki)))
 	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
 	s.refused(s.retry, ErrNothingToRetry)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
-	}, aggregate.ErrNotFound)
+	s.refused(s.retries("01JS0000000000000000000000", person(suzuki)), aggregate.ErrNotFound)
 	s.do(s.start, s.claim, s.finish(failed), s.fail)
 	s.nothing(again(person(suzuki))) // that attempt was already retried
 	s.do(s.retry)
@@ -75,7 +72,8 @@ func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
 	for i, e := range all {
 		expect.Must(t, e.Attempt == i+1, "attempt %d is read in place %d", e.Attempt, i+1)
 	}
-	if last := s.load().Execution(); last.Attempt != MaxAttempts || ExecutionKey(1, MaxAttempts) <= ExecutionKey(1, MaxAttempts-1) {
+	if last := s.load().Execution(); last.Attempt != MaxAttempts ||
+		ExecutionKey(1, MaxAttempts) <= ExecutionKey(1, MaxAttempts-1) {
 		t.Errorf("the newest is attempt %d", last.Attempt)
 	}
 }
@@ -101,7 +99,8 @@ func TestARetryNeverOvertakesACall(t *testing.T) {
 	c, err := s.try(s.retry)
 	expect.Must(t, err == nil && errors.Is(c.Then, aggregate.ErrUncovered), "then %v, %v", c.Then, err)
 	a := s.load()
-	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown || a.Execution().Results[1].Status != StepUnknown {
+	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown ||
+		a.Execution().Results[1].Status != StepUnknown {
 		t.Errorf("attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
 	}
 	s.do(s.retry) // now the person has seen it
@@ -122,13 +121,12 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	if got := a.Executions[0].Results[1]; got.Status != StepCompleted || got.Result == nil {
 		t.Errorf("the first attempt keeps %+v", got)
 	}
-	if a.Executions[0].Status != ExecutionFailed || a.Execution().Attempt != 2 || a.Head.Run != 2 {
-		t.Errorf("attempt 1 is %s, attempt %d in run %d", a.Executions[0].Status, a.Execution().Attempt, a.Head.Run)
-	}
+	expect.That(t, a.Executions[0].Status == ExecutionFailed && a.Execution().Attempt == 2 && a.Head.Run == 2,
+		"attempt 1 is %s, attempt %d in run %d", a.Executions[0].Status, a.Execution().Attempt, a.Head.Run)
 	last := s.audit[len(s.audit)-1]
-	if want := `{"attempt":1,"status":"completed","step":"` + first.StepID + `","was":"unknown"}`; last.Action != AuditExecutionLate || last.ResourceID != a.Executions[0].ID || string(last.Details) != want {
-		t.Errorf("the audit log says %+v", last)
-	}
+	expect.That(t, last.Action == AuditExecutionLate && last.ResourceID == a.Executions[0].ID &&
+		string(last.Details) == (`{"attempt":1,"status":"completed","step":"`+first.StepID+
+			`","was":"unknown"}`), "the audit log says %+v", last)
 	s.nothing(late(done))
 	s.refused(late(failed), aggregate.ErrSuperseded)
 	next := a.NextStep(a.Execution())
@@ -151,9 +149,7 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 		s.do(s.claim, s.finish(done), s.claim)
 		first := s.load().StepOf(s.load().Execution(), 2)
 		s.do(s.finish(unknown), s.fail, s.retry)
-		return s, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.FinishStep(first.Key(), first.Claim.Invocation, done, now)
-		}
+		return s, finishes(first.Key(), first.Claim.Invocation, done)
 	}
 	next := func(s *story) int { return s.load().NextStep(s.load().Execution()).Order }
 	t.Run("before the step", func(t *testing.T) {
@@ -183,9 +179,8 @@ func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
 		s, late := second(t)
 		s.do(s.start, s.claim, s.finish(unknown), s.fail, late)
 		s.do(s.retry, s.start)
-		if e := s.load().Execution(); e.Attempt != 3 || next(s) != 3 {
-			t.Errorf("in attempt %d step %d is called next", e.Attempt, next(s))
-		}
+		e := s.load().Execution()
+		expect.That(t, e.Attempt == 3 && next(s) == 3, "in attempt %d step %d is called next", e.Attempt, next(s))
 	})
 }
 
@@ -210,7 +205,9 @@ func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 	}
 	s.do(s.fail)
 	last := s.audit[len(s.audit)-1]
-	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 || !strings.Contains(string(last.Details), want) || !strings.Contains(string(last.Details), `"ends":{},`) || !strings.Contains(string(last.Details), `"writes":{}`) {
+	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 ||
+		!strings.Contains(string(last.Details), want) || !strings.Contains(string(last.Details), `"ends":{},`) ||
+		!strings.Contains(string(last.Details), `"writes":{}`) {
 		t.Errorf("%v are reused, the entry says %s", reused, last.Details)
 	}
 }
@@ -226,10 +223,9 @@ func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
 	for _, why := range []aggregate.Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
 		s := running(t)
 		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
-		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.FailExecution(1, why, "detail", now)
-		})
-		if e := s.load().Execution(); e.Error != ReasonToolUnknown || e.ErrorDetail != "" || s.head.Ended.Reason != ReasonToolUnknown {
+		s.do(s.failAs(why, "detail"))
+		if e := s.load().Execution(); e.Error != ReasonToolUnknown || e.ErrorDetail != "" ||
+			s.head.Ended.Reason != ReasonToolUnknown {
 			t.Errorf("%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
 		}
 	}
@@ -249,7 +245,8 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 			s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
 		}), parkedAt(L3)},
 		{"L4", running, func(a *Aggregate) bool {
-			return a.Execution().Status == ExecutionFailed && a.Execution().Error == ReasonRunFailed && a.Head.Ended.As == TaskFailed
+			return a.Execution().Status == ExecutionFailed && a.Execution().Error == ReasonRunFailed &&
+				a.Head.Ended.As == TaskFailed
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -258,7 +255,8 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 				s.do(s.restart)
 				expect.Must(t, s.head.Run == n+1 && s.head.Restarts == n && !tt.end(s.load()), "after %d: %+v", n, s.head)
 			}
-			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
+			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) },
+				aggregate.ErrSuperseded)
 			s.do(s.restart)
 			expect.That(t, tt.end(s.load()) && s.head.Run == MaxRestarts+1, "ended as %+v", s.head)
 			s.refused(s.restart, aggregate.ErrSuperseded)
@@ -282,21 +280,16 @@ func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
 	expect.Must(t, parkedAt(L2)(s.load()), "head %+v", s.head)
 	s.nothing(s.giveUp)
 	s.do(s.retryGeneration)
-	if next := s.load().Next(s.now); next.State != StateAwaitPromptApproval {
-		t.Errorf("next %+v", next)
-	}
+	expect.Is(t, s.load().Next(s.now).State, StateAwaitPromptApproval)
 	s.do(s.approveAsSystem)
-	if next := s.load().Next(s.now); next.State != StatePlanProcess {
-		t.Errorf("next %+v", next)
-	}
+	expect.Is(t, s.load().Next(s.now).State, StatePlanProcess)
 }
 
 func TestAStampThatComesAfterAllUnparks(t *testing.T) {
 	s := asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
 	s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
-	if e := s.load().Effects(s.now); s.head.Parked != nil || e.Run == nil {
-		t.Errorf("head %+v, run %+v", s.head, e.Run)
-	}
+	e := s.load().Effects(s.now)
+	expect.That(t, s.head.Parked == nil && e.Run != nil, "head %+v, run %+v", s.head, e.Run)
 }
 
 func TestProgressForgivesRestarts(t *testing.T) {
@@ -342,7 +335,8 @@ func TestAFailingRunDoesNotParkWhatWasJustDecided(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
 			s.do(s.giveUp)
-			if next := s.load().Next(s.now); s.head.Run != 2 || s.head.Parked != nil || s.head.Ended != nil || next.State != tt.state {
+			if next := s.load().Next(s.now); s.head.Run != 2 || s.head.Parked != nil || s.head.Ended != nil ||
+				next.State != tt.state {
 				t.Errorf("head %+v, next %s", s.head, next.State)
 			}
 			s.do(s.giveUp) // the next run fails by itself
@@ -357,13 +351,12 @@ func TestACompletedTaskKeepsItsResultsInOrder(t *testing.T) {
 	e := s.load().Execution()
 	var got []string
 	for _, r := range e.Results {
-		if r.DurationMS != 1000 || r.CompletedAt == nil || r.CompletedAt.Sub(r.StartedAt) != time.Second || r.Result == nil {
-			t.Errorf("%s took %d ms, %+v", r.StepID, r.DurationMS, r)
-		}
+		expect.That(t, r.DurationMS == 1000 && r.CompletedAt != nil && r.CompletedAt.Sub(r.StartedAt) == time.Second &&
+			r.Result != nil, "%s took %d ms, %+v", r.StepID, r.DurationMS, r)
 		got = append(got, r.StepID+" "+string(r.Status))
 	}
 	want := []string{"step-1 completed", "step-2 completed", "step-3 completed"}
-	if !slices.Equal(got, want) || e.Summary == "" || e.CompletedAt == nil || s.load().Task.Status != TaskCompleted || s.head.Ended.Reason != ReasonDone {
-		t.Errorf("results %v, %+v, ended %+v", got, e, s.head.Ended)
-	}
+	expect.That(t, slices.Equal(got, want) && e.Summary != "" && e.CompletedAt != nil &&
+		s.load().Task.Status == TaskCompleted &&
+		s.head.Ended.Reason == ReasonDone, "results %v, %+v, ended %+v", got, e, s.head.Ended)
 }

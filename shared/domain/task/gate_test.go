@@ -272,15 +272,12 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: suzuki}, {}} {
 				act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: by.ID},
 					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: s.ruled().gate().AskedSum}
-				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-					return a.Act(id, act, by, s.policy, now)
-				}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+				s.refused(s.acts(id, act, by), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
 			}
 			a := s.load()
 			waits, is := a.OpenGate()
 			expect.That(t, is && waits.ID == id && waits.Terms.ApprovalRequired && a.WaitingTerms() != nil,
-				"%s, switches %04b: %+v",
-				kind, switches, waits)
+				"%s, switches %04b: %+v", kind, switches, waits)
 			expect.That(t, a.Next(s.now).State != StateExecuteProcess, "%s: a run executes it", kind)
 		}
 	}
@@ -300,13 +297,10 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = first.AskedSum }), circulation.WhyHash)
 	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyTurn)
 	act := first.Acts[0]
-	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Act(first.ID, act, person(suzuki), s.policy, now)
-	})
+	s.nothing(s.acts(first.ID, act, person(suzuki)))
 	act.Hand, act.Principal, act.Stage = circulation.Person{User: ito}, circulation.Person{User: ito}, 2
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Act(first.ID, act, person(ito), s.policy, now)
-	}, aggregate.ErrDecided{Status: "rejected", By: tanaka, At: *s.load().Processes[0].RejectedAt})
+	s.refused(s.acts(first.ID, act, person(ito)), aggregate.ErrDecided{Status: "rejected", By: tanaka,
+		At: *s.load().Processes[0].RejectedAt})
 	copied := *second // as if somebody copied the rows of acts
 	copied.Acts = first.Acts
 	s.rows[copied.Key()] = &copied
@@ -333,8 +327,7 @@ func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
 	c, err := s.do(s.approvePrompt).try(s.finishOn(strict))
 	expect.NoError(t, err)
 	on := slices.ContainsFunc(c.Owned, func(o aggregate.Owned) bool {
-		return o.Key == tenancy.SettingsKey &&
-			o.Rev == s.settings.Rev
+		return o.Key == tenancy.SettingsKey && o.Rev == s.settings.Rev
 	})
 	expect.That(t, on, "it doesn't rely on the settings that note the rules: %+v", c.Owned)
 }

@@ -72,22 +72,18 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 			a := s.load()
 			id := map[Layer]string{L1: a.Head.TaskID, L2: idOf(a.Prompt()), L3: idOf(a.Process())}[tt.layer]
 			last := s.audit[len(s.audit)-1]
-			if last.Action != AuditGenerationFailed || last.ResourceType != tt.resource || last.ResourceID != id {
-				t.Errorf("recorded %+v, want %s %s", last, tt.resource, id)
-			}
+			expect.That(t, last.Action == AuditGenerationFailed && last.ResourceType == tt.resource && last.ResourceID == id,
+				"recorded %+v, want %s %s", last, tt.resource, id)
 			s.nothing(s.park)
 			s.refused(s.restart, aggregate.ErrSuperseded)
 			before := s.load().Next(s.now)
 			s.do(s.retryGeneration)
 			last = s.audit[len(s.audit)-1]
-			if last.Action != AuditGenerationRetried || last.ActorID != requester || last.ResourceType != tt.resource ||
-				last.ResourceID != id {
-				t.Errorf("recorded %+v", last)
-			}
-			if after := s.load().Next(s.now); before.State != StateFail || after.State == StateFail || s.head.Run != 2 ||
-				s.head.Parked != nil {
-				t.Errorf("next %+v, then %+v in %+v", before, after, s.head)
-			}
+			expect.That(t, last.Action == AuditGenerationRetried && last.ActorID == requester &&
+				last.ResourceType == tt.resource && last.ResourceID == id, "recorded %+v", last)
+			after := s.load().Next(s.now)
+			expect.That(t, before.State == StateFail && after.State != StateFail && s.head.Run == 2 && s.head.Parked == nil,
+				"next %+v, then %+v in %+v", before, after, s.head)
 			s.nothing(s.retryGeneration) // the same person's second click
 		})
 	}
@@ -216,8 +212,7 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 		s.head.Run++
 		old := s.head.Run - 1
 		for name, d := range map[string]decision{
-			"extract": func(a *Aggregate, now time.Time) (aggregate.Change,
-				error) {
+			"extract": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Extracted(old, Extract{}, now)
 			},
 			"begin prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(old, now) },

@@ -51,21 +51,26 @@ func (w *world) moves(before, after *Aggregate) {
 		switch r := r.(type) {
 		case *Task:
 			was, _ := old[key].(*Task)
-			w.require(was == nil && r.Status == TaskExtracted || was != nil && (was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
+			w.require(was == nil && r.Status == TaskExtracted || was != nil &&
+				(was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
 		case *Prompt, *Process, *StepGate:
 			now, _, _ := gateOf(r)
 			was, _, _ := gateOf(old[key])
 			_, step := r.(*StepGate)
 			prompt, _ := r.(*Prompt)
-			begins := !step && now == aggregate.Generating || (step || prompt != nil && prompt.Author != "") && now == aggregate.PendingApproval
-			w.require(was == "" && begins || was == now || aggregate.GateMoves.Allows(was, now), "%s: %q became %s", key, was, now)
+			begins := !step && now == aggregate.Generating || (step || prompt != nil && prompt.Author != "") &&
+				now == aggregate.PendingApproval
+			w.require(was == "" && begins || was == now || aggregate.GateMoves.Allows(was, now), "%s: %q became %s", key, was,
+				now)
 		case *Execution:
 			was, _ := old[key].(*Execution)
-			w.require(was == nil && r.Status == ExecutionPending || was != nil && (was.Status == r.Status || ExecutionMoves.Allows(was.Status, r.Status)), "%s became %s", key, r.Status)
+			w.require(was == nil && r.Status == ExecutionPending || was != nil &&
+				(was.Status == r.Status || ExecutionMoves.Allows(was.Status, r.Status)), "%s became %s", key, r.Status)
 		case *StepResult:
 			was, _ := old[key].(*StepResult)
 			begun := r.Status == StepRunning || r.Reused && r.Status == StepCompleted
-			w.require(was == nil && begun || was != nil && (was.Status == r.Status || StepMoves.Allows(was.Status, r.Status)), "%s became %s", key, r.Status)
+			w.require(was == nil && begun || was != nil && (was.Status == r.Status || StepMoves.Allows(was.Status, r.Status)),
+				"%s became %s", key, r.Status)
 		}
 	}
 	w.require(len(after.Rows()) >= len(old), "a row is gone")
@@ -81,7 +86,8 @@ func (w *world) decidedOnce(before, after *Aggregate) {
 		}
 	}
 	if e := before.Head.Ended; e != nil && e.As != TaskFailed {
-		w.require(after.Head.Ended == e && (after.Head.Run == before.Head.Run || before.OpenSession() != nil), "a task that ended began again")
+		w.require(after.Head.Ended == e && (after.Head.Run == before.Head.Run || before.OpenSession() != nil),
+			"a task that ended began again")
 	}
 }
 
@@ -96,10 +102,12 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 	got := map[aggregate.Action]int{}
 	for _, entry := range c.Audit {
 		got[entry.Action]++
-		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
-			"audit entry %+v belongs elsewhere", entry)
-		person := strings.HasPrefix(w.kind, "person") && entry.Action != AuditExecutionLate && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
-		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
+		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID &&
+			entry.Timestamp.Equal(c.Now) && entry.ResourceID != "", "audit entry %+v belongs elsewhere", entry)
+		person := strings.HasPrefix(w.kind, "person") && entry.Action != AuditExecutionLate &&
+			!(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
+		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""),
+			"%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
 	}
 	want := w.toRecord(before, after)
 	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
@@ -198,7 +206,8 @@ func (w *world) fenced(before, after *Aggregate) {
 
 // charged checks that calls without a result are charged and change nothing else.
 func (w *world) charged(before, after *Aggregate) {
-	w.require(reflect.DeepEqual(before.Head, after.Head), "more than the sum changed: %+v, then %+v", before.Head, after.Head)
+	w.require(reflect.DeepEqual(before.Head, after.Head), "more than the sum changed: %+v, then %+v", before.Head,
+		after.Head)
 	w.require(maps.Equal(before.Rows(), after.Rows()), "a charge wrote rows")
 	w.require(reflect.DeepEqual(before.justDecided(), after.justDecided()), "a charge made a decision old")
 }
@@ -228,17 +237,22 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 		prompt, process, e := before.Prompt(), before.Process(), after.Execution()
 		w.require(w.run == before.Head.Run, "%s begins for run %d, the head's is %d", s.Key(), w.run, before.Head.Run)
 		w.require(before.Head.Ended == nil && before.Head.Parked == nil, "%s begins in a task that is over", s.Key())
-		w.require(e.Status == ExecutionRunning && e.Attempt == s.Attempt && e.ProcessVersion == s.ProcessVersion, "%s begins in an execution that is %s", s.Key(), e.Status)
-		w.require(prompt.Status == aggregate.Approved && process.Status == aggregate.Approved && process.ID == e.ProcessID, "%s begins without stamps", s.Key())
+		w.require(e.Status == ExecutionRunning && e.Attempt == s.Attempt && e.ProcessVersion == s.ProcessVersion,
+			"%s begins in an execution that is %s", s.Key(), e.Status)
+		w.require(prompt.Status == aggregate.Approved && process.Status == aggregate.Approved && process.ID == e.ProcessID,
+			"%s begins without stamps", s.Key())
 		w.require(reflect.DeepEqual(w.stamped[process.ID], process.Steps), "%s is not what was stamped", s.Key())
 		step := process.Steps[s.Order-1]
-		w.require(s.Tool == step.Tool && s.StepID == step.StepID && s.Access == step.Access, "%s calls %s, stamped was %s", s.Key(), s.Tool, step.Tool)
+		w.require(s.Tool == step.Tool && s.StepID == step.StepID && s.Access == step.Access, "%s calls %s, stamped was %s",
+			s.Key(), s.Tool, step.Tool)
 		if NeedsGate(step, e.Terms, false) {
 			g := before.GateOf(e, s.Order)
-			w.require(g != nil && g.Status == aggregate.Approved && g.ApprovedBy != "" && g.Arguments == s.Arguments, "%s begins without a look at its arguments", s.Key())
+			w.require(g != nil && g.Status == aggregate.Approved && g.ApprovedBy != "" && g.Arguments == s.Arguments,
+				"%s begins without a look at its arguments", s.Key())
 		}
 		for _, earlier := range after.StepsOf(e) {
-			w.require(earlier.Order >= s.Order || earlier.Status == StepCompleted, "%s begins before %s is done", s.Key(), earlier.Key())
+			w.require(earlier.Order >= s.Order || earlier.Status == StepCompleted, "%s begins before %s is done", s.Key(),
+				earlier.Key())
 		}
 	}
 }
@@ -266,10 +280,12 @@ func (w *world) calledOnce(before, after *Aggregate) {
 	}
 	for _, s := range before.StepsOf(was) {
 		w.require(s.Status != StepRunning, "%s is tried again while it may be under way", s.Key())
-		w.require(s.Status != StepUnknown || w.told[was.Attempt], "%s is tried again, and nobody was told that its outcome is unknown", s.Key())
+		w.require(s.Status != StepUnknown || w.told[was.Attempt],
+			"%s is tried again, and nobody was told that its outcome is unknown", s.Key())
 		if s.Status == StepCompleted {
 			again := after.StepOf(e, s.Order)
-			w.require(again != nil && again.Reused && reflect.DeepEqual(again.Result, s.Result), "%s was done, and is not carried over", s.Key())
+			w.require(again != nil && again.Reused && reflect.DeepEqual(again.Result, s.Result),
+				"%s was done, and is not carried over", s.Key())
 		}
 	}
 }
@@ -285,7 +301,8 @@ func (w *world) timeOnlyExpires(before, after *Aggregate) {
 			continue
 		}
 		w.require(now != aggregate.Approved || v.ApprovedBy != "" || !t.ApprovalRequired, "%s is approved by nobody", key)
-		w.require(now != aggregate.Expired || strings.HasPrefix(w.kind, "sweeper") && w.now.After(*t.DecideBy), "%s expired, to be decided by %v", key, t.DecideBy)
+		w.require(now != aggregate.Expired || strings.HasPrefix(w.kind, "sweeper") && w.now.After(*t.DecideBy),
+			"%s expired, to be decided by %v", key, t.DecideBy)
 	}
 }
 
@@ -298,19 +315,23 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
 	s := a.OpenSession()
 	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
-	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil && leased(s) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
+	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil &&
+		leased(s) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
 		woken := slices.Contains(e.Wake, wait)
 		contested := !waits && a.Contesting() != nil && wait.Gate == a.Contesting().Key()
-		w.require(woken == !((contested || waits && wait.Gate == open.Key) && wait.Run == a.Head.Run), "%+v woken: %v", wait, woken)
+		w.require(woken == !((contested || waits && wait.Gate == open.Key) && wait.Run == a.Head.Run), "%+v woken: %v", wait,
+			woken)
 	}
 	out := slices.ContainsFunc(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning })
 	a.Head.ShownRev = a.Head.Rev
 	due := a.DueAt(w.now)
-	w.require((due != nil) == (out || !w.contestsAreOver(a) || s != nil || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
-	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))), "due at %v, to be decided by %v", due, open.Terms.DecideBy)
+	w.require((due != nil) == (out || !w.contestsAreOver(a) || s != nil || a.Head.Ended == nil && a.Head.Parked == nil),
+		"due at %v", due)
+	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))),
+		"due at %v, to be decided by %v", due, open.Terms.DecideBy)
 }
 
 // oneSession checks that an execution keeps its session. If the execution ends first, a run must go there and stop it
@@ -318,14 +339,16 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 func (w *world) oneSession(before, after *Aggregate) {
 	for _, e := range before.Executions {
 		n := aggregate.Find(after.Executions, e.Key())
-		w.require(e.SessionID == "" || n.SessionID == e.SessionID, "%s had session %s, has %s", e.Key(), e.SessionID, n.SessionID)
+		w.require(e.SessionID == "" || n.SessionID == e.SessionID, "%s had session %s, has %s", e.Key(), e.SessionID,
+			n.SessionID)
 		w.require(!n.SessionClosed || e.SessionClosed || e.over(), "the session of %s is closed while it goes on", e.Key())
 	}
 	if e := after.OpenSession(); e != nil {
 		next := after.Next(w.now)
 		_, leased := after.leased(e, "", w.now)
 		noRoom := after.Head.PausedFor == ReasonNoRoom && w.now.Before(*after.Head.PausedUntil) // no function can be invoked
-		w.require(next.State == StateExecuteProcess || next.State == StatePause && (leased || noRoom), "nobody tells session %s to stop", e.SessionID)
+		w.require(next.State == StateExecuteProcess || next.State == StatePause && (leased || noRoom),
+			"nobody tells session %s to stop", e.SessionID)
 		w.require(after.DueAt(w.now) != nil, "the task rests, and session %s is open", e.SessionID)
 	}
 	for i, e := range after.Executions {

@@ -69,9 +69,7 @@ var restingStates = []struct {
 	{"L1 again and extracted", told(begin, func(s *story) { s.do(s.park, s.retryGeneration, s.extract) })},
 	{"prompt tried again", told(begin, func(s *story) { s.do(s.extract, s.park, s.retryGeneration) })},
 	{"a stamped value is gone", told(running, func(s *story) {
-		s.do(s.claim, s.finish(failed), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.FailExecution(a.Head.Run, ReasonToolValue, "", now)
-		})
+		s.do(s.claim, s.finish(failed), s.failAs(ReasonToolValue, ""))
 	})},
 }
 
@@ -88,9 +86,8 @@ func TestAnOrdinaryRequestWritesNoRowForItsStatus(t *testing.T) {
 	writes := 0
 	for i, image := range s.images {
 		row, ok := image.rows["TASK"]
-		if _, listing := image.rows["LISTING"]; listing {
-			t.Error("it has a listing")
-		}
+		_, listing := image.rows["LISTING"]
+		expect.That(t, !listing, "it has a listing")
 		if ok && (i == 0 || s.images[i-1].rows["TASK"] == nil || s.images[i-1].rows["TASK"].Revision() != row.Revision()) {
 			writes++
 		}
@@ -129,9 +126,7 @@ func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
 	noted(s.do(s.does(circulation.Stamp, suzuki)), true, "stamped once")
 	noted(s.do(s.does(circulation.Stamp, tanaka)), false, "settled")
 	s = onRoute(t)
-	noted(s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.End(person(requester), s.policy, now)
-	}), false, "cancelled")
+	noted(s.do(s.cancel), false, "cancelled")
 }
 
 // Status returns how the request stands, by its rows alone. The head says the same after every commit: see listed.

@@ -133,12 +133,19 @@ var states = []struct {
 	{"all steps done", allDone},
 	{"completed", told(allDone, func(s *story) { s.do(s.complete) })},
 	{"failed", told(running, func(s *story) { s.do(s.claim, s.finish(failed), s.fail) })},
-	{"failed unknown", told(running, func(s *story) { s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail) })},
-	{"tried again", told(running, func(s *story) { s.do(s.claim, s.finish(done), s.claim, s.finish(failed), s.fail, s.retry) })},
+	{"failed unknown", told(running, func(s *story) {
+		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail)
+	})},
+	{"tried again", told(running, func(s *story) {
+		s.do(s.claim, s.finish(done), s.claim, s.finish(failed), s.fail, s.retry)
+	})},
 	{"cancelled at once", told(begin, func(s *story) { s.do(s.cancel) })},
 	{"cancelled at prompt", told(waitingPrompt, func(s *story) { s.do(s.cancel) })},
 	{"cancelled over read", told(running, func(s *story) { s.do(s.claim, s.cancelExecution) })},
-	{"cancelled, crashed", told(running, func(s *story) { s.do(s.claim, s.cancelExecution); s.now = s.now.Add(2 * time.Minute) })},
+	{"cancelled, crashed", told(running, func(s *story) {
+		s.do(s.claim, s.cancelExecution)
+		s.now = s.now.Add(2 * time.Minute)
+	})},
 	{"prompt expired", told(waitingPrompt, func(s *story) { s.now = s.now.Add(169 * time.Hour); s.do(s.expire) })},
 	{"rejected for good", told(begin, func(s *story) {
 		s.settings.MaxVersions = 1

@@ -77,7 +77,8 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	}
 	for from := range TaskMoves {
 		for to := range TaskMoves {
-			try("task", string(from), string(to), TaskMoves.Allows(from, to), func(c *change) { c.moveTask(&Task{Status: from}, to) })
+			try("task", string(from), string(to), TaskMoves.Allows(from, to),
+				func(c *change) { c.moveTask(&Task{Status: from}, to) })
 		}
 	}
 	want := 3*6*6 + 5*5 + 4*4 + 5*5
@@ -121,19 +122,17 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 				}
 				if status := field(n, "Status"); status != "" {
 					seen++
-					if !slices.Contains(beginnings[kind.Name], status) {
-						t.Errorf("%s: a %s begins as %s", fset.Position(n.Pos()), kind.Name, status)
-					}
+					expect.That(t, slices.Contains(beginnings[kind.Name], status), "%s: a %s begins as %s", fset.Position(n.Pos()),
+						kind.Name, status)
 				}
 			}
 			return true
 		})
 	}
-	if seen != 9 {
-		t.Errorf("%d places make rows with a status, want 9: a task, a version of a prompt and of a process, one "+
+	expect.That(t, seen == 9,
+		"%d places make rows with a status, want 9: a task, a version of a prompt and of a process, one "+
 			"that is picked, an attempt's gate, a step's, a step, and an execution with its "+
 			"retry", seen)
-	}
 }
 
 // field returns the name of a field's value in a literal.

@@ -236,9 +236,8 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 		s.do(s.approveStep)
 		saw := s.load()
 		c := expect.Value(s.claim(saw, s.now))(t)
-		if len(c.Owned) != 1 || c.Owned[0].Key != tenancy.ToolKey("write_rows_to_google_sheet") {
-			t.Errorf("the tool's permission: %+v", c.Owned)
-		}
+		expect.That(t, len(c.Owned) == 1 && c.Owned[0].Key == tenancy.ToolKey("write_rows_to_google_sheet"),
+			"the tool's permission: %+v", c.Owned)
 		s.rows[key] = s.rows[key].At(99) // changed by another commit
 		expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "%s: committed over another one", key)
 	}

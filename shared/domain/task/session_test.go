@@ -38,9 +38,8 @@ func (s *story) leases(ds ...leasing) *story {
 // unleased asserts that d is refused with want.
 func (s *story) unleased(d leasing, want error) {
 	s.t.Helper()
-	if l, err := d(s.load(), s.now); l != nil || !errors.Is(err, want) {
-		s.t.Errorf("%+v, %v, want %v", l, err, want)
-	}
+	l, err := d(s.load(), s.now)
+	expect.That(s.t, l == nil && errors.Is(err, want), "%+v, %v, want %v", l, err, want)
 	s.now = s.now.Add(time.Second)
 }
 
@@ -75,12 +74,8 @@ func TestOneInvocationPollsASession(t *testing.T) {
 	s.leases(hold("mine"))
 	s.unleased(hold("another"), aggregate.ErrInFlight)
 	s.unleased(rest("another"), nil)
-	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds != 27 {
-		t.Errorf("others go to %+v", n)
-	}
-	if n := s.load().NextOf("mine", s.now); n.State != StateExecuteProcess {
-		t.Errorf("who has it goes to %+v", n)
-	}
+	expect.Is(t, s.load().Next(s.now), aggregate.Next{State: StatePause, WaitSeconds: 27})
+	expect.Is(t, s.load().NextOf("mine", s.now).State, StateExecuteProcess)
 	s.leases(hold("mine")) // renewed
 	s.now = s.now.Add(31 * time.Second)
 	s.leases(hold("another")) // the first invocation died
@@ -93,10 +88,9 @@ func TestAnExecutionHasOneSession(t *testing.T) {
 	s.nothing(bind("second"))
 	expect.Is(t, s.load().Execution().SessionID, "first")
 	entries := s.audit
-	if n := len(entries); n == 0 || entries[n-1].Action != AuditExecutionStarted ||
-		entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
-		t.Errorf("recorded %+v", entries)
-	}
+	n := len(entries)
+	expect.That(t, n != 0 && entries[n-1].Action == AuditExecutionStarted &&
+		entries[n-1].Details == `{"attempt":1,"session_id":"first"}`, "recorded %+v", entries)
 	steps := running(t)
 	steps.refused(bind("none"), aggregate.ErrConflict)
 }
@@ -105,18 +99,13 @@ func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine"), rest("mine"))
 	a := s.load()
-	if n := a.NextOf("mine", s.now); n.State != StatePause || n.WaitSeconds != 2 {
-		t.Errorf("%+v", n)
-	}
+	expect.Is(t, a.NextOf("mine", s.now), aggregate.Next{State: StatePause, WaitSeconds: 2})
 	expect.That(t, a.Effects(s.now).Run == nil, "a run is to be started")
 	a.Head.ShownRev = a.Head.Rev
-	due := a.DueAt(s.now)
-	expect.That(t, due != nil && due.Equal(a.SessionLease(a.Execution()).LeaseUntil), "due at %v", due)
+	isDue(t, a, s.now, a.SessionLease(a.Execution()).LeaseUntil)
 	s.unleased(hold("another"), aggregate.ErrInFlight)
 	s.now = s.now.Add(3 * time.Second)
-	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
-		t.Errorf("%+v", n)
-	}
+	expect.Is(t, s.load().Next(s.now).State, StateExecuteProcess)
 }
 
 // The invocation that polls next is told since when the vendor has delayed everybody.
@@ -162,21 +151,15 @@ func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
 func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	s := inSession(t)
 	s.nothing(closeSession)
-	s.do(bind("first"), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.End(person(suzuki), s.policy, now)
-	})
+	s.do(bind("first"), s.ends(person(suzuki)))
 	a := s.load()
-	if n := a.Next(s.now); n.State != StateExecuteProcess {
-		t.Errorf("%+v", n)
-	}
+	expect.Is(t, a.Next(s.now).State, StateExecuteProcess)
 	expect.That(t, a.Effects(s.now).Run == nil, "a task that is over gets a run")
 	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CloseSession(2, now) },
 		aggregate.ErrSuperseded)
 	s.do(closeSession)
 	s.nothing(closeSession)
-	if n := s.load().Next(s.now); n.State != StateFinish || n.Outcome != "cancelled" {
-		t.Errorf("%+v", n)
-	}
+	expect.Is(t, s.load().Next(s.now), aggregate.Next{State: StateFinish, Outcome: "cancelled"})
 }
 
 // A run that gave up or died does not leave its session open: another run closes it.
@@ -184,11 +167,8 @@ func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first"), s.fail)
 	at := s.now
-	a := s.load()
-	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(at); due == nil {
-		t.Fatal("the task rests")
-	}
+	a := s.drawn()
+	expect.Must(t, a.DueAt(at) != nil, "the task rests")
 	expect.That(t, a.Effects(at).Run == nil, "another run is started while the one that ended it may be at it")
 	restart := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }
 	s.refused(restart, aggregate.ErrSuperseded)
@@ -198,11 +178,9 @@ func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	s.do(restart) // that run has ended
 	expect.That(t, s.head.Run == 2 && s.head.Ended != nil, "run %d, ended %+v", s.head.Run, s.head.Ended)
 	s.do(closeSession)
-	a = s.load()
-	a.Head.ShownRev = a.Head.Rev
-	if due := a.DueAt(s.now); due != nil || a.OpenSession() != nil {
-		t.Errorf("due at %v, open %v", due, a.OpenSession())
-	}
+	a = s.drawn()
+	due := a.DueAt(s.now)
+	expect.That(t, due == nil && a.OpenSession() == nil, "due at %v, open %v", due, a.OpenSession())
 }
 
 func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
@@ -220,16 +198,11 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first"), s.fail, s.retry)
-	if e := s.load().OpenSession(); e == nil || e.Attempt != 1 {
-		t.Fatalf("%+v", e)
-	}
-	if n := s.load().Next(s.now); n.State != StatePause {
-		t.Errorf("who is at it is not waited for: %+v", n)
-	}
+	e := s.load().OpenSession()
+	expect.Must(t, e != nil && e.Attempt == 1, "%+v", e)
+	expect.Is(t, s.load().Next(s.now).State, StatePause)
 	s.now = s.now.Add(time.Minute)
-	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
-		t.Errorf("%+v", n)
-	}
+	expect.Is(t, s.load().Next(s.now).State, StateExecuteProcess)
 	s.leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.DeferClose(2, "mine", now.Add(5*time.Minute), now)
 	})
@@ -252,8 +225,7 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first"))
 	for range 200 { // 100 minutes without a commit
-		a := s.load()
-		a.Head.ShownRev = a.Head.Rev
+		a := s.drawn()
 		due := a.DueAt(s.now)
 		until := a.SessionLease(a.Execution()).LeaseUntil
 		expect.Must(t, due != nil && !due.After(until), "due at %v, leased until %v", due, until)
@@ -266,9 +238,8 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 	}
 	a := s.load()
 	s.now = a.SessionLease(a.Execution()).LeaseUntil // the holder died
-	if a.Effects(s.now).Run == nil || a.Stuck(s.now) || !a.Stuck(s.now.Add(21*time.Minute)) {
-		t.Error("nobody, or somebody too early, takes over")
-	}
+	expect.That(t, a.Effects(s.now).Run != nil && !a.Stuck(s.now) && a.Stuck(s.now.Add(21*time.Minute)),
+		"nobody, or somebody too early, takes over")
 }
 
 // A pause between polls ends with the attempt, so that the session can be closed at once.
@@ -277,9 +248,8 @@ func TestAPauseEndsWithItsExecution(t *testing.T) {
 	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.ReleaseSession(1, "mine", now.Add(time.Hour), time.Time{}, now)
 	}).do(s.fail)
-	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
-		t.Errorf("%+v", n)
-	}
+	n := s.load().Next(s.now)
+	expect.That(t, n.State == StateExecuteProcess, "%+v", n)
 }
 
 // If two invocations read the same rows, only one can take the session. A lease that was renewed since can't be taken
@@ -352,9 +322,8 @@ func TestACallRemembersTheToolRequestThatItAnswers(t *testing.T) {
 	a := s.load()
 	row := a.Granted(a.Execution(), "w1")
 	expect.That(t, row != nil && row.Order == 1, "%+v", row)
-	if a.Granted(a.Execution(), "w2") != nil || a.Granted(a.Execution(), "") != nil {
-		t.Error("a request that was not granted is")
-	}
+	expect.That(t, a.Granted(a.Execution(), "w2") == nil && a.Granted(a.Execution(), "") == nil,
+		"a request that was not granted is")
 }
 
 func TestWhatASessionLeftUndone(t *testing.T) {

@@ -50,7 +50,8 @@ func threeSteps() []Step {
 			Description: "手順 " + fmt.Sprint(n), ExpectedOutput: "結果",
 		}
 	}
-	return []Step{step(1, "list_employees", aggregate.Read), step(2, "write_rows_to_google_sheet", aggregate.Write), step(3, "send_slack_dm", aggregate.Write)}
+	return []Step{step(1, "list_employees", aggregate.Read), step(2, "write_rows_to_google_sheet", aggregate.Write),
+		step(3, "send_slack_dm", aggregate.Write)}
 }
 
 // begin receives a message.
@@ -60,7 +61,8 @@ func begin(t testing.TB) *story {
 	expect.NoError(t, err)
 	return &story{
 		table: create(t, c), now: dawn.Add(time.Second), settings: tenancy.DefaultSettings(), steps: threeSteps(),
-		policy: aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},
+		policy: aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki, tanaka},
+			AllowSelf: true},
 	}
 }
 
@@ -107,7 +109,8 @@ func (s *story) nothing(d decision) {
 }
 
 func (s *story) extract(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Description: "今月分", Priority: Medium, TaskType: TypeStandard}, now)
+	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Description: "今月分", Priority: Medium, TaskType: TypeStandard},
+		now)
 }
 
 // Approve and Reject are Act at the stage that is asked, in one's own name, as tests say it.
@@ -249,6 +252,55 @@ func (s *story) finish(o Outcome) decision {
 	}
 }
 
+// finishes ends a call that an invocation claimed.
+func finishes(key, invocation string, o Outcome) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(key, invocation, o, now)
+	}
+}
+
+func asks(run int, g ThreadGate) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Ask(run, g, tenancy.DefaultSettings(), now)
+	}
+}
+
+func extracts(e Extract) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Extracted(a.Head.Run, e, now) }
+}
+
+func (s *story) failAs(why aggregate.Reason, detail string) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(s.head.Run, why, detail, now)
+	}
+}
+
+func (s *story) ends(by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(by, s.policy, now) }
+}
+
+func (s *story) approves(by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Approve(idOf(a.Prompt()), by, s.policy, now)
+	}
+}
+
+func (s *story) acts(id string, act circulation.Act, by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Act(id, act, by, s.policy, now) }
+}
+
+func (s *story) retries(id string, by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.RetryExecution(id, by, s.policy, now)
+	}
+}
+
+func (s *story) cancels(id string, by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.CancelExecution(id, by, s.policy, now)
+	}
+}
+
 // finishRunning completes the first call that is under way.
 func (s *story) finishRunning(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	for _, row := range a.Steps {
@@ -285,8 +337,9 @@ func call(a *Aggregate, now time.Time) Call {
 	step := *a.NextStep(e)
 	return Call{
 		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput}, ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
-		Claim: Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev), LeaseUntil: now.Add(75 * time.Second)},
-		Tool:  ToolRef{Name: step.Tool},
+		Claim: Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev),
+			LeaseUntil: now.Add(75 * time.Second)},
+		Tool: ToolRef{Name: step.Tool},
 	}
 }
 

@@ -66,7 +66,8 @@ func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []t
 	})
 	for _, whole := range truths {
 		where := func() string {
-			return fmt.Sprintf("%s %v after rev %d, with %v of rev %d", whole.name, whole.now.Sub(torn.Head.ChangedAt), to, old, from)
+			return fmt.Sprintf("%s %v after rev %d, with %v of rev %d", whole.name, whole.now.Sub(torn.Head.ChangedAt), to, old,
+				from)
 		}
 		got := s.decided(t, to, whole.d, torn, whole.now)
 		switch {
@@ -194,7 +195,8 @@ func tales() map[string]func(testing.TB) *story {
 		},
 		"step gates": func(t testing.TB) *story {
 			s := waitingStep(t)
-			s.do(s.approveStep, s.claim, s.finish(failed), s.fail, s.retry, s.start, s.openGate, s.approveStep, s.claim, s.finish(done))
+			s.do(s.approveStep, s.claim, s.finish(failed), s.fail, s.retry, s.start, s.openGate, s.approveStep, s.claim,
+				s.finish(done))
 			return s.do(s.openGate, s.rejectStep)
 		},
 		"cancelled over a call": func(t testing.TB) *story {

@@ -146,7 +146,8 @@ func (w *world) once(kind string, d decision, a *Aggregate) (aggregate.Change, e
 
 // expected fails on errors for which there is no sentence.
 func (w *world) expected(kind string, err error) {
-	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue, ErrNothingToRetry} {
+	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrConflict,
+		aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue, ErrNothingToRetry} {
 		if errors.Is(err, known) {
 			return
 		}
@@ -168,7 +169,9 @@ func (w *world) work(run int) {
 			return a.Extracted(run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard}, now)
 		})
 	case StateDraftPrompt:
-		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(run, now) })
+		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.BeginPrompt(run, now)
+		})
 		if w.contests && w.leaveToContest(run) {
 			return
 		}
@@ -178,7 +181,9 @@ func (w *world) work(run int) {
 			})
 		}
 	case StatePlanProcess:
-		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginProcess(run, now) })
+		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.BeginProcess(run, now)
+		})
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "planned")) {
 			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FinishProcess(run, w.plan(), "", w.settings, now)
@@ -249,11 +254,15 @@ func (w *world) execute(run int) {
 			return
 		}
 		w.decide("session: close", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
+			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (aggregate.Change, error) {
+				return a.CloseSession(run, now)
+			})(a)
 		})
 		return
 	}
-	c, err := w.decideAs(run, "start", w.joined(run, func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }))
+	c, err := w.decideAs(run, "start", w.joined(run, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.StartExecution(run, now)
+	}))
 	if err != nil || w.begun(c) {
 		return
 	}
@@ -277,7 +286,9 @@ func (w *world) execute(run int) {
 		})
 		return
 	}
-	c, err = w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(run, cl, now) })
+	c, err = w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.ClaimStep(run, cl, now)
+	})
 	if stop := (StopError{}); errors.As(err, &stop) {
 		w.decideAs(run, "fail", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.FailExecution(run, stop.Reason, stop.Detail, now)
@@ -301,14 +312,18 @@ func (w *world) poll(run int) bool {
 	}
 	w.answers++
 	id := fmt.Sprint("session-", w.answers)
-	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BindSession(run, id, 0, now) })
+	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.BindSession(run, id, 0, now)
+	})
 	if w.calm || rapid.IntRange(0, 2).Draw(w.rt, "polls in vain") < 2 {
 		return false
 	}
 	w.lease("pause session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.ReleaseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
 	})
-	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.HandOver(run, now) })
+	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.HandOver(run, now)
+	})
 	return true
 }
 
@@ -331,7 +346,8 @@ func (w *world) lease(kind, invocation string, d leasing) bool {
 	was := before.liveSessionLease(aggregate.Find(before.Executions, l.Of))
 	w.require(was.Invocation == invocation || !w.now.Before(was.LeaseUntil), "%s takes %+v", invocation, was)
 	after := w.load()
-	w.require(after.Head.Rev == before.Head.Rev && after.Effects(w.now).Cards == before.Effects(w.now).Cards, "a lease makes a revision")
+	w.require(after.Head.Rev == before.Head.Rev && after.Effects(w.now).Cards == before.Effects(w.now).Cards,
+		"a lease makes a revision")
 	w.nobodyWaitsInVain(after)
 	w.oneSession(before, after)
 	return w.calm || rapid.IntRange(0, 9).Draw(w.rt, "lease lost") < 9

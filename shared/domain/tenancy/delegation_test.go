@@ -56,25 +56,25 @@ func TestADelegationIsRefused(t *testing.T) {
 		"by the hand, who is an administrator": {by: setter("U2", true), want: RuleSetter},
 		"by the hand's other account": {by: second, change: func(d *Delegation) { d.Hand.Person = "2" },
 			want: RuleSetter},
-		"by the system": {by: Setter{Actor: aggregate.System(), Admin: true}, want: "must be a person"},
+		"by the system": {by: Setter{Actor: aggregate.System(), Admin: true},
+			want: "must be a person"},
 		"of oneself": {by: setter("U1", false),
 			change: func(d *Delegation) { d.Hand = d.Principal }, want: RuleOwnHand},
 		"of one's other account": {by: setter("U1", false),
 			change: func(d *Delegation) { d.Hand.Person, d.Principal.Person = "1", "1" }, want: RuleOwnHand},
-		"of nobody": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = account("") }, want: RuleNoAccount},
+		"of nobody": {by: setter("U1", false), change: func(d *Delegation) { d.Hand = account("") }, want: RuleNoAccount},
 		"of a key that names two": {by: setter("U1", false),
 			change: func(d *Delegation) { d.Hand.Person = "2#1" }, want: RuleNoAccount},
 		"of a day":   {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From }},
 		"of 92 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 91 }},
-		"of 93 days": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Until = d.From + 92 }, want: RuleDays},
-		"of no day":               {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 }, want: RuleDays},
+		"of 93 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 92 },
+			want: RuleDays},
+		"of no day": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 },
+			want: RuleDays},
 		"from today, in the zone": {by: setter("U1", false), change: func(d *Delegation) { d.From-- }},
 		"from yesterday, in the zone": {by: setter("U1", false),
 			change: func(d *Delegation) { d.From -= 2 }, want: RulePast},
-		"from a year ahead": {by: setter("U1", false),
-			change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
+		"from a year ahead": {by: setter("U1", false), change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
 		"from more than a year ahead": {by: setter("U1", false),
 			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: RuleAhead},
 		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
@@ -132,7 +132,8 @@ func TestADelegationOnceMore(t *testing.T) {
 	expect.NoError(t, err)
 	expect.Is(t, fmt.Sprint(c.Audit[0].Action, c.Audit[0].ResourceID), "delegation.setU2#U1#2026-08-01", "entry")
 	same, c, err := d.Set(first, []Delegation{first}, nil, setter("U9", true), now.Add(time.Hour))
-	expect.That(t, err == nil && len(c.Writes) == 0 && same.SetBy == "U1", "the same again changes nothing: %+v, %v", c, err)
+	expect.That(t, err == nil && len(c.Writes) == 0 && same.SetBy == "U1", "the same again changes nothing: %+v, %v", c,
+		err)
 	d.Until--
 	_, _, err = d.Set(first, nil, nil, setter("U1", false), now)
 	wrong, _ := ProblemOf(err)
@@ -142,8 +143,10 @@ func TestADelegationOnceMore(t *testing.T) {
 	_, c, err = ended.End(setter("U1", false), now)
 	expect.That(t, err == nil && len(c.Writes) == 0, "ended twice: %v", err)
 	again, c, err := d.Set(ended, []Delegation{ended}, nil, setter("U1", false), now)
-	expect.That(t, err == nil && again.Rev == 3 && again.EndedAt == nil && c.Writes[0].Over == 2, "set anew: %+v, %v", c, err)
-	for by, want := range map[Setter]Rule{setter("U2", false): "", setter("U3", false): RuleOthers, setter("U3", true): ""} {
+	expect.That(t, err == nil && again.Rev == 3 && again.EndedAt == nil && c.Writes[0].Over == 2, "set anew: %+v, %v", c,
+		err)
+	for by, want := range map[Setter]Rule{setter("U2", false): "", setter("U3", false): RuleOthers,
+		setter("U3", true): ""} {
 		_, _, err = first.End(by, now)
 		wrong, _ = ProblemOf(err)
 		expect.Is(t, wrong.Rule, want, "ended by %s", by.ID)

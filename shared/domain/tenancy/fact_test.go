@@ -56,9 +56,9 @@ func TestWhatAnEntrySays(t *testing.T) {
 		"denied": {entry(task.AuditStepDenied, "execution", routed),
 			tenancy.DailyFact{Gate: "step", Verdict: tenancy.Rejected, Waited: &half}},
 		"another try": {entry(task.AuditGenerationRetried, "prompt", "{}"), tenancy.DailyFact{Retried: true}},
-		"an execution": {entry(task.AuditExecutionFailed, "execution", `{"tools":{"sheets_append":{"completed":2,"unknown":1}}}`),
-			tenancy.DailyFact{Ended: "failed", Became: "to_retry",
-				Tools: map[string]tenancy.DailyCalls{"sheets_append": {Completed: 2, Unknown: 1}}}},
+		"an execution": {entry(task.AuditExecutionFailed, "execution",
+			`{"tools":{"sheets_append":{"completed":2,"unknown":1}}}`), tenancy.DailyFact{Ended: "failed", Became: "to_retry",
+			Tools: map[string]tenancy.DailyCalls{"sheets_append": {Completed: 2, Unknown: 1}}}},
 		"a cancelled one": {entry(task.AuditExecutionCancelled, "execution", "null"),
 			tenancy.DailyFact{Ended: "cancelled", Became: "cancelled"}},
 		"completed": {entry(task.AuditExecutionCompleted, "execution", "{}"),
@@ -78,19 +78,18 @@ func TestWhatAnEntrySays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := tenancy.FactOfEntry(tt.entry)
-			expect.That(t, got.Became == "" || slices.Contains(task.Statuses, task.Status(got.Became)), "%q is no status", got.Became)
+			expect.That(t, got.Became == "" || slices.Contains(task.Statuses, task.Status(got.Became)), "%q is no status",
+				got.Became)
 			tt.want.Tenant, tt.want.Task, tt.want.Source, tt.want.At = "01TENANT", "01TASK", "01ENTRY", at()
-			if diff := cmp.Diff(tt.want, got); diff != "" || !ok {
-				t.Error(ok, diff)
-			}
+			diff := cmp.Diff(tt.want, got)
+			expect.That(t, diff == "" && ok, "%v %v", ok, diff)
 		})
 	}
 }
 
 func TestAPickOfAnotherDraftIsNoRejection(t *testing.T) {
-	if f, ok := tenancy.FactOfEntry(entry(task.AuditPromptRejected, "prompt", `{"version":1,"picked":"swift"}`)); ok {
-		t.Errorf("it counts as %+v", f)
-	}
+	f, ok := tenancy.FactOfEntry(entry(task.AuditPromptRejected, "prompt", `{"version":1,"picked":"swift"}`))
+	expect.That(t, !ok, "it counts as %+v", f)
 }
 
 func TestWhatIsNoFact(t *testing.T) {
@@ -107,9 +106,8 @@ func TestWhatIsNoFact(t *testing.T) {
 		"a successor":                  entry(task.AuditStepReassigned, "execution", routed),
 		"an opening":                   entry(task.AuditProcessRouted, "process", routed),
 	} {
-		if f, ok := tenancy.FactOfEntry(x); ok {
-			t.Errorf("%s: %+v", name, f)
-		}
+		f, ok := tenancy.FactOfEntry(x)
+		expect.That(t, !ok, "%s: %+v", name, f)
 	}
 }
 
@@ -121,12 +119,12 @@ func TestADayIsJapans(t *testing.T) {
 	}{
 		"one day": {"2026-04-18", "2026-04-18", 1}, "over a leap day": {"2024-02-28", "2024-03-01",
 			3}, "the most": {"2026-01-01", "2026-04-02", tenancy.MaxDays},
-		"too many": {"2026-01-01", "2026-04-03", 0}, "backwards": {"2026-04-18", "2026-04-17", 0}, "no date": {"yesterday", "2026-04-17", 0}, "no end": {"2026-04-17", "2026-04-31", 0},
+		"too many": {"2026-01-01", "2026-04-03", 0}, "backwards": {"2026-04-18", "2026-04-17", 0}, "no date": {"yesterday",
+			"2026-04-17", 0}, "no end": {"2026-04-17", "2026-04-31", 0},
 	} {
 		days, err := tenancy.DaysBetween(tt.from, tt.to)
-		if field := (aggregate.ErrField{}); len(days) != tt.days || (tt.days == 0) != errors.As(err, &field) {
-			t.Errorf("%s: %d days, %v", name, len(days), err)
-		}
+		expect.That(t, len(days) == tt.days && (tt.days == 0) == errors.As(err, &(aggregate.ErrField{})), "%s: %d days, %v",
+			name, len(days), err)
 	}
 }
 
@@ -159,10 +157,8 @@ func TestAFoldDependsOnNoOrderAndAddsUp(t *testing.T) {
 		tenancy.FoldFacts("", "", all[30:]), {}})
 	total.Tenant, total.Day = want.Tenant, want.Day
 	expect.Same(t, want, total)
-	if want.Facts != 100 || want.Decided(tenancy.Approved) != 25 || want.SentBack() != 25 ||
-		want.Tools["sheets_append"].Failed != 25 || want.Spent.Cost != 75 || want.Spent.Unpriced != 25 {
-		t.Errorf("%+v", want)
-	}
+	expect.That(t, want.Facts == 100 && want.Decided(tenancy.Approved) == 25 && want.SentBack() == 25 &&
+		want.Tools["sheets_append"].Failed == 25 && want.Spent.Cost == 75 && want.Spent.Unpriced == 25, "%+v", want)
 }
 
 func TestCountsAddUpToTheSumOfAll(t *testing.T) {

@@ -49,10 +49,8 @@ func TestWhatBecomesOfAnIntegrationIsRecorded(t *testing.T) {
 			saved, c, err := test.x.Save(test.was, "I1", person, now)
 			diff := cmp.Diff(test.audit, details(c)) + cmp.Diff(test.since, saved.ConnectedAt)
 			expect.That(t, diff == "" && fieldOf(err) == test.wrong, "%v, want %q %s", err, test.wrong, diff)
-			if err == nil && (saved.ID != "I1" || saved.Rev != test.x.Rev+1 || saved.Metadata != "{}" ||
-				!saved.UpdatedAt.Equal(now) || c.Writes[0].Over != test.x.Rev) {
-				t.Errorf("%+v", saved)
-			}
+			expect.That(t, err != nil || saved.ID == "I1" && saved.Rev == test.x.Rev+1 && saved.Metadata == "{}" &&
+				saved.UpdatedAt.Equal(now) && c.Writes[0].Over == test.x.Rev, "%+v", saved)
 			expect.That(t, saved.Status == Connected || saved.Credentials == "", "what is not connected keeps credentials")
 		})
 	}
@@ -88,16 +86,14 @@ func TestSlackEndsWhatWasConnectedBefore(t *testing.T) {
 			for _, w := range c.Writes {
 				x := w.Row.(Integration)
 				got = append(got, x.Provider)
-				if x.Status != Disconnected || x.StatusReason != test.why || x.Credentials != "" || x.ID == "" {
-					t.Errorf("%+v", x)
-				}
+				expect.That(t, x.Status == Disconnected && x.StatusReason == test.why && x.Credentials == "" && x.ID != "", "%+v",
+					x)
 			}
 			for _, provider := range test.want {
 				want = append(want, `integration.disconnected {"provider":"`+provider+`","reason":"`+string(test.why)+`"}`)
 			}
-			if diff := cmp.Diff(test.want, got) + cmp.Diff(want, details(c)); diff != "" || err != nil {
-				t.Error(err, diff)
-			}
+			diff := cmp.Diff(test.want, got) + cmp.Diff(want, details(c))
+			expect.That(t, diff == "" && err == nil, "%v %v", err, diff)
 		})
 	}
 }
@@ -107,10 +103,8 @@ func TestSlackEndsWhatWasConnectedBefore(t *testing.T) {
 func TestWhatAPersonDisconnectedIsPutAway(t *testing.T) {
 	for why, want := range map[IntegrationReason]bool{ByPerson: true, "": true, AppUninstalled: false,
 		TokensRevoked: false, CredentialRefused: false, CredentialLost: false} {
-		if (Integration{}).Ended(Disconnected, why).PutAway() != want || (Integration{}).Ended(Broken, why).PutAway() ||
-			(Integration{}).Fresh("", "{}").PutAway() {
-			t.Errorf("%q", why)
-		}
+		expect.That(t, (Integration{}).Ended(Disconnected, why).PutAway() == want &&
+			!(Integration{}).Ended(Broken, why).PutAway() && !(Integration{}).Fresh("", "{}").PutAway(), "%q", why)
 	}
 }
 
@@ -191,8 +185,7 @@ func TestConstraintsAreTyped(t *testing.T) {
 		"no object":   {dm, `[]`, Constraints{}, "constraints", "JSON object"},
 		"null":        {dm, `null`, Constraints{}, "constraints", "JSON object"},
 		"no JSON":     {dm, `{`, Constraints{}, "constraints", "JSON object"},
-		"unknown": {dm, `{"recipient":["U0SATO"]}`, Constraints{}, "constraints.recipient",
-			"it knows recipients"},
+		"unknown":     {dm, `{"recipient":["U0SATO"]}`, Constraints{}, "constraints.recipient", "it knows recipients"},
 		"in other letters": {dm, `{"Recipients":["U0SATO"]}`, Constraints{}, "constraints.Recipients",
 			"it knows recipients"},
 		"another tool's": {dm, `{"spreadsheet_ids":["a"]}`, Constraints{}, "constraints.spreadsheet_ids",
@@ -208,8 +201,7 @@ func TestConstraintsAreTyped(t *testing.T) {
 		"null for a list":   {dm, `{"recipients":null}`, Constraints{}, "constraints.recipients", "must be a list"},
 		"null in a list": {dm, `{"recipients":["U0SATO",null]}`, Constraints{}, "constraints.recipients[1]",
 			"Slack user id"},
-		"a channel": {dm, `{"recipients":["C0GENERAL"]}`, Constraints{}, "constraints.recipients[0]",
-			"Slack user id"},
+		"a channel": {dm, `{"recipients":["C0GENERAL"]}`, Constraints{}, "constraints.recipients[0]", "Slack user id"},
 		"a whole address": {sheet, `{"spreadsheet_ids":["https://docs.google.com/x"]}`, Constraints{},
 			"constraints.spreadsheet_ids[0]", "id in the spreadsheet's address"},
 		"space around": {list, `{"departments":["人事部 "]}`, Constraints{}, "constraints.departments[0]",
@@ -224,14 +216,11 @@ func TestConstraintsAreTyped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds(known[test.tool])
 			var bad aggregate.ErrField
-			if test.field != "" && (!errors.As(err, &bad) || bad.Field != test.field ||
-				!strings.Contains(bad.Limit, test.says)) {
-				t.Errorf("%v, want ErrField of %s that says %q", err, test.field, test.says)
-			}
+			expect.That(t, test.field == "" || errors.As(err, &bad) && bad.Field == test.field &&
+				strings.Contains(bad.Limit, test.says), "%v, want ErrField of %s that says %q", err, test.field, test.says)
 			expect.That(t, test.field != "" || err == nil, "%v", err)
-			if diff := cmp.Diff(test.want, got); test.field == "" && diff != "" || test.field != "" && !got.None() {
-				t.Error(diff, got)
-			}
+			diff := cmp.Diff(test.want, got)
+			expect.That(t, (test.field != "" || diff == "") && (test.field == "" || got.None()), "%v %v", diff, got)
 		})
 	}
 }

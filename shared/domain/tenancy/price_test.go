@@ -64,9 +64,7 @@ func TestPricesAreExactDecimals(t *testing.T) {
 	}
 	for _, text := range []string{`3`, `"-1"`, `"1e3"`, `""`, `"1."`, `"0.1234567"`, `"12345"`, `null`} {
 		var r rate
-		if err := json.Unmarshal([]byte(text), &r); err == nil {
-			t.Errorf("%s is taken for a price, %d", text, r)
-		}
+		expect.That(t, json.Unmarshal([]byte(text), &r) != nil, "%s is taken for a price, %d", text, r)
 	}
 }
 
@@ -164,10 +162,9 @@ func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
 	for _, l := range lists {
 		for name, e := range l.Models {
 			for _, r := range []*rates{&e.rates, e.Long} {
-				if r != nil && (int64(r.Input) > UnknownInput*perMicroUSD ||
-					int64(r.Output) > UnknownOutput*perMicroUSD) {
-					t.Errorf("%s %s costs more", l.Provider, name)
-				}
+				expect.That(t,
+					r == nil || int64(r.Input) <= UnknownInput*perMicroUSD && int64(r.Output) <= UnknownOutput*perMicroUSD,
+					"%s %s costs more", l.Provider, name)
 			}
 		}
 	}

@@ -16,7 +16,8 @@ import (
 var (
 	now    = time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC)
 	person = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
-	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", Slug: "default", TeamID: "T0TEAM", Admins: []string{"U0ADMIN"}}
+	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", Slug: "default", TeamID: "T0TEAM",
+		Admins: []string{"U0ADMIN"}}
 )
 
 // fieldOf returns the field that an error names, or else the error's text.
@@ -57,29 +58,37 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			[]string{`settings.updated {"changes":{"approvers.users":{"is":["U1"],"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},"fields":["approvers","max_cost_usd","prompt_approval_required"]}`}, 1, true},
 		"self-approval": {func(x *Settings) { x.AllowSelfApproval, x.SelfApprovalChosen = false, true }, person, known, "",
 			[]string{`settings.updated {"changes":{"allow_self_approval":{"is":false,"was":true},"self_approval_chosen":{"is":true,"was":false}},"fields":["allow_self_approval","self_approval_chosen"]}`}, 1, true},
-		"the language":         {func(x *Settings) { x.Locale = "en" }, person, known, "", []string{`settings.updated {"changes":{"locale":{"is":"en","was":"ja"}},"fields":["locale"]}`}, 1, true},
-		"what no card shows":   {func(x *Settings) { x.MaxVersions = 9 }, person, Tenant{}, "", []string{`settings.updated {"changes":{"max_versions":{"is":9,"was":5}},"fields":["max_versions"]}`}, 1, false},
-		"the slug":             {func(x *Settings) { x.Slug = "jinji" }, person, known, "", []string{`settings.updated {"changes":{"slug":{"is":"jinji","was":"default"}},"fields":["slug"]}`}, 4, false},
-		"a slug of nobody":     {func(x *Settings) { x.Slug = "jinji" }, person, Tenant{}, "slug", nil, 0, false},
-		"out of bounds":        {func(x *Settings) { x.MaxVersions = 0 }, person, known, "max_versions", nil, 0, false},
-		"by the system":        {func(*Settings) {}, aggregate.System(), known, "updated_by", nil, 0, false},
-		"by nobody":            {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorUser}, known, "updated_by", nil, 0, false},
-		"by an agent":          {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorAgent, ID: "U0ADMIN"}, known, "updated_by", nil, 0, false},
-		"over another's first": {func(x *Settings) { x.Rev = 1; x.MaxVersions = 9 }, person, known, "save settings of T1: it changed meanwhile", nil, 0, false},
+		"the language": {func(x *Settings) { x.Locale = "en" }, person, known, "",
+			[]string{`settings.updated {"changes":{"locale":{"is":"en","was":"ja"}},"fields":["locale"]}`}, 1, true},
+		"what no card shows": {func(x *Settings) { x.MaxVersions = 9 }, person, Tenant{}, "",
+			[]string{`settings.updated {"changes":{"max_versions":{"is":9,"was":5}},"fields":["max_versions"]}`}, 1, false},
+		"the slug": {func(x *Settings) { x.Slug = "jinji" }, person, known, "",
+			[]string{`settings.updated {"changes":{"slug":{"is":"jinji","was":"default"}},"fields":["slug"]}`}, 4, false},
+		"a slug of nobody": {func(x *Settings) { x.Slug = "jinji" }, person, Tenant{}, "slug", nil, 0, false},
+		"out of bounds":    {func(x *Settings) { x.MaxVersions = 0 }, person, known, "max_versions", nil, 0, false},
+		"by the system":    {func(*Settings) {}, aggregate.System(), known, "updated_by", nil, 0, false},
+		"by nobody": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorUser}, known, "updated_by", nil, 0,
+			false},
+		"by an agent": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorAgent, ID: "U0ADMIN"}, known,
+			"updated_by", nil, 0, false},
+		"over another's first": {func(x *Settings) { x.Rev = 1; x.MaxVersions = 9 }, person, known,
+			"save settings of T1: it changed meanwhile", nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := was.Settings()
 			test.set(&x)
 			saved, c, err := x.Save(was, test.owner, "S2", test.by, now)
 			expect.Must(t, fieldOf(err) == test.wrong, "%v, want %q", err, test.wrong)
-			if diff := cmp.Diff(test.audit, details(c)); diff != "" || err == nil && (len(c.Writes) != test.writes || c.Redraw != test.redraw) {
+			if diff := cmp.Diff(test.audit, details(c)); diff != "" || err == nil &&
+				(len(c.Writes) != test.writes || c.Redraw != test.redraw) {
 				t.Errorf("%d writes, redraw %v %s", len(c.Writes), c.Redraw, diff)
 			}
 			if err != nil || test.writes == 0 {
 				return
 			}
 			x.Rev, x.UpdatedAt, x.UpdatedBy = 3, now, person.ID
-			want := Write{Over: 2, Row: SettingsRow{ID: "S1", TenantID: "T1", Rev: 3, Config: x, UpdatedAt: now, UpdatedBy: person.ID}}
+			want := Write{Over: 2, Row: SettingsRow{ID: "S1", TenantID: "T1", Rev: 3, Config: x, UpdatedAt: now,
+				UpdatedBy: person.ID}}
 			expect.Same(t, want, c.Writes[0])
 			expect.Same(t, x, saved)
 		})
@@ -107,9 +116,8 @@ func TestAFoundingIsTriedAgainWithWhatIsFree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := Founding{Tenant: Tenant{ID: "T1", Slug: test.slug, TeamID: "T0TEAM"}}
 			made, c, err := first.After(test.err).Change("S1", now)
-			if err != nil || made.Slug != test.want || len(c.Writes) != test.writes || made.Rev != 1 || len(c.Audit) != 0 {
-				t.Errorf("slug %q, %d writes, %v", made.Slug, len(c.Writes), err)
-			}
+			expect.That(t, err == nil && made.Slug == test.want && len(c.Writes) == test.writes && made.Rev == 1 &&
+				len(c.Audit) == 0, "slug %q, %d writes, %v", made.Slug, len(c.Writes), err)
 			row, ok := c.Writes[len(c.Writes)-1].Row.(SettingsRow)
 			expect.That(t, !ok || row.Config.Slug == test.want && row.Rev == 1 && row.ID == "S1", "%+v", row)
 		})
@@ -126,8 +134,10 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 		wrong string
 		audit []string
 	}{
-		"nothing changed":   {func(*Tenant) {}, person, "", nil},
-		"both":              {func(x *Tenant) { x.Name, x.Admins = "総務", []string{"U0SATO"} }, person, "", []string{`settings.updated {"changes":{"admins":{"is":["U0SATO"],"was":["U0ADMIN"]},"name":{"is":"総務","was":"人事"}},"fields":["admins","name"]}`}},
+		"nothing changed": {func(*Tenant) {}, person, "", nil},
+		"both": {func(x *Tenant) { x.Name, x.Admins = "総務", []string{"U0SATO"} }, person, "",
+			[]string{`settings.updated {"changes":{"admins":{"is":["U0SATO"],"was":["U0ADMIN"]},` +
+				`"name":{"is":"総務","was":"人事"}},"fields":["admins","name"]}`}},
 		"the agent is none": {func(x *Tenant) { x.AgentID = "agent" }, person, "", nil},
 		"no name":           {func(x *Tenant) { x.Name = "" }, person, "name", nil},
 		"no id":             {func(x *Tenant) { x.Admins = []string{"@sato"} }, person, "admins[0]", nil},
@@ -139,7 +149,8 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 			x := known
 			test.set(&x)
 			c, err := x.Save(known, test.by, now)
-			if diff := cmp.Diff(test.audit, details(c)); diff != "" || fieldOf(err) != test.wrong || len(c.Writes) != len(test.audit) {
+			if diff := cmp.Diff(test.audit, details(c)); diff != "" || fieldOf(err) != test.wrong ||
+				len(c.Writes) != len(test.audit) {
 				t.Errorf("%v, want %q, %d writes %s", err, test.wrong, len(c.Writes), diff)
 			}
 			for _, w := range c.Writes {

@@ -19,12 +19,9 @@ import (
 func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 	d := DefaultSettings()
 	expect.NoError(t, d.Validate())
-	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools ||
-		!d.AllowSelfApproval ||
-		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 ||
-		d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
-		t.Errorf("%+v", d)
-	}
+	expect.That(t, d.PromptApprovalRequired && d.ProcessApprovalRequired && d.L4TimeoutSeconds == 360 &&
+		d.AutoApproveTools && d.AllowSelfApproval && d.Model == "claude-sonnet-4-6" && d.MaxVersions == 5 &&
+		d.ApprovalTimeoutHours == 168 && d.Approvers.Mode == aggregate.ApproversChannel && d.Locale == "ja", "%+v", d)
 }
 
 // Each row of the table belongs to a setting with a field of its kind, and has texts in each language.
@@ -40,24 +37,21 @@ func TestEachSettingHasOneRow(t *testing.T) {
 		for _, x := range section.Settings {
 			rows = append(rows, x.Name)
 			for i, locale := range language.All {
-				if w := x.Says[i]; x.LogName(locale) == "" || len(w.Choices) != len(x.Choices) || x.OnPage() != (w.Label != "") ||
-					slices.Contains(w.Choices, "") {
-					t.Errorf("%s lacks words in %s: %+v", x.Name, locale, w)
-				}
+				w := x.Says[i]
+				expect.That(t, x.LogName(locale) != "" && len(w.Choices) == len(x.Choices) && x.OnPage() == (w.Label != "") &&
+					!slices.Contains(w.Choices, ""), "%s lacks words in %s: %+v", x.Name, locale, w)
 			}
-			if x.Min > x.Max || x.Kind == KindWhole && x.Max == 0 || (x.fits != nil) != (limits()[x.Rule] != "") {
-				t.Errorf("%s has no bounds, or no words for its rule", x.Name)
-			}
+			expect.That(t, x.Min <= x.Max && (x.Kind != KindWhole || x.Max != 0) && (x.fits != nil) == (limits()[x.Rule] != ""),
+				"%s has no bounds, or no words for its rule", x.Name)
 		}
 	}
 	slices.Sort(fields)
 	slices.Sort(rows)
 	expect.Same(t, fields, rows)
 	for _, f := range new(Settings).Fields() {
-		if of := f.Value.Type(); types[f.Kind] != of.String() && of != reflect.TypeFor[aggregate.ApproverMode]() &&
-			(f.Kind != KindRows || of.Elem().Kind() != reflect.Struct) {
-			t.Errorf("%s is %s, and in the row %s", f.Name, of, f.Kind)
-		}
+		of := f.Value.Type()
+		expect.That(t, types[f.Kind] == of.String() || of == reflect.TypeFor[aggregate.ApproverMode]() ||
+			f.Kind == KindRows && of.Elem().Kind() == reflect.Struct, "%s is %s, and in the row %s", f.Name, of, f.Kind)
 	}
 }
 
@@ -82,16 +76,14 @@ var bounds = []struct {
 		s.Approvers.Users = []string{"U1", []string{"W0SATO", "@sato", "", "S0HR", "U1 "}[n]}
 	}, []int{0}, []int{1, 2, 3, 4}},
 	{"approvers.usergroups[0]", func(s *Settings, n int) {
-		s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO",
-			"hr"}[n]}
+		s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO", "hr"}[n]}
 	}, []int{0}, []int{1, 2}},
 	{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
 	{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1},
 		[]int{2, 3, 4, 5, 6}},
 	{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
 	{"approvers.mode", func(s *Settings, n int) {
-		s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "",
-			"all"}[n]
+		s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "", "all"}[n]
 	}, []int{0, 1}, []int{2, 3}},
 	{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
 	{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1},
@@ -224,10 +216,8 @@ func TestWhatChangedIsReadFromTheLog(t *testing.T) {
 	is.Approvers.Users, is.MaxOpenTasks.Person, is.Name = []string{"U1"}, 3, "<b>"
 	diff := Differences(was, is)
 	got := ReadDifferences(aggregate.Details(detailsOf(diff)))
-	if len(got) != 3 || got[0] != (Difference{"approvers.users", "[]", `["U1"]`}) ||
-		got[1] != (Difference{"max_open_tasks.person", "50", "3"}) {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, len(got) == 3 && got[0] == (Difference{"approvers.users", "[]", `["U1"]`}) &&
+		got[1] == (Difference{"max_open_tasks.person", "50", "3"}), "%+v", got)
 }
 
 // A page can ask the member that reads it to search for what the member read elsewhere: administrators know that before
@@ -274,9 +264,8 @@ func TestWhoApprovesDirectMessages(t *testing.T) {
 func TestAVendorsClientIsSavedWithItsIdInTheLogAndNeverItsSecret(t *testing.T) {
 	first := VendorClient{TenantID: "T1", Provider: "freee", ClientID: "one", Sealed: "v1.sealed"}
 	saved, c, err := first.Save(VendorClient{}, person, now)
-	if err != nil || saved.Rev != 1 || c.Writes[0].Over != 0 || saved.UpdatedBy != person.ID {
-		t.Fatalf("%+v, %v", saved, err)
-	}
+	expect.Must(t, err == nil && saved.Rev == 1 && c.Writes[0].Over == 0 && saved.UpdatedBy == person.ID, "%+v, %v",
+		saved, err)
 	next := saved
 	next.ClientID = "two"
 	for name, test := range map[string]struct {
@@ -287,10 +276,8 @@ func TestAVendorsClientIsSavedWithItsIdInTheLogAndNeverItsSecret(t *testing.T) {
 			`"clients.freee"`},
 	} {
 		_, c, err := test.x.Save(test.was, person, now)
-		if err != nil || len(c.Audit) != 1 || !strings.Contains(string(c.Audit[0].Details), test.want) ||
-			strings.Contains(string(c.Audit[0].Details), "sealed") {
-			t.Errorf("%s: %+v, %v", name, c.Audit, err)
-		}
+		expect.That(t, err == nil && len(c.Audit) == 1 && strings.Contains(string(c.Audit[0].Details), test.want) &&
+			!strings.Contains(string(c.Audit[0].Details), "sealed"), "%s: %+v, %v", name, c.Audit, err)
 	}
 	for _, id := range []string{"", strings.Repeat("x", 513)} {
 		first.ClientID = id

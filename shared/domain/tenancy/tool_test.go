@@ -57,14 +57,11 @@ func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
 				return
 			}
 			expect.Is(t, details(c)[0], "tool_permission.updated "+test.audit)
-			if saved.ID != "P1" || saved.Rev != 1 || !saved.CreatedAt.Equal(now) || !saved.UpdatedAt.Equal(now) ||
-				c.Writes[0].Over != 0 {
-				t.Errorf("%+v", saved)
-			}
+			expect.That(t, saved.ID == "P1" && saved.Rev == 1 && saved.CreatedAt.Equal(now) && saved.UpdatedAt.Equal(now) &&
+				c.Writes[0].Over == 0, "%+v", saved)
 			again, c, err := saved.Save("P2", person, now.Add(time.Hour), []Constraint{OnlyRecipients})
-			if err != nil || again.ID != "P1" || again.Rev != 2 || !again.CreatedAt.Equal(now) || c.Writes[0].Over != 1 {
-				t.Errorf("%+v, %v", again, err)
-			}
+			expect.That(t, err == nil && again.ID == "P1" && again.Rev == 2 && again.CreatedAt.Equal(now) &&
+				c.Writes[0].Over == 1, "%+v, %v", again, err)
 		})
 	}
 }
@@ -122,9 +119,7 @@ func TestAMarkIsOfOneVersionOfItsTool(t *testing.T) {
 		p := marked()
 		change(p.Pin)
 		c := p.Call(p.Pin.Version(), aggregate.Write, order)
-		if c.Destinations != nil || c.Amount != rules.Unknown(rules.WhyMark) {
-			t.Errorf("%s changed: %+v", name, c)
-		}
+		expect.That(t, c.Destinations == nil && c.Amount == rules.Unknown(rules.WhyMark), "%s changed: %+v", name, c)
 	}
 }
 

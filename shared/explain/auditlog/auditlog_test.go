@@ -52,9 +52,8 @@ func TestEveryActionHasItsWords(t *testing.T) {
 		said := map[string]string{}
 		for _, a := range actions(t) {
 			text := auditlog.WordsIn(locale).Action(aggregate.Action(a))
-			if text == a || said[text] != "" {
-				t.Errorf("%s has no words of its own in %s: %q, as %s", a, locale, text, said[text])
-			}
+			expect.That(t, text != a && said[text] == "", "%s has no words of its own in %s: %q, as %s", a, locale, text,
+				said[text])
 			said[text] = a
 		}
 	}
@@ -66,7 +65,8 @@ func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 	for locale, failed := range map[string]string{"ja": "失敗", "en": "failed"} {
 		w := auditlog.WordsIn(locale)
 		for reason, held := range map[aggregate.Reason]bool{task.ReasonNobodyApproves: true, task.ReasonModelRefused: false} {
-			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed, Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
+			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed,
+				Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
 			expect.That(t, strings.Contains(w.Did(x), failed) != held && w.Did(x) != "", "%s %s: %q", locale, reason, w.Did(x))
 			for _, d := range w.Details(x, nil) {
 				expect.That(t, !strings.ContainsAny(d.Text, "🔄↻{}"), "%s %s: %q", locale, reason, d.Text)
@@ -81,17 +81,20 @@ func TestDetailsAreLines(t *testing.T) {
 		details aggregate.JSON
 		want    []auditlog.Detail
 	}{
-		"none":      {"", nil},
-		"null":      {"null", nil},
-		"members":   {`{"version":2,"reason":"もっと詳しく"}`, []auditlog.Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
-		"nested":    {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`, []auditlog.Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
+		"none":    {"", nil},
+		"null":    {"null", nil},
+		"members": {`{"version":2,"reason":"もっと詳しく"}`, []auditlog.Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
+		"nested": {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`,
+			[]auditlog.Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
 		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []auditlog.Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
 		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
 		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
-		"unasked": {`{"reason":"route_silent"}`,
-			[]auditlog.Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
-		"nothing": {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
-		"codes":   {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, submit a new request."}, {"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
+		"unasked":   {`{"reason":"route_silent"}`, []auditlog.Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
+		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
+		"codes": {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google",` +
+			`"actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"},
+			{"Reason", "The task was cancelled. To continue, submit a new request."},
+			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
 		"unknown": {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
 	} {
 		diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
@@ -132,9 +135,8 @@ func TestWhereAnExportStands(t *testing.T) {
 	x.Key = x.File()
 	other := x
 	other.Tenant = "01OTHER"
-	if !x.Own() || other.Own() || (auditlog.Export{Tenant: "01T", ID: "01X", Key: "results/01T/01X/a"}).Own() {
-		t.Error("the file of another is taken for its own")
-	}
+	expect.That(t, x.Own() && !other.Own() && !(auditlog.Export{Tenant: "01T", ID: "01X",
+		Key: "results/01T/01X/a"}).Own(), "the file of another is taken for its own")
 }
 
 func row(details string) auditlog.Row {
@@ -142,7 +144,8 @@ func row(details string) auditlog.Row {
 		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1", Action: task.AuditPromptRejected,
 		ResourceType: "prompt", ResourceID: "01ROW", AggregateID: "01TASK", Details: aggregate.JSON(details),
 	}
-	return auditlog.Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details, "schema_version": json.Number("1")}}
+	return auditlog.Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details,
+		"schema_version": json.Number("1")}}
 }
 
 func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
@@ -158,11 +161,11 @@ func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
 
 func TestAFileForPeople(t *testing.T) {
 	text := write(t, auditlog.CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
-	if !strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") || !strings.HasSuffix(text, "\r\n") {
-		t.Errorf("it is %q", text)
-	}
+	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") && strings.HasSuffix(text, "\r\n"), "it is %q",
+		text)
 	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
-	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
+	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected", "実行方針", "01ROW", "01TASK",
+		`{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
 	expect.Same(t, want, all[1])
 }
 
@@ -173,7 +176,8 @@ func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
 }
 
 func TestACellIsNoFormula(t *testing.T) {
-	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1", "＝1", "＋1", "－1", "＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
+	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1", "＝1", "＋1", "－1",
+		"＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
 		got := auditlog.Cell(s)
 		expect.That(t, strings.HasPrefix(got, "'"), "%q stands as %q", s, got)
 	}
@@ -208,7 +212,8 @@ func FuzzACellIsNoFormula(f *testing.F) {
 // All times on a page are in one zone, including those in details.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
-	want := []auditlog.Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
+	want := []auditlog.Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
+		{Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
 }
 
@@ -216,13 +221,14 @@ func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 func TestCodesInDetailsHaveWords(t *testing.T) {
 	for _, locale := range language.All {
 		for _, d := range []string{
-			fmt.Sprintf(`{"layer":%q}`, task.L1), fmt.Sprintf(`{"layer":%q}`, task.L2), fmt.Sprintf(`{"layer":%q}`, task.L3), fmt.Sprintf(`{"layer":%q}`, task.L4),
-			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`, task.KindHelp), fmt.Sprintf(`{"as":%q}`, task.AsReason), fmt.Sprintf(`{"as":%q}`, task.AsRequest),
+			fmt.Sprintf(`{"layer":%q}`, task.L1), fmt.Sprintf(`{"layer":%q}`, task.L2), fmt.Sprintf(`{"layer":%q}`,
+				task.L3), fmt.Sprintf(`{"layer":%q}`, task.L4),
+			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`,
+				task.KindHelp), fmt.Sprintf(`{"as":%q}`, task.AsReason), fmt.Sprintf(`{"as":%q}`, task.AsRequest),
 		} {
 			got := auditlog.WordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
-			if len(got) != 1 || strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) || strings.Contains(d, `"`+got[0].Name+`"`) {
-				t.Errorf("%s %s: %v", locale, d, got)
-			}
+			expect.That(t, len(got) == 1 && !strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) &&
+				!strings.Contains(d, `"`+got[0].Name+`"`), "%s %s: %v", locale, d, got)
 		}
 	}
 }

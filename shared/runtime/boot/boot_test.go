@@ -31,7 +31,8 @@ func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 	}))
 	t.Cleanup(service.Close)
 	c := dynamodb.NewFromConfig(aws.Config{
-		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("local",
+			"local", ""),
 		HTTPClient: impatient(time.Minute, time.Second),
 	})
 	out := expect.Value(c.ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
@@ -65,9 +66,8 @@ func TestALineIsWhatCloudWatchReads(t *testing.T) {
 	var b bytes.Buffer
 	write(&b, time.UnixMilli(1700000000123), "receive-interaction", "12",
 		[]MetricValue{{SlackCalled, 1}, {DecisionSeconds, 90.5}})
-	if b.Bytes()[b.Len()-1] != '\n' || bytes.Count(b.Bytes(), []byte("\n")) != 1 {
-		t.Errorf("want one line, got %q", b.String())
-	}
+	expect.That(t, b.Bytes()[b.Len()-1] == '\n' && bytes.Count(b.Bytes(), []byte("\n")) == 1, "want one line, got %q",
+		b.String())
 	var got any
 	expect.NoError(t, json.Unmarshal(b.Bytes(), &got))
 	want := map[string]any{

@@ -28,7 +28,8 @@ func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	w := isolated.NewWriter(&out)
 	want := []isolated.Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
 		{Number: 9501, Text: "more", Unfinished: true}}
-	end := isolated.End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc", Held: []string{"namespaces"}}
+	end := isolated.End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc",
+		Held: []string{"namespaces"}}
 	expect.NoError(t, w.Begun([]string{"namespaces"}))
 	for _, l := range want {
 		expect.NoError(t, w.Line(l))
@@ -78,9 +79,8 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := read(tt.text)
-			if err == nil || errors.Is(err, isolated.ErrNotBegun) != tt.notBegun || errors.Is(err, isolated.ErrCannot) != tt.cannot {
-				t.Errorf("got %v", err)
-			}
+			expect.That(t, err != nil && errors.Is(err, isolated.ErrNotBegun) == tt.notBegun &&
+				errors.Is(err, isolated.ErrCannot) == tt.cannot, "got %v", err)
 		})
 	}
 }
@@ -109,7 +109,8 @@ func TestAForgedLineIsCut(t *testing.T) {
 }
 
 func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
-	_, err := isolated.Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"), func(isolated.Line) error { return io.ErrClosedPipe })
+	_, err := isolated.Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"),
+		func(isolated.Line) error { return io.ErrClosedPipe })
 	expect.That(t, errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, isolated.ErrNotBegun), "got %v", err)
 }
 
@@ -124,7 +125,8 @@ func planned(change func(*isolated.Order)) func(*isolated.Order) {
 
 func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 	good := func() isolated.Order {
-		return isolated.Order{Action: "a", Type: isolated.TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600, Deadline: time.Unix(1, 0)}
+		return isolated.Order{Action: "a", Type: isolated.TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600,
+			Deadline: time.Unix(1, 0)}
 	}
 	tests := map[string]func(*isolated.Order){
 		"":                                 func(*isolated.Order) {},

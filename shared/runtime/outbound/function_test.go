@@ -26,16 +26,13 @@ func startLambda(t *testing.T, answers ...http.HandlerFunc) (cfg aws.Config, ask
 	asked = new([]*http.Request)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil || string(body) != `{"Name":"x"}` {
-			t.Errorf("it was asked %q: %v", body, err)
-		}
+		expect.That(t, err == nil && string(body) == `{"Name":"x"}`, "it was asked %q: %v", body, err)
 		*asked = append(*asked, r)
 		answers[min(len(*asked), len(answers))-1](w, r)
 	}))
 	t.Cleanup(s.Close)
 	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "session"),
-		Retryer: func() aws.Retryer {
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "session"), Retryer: func() aws.Retryer {
 			return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
 		}}, asked
 }
@@ -85,13 +82,12 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 		ended   bool
 	}{
 		"throttled once": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException"), says(`{}`)}, 2, "", false},
-		"throttled": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException")}, 3,
-			"TooManyRequestsException", false},
+		"throttled": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException")}, 3, "TooManyRequestsException",
+			false},
 		"a fault of Lambda": {[]http.HandlerFunc{refuses(500, "ServiceException"), says(`{}`)}, 2, "", false},
 		"the function is missing": {[]http.HandlerFunc{refuses(404, "ResourceNotFoundException")}, 1,
 			"ResourceNotFoundException", false},
-		"the connection is cut": {[]http.HandlerFunc{func(http.ResponseWriter,
-			*http.Request) {
+		"the connection is cut": {[]http.HandlerFunc{func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, says(`{}`)}, 2, "", false},
 		"the function ended badly": {[]http.HandlerFunc{ends}, 1, "", true},

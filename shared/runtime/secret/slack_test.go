@@ -24,7 +24,8 @@ type vault struct {
 	reads int
 }
 
-func (v *vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (v *vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
+	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	v.reads++
 	return &secretsmanager.GetSecretValueOutput{SecretString: v.value}, v.err
 }
@@ -70,9 +71,9 @@ func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 func check(t *testing.T, want, got string, err error, says string) {
 	t.Helper()
 	expect.That(t, says != "" || err == nil && got == want, "%q, %v", got, err)
-	if says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "himitsu") || errors.Is(err, secret.ErrMissing) != strings.Contains(says, "pasted")) {
-		t.Errorf("%v, want %q", err, says)
-	}
+	expect.That(t, says == "" || err != nil && strings.Contains(err.Error(), says) &&
+		!strings.Contains(err.Error(), "himitsu") && errors.Is(err, secret.ErrMissing) == strings.Contains(says,
+		"pasted"), "%v, want %q", err, says)
 }
 
 func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
@@ -103,11 +104,15 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 	const whole = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A1","api_url":"https://stand.example/api/"}`
 	for name, test := range map[string]struct{ pasted, signing, token, app, api string }{
-		"the token alone":             {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
-		"the signing secret alone":    {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "", "https://stand.example/api/"},
-		"empty members":               {`{"signing_secret":"","bot_token":""}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
-		"an address alone":            {`{"api_url":"http://elsewhere.example/api/"}`, "sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"},
-		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`, "sign-new", "xoxb-new", "", "https://slack.com/api/"},
+		"the token alone": {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
+		"the signing secret alone": {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "",
+			"https://stand.example/api/"},
+		"empty members": {`{"signing_secret":"","bot_token":""}`, "sign-himitsu", "xoxb-himitsu", "A1",
+			"https://stand.example/api/"},
+		"an address alone": {`{"api_url":"http://elsewhere.example/api/"}`, "sign-himitsu", "xoxb-himitsu", "A1",
+			"https://stand.example/api/"},
+		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`, "sign-new", "xoxb-new", "",
+			"https://slack.com/api/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &vault{}
@@ -129,7 +134,8 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 
 func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
 	for install, want := range map[string][]string{
-		``: nil, `"install":"",`: nil, `"install":"T1",`: {"T1"}, `"install":"T1, T2",`: {"T1", "T2"}, `"install":"any",`: {"T1", "T2", "T12", ""}, `"install":",",`: nil,
+		``: nil, `"install":"",`: nil, `"install":"T1",`: {"T1"}, `"install":"T1, T2",`: {"T1",
+			"T2"}, `"install":"any",`: {"T1", "T2", "T12", ""}, `"install":",",`: nil,
 	} {
 		v := &vault{}
 		v.hold("{" + install + pasted[1:])
@@ -140,9 +146,7 @@ func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
 		}
 		v.hold(pasted) // the member was removed
 		*now = now.Add(6 * time.Minute)
-		if may := expect.Value(s.MayInstall(t.Context(), "T1"))(t); may {
-			t.Errorf("%s lets T1 install still", install)
-		}
+		expect.That(t, !expect.Value(s.MayInstall(t.Context(), "T1"))(t), "%s lets T1 install still", install)
 	}
 }
 
@@ -160,9 +164,8 @@ func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
 	}
 	*now = now.Add(time.Second)
 	expect.That(t, s.Refused(t.Context()) && v.reads == 3, "%d readings, and the new secret is not noticed", v.reads)
-	if got, _, err := s.Bot(t.Context()); got != "xoxb-new" || err != nil {
-		t.Error(got, err)
-	}
+	got, _, err := s.Bot(t.Context())
+	expect.That(t, got == "xoxb-new" && err == nil, "%v %v", got, err)
 }
 
 func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
@@ -204,7 +207,8 @@ func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {
 // hanging never answers.
 type hanging struct{}
 
-func (hanging) GetSecretValue(ctx context.Context, _ *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (hanging) GetSecretValue(ctx context.Context, _ *secretsmanager.GetSecretValueInput,
+	_ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -225,7 +229,6 @@ func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
 	}
 	*now = now.Add(time.Minute)
 	began = time.Now()
-	if s.Refused(ctx) || time.Since(began) > 8*time.Second {
-		t.Errorf("a signature that does not match takes %s", time.Since(began))
-	}
+	expect.That(t, !s.Refused(ctx) && time.Since(began) <= 8*time.Second, "a signature that does not match takes %s",
+		time.Since(began))
 }

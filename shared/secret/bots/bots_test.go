@@ -72,17 +72,19 @@ func (d deployments) Refused(context.Context) bool { return false }
 
 func start(t *testing.T) *world {
 	w := &world{
-		teams: map[string]string{"xoxb-1": "T0FIRST", "xoxb-2": "T0SECOND"}, secret: "xoxb-1", rows: map[string]string{second: "xoxb-2"}, now: time.Now(),
+		teams: map[string]string{"xoxb-1": "T0FIRST",
+			"xoxb-2": "T0SECOND"}, secret: "xoxb-1", rows: map[string]string{second: "xoxb-2"}, now: time.Now(),
 	}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
-	keys := &bots.Keys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now }, Sealed: func(_ context.Context, tenant string) (string, error) {
-		w.reads = append(w.reads, tenant)
-		if token, ok := w.rows[tenant]; ok {
-			return token, nil
-		}
-		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
-	}}
+	keys := &bots.Keys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now },
+		Sealed: func(_ context.Context, tenant string) (string, error) {
+			w.reads = append(w.reads, tenant)
+			if token, ok := w.rows[tenant]; ok {
+				return token, nil
+			}
+			return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
+		}}
 	w.Client = slackapi.With(keys, time.Minute)
 	keys.Own = slackapi.HomeWorkspaces{Slack: w.Client}.Own
 	return w
@@ -122,9 +124,8 @@ func TestAWorkspaceWithoutATokenIsNeverCalledWithAnothers(t *testing.T) {
 	stranger := aggregate.TenantID("T0STRANGER")
 	for range 2 {
 		calls, err := w.ask(t, stranger)
-		if slackapi.Code(err) != slackapi.CodeNoToken || slices.ContainsFunc(calls, func(c string) bool { return strings.HasPrefix(c, "users.info") }) {
-			t.Errorf("%q, %v", calls, err)
-		}
+		expect.That(t, slackapi.Code(err) == slackapi.CodeNoToken &&
+			!slices.ContainsFunc(calls, func(c string) bool { return strings.HasPrefix(c, "users.info") }), "%q, %v", calls, err)
 	}
 	w.called(t, second, "users.info xoxb-2")
 	delete(w.rows, second) // disconnected; the cached token serves for a minute

@@ -52,14 +52,11 @@ func TestRefreshSendsOneForm(t *testing.T) {
 		says(200, `{"access_token":"a2","token_type":"bearer","expires_in":21600,"refresh_token":"r2","scope":"read write","company_id":"123","external_cid":"xyz","new":{"field":[1]}}`)(w, r)
 	})
 	got := expect.Value(p.Refresh(t.Context(), app, "r1"))(t)
-	if got.Access != "a2" || got.Refresh != "r2" || got.CompanyID != "123" ||
-		time.Until(got.ExpiresAt).Round(time.Hour) != 6*time.Hour {
-		t.Errorf("%q %q %q %s", got.Access, got.Refresh, got.CompanyID, got.ExpiresAt)
-	}
-	if want := "client_id=app&client_secret=himitsu&grant_type=refresh_token&refresh_token=r1"; form.Encode() != want ||
-		basic || posts.Load() != 1 {
-		t.Errorf("%d posts, basic %v: %s", posts.Load(), basic, form.Encode())
-	}
+	expect.That(t, got.Access == "a2" && got.Refresh == "r2" && got.CompanyID == "123" &&
+		time.Until(got.ExpiresAt).Round(time.Hour) == 6*time.Hour,
+		"%q %q %q %s", got.Access, got.Refresh, got.CompanyID, got.ExpiresAt)
+	expect.That(t, form.Encode() == "client_id=app&client_secret=himitsu&grant_type=refresh_token&refresh_token=r1" &&
+		!basic && posts.Load() == 1, "%d posts, basic %v: %s", posts.Load(), basic, form.Encode())
 }
 
 func TestWhatAnAnswerBrings(t *testing.T) {
@@ -89,21 +86,17 @@ func TestFates(t *testing.T) {
 		problem explain.Problem
 		wait    time.Duration
 	}{
-		"invalid_grant": {says(400, `{"error":"invalid_grant",`+echo), vault.TokenRefused,
-			explain.ProblemUnauthorized, 0},
+		"invalid_grant": {says(400, `{"error":"invalid_grant",`+echo), vault.TokenRefused, explain.ProblemUnauthorized, 0},
 		"401, as freee says it": {says(401, `{"error":"invalid_grant",`+echo), vault.TokenRefused,
 			explain.ProblemUnauthorized, 0},
 		"401 without a word": {says(401, clientSecret), vault.TokenRefused, explain.ProblemUnauthorized, 0},
 		"an error code of their own": {says(400, `{"error":"himitsu HIMITSU"}`), vault.TokenRefused,
-			explain.ProblemUnauthorized,
-			0},
+			explain.ProblemUnauthorized, 0},
 		"an error with 200": {says(200, `{"error":"invalid_grant"}`), vault.TokenRefused, explain.ProblemUnauthorized, 0},
 		"403":               {says(403, clientSecret), vault.TokenUnspent, explain.ProblemForbidden, 0},
-		"429": {func(w http.ResponseWriter,
-			r *http.Request) {
+		"429": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "7")
-			says(429, "")(w,
-				r)
+			says(429, "")(w, r)
 		}, vault.TokenUnspent, explain.ProblemRateLimited, 7 * time.Second},
 		"500": {says(500, clientSecret), vault.TokenUnspent, explain.ProblemDown, 0},
 		"302": {func(w http.ResponseWriter, r *http.Request) {
@@ -135,10 +128,9 @@ func TestFates(t *testing.T) {
 			_, err := p.Refresh(t.Context(), app, clientSecret)
 			var e *vault.OAuthError
 			var said *explain.CallError
-			if !errors.As(err, &e) || e.State != test.state || !errors.As(err, &said) || said.Problem != test.problem ||
-				said.Outcome == explain.CallUnknown && e.State != vault.TokenUnclear || said.RetryAfter != test.wait {
-				t.Errorf("%v, want %s %s", err, test.state, test.problem)
-			}
+			expect.That(t, errors.As(err, &e) && e.State == test.state && errors.As(err, &said) &&
+				said.Problem == test.problem && (said.Outcome != explain.CallUnknown || e.State == vault.TokenUnclear) &&
+				said.RetryAfter == test.wait, "%v, want %s %s", err, test.state, test.problem)
 			expect.Is(t, posts.Load(), want, "sent (times)")
 			s := fmt.Sprintf("%v %+v %#v", err, said, said.Args)
 			expect.That(t, !strings.Contains(strings.ToLower(s), clientSecret), "the error says too much: %s", s)
@@ -164,9 +156,8 @@ func TestConsent(t *testing.T) {
 			}
 			consent, back := begin()
 			token, err := p.Finish(t.Context(), c, consent, back, now)
-			if err != nil || token.Access == "" || token.Refresh == "" || (token.CompanyID != "") != (p.Name == "freee") {
-				t.Fatalf("%v", err)
-			}
+			expect.Must(t, err == nil && token.Access != "" && token.Refresh != "" &&
+				(token.CompanyID != "") == (p.Name == "freee"), "%v", err)
 			if _, err := p.Refresh(t.Context(), c, token.Refresh); err != nil {
 				t.Errorf("the refresh token does not work: %v", err)
 			}
@@ -208,9 +199,8 @@ func TestTheAddressOfConsent(t *testing.T) {
 	} {
 		expect.Is(t, q.Get(name), want, "%s", name)
 	}
-	if len(q.Get("code_challenge")) != 43 || strings.Contains(first, one.Verifier) || strings.Contains(first, app.Secret) {
-		t.Errorf("%s", first)
-	}
+	expect.That(t, len(q.Get("code_challenge")) == 43 && !strings.Contains(first, one.Verifier) &&
+		!strings.Contains(first, app.Secret), "%s", first)
 	_, address := vault.FreeeOAuth(vault.FreeeAuthURL, "").Begin(app, "T1", "http://x/", time.Now())
 	expect.That(t, strings.Contains(address, "prompt=select_company"), "%s", address)
 }

@@ -39,9 +39,8 @@ func testExpired(t *testing.T, w *world) {
 			expect.That(t, second != first.Access && w.token(t, p) == second, "%s: the same token, or another each time", p)
 			w.posts(t, p, before+1)
 			row := w.row(t, p)
-			if row.Status != tenancy.Connected || row.Refreshing != nil || strings.Contains(row.Credentials, second) {
-				t.Errorf("%+v", row)
-			}
+			expect.That(t, row.Status == tenancy.Connected && row.Refreshing == nil &&
+				!strings.Contains(row.Credentials, second), "%+v", row)
 			w.vendors.Expire(p)
 			third, err := w.Renew(t.Context(), tenant, p, second) // with the second refresh token
 			expect.That(t, err == nil && third != second, "%s: %v", p, err)
@@ -295,8 +294,7 @@ func testImpatient(t *testing.T, w *world) {
 	goes() // the exchange finishes
 	w.vendors.Hang("freee_token", 0)
 	all.Wait()
-	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != tenancy.Connected {
-		t.Errorf("%+v", row)
-	}
+	row := w.row(t, "freee")
+	expect.That(t, row.Refreshing == nil && row.Status == tenancy.Connected, "%+v", row)
 	w.posts(t, "freee", 1)
 }

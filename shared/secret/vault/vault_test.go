@@ -43,7 +43,8 @@ func testEnvelope(t *testing.T, w *world) {
 			"another's key": "v1." + other[1] + "." + parts[2], "a character changed": sealed[:len(sealed)-4] + flip(sealed[len(sealed)-4:]),
 			"cut": sealed[:len(sealed)-8],
 		} {
-			if b, err := e.Open(t.Context(), "T1", "freee", text); !errors.Is(err, vault.ErrSealed) || strings.Contains(fmt.Sprint(err), "himitsu") {
+			if b, err := e.Open(t.Context(), "T1", "freee", text); !errors.Is(err, vault.ErrSealed) ||
+				strings.Contains(fmt.Sprint(err), "himitsu") {
 				t.Errorf("%s: %s, %v", name, b, err)
 			}
 		}
@@ -60,12 +61,15 @@ func testEnvelope(t *testing.T, w *world) {
 
 // testServerSecret: a server's secret is only valid for one address.
 func testServerSecret(t *testing.T, w *world) {
-	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms", URL: "https://b.example.com/mcp"}
+	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms",
+		URL: "https://b.example.com/mcp"}
 	var field aggregate.ErrField
-	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}", aggregate.System()); !errors.As(err, &field) {
+	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}",
+		aggregate.System()); !errors.As(err, &field) {
 		t.Errorf("without an address: %v", err)
 	}
-	expect.NoError(t, w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()))
+	expect.NoError(t, w.Connect(t.Context(), "T1", here.Provider(),
+		vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()))
 	expect.Is(t, expect.Value(w.ServerToken(t.Context(), "T1", here))(t), "himitsu", "here")
 	elsewhere := func(token string, err error) {
 		t.Helper()
@@ -78,7 +82,8 @@ func testServerSecret(t *testing.T, w *world) {
 	// A credential from before credentials had addresses is valid for no address.
 	row, err := w.rows.Integration(t.Context(), "T1", here.Provider())
 	expect.NoError(t, err)
-	if row.Credentials, err = w.Envelope.SealCredential(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}); err != nil {
+	if row.Credentials, err = w.Envelope.SealCredential(t.Context(), "T1", here.Provider(),
+		vault.Credential{AccessToken: "himitsu"}); err != nil {
 		t.Fatal(err)
 	}
 	expect.Value(w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()))(t)
@@ -115,19 +120,23 @@ func testConnecting(t *testing.T, w *world) {
 			t.Errorf("%s: %q, %v", missing, token, err)
 		}
 	}
-	admin, rooms := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, tenancy.MCPServer{Name: "rooms", URL: "https://rooms.example.com/mcp"}
+	admin, rooms := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, tenancy.MCPServer{Name: "rooms",
+		URL: "https://rooms.example.com/mcp"}
 	for _, token := range []string{"first", "second"} {
-		expect.NoError(t, w.Connect(t.Context(), "TNEW", "mcp:rooms", vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin))
+		expect.NoError(t, w.Connect(t.Context(), "TNEW", "mcp:rooms",
+			vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin))
 		if got, err := w.ServerToken(t.Context(), "TNEW", rooms); got != token || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
 	expect.NoError(t, w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin))
 	ended := tenancy.ErrNotConnected{}
-	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != tenancy.Disconnected || ended.Reason != tenancy.ByPerson {
+	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) ||
+		ended.Status != tenancy.Disconnected || ended.Reason != tenancy.ByPerson {
 		t.Errorf("%v", err)
 	}
-	expect.Fails(t, w.Disconnect(t.Context(), "TNEW", "freee", admin), aggregate.ErrNotFound, "disconnected what never was")
+	expect.Fails(t, w.Disconnect(t.Context(), "TNEW", "freee", admin), aggregate.ErrNotFound,
+		"disconnected what never was")
 }
 
 func testSlack(t *testing.T, w *world) {
@@ -148,18 +157,22 @@ func testSlack(t *testing.T, w *world) {
 		token("xoxb-deployment", "")
 	}
 	notConnected := tenancy.ErrNotConnected{}
-	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" || !errors.As(err, &notConnected) {
+	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" ||
+		!errors.As(err, &notConnected) {
 		t.Errorf("another workspace is given %q, %v", got, err)
 	}
 	if err := w.Allow(t.Context(), "TELSE", "slack", aggregate.System()); err != nil { // without a token of its own
 		t.Fatal(err)
 	}
-	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" || !errors.As(err, &notConnected) {
+	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" ||
+		!errors.As(err, &notConnected) {
 		t.Errorf("one that connected without a token is given %q, %v", got, err)
 	}
 	silent := errors.New("timeout")
-	got, err := w.SlackToken(t.Context(), "TNOBODY", "xoxb-deployment", func(context.Context, string) (bool, error) { return false, silent })
+	got, err := w.SlackToken(t.Context(), "TNOBODY", "xoxb-deployment",
+		func(context.Context, string) (bool, error) { return false, silent })
 	expect.That(t, got == "" && errors.Is(err, silent), "while nobody knows whose it is, %q, %v", got, err)
-	expect.NoError(t, w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}", aggregate.System()))
+	expect.NoError(t, w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}",
+		aggregate.System()))
 	token("xoxb-own", "")
 }

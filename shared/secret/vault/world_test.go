@@ -110,15 +110,13 @@ func (w *world) ended(t *testing.T, provider string, err error, why tenancy.Inte
 	ended := tenancy.ErrNotConnected{}
 	expect.That(t, errors.As(err, &ended) && ended.Reason == why && errors.Is(err, aggregate.ErrNotFound),
 		"%v, want that it ended as %s", err, why)
-	if row := w.row(t, provider); row.Status != tenancy.Broken || row.StatusReason != why || row.Credentials != "" ||
-		row.Refreshing != nil {
-		t.Errorf("%+v", row)
-	}
+	row := w.row(t, provider)
+	expect.That(t, row.Status == tenancy.Broken && row.StatusReason == why && row.Credentials == "" &&
+		row.Refreshing == nil, "%+v", row)
 	log, err := w.rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationFailed}, "", 10)
-	if err != nil || len(log.Items) != 1 ||
-		string(log.Items[0].Details) != `{"provider":"`+provider+`","reason":"`+string(why)+`"}` {
-		t.Errorf("recorded %+v, %v", log.Items, err)
-	}
+	expect.That(t, err == nil && len(log.Items) == 1 &&
+		string(log.Items[0].Details) == `{"provider":"`+provider+`","reason":"`+string(why)+`"}`,
+		"recorded %+v, %v", log.Items, err)
 }
 
 // posts checks how many token requests the vendor received.

@@ -54,9 +54,9 @@ func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 			var api smithy.APIError
 			refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"
 			expect.That(t, refused == (tt.refuse != ""), "the call returned %v", err)
-			if (told != "") != (tt.refuse != "") || !strings.Contains(told, tt.refuse) || told != "" && !strings.HasPrefix(told, "the role of CloseTaskFunction doesn't allow") {
-				t.Errorf("the test was told %q", told)
-			}
+			expect.That(t, (told != "") == (tt.refuse != "") && strings.Contains(told, tt.refuse) &&
+				(told == "" || strings.HasPrefix(told,
+					"the role of CloseTaskFunction doesn't allow")), "the test was told %q", told)
 		})
 	}
 }

@@ -18,7 +18,8 @@ import (
 // settledProcess returns a process whose gate under a rule A and, for B, a stand-in stamped.
 func settledProcess(t testing.TB) *task.Process {
 	at := time.Date(2026, 4, 1, 9, 30, 0, 120e6, time.UTC)
-	a, b, z := circulation.Person{User: "A", Via: "manager of @sato as of 2026-04-01"}, circulation.Person{User: "B"}, circulation.Person{User: "Z"}
+	a, b, z := circulation.Person{User: "A",
+		Via: "manager of @sato as of 2026-04-01"}, circulation.Person{User: "B"}, circulation.Person{User: "Z"}
 	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{
 		Status: aggregate.Approved, AskedAt: &at, AskedSum: "sum", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
@@ -27,8 +28,8 @@ func settledProcess(t testing.TB) *task.Process {
 			{Name: "課長", Mode: circulation.ModePeople, People: []circulation.Person{a, b}, Need: 2},
 		}},
 	}}
-	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at.Add(time.Hour), Stage: 2,
-		Hash: "sum", Surface: "slack"}
+	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at.Add(time.Hour),
+		Stage: 2, Hash: "sum", Surface: "slack"}
 	p.Gate = expect.Value(p.Acted(act))(t)
 	act.Hand, act.Principal, act.Text = z, b, "代理で"
 	act.Found.Delegation = &circulation.Delegation{Key: "Z#B#2026-04-01", Rev: 4}
@@ -85,14 +86,16 @@ func TestAGateUnderARuleTakesLessThanItsJSON(t *testing.T) {
 func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
 	p := settledProcess(t)
 	p.AskedSum, p.Acts[0].Hash, p.Acts[1].Hash = aggregate.HashOf("a"), aggregate.HashOf("a"), aggregate.HashOf("a")
-	head := task.Head{Head: aggregate.Head{TenantID: "01JQ8X0000000000000000TENA", Rev: 99, LastChange: "01JQ8X0000000000000000CHAN", Run: 7,
+	head := task.Head{Head: aggregate.Head{TenantID: "01JQ8X0000000000000000TENA", Rev: 99,
+		LastChange: "01JQ8X0000000000000000CHAN", Run: 7,
 		Requester: "U0123456789", Newest: " TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
 		TaskID: "01JQ8X0000000000000000TASK", Noted: task.StatusRunning}
 	for _, key := range []string{task.ProcessKey(1), "AGAIN#0001#030", task.GateKey(1, 1, 2)} {
 		head.Opens(key, &p.Gate)
 		expect.NoError(t, head.Settle(key, &p.Gate))
 	}
-	n := table.SizeOf(expect.Value(table.Pack("head", "TASK#01JQ8X0000000000000000TENA#01JQ8X0000000000000000TASK", aggregate.HeadKey, &head))(t))
+	n := table.SizeOf(expect.Value(table.Pack("head", "TASK#01JQ8X0000000000000000TENA#01JQ8X0000000000000000TASK",
+		aggregate.HeadKey, &head))(t))
 	expect.That(t, len(head.Routes) == 3 && n < 1280, "a head that notes %d gates has %d bytes", len(head.Routes), n)
 	t.Log(n)
 }

@@ -61,9 +61,8 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 			var back task.Process
 			err := Unpack(it, &back)
 			expect.That(t, err == nil && reflect.DeepEqual(p, back), "it comes back as %+v, %v", back, err)
-			if json.Valid([]byte(c.input)) && task.Hash(p.Steps) != task.Hash(back.Steps) {
-				t.Error("what people stamped has another hash")
-			}
+			expect.That(t, !json.Valid([]byte(c.input)) || task.Hash(p.Steps) == task.Hash(back.Steps),
+				"what people stamped has another hash")
 		})
 	}
 }
@@ -82,9 +81,8 @@ func FuzzNative(f *testing.F) {
 		expect.Must(t, json.Valid([]byte(s)), "%q is no JSON", s)
 		again := expect.Value(canonical(object))(t)
 		var a, b any
-		if json.Unmarshal([]byte(s), &a) != nil || json.Unmarshal([]byte(again), &b) != nil || !reflect.DeepEqual(a, b) {
-			t.Errorf("%s became %s", s, again)
-		}
+		expect.That(t, json.Unmarshal([]byte(s), &a) == nil && json.Unmarshal([]byte(again), &b) == nil &&
+			reflect.DeepEqual(a, b), "%s became %s", s, again)
 	})
 }
 
@@ -136,9 +134,8 @@ func FuzzCursor(f *testing.F) {
 				continue
 			}
 			at, start := l.resume(p)
-			if at < 0 || at >= len(l.Partitions) || !strings.HasPrefix(TextOf(start, "PK"), l.owners()[0]) {
-				t.Errorf("it leads to partition %d and key %v", at, start)
-			}
+			expect.That(t, at >= 0 && at < len(l.Partitions) && strings.HasPrefix(TextOf(start, "PK"), l.owners()[0]),
+				"it leads to partition %d and key %v", at, start)
 		}
 	})
 }
@@ -151,9 +148,8 @@ func TestACallIsMadeAgainHoweverLateItsFirstAnswerIs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if tries != fewestTries || NewBackoff(time.Minute, time.Minute).Until(ctx, time.Now()) || ctx.Err() != nil {
-		t.Errorf("%d tries, and none is to be made when its time comes after the caller's", tries)
-	}
+	expect.That(t, tries == fewestTries && !NewBackoff(time.Minute, time.Minute).Until(ctx, time.Now()) &&
+		ctx.Err() == nil, "%d tries, and none is to be made when its time comes after the caller's", tries)
 }
 
 // TestInputsAreFilledInOnePlace checks that nothing but Filled sets names and values: a literal may read them before
@@ -165,9 +161,8 @@ func TestInputsAreFilledInOnePlace(t *testing.T) {
 			continue
 		}
 		for n, line := range strings.Split(string(expect.Value(os.ReadFile(path))(t)), "\n") {
-			if strings.Contains(line, "ExpressionAttribute") {
-				t.Errorf("%s:%d fills an input by itself, not by Filled", path, n+1)
-			}
+			expect.That(t, !strings.Contains(line, "ExpressionAttribute"), "%s:%d fills an input by itself, not by Filled",
+				path, n+1)
 		}
 	}
 }

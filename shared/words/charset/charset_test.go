@@ -41,13 +41,14 @@ var (
 		"Työntekijän nimi on tärkeä; määrä näkyy päivän lopussa. Äiti söi jäätelöä.\n",
 		"Combien\u00a0? Vingt\u00a0euros, c’est l’été\u00a0: voilà… et 19” d’écran • ¡Olé!\n",
 		"Nom;Prénom;Âge;Métier\nBenoît;Anaïs;30;Élève\nGérard;Zoë;41;Maçon\n"}
-	sampleKorean  = []string{"이름,부서\n김철수,영업부\n", "똠방각하 펲시콜라\n", "안녕하세요. 오늘 회의에서는 예산에 대해 논의했습니다.", "사원번호,성명,부서\n1001,박영희,인사부\n"}
+	sampleKorean = []string{"이름,부서\n김철수,영업부\n", "똠방각하 펲시콜라\n", "안녕하세요. 오늘 회의에서는 예산에 대해 논의했습니다.",
+		"사원번호,성명,부서\n1001,박영희,인사부\n"}
 	sampleChinese = []string{"姓名,部门\n张三,销售部\n", "我们今天开会讨论预算问题,下个月开始适用新的规定。", "员工编号,姓名,部门\n1001,李伟,人事部\n"}
 	sampleTaiwan  = []string{"姓名,部門\n王小明,業務部\n", "我們今天開會討論預算問題,下個月開始適用新的規定。"}
 )
 
-// Each text is decoded as its program wrote it, or not at all: texts of few characters may be in several encodings. known
-// says how many of the texts must be decoded.
+// Each text is decoded as its program wrote it, or not at all: texts of few characters may be in several encodings.
+// known says how many of the texts must be decoded.
 func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 	for _, c := range []struct {
 		as       string
@@ -67,7 +68,8 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM), sampleJapanese, 15},
 		{charset.UTF16LE, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab",
 			"Prénom,営業", "了解です😀✅\r\n"}, 5},
-		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業"}, 4},
+		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+			[]string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業"}, 4},
 		{charset.UTF8, unicode.UTF8, append(sampleJapanese, ""), 16},
 		{charset.UTF8, unicode.UTF8BOM, sampleJapanese, 15},
 		{"", charmap.Windows1251, []string{"Имя,Отдел\nИван,Продажи\n", "Сегодня на совещании мы обсудили бюджет."}, 2},
@@ -112,7 +114,8 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 
 // What could be several texts is none.
 func TestWhatCantBeToldIsNotGuessed(t *testing.T) {
-	for _, file := range []string{"\xb1", "a,\xb1\n", "\x95\x5c", "a\xff\xfe\xfd", "\x00\x01\x02\x00", "abc\xe3\x81", "caf\x8e",
+	for _, file := range []string{"\xb1", "a,\xb1\n", "\x95\x5c", "a\xff\xfe\xfd", "\x00\x01\x02\x00", "abc\xe3\x81",
+		"caf\x8e",
 		"\x1b$)C\x0eabc\x0f", "\xc9\xc8", "\x1b$B\x40\x1b(B", strings.Repeat("\xe9\xe8", 40), "\x89PNG\r\n\x1a\n",
 		// 姓名,部門 and 佢哋嘅嘢喺邊度, in EUC-TW and Big5-HKSCS
 		"\xcc\xef\xc7\xd8,\xdd\xe5\xcf\xdc\n\xc5\xde\xc4\xd1\xcd\xfc,\xe4\xc6\xd9\xad\xdd\xe5\n",
@@ -134,7 +137,8 @@ func TestATornTextIsReadAsFarAsItGoes(t *testing.T) {
 	for _, c := range []struct{ file, text, as string }{
 		{"氏名,部署\xe6\xb0", "氏名,部署", charset.UTF8}, {"氏名\xe6", "氏名", charset.UTF8}, {"\x90\x8d氏名", "氏名", charset.UTF8},
 		{"\ufeff氏名\xf0\x9f\x98", "氏名", charset.UTF8}, {long + "\xe6\n" + long, long + "\ufffd\n" + long, charset.UTF8},
-		{sjis + "\x8e", long, charset.ShiftJIS}, {"\xff\xfe\x0fl", "氏", charset.UTF16LE}, {"\xff\xfe\x0fl\x0d", "氏", charset.UTF16LE},
+		{sjis + "\x8e", long, charset.ShiftJIS}, {"\xff\xfe\x0fl", "氏", charset.UTF16LE}, {"\xff\xfe\x0fl\x0d", "氏",
+			charset.UTF16LE},
 		{sjis + "\xf0\x40\x93\x63\n" + sjis, long + "\ufffd田\n" + long, charset.ShiftJIS}, // a character of a company's own
 		{sjis + "\xf0\x40", long + "\ufffd", charset.ShiftJIS},
 		{"\xff\xfe" + wide + "\x00\xe0\x30\x75", long + "\ufffd田", charset.UTF16LE},
@@ -149,7 +153,8 @@ func TestATornTextIsReadAsFarAsItGoes(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{"氏名", "\x8e\x81\x96\xbc", "\xff\xfea\x00", "a\x00b", "\x1b$B;aL>\x1b(B", "Pr\xe9nom", "\xc0\xcc\xb8\xa7"} {
+	for _, s := range []string{"氏名", "\x8e\x81\x96\xbc", "\xff\xfea\x00", "a\x00b", "\x1b$B;aL>\x1b(B", "Pr\xe9nom",
+		"\xc0\xcc\xb8\xa7"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {

@@ -97,7 +97,8 @@ func TestCodeIsFoundAsCommonMarkSays(t *testing.T) {
 	}
 }
 
-var bits = []string{"`", "``", "```", "````", "~~~", "\n", "\n\n", "    ", "  ", " ", "\t", "- ", "1. ", "> ", "# ", "a", "b ", "漢字", "\\", "**", "*", "_", "~", "---", "go", "\r\n", "<x>", "。"}
+var bits = []string{"`", "``", "```", "````", "~~~", "\n", "\n\n", "    ", "  ", " ", "\t", "- ", "1. ", "> ", "# ",
+	"a", "b ", "漢字", "\\", "**", "*", "_", "~", "---", "go", "\r\n", "<x>", "。"}
 
 func anyText(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 40).Draw(t, "bits"), "")
@@ -143,14 +144,12 @@ func TestWhatIsSettledStays(t *testing.T) {
 		for i := range text {
 			pieces, _ := legible.SettledPieces(text[:i])
 			begun := merged(pieces)
-			if len(begun) > len(whole) {
-				t.Fatalf("%q of %q: %+v, then %+v", text[:i], text, begun, whole)
-			}
+			expect.Must(t, len(begun) <= len(whole), "%q of %q: %+v, then %+v", text[:i], text, begun, whole)
 			for n, p := range begun {
 				last := n == len(begun)-1 && p.Kind != legible.Span
-				if p.Kind != whole[n].Kind || p.Text != whole[n].Text && !(last && strings.HasPrefix(whole[n].Text, p.Text)) || p.Language != whole[n].Language {
-					t.Fatalf("%q of %q: %+v, then %+v", text[:i], text, begun, whole)
-				}
+				expect.Must(t, p.Kind == whole[n].Kind && (p.Text == whole[n].Text ||
+					(last && strings.HasPrefix(whole[n].Text, p.Text))) &&
+					p.Language == whole[n].Language, "%q of %q: %+v, then %+v", text[:i], text, begun, whole)
 			}
 		}
 	})

@@ -156,9 +156,8 @@ func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
 			masked++
 		}
 	}
-	if masked < 800 || masked > 1_200 {
-		t.Errorf("%d of 10,000 numbers of eleven digits are taken for a My Number", masked)
-	}
+	expect.That(t, masked >= 800 && masked <= 1_200, "%d of 10,000 numbers of eleven digits are taken for a My Number",
+		masked)
 }
 
 func decode(t *testing.T, text string) any {
@@ -177,10 +176,8 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := legible.Mask(s)
-		if utf8.ValidString(s) && !utf8.ValidString(got) || !strings.ContainsAny(s, "@＠") &&
-			utf8.RuneCountInString(got) != utf8.RuneCountInString(s) {
-			t.Errorf("%q became %q", s, got)
-		}
+		expect.That(t, (!utf8.ValidString(s) || utf8.ValidString(got)) &&
+			(strings.ContainsAny(s, "@＠") || utf8.RuneCountInString(got) == utf8.RuneCountInString(s)), "%q became %q", s, got)
 	})
 }
 
@@ -190,9 +187,8 @@ func TestPersonalDataInEncodedJSONIsMaskedHoweverItIsSpelled(t *testing.T) {
 		`{"to":"sato\u0040example.com"}`: `{"to":"s***@example.com"}`, `{"to":"sato@example.com"}`: `{"to":"s***@example.com"}`,
 		`{"n":10,"<":">"}`: `{"<":">","n":10}`, `sato@example.com`: `s***@example.com`, ``: ``,
 	} {
-		if got := legible.MaskJSON(raw); got != want {
-			t.Errorf("%s is masked as %s, want %s", raw, got, want)
-		}
+		got := legible.MaskJSON(raw)
+		expect.That(t, got == want, "%s is masked as %s, want %s", raw, got, want)
 	}
 }
 
@@ -239,8 +235,7 @@ func TestAnErrorQuotesNoNumber(t *testing.T) {
 	for _, err := range errs {
 		var b bytes.Buffer
 		slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, nil))).Error("x", "err", err, "text", err.Error())
-		if err == nil || strings.Contains(b.String(), "45000") || strings.Count(b.String(), "…") != 2 {
-			t.Errorf("%v: logged %s", err, &b)
-		}
+		expect.That(t, err != nil && !strings.Contains(b.String(), "45000") && strings.Count(b.String(), "…") == 2,
+			"%v: logged %s", err, &b)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -24,8 +25,7 @@ func TestWhatLambdaCouldNotInvokeHasNotBegun(t *testing.T) {
 		"ServiceException":                {false, false},
 	} {
 		err := begun(&smithy.GenericAPIError{Code: code})
-		if errors.Is(err, isolated.ErrNotBegun) != want.notBegun || errors.Is(err, isolated.ErrCannot) != want.cannot {
-			t.Errorf("%s: %v", code, err)
-		}
+		expect.That(t, errors.Is(err, isolated.ErrNotBegun) == want.notBegun &&
+			errors.Is(err, isolated.ErrCannot) == want.cannot, "%s: %v", code, err)
 	}
 }
