@@ -1,8 +1,23 @@
 package pipeline_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -146,5 +161,177 @@ func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
 		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
 		expect.That(t, err == nil && next.State == task.StatePause, "%s: %+v, %v, parked %+v: somebody has to press 🔄", name,
 			next, err, w.Load().Head.Parked)
+	}
+}
+
+const secret = "今月の勤怠をまとめて"
+
+var in = pipeline.Input{Tenant: "T", Task: "A", Run: 2}
+
+func TestEdgeAnswersWithEveryKey(t *testing.T) {
+	w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
+		return aggregate.Next{State: task.StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: 60}, nil
+	}
+	out := expect.Value(pipeline.Edge(w)(t.Context(), in))(t)
+	b := expect.Value(json.Marshal(out))(t)
+	var got map[string]any
+	expect.NoError(t, json.Unmarshal(b, &got))
+	want := map[string]any{
+		"tenant": "T", "task": "A", "run": 2.0, "next": "AwaitPromptApproval", "gate": "PROMPT#0001",
+		"timeout_seconds": 60.0, "wait_seconds": 0.0, "outcome": "",
+	}
+	expect.Same(t, want, got)
+}
+
+// RunFailed, an alarm for operators, counts our bugs and unavailable models. It doesn't count steps that a vendor
+// refused or limits that were reached: cards tell people about these.
+func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
+	for reason, want := range map[aggregate.Reason]bool{
+		task.ReasonRunFailed: true, task.ReasonModelKey: true, task.ReasonModelUnavailable: true,
+		task.ReasonToolFailed: false, task.ReasonToolNotAllowed: false, task.ReasonCostLimit: false, task.ReasonPlanNever: false,
+	} {
+		for _, state := range []string{task.StateFail, task.StatePause} {
+			w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
+				return aggregate.Next{State: state, Outcome: "failed", Reason: reason}, nil
+			}
+			counted := expect.Metrics(t, func() { expect.Value(pipeline.Edge(w)(t.Context(), in))(t) })
+			expect.That(t, strings.Contains(counted, `"RunFailed":1`) == (want && state == task.StateFail),
+				"%s of a run that goes to %s counts %q", reason, state, counted)
+		}
+	}
+}
+
+func TestASupersededRunEndsQuietly(t *testing.T) {
+	w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
+		return aggregate.Next{}, fmt.Errorf("commit: %w", aggregate.ErrSuperseded)
+	}
+	out, err := pipeline.Edge(w)(t.Context(), in)
+	expect.That(t, err == nil && out.Next == task.StateFinish && out.Run == 2, "%+v, %v", out, err)
+}
+
+// operation returns an error as the SDK does.
+func operation(err error) error {
+	return fmt.Errorf("load: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Query", Err: err})
+}
+
+func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
+	panics := func(v any) error { panic(v) }
+	for _, tt := range []struct {
+		name string
+		fail func() error
+		want string
+	}{
+		{"any other", func() error { return errors.New(secret) }, pipeline.Internal},
+		{"a panic", func() error { return panics(secret) }, pipeline.Internal},
+		{"a panic with an error", func() error { return panics(errors.New(secret)) }, pipeline.Internal},
+		{"a nil map", func() error { var m map[string]int; m[secret] = 1; return nil }, pipeline.Internal},
+		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrNotFound) }, pipeline.BadInput},
+		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrBadInput) }, pipeline.BadInput},
+		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrModelUnavailable) },
+			pipeline.ModelUnavailable},
+		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) },
+			pipeline.Unavailable},
+		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) },
+			pipeline.Unavailable},
+		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},
+		{"AWS is ill", func() error {
+			return operation(&ddbtypes.InternalServerError{Message: new(string)})
+		}, pipeline.Unavailable},
+		{"AWS throttles", func() error {
+			return operation(&ddbtypes.ProvisionedThroughputExceededException{})
+		}, pipeline.Unavailable},
+		{"a transaction holds the item", func() error {
+			return operation(&ddbtypes.TransactionConflictException{})
+		}, pipeline.Unavailable},
+		{"a queue throttles", func() error {
+			return operation(&sqstypes.RequestThrottled{})
+		}, pipeline.Unavailable},
+		{"AWS says that we are wrong", func() error {
+			return operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret, Fault: smithy.FaultClient})
+		}, pipeline.Internal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			old := slog.Default()
+			slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
+			defer slog.SetDefault(old)
+			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
+			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) {
+				return aggregate.Next{},
+					tt.fail()
+			})(ctx, in)
+			var bare messages.InvokeResponse_Error
+			expect.Must(t, errors.As(err, &bare) && bare.Type == tt.want, "%#v, want %s", err, tt.want)
+			expect.Is(t, out, pipeline.Output{}, "beside the error")
+			expect.That(t, slices.Contains(pipeline.ErrorNames, bare.Type), "%s is none of the names", bare.Type)
+			expect.That(t, !strings.Contains(bare.Message, secret) && strings.HasSuffix(bare.Message, "Request request-1.") &&
+				len(bare.StackTrace) == 0, "message %q, trace %v", bare.Message, bare.StackTrace)
+			expect.That(t, !strings.Contains(tt.name, "panic") || !strings.Contains(log.String(), secret) &&
+				strings.Contains(log.String(), "edge_test.go"), "the log has not just where it happened: %s", log.String())
+		})
+	}
+}
+
+func TestEdgeRefusesWhatNamesNoRun(t *testing.T) {
+	for name, bad := range map[string]pipeline.Input{
+		"tenant": {Task: "A", Run: 1}, "task": {Tenant: "T", Run: 1}, "run": {Tenant: "T", Task: "A"},
+	} {
+		_, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) {
+			t.Errorf("%s: the worker was asked", name)
+			return aggregate.Next{}, nil
+		})(t.Context(), bad)
+		var bare messages.InvokeResponse_Error
+		expect.That(t, errors.As(err, &bare) && bare.Type == pipeline.BadInput, "%s: %v", name, err)
+	}
+}
+
+func TestModelName(t *testing.T) {
+	s := tenancy.Settings{Model: "theirs"}
+	expect.Is(t, pipeline.ModelName("", s), "theirs")
+	expect.Is(t, pipeline.ModelName("demo", s), "demo")
+}
+
+func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
+	early, later := time.UnixMilli(1), time.UnixMilli(2)
+	at := func(entered time.Time) pipeline.Input { return pipeline.Input{Run: 2, Entered: entered} }
+	for name, tt := range map[string]struct {
+		head aggregate.Head
+		in   pipeline.Input
+		want time.Time
+	}{
+		"the first":           {aggregate.Head{Run: 2}, at(early), early},
+		"a later state":       {aggregate.Head{Run: 2, Entered: &early}, at(later), later},
+		"an earlier state":    {aggregate.Head{Run: 2, Entered: &later}, at(early), later},
+		"no time":             {aggregate.Head{Run: 2}, at(time.Time{}), time.Time{}},
+		"no time, after one":  {aggregate.Head{Run: 2, Entered: &early}, at(time.Time{}), early},
+		"another run's begin": {aggregate.Head{Run: 3, Entered: &early}, at(later), early},
+	} {
+		c, err := tt.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
+			return aggregate.Change{Head: &a.Head}, nil
+		})(&task.Aggregate{Head: task.Head{Head: tt.head}})
+		expect.That(t, err == nil && aws.ToTime(c.Head.Common().Entered).Equal(tt.want), "%s: %v, %v", name,
+			c.Head.Common().Entered, err)
+	}
+	none, err := in.Entering(func(*task.Aggregate) (aggregate.Change, error) {
+		return aggregate.Change{},
+			nil
+	})(&task.Aggregate{})
+	expect.That(t, err == nil && none.Empty(), "%+v, %v", none, err)
+}
+
+// A worker to which a run came without ResumeTask knows its run, and sends what drafts a version by ResumeTask.
+func TestWhatSkippedResumeTaskGoesThereBeforeADraft(t *testing.T) {
+	for _, state := range task.NextStates {
+		w := func(_ context.Context, in pipeline.Input) (aggregate.Next, error) {
+			expect.Is(t, in.Run, 2)
+			return aggregate.Next{State: state}, nil
+		}
+		want := state
+		if state == task.StateDraftPrompt || state == task.StatePlanProcess {
+			want = task.StateResumeTask
+		}
+		out := expect.Value(pipeline.Edge(w)(t.Context(), pipeline.Input{Tenant: "T", Task: "A", RunAtOnce: 2}))(t)
+		expect.That(t, out.Next == want && out.Run == 2, "%+v, want %s", out, want)
+		expect.Is(t, expect.Value(pipeline.Edge(w)(t.Context(), in))(t).Next, state)
 	}
 }

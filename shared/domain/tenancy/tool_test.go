@@ -1,7 +1,9 @@
 package tenancy
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
@@ -205,4 +208,181 @@ func TestSavingSettingsKeepsWhatTheyNoteOfRules(t *testing.T) {
 	is, c, err := x.Save(was, Tenant{}, "", by, time.Now())
 	expect.That(t, err == nil && is.RulesRev == 3 && c.Writes[0].Row.(SettingsRow).RulesRev == 3 &&
 		c.Writes[0].Row.(SettingsRow).Ruled, "%+v, %v", is, err)
+}
+
+func TestTheTableIsWhole(t *testing.T) {
+	lists := expect.Value(read())(t)
+	expect.Is(t, len(expect.Value(table())(t)), len(lists), "of providers")
+	page := string(expect.Value(os.ReadFile("../../model/README.md"))(t))
+	for _, provider := range aggregate.ModelProviders {
+		of := func(l list) bool { return l.Provider == provider }
+		priced := slices.ContainsFunc(lists, of) || provider == aggregate.Bedrock || provider == aggregate.Compatible
+		expect.That(t, priced && strings.Contains(page, "| `"+provider),
+			"%s: prices %v; the page of models must say how its models are called", provider, priced)
+	}
+	for _, l := range lists {
+		read, err := time.Parse(time.DateOnly, l.Read)
+		expect.That(t, err == nil && len(l.Models) > 0, "%s: read %q, %d models", l.Provider, l.Read, len(l.Models))
+		for name, s := range l.Sources {
+			date, err := time.Parse(time.DateOnly, s.Date)
+			expect.That(t, s.By != "" && (strings.HasPrefix(s.Page, "https://") || l.Provider == aggregate.Demo) &&
+				(s.Date == "undated" || err == nil && !date.After(read)), "%s: source %s: %+v", l.Provider, name, s)
+		}
+		for model, e := range l.Models {
+			_, sourced := l.Sources[e.Source]
+			expect.That(t, sourced, "%s has no source", model)
+			if l.Provider != aggregate.Demo {
+				sane(t, model, e.rates)
+			}
+			expect.Is(t, e.Over > 0, e.Long != nil, "%s: long prompts are half described", model)
+			if e.Long != nil {
+				sane(t, model+" long", *e.Long)
+				expect.That(t, e.Long.Input > e.Input && e.Long.Output > e.Output && e.Long.Cached > e.Cached,
+					"%s is not dearer when it is long", model)
+			}
+		}
+	}
+	name := DefaultSettings().Model
+	expect.That(t, PriceKnown(name, nil), "the price of the default model, %s, is not known", name)
+}
+
+func sane(t *testing.T, model string, r rates) {
+	t.Helper()
+	expect.That(t, r.Cached > 0 && r.Cached < r.Input && r.Input < r.Output && (r.Written == 0 || r.Written > r.Input),
+		"%s: %+v", model, r)
+}
+
+func TestPricesAreExactDecimals(t *testing.T) {
+	for text, want := range map[string]rate{`"0.0375"`: 37_500, `"10"`: 10_000_000, `"22.50"`: 22_500_000, `"0.000001"`: 1} {
+		var r rate
+		if err := json.Unmarshal([]byte(text), &r); err != nil || r != want {
+			t.Errorf("%s: %d, %v", text, r, err)
+		}
+	}
+	for _, text := range []string{`3`, `"-1"`, `"1e3"`, `""`, `"1."`, `"0.1234567"`, `"12345"`, `null`} {
+		var r rate
+		expect.That(t, json.Unmarshal([]byte(text), &r) != nil, "%s is taken for a price, %d", text, r)
+	}
+}
+
+func TestWhatCallsCost(t *testing.T) {
+	million := aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
+	for _, tt := range []struct {
+		name, provider, model string
+		u                     aggregate.Usage
+		want                  aggregate.MicroUSD
+		known                 bool
+	}{
+		{"a million of each", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
+		{"with a snapshot's date", "anthropic", "claude-sonnet-4-6-20260217", million, 18_300_000, true},
+		{"the other form of dates", "openai", "gpt-5.4-mini-2026-03-05", million, 5_325_000, true},
+		{"what is written to a cache costs more", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Written: 4e5}, 3_300_000, true},
+		{"where writing costs nothing extra", "openai", "gpt-5.4-mini", aggregate.Usage{Input: 1e6, Written: 4e5}, 750_000, true},
+		{"part of a micro-dollar is one", "openai", "gpt-5.4-nano", aggregate.Usage{Input: 1}, 1, true},
+		{"to the micro-dollar", "openai", "gpt-5.4-mini", aggregate.Usage{Cached: 40}, 3, true},
+		{"a short prompt", "anthropic", "claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_000, Output: 1000}, 6_900, true},
+		{"a long prompt, with what is cached", "anthropic", "claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_001, Output: 1000}, 34_501, true},
+		{"Bedrock in a region", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", million, 20_130_000, true},
+		{"Bedrock wherever AWS likes", "bedrock", "global.anthropic.claude-sonnet-4-6", million, 18_300_000, true},
+		{"Gemini as its endpoint answers", "compatible.gemini", "models/gemini-3.5-flash", million, 10_650_000, true},
+		{"the demonstration", "demo", "demo", million, 0, true},
+		{"a model nobody knows", "anthropic", "claude-sonnet-9", million, 0, false},
+		{"another's model", "openai", "claude-sonnet-4-6", million, 0, false},
+		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 0, false},
+		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 0, false},
+		{"nothing used", "anthropic", "claude-sonnet-9", aggregate.Usage{Calls: 1, MS: 60_000}, 0, true},
+		{"output below nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Output: -1e6}, 3_000_000, true},
+		{"nothing but less than nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: -1e6}, 0, true},
+	} {
+		tt.u.Provider, tt.u.Model = tt.provider, tt.model
+		if got, known := Cost(tt.u, nil); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
+		}
+	}
+}
+
+func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
+	million := aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
+	prices := []ModelPrice{
+		{Model: "compatible:box/llama3.2:3b-q4", Input: "0.10", Output: "0.40", Cached: "0.01"},
+		{Model: "claude-sonnet-9", Input: "4", Output: "20"},
+		{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2"},
+		{Model: "gpt-5.4-mini", Input: "0", Output: "0"},
+		{Model: "gemini-9-flash", Input: "999.999999", Output: "999.999999"},
+		{Model: "compatible:box/torn", Input: "x", Output: "1"},
+		{Model: "compatible:my_agent/m", Input: "1", Output: "2"},
+	}
+	for _, tt := range []struct {
+		name, provider, model string
+		u                     aggregate.Usage
+		want                  aggregate.MicroUSD
+		known                 bool
+	}{
+		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 510_000, true},
+		{"an agent with an address", "compatible.my_agent", "m", million, 4_000_000, true},
+		{"another server", "compatible.crate", "llama3.2:3b-q4", million, 0, false},
+		{"a new model, cached as other input", "anthropic", "claude-sonnet-9", million, 28_000_000, true},
+		{"with a snapshot's date", "anthropic", "claude-sonnet-9-20270101", million, 28_000_000, true},
+		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 4_800_000, true},
+		{"in place of the table's", "openai", "gpt-5.4-mini-2026-03-05", million, 0, true},
+		{"as Gemini's endpoint answers", "compatible.gemini", "models/gemini-9-flash", million, 2_999_999_997, true},
+		{"the most that can be counted", "compatible.gemini", "gemini-9-flash",
+			aggregate.Usage{Input: 1e12, Output: 1e12, Cached: 1e12}, 299_999_999_700, true},
+		{"the table's, where there is no other", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
+		{"a price that can't be read", "compatible.box", "torn", million, 0, false},
+	} {
+		tt.u.Provider, tt.u.Model = tt.provider, tt.model
+		if got, known := Cost(tt.u, prices); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
+		}
+	}
+	for name, want := range map[string]bool{"compatible:box/llama3.2:3b-q4": true, "compatible:box/torn": false,
+		"claude-sonnet-9": true, "anthropic:claude-sonnet-9": true, "claude-sonnet-10": false} {
+		expect.Is(t, PriceKnown(name, prices), want, "%q", name)
+	}
+}
+
+func TestWhichNamesHaveAPrice(t *testing.T) {
+	for name, want := range map[string]bool{
+		"claude-sonnet-4-6": true, "anthropic:claude-opus-4-8": true, "gpt-5.4": true, "gemini-3.5-flash": true, "demo": true, "demo:other": true,
+		"bedrock:anthropic.claude-haiku-4-5-20251001-v1:0": true, "compatible:gemini/gemini-3.5-flash": true,
+		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false, "": false,
+	} {
+		expect.Is(t, PriceKnown(name, nil), want, "%q", name)
+	}
+}
+
+// What is not known counts towards agents' budgets at no less than the dearest known price.
+func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
+	lists, err := read()
+	expect.NoError(t, err)
+	for _, l := range lists {
+		for name, e := range l.Models {
+			for _, r := range []*rates{&e.rates, e.Long} {
+				expect.That(t,
+					r == nil || int64(r.Input) <= UnknownInput*perMicroUSD && int64(r.Output) <= UnknownOutput*perMicroUSD,
+					"%s %s costs more", l.Provider, name)
+			}
+		}
+	}
+}
+
+// Administrators read what a search costs where they allow it. Every provider with a search has this price.
+func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
+	x, _ := SettingNamed("contest_search")
+	for _, provider := range []string{aggregate.Anthropic, aggregate.OpenAI} {
+		p, known := SearchPriceOf(provider)
+		expect.That(t, known && strings.HasPrefix(p.Page, "https://") && p.Read != "", "%s: %+v", provider, p)
+		expect.Is(t, p.Thousand, aggregate.USD(10))
+		for _, locale := range language.All {
+			expect.Has(t, strings.ReplaceAll(x.Says.In(locale).About, "ドル", "dollars"), " 10 ")
+		}
+		three, _ := SearchCost(provider, 3)
+		cost, known := Cost(aggregate.Usage{Provider: provider, Model: "no such model", Searches: 3}, nil)
+		expect.That(t, known && cost == 30_000 && three == cost, "%s: three cost %s", provider, cost)
+	}
+	cost, known := Cost(aggregate.Usage{Provider: aggregate.OpenAI, Model: "no such model", Input: 10, Searches: 3}, nil)
+	expect.That(t, !known && cost == 30_000, "searches by a model without a price cost %s", cost)
+	_, known = SearchCost("compatible.gemini", 1)
+	expect.That(t, !known, "a search that nobody has has a price")
 }

@@ -177,3 +177,145 @@ func TestALongTextIsReadInGoodTime(t *testing.T) {
 		}
 	})
 }
+
+func TestATextIsCutBetweenCharacters(t *testing.T) {
+	for name, x := range map[string]struct {
+		text                          string
+		most                          int
+		first, bytes, beginning, clip string
+	}{
+		"shorter":         {"稟議", 3, "稟議", "稟", "稟議", "稟議"},
+		"as long":         {"稟議書", 3, "稟議書", "稟", "稟議書", "稟議書"},
+		"longer":          {"稟議書類", 3, "稟議書", "稟", "稟議書…", "稟議…"},
+		"of four bytes":   {"😀😀", 1, "😀", "", "😀…", "…"},
+		"empty":           {"", 3, "", "", "", ""},
+		"no UTF-8 at all": {"a\xff\xfeb", 2, "a\xff", "a\xff", "a\xff…", "a…"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Is(t, legible.First(x.text, x.most), x.first, "First")
+			expect.Is(t, legible.FirstBytes(x.text, x.most), x.bytes, "FirstBytes")
+			expect.Is(t, legible.Beginning(x.text, x.most), x.beginning, "Beginning")
+			expect.Is(t, legible.Clip(x.text, x.most), x.clip, "Clip")
+		})
+	}
+}
+
+func TestATextIsCutAfterAWholeLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\tb\n12345\t67890\nc": "a\tb\n12345\t", "a\tbcdefgh\n1234567": "a\tbcdefgh\n", "abcdefghijkl": "abcdefghijkl",
+		"abcdefghijkl\nx": "abcdefghijkl", "abcdefghijklmn": "abcdefghijkl", "a,営業、人事部の全員の残業": "a,営業、人事部の全員の",
+		"稟議書類です。人事部の全員": "稟議書類です。",
+	} {
+		expect.Is(t, legible.FirstLines(text, 12), want, "%q", text)
+	}
+}
+
+func TestNamesThatFileSystemsConfuseHaveOneForm(t *testing.T) {
+	for _, same := range [][2]string{
+		{"Makefile", "makefile"}, {"caf\u00e9.txt", "cafe\u0301.txt"}, {"ﬁle", "FILE"}, {"ａ１", "A1"}, {"straße", "STRASSE"},
+		{"がっこう", "か\u3099っこう"}, {"ｶﾞ", "ガ"}, {"한", "\u1112\u1161\u11ab"}, {"ΣΑΣ", "σας"}, {"ᾳ", "αι"}, {"K", "\u212a"}, {"ſ",
+			"S"},
+	} {
+		expect.Is(t, legible.Folded(same[0]), legible.Folded(same[1]), "%q and %q", same[0], same[1])
+	}
+	for _, other := range [][2]string{{"a", "b"}, {"a/b", "ab"}, {"а", "a"}, {"は", "ば"}, {"1", "l"}} {
+		expect.That(t, legible.Folded(other[0]) != legible.Folded(other[1]), "%q and %q have one form", other[0], other[1])
+	}
+}
+
+func TestNothingHidesInWhatIsSpelled(t *testing.T) {
+	for s, want := range map[string]string{
+		"営業部":                     "営業部",
+		"山田 太郎":                   "山田 太郎",
+		"山田\u3000太郎":              "山田\u3000太郎",
+		"a  b":                    "a␣␣b",
+		" a ":                     "␣a␣",
+		"a \n b\n\n":              "a␣\n␣b\n\n",
+		"a\u3000 b\u3000":         "a⟨U+3000⟩ b⟨U+3000⟩",
+		"a\tb\u00a0c\r":           "a⟨U+0009⟩b⟨U+00A0⟩c⟨U+000D⟩",
+		"U0\u200bSATO\u2060":      "U0⟨U+200B⟩SATO⟨U+2060⟩",
+		"a\u200db\u3164":          "a⟨U+200D⟩b⟨U+3164⟩",
+		"👨\u200d👩\u200d👧 ❤\ufe0f": "👨\u200d👩\u200d👧 ❤\ufe0f",
+		"👍🏽\u200d a":              "👍🏽⟨U+200D⟩ a",
+		"葛\U000e0100城":            "葛⟨U+E0100⟩城",
+		"␣⏎⟨U+200B⟩":              "⟨U+2423⟩⟨U+23CE⟩⟨U+27E8⟩U+200B⟩",
+		"a" + strings.Repeat(" ", 9) + "b" + strings.Repeat("\u3000", 2800): "a⟨␣ ×9⟩b⟨U+3000 ×2800⟩",
+		strings.Repeat("\u200b", 8) + strings.Repeat("\xff", 9):             strings.Repeat("⟨U+200B⟩", 8) + "⟨0xFF ×9⟩",
+		"jinji@exаmple.com": "jinji@exа⟨U+0430⟩mple.com", "jınjı": "jı⟨U+0131⟩njı⟨U+0131⟩",
+		"https://a.jp⁄x": "https://a.jp⁄⟨U+2044⟩x", "𝟷2": "𝟷⟨U+1D7F7⟩2", "2026‐04": "2026‐⟨U+2010⟩04",
+		"e\u0301 か\u3099 a\u0336": "e\u0301⟨U+0301⟩ か\u3099⟨U+3099⟩ a⟨U+0336⟩", "é が Müller x='Москва' α版 " +
+			"क\u0301": "é が Müller x='Москва' α版 क\u0301", "5\u212a": "5\u212a⟨U+212A⟩",
+		// without the number this would be drawn as rm ב */א
+		"rm א/* ב": "rm א⟨U+05D0⟩/* ב", "\"אב\" 100": "\"אב⟨U+05D1⟩\" 100", "שלום עולם.\n1": "שלום עולם.\n1",
+		"א foo 1":          "א foo 1",
+		"\ufffc\U00013441": "⟨U+FFFC⟩⟨U+13441⟩",
+		"\xff\ufffd":       "⟨0xFF⟩⟨U+FFFD⟩",
+		"":                 "",
+	} {
+		expect.Is(t, legible.Spelled(s), want, "%+q", s)
+	}
+}
+
+func TestALineHasNoOther(t *testing.T) {
+	for s, want := range map[string]string{
+		"a\nb": "a ⏎ b", "a\n\nb\n": "a ⏎ ⏎ b ⏎", "\n": "⏎", "a" + strings.Repeat("\n",
+			4000) + " b": "a ⟨⏎ ×4000⟩ ␣b", "a ⏎ b": "a ⟨U+23CE⟩ b", "a \n b": "a␣ ⏎ ␣b",
+	} {
+		expect.Is(t, legible.OneLine(s), want, "%q", s)
+	}
+}
+
+// FuzzTwoTextsHaveTwoSpellings checks that people can see every difference between two texts.
+func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
+	for _, pair := range [][2]string{{"a b", "a  b"}, {"a", "a "}, {"a\u200b", "a"}, {"␣", " "}, {"⟨U+200B⟩", "\u200b"},
+		{"a\u00a0b", "a b"}, {"\xff", "\ufffd"}, {"a\n", "a ⏎"}, {"         ", "⟨␣ ×9⟩"}} {
+		f.Add(pair[0], pair[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		first, second := legible.Spelled(a), legible.Spelled(b)
+		expect.That(t, a == b || first != second, "%+q and %+q are both %q", a, b, first)
+		one, two := legible.OneLine(a), legible.OneLine(b)
+		expect.That(t, a == b || one != two, "%+q and %+q are both %q in a line", a, b, one)
+		expect.Is(t, legible.Visible(first), first, "%+q is spelled, of which a part is not seen", a)
+	})
+}
+
+// TestALongWordIsSpelledInGoodTime uses the longest word that fits into a call's value.
+func TestALongWordIsSpelledInGoodTime(t *testing.T) {
+	expect.Within(t, 2*time.Second, func() {
+		for _, word := range []string{"ж", "Ⅽ", "א(", "が"} {
+			_ = legible.Spelled(strings.Repeat(word, 1<<17))
+		}
+	})
+}
+
+func TestCodeIsShownAsItIsAndHidesNothing(t *testing.T) {
+	for s, want := range map[string]string{
+		"a  b\n\tmake -j ␣⏎⟨U+200B⟩ 2**3 `~` <x> :a:": "a  b\n\tmake -j ␣⏎⟨U+200B⟩ 2**3 `~` <x> :a:",
+		"│\u00a0\u00a0 ├── 営業\u3000部 \ufffd":          "│\u00a0\u00a0 ├── 営業\u3000部 \ufffd",
+		"a\r\nb\rc":                  "a\nb\nc",
+		"if (x\u202e) {":             "if (x⟨U+202E⟩) {",
+		"a\u200bb\u2060c\ufeff":      "a⟨U+200B⟩b⟨U+2060⟩c⟨U+FEFF⟩",
+		"a\u2028b\u2029c\u0085d\v\f": "a⟨U+2028⟩b⟨U+2029⟩c⟨U+0085⟩d⟨U+000B⟩⟨U+000C⟩",
+		"\x1b[31m\x00\x7f":           "⟨U+001B⟩[31m⟨U+0000⟩⟨U+007F⟩",
+		"a\u0336 =\u0338 \u3164":     "a⟨U+0336⟩ =\u0338 ⟨U+3164⟩",
+		"👨\u200d👩 ❤\ufe0f क्\u200d葛\U000e0100": "👨\u200d👩 ❤\ufe0f क्\u200d葛\U000e0100",
+		"x\u200dy\ufe0f\U000e0041":             "x⟨U+200D⟩y⟨U+FE0F⟩⟨U+E0041⟩",
+		"\ue000\xff":                           "⟨U+E000⟩⟨0xFF⟩",
+		"שלום":                                 "שלום",
+		"":                                     "",
+	} {
+		expect.Is(t, legible.Code(s), want, "%+q", s)
+	}
+}
+
+func FuzzCodeIsSeen(f *testing.F) {
+	f.Add("a\u200b\xff\r\n\u202e")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := legible.Code(s)
+		expect.Is(t, legible.Code(got), got, "%+q, twice", s)
+		for _, r := range got {
+			expect.That(t, r == '\n' || r == '\t' || legible.Joiner(r) || !legible.Ignorable(r), "%+q became %+q", s, got)
+		}
+	})
+}
