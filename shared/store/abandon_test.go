@@ -207,9 +207,8 @@ func testStatistics(t *testing.T, w *contestWorld) {
 	want := (store.Statistics{TotalRounds: 5, AvgScore: 0.67, BestScore: 0.9, TotalInputTokens: 2250,
 		TotalOutputTokens: 4500})
 	expect.That(t, got == want, "%+v, want %+v", got, want)
-	if b := expect.Value(w.TeamStatistics(t.Context(), contestTenant, "b"))(t); b.TotalRounds != 1 || b.BestScore != 0.3 {
-		t.Errorf("%+v", b)
-	}
+	b := expect.Value(w.TeamStatistics(t.Context(), contestTenant, "b"))(t)
+	expect.That(t, b.TotalRounds == 1 && b.BestScore == 0.3, "%+v", b)
 }
 
 var contestTenant = aggregate.TenantID("T1")

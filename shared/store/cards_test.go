@@ -91,16 +91,13 @@ func (c cardTest) fromNothing() {
 func (c cardTest) claimAgain(by string, after time.Duration, refused bool) {
 	c.claimed("me", at())
 	got, err := c.claim(by, at().Add(after))
-	if errors.Is(err, ErrClaimed) != refused || err != nil && !refused {
-		c.Fatalf("%v, want refused %v", err, refused)
-	}
+	expect.Must(c, errors.Is(err, ErrClaimed) == refused && (err == nil || refused), "%v, want refused %v", err, refused)
 	want := by
 	if refused {
 		want = "me"
 	}
-	if got.ClaimedBy != want || got.State != aggregate.CardPosting {
-		c.Errorf("the returned card is claimed by %q in state %s, want %q", got.ClaimedBy, got.State, want)
-	}
+	expect.That(c, got.ClaimedBy == want && got.State == aggregate.CardPosting,
+		"the returned card is claimed by %q in state %s, want %q", got.ClaimedBy, got.State, want)
 }
 
 func (c cardTest) claimAtOnce() {
@@ -118,9 +115,7 @@ func (c cardTest) claimAtOnce() {
 			c.Error(err)
 		}
 	}
-	if won != 1 {
-		c.Errorf("%d have the claim, want 1", won)
-	}
+	expect.That(c, won == 1, "%d have the claim, want 1", won)
 }
 
 func (c cardTest) lostClaimPosts() {
@@ -129,17 +124,15 @@ func (c cardTest) lostClaimPosts() {
 	wantError(c.T, c.post("me", "1.000001"), ErrClaimed)
 	expect.NoError(c, c.post("other", "2.000001"))
 	wantError(c.T, c.post("me", "1.000001"), ErrClaimed)
-	if got := c.read().MessageTS; got != "2.000001" {
-		c.Errorf("message %s, want the other's", got)
-	}
+	got := c.read().MessageTS
+	expect.That(c, got == "2.000001", "message %s, want the other's", got)
 }
 
 func (c cardTest) claimPosted() {
 	c.posted()
 	got, err := c.st.ClaimCard(c.Context(), c.ref, c.key, "other", at().Add(time.Hour), at().Add(time.Hour))
-	if !errors.Is(err, ErrClaimed) || got.MessageTS != "1.000001" || got.State != aggregate.CardPosted {
-		c.Errorf("%v with %s %q, want ErrClaimed with the posted card", err, got.State, got.MessageTS)
-	}
+	expect.That(c, errors.Is(err, ErrClaimed) && got.MessageTS == "1.000001" && got.State == aggregate.CardPosted,
+		"%v with %s %q, want ErrClaimed with the posted card", err, got.State, got.MessageTS)
 }
 
 func cardAt(messageTS string) *aggregate.Card {
@@ -159,9 +152,8 @@ func (c cardTest) hash() {
 	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, c.key, "2.000001", "me"), ErrClaimed)
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("2.000001"), "me", "other", nil), ErrClaimed)
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "other", "other", nil), ErrClaimed)
-	if got := c.read().Hash; got != "next" {
-		c.Errorf("hash %q, want it untouched", got)
-	}
+	got := c.read().Hash
+	expect.That(c, got == "next", "hash %q, want it untouched", got)
 }
 
 // A drawing that called no ForgetCard saves its content only if nobody saved another since it read the card.
@@ -178,9 +170,8 @@ func (c cardTest) hashUnclaimed() {
 	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &now, "", "other", nil), ErrClaimed)
 	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "me", "mine", nil))
-	if got := c.read(); got.Hash != "mine" || got.Drawn != 4 || got.ClaimedBy != "" {
-		c.Errorf("%+v", got)
-	}
+	got := c.read()
+	expect.That(c, got.Hash == "mine" && got.Drawn == 4 && got.ClaimedBy == "", "%+v", got)
 }
 
 func (c cardTest) lostMessage() {
@@ -217,18 +208,16 @@ func (c cardTest) lostClaimEnds() {
 	c.claimed("other", at().Add(time.Minute))
 	wantError(c.T, c.unreachable("me", ""), ErrClaimed)
 	wantError(c.T, c.st.ReleaseCard(c.Context(), c.ref, c.key, "me"), ErrClaimed)
-	if got := c.read(); got.State != aggregate.CardPosting || got.ClaimedBy != "other" || got.Refusal != "" {
-		c.Errorf("%+v", got)
-	}
+	got := c.read()
+	expect.That(c, got.State == aggregate.CardPosting && got.ClaimedBy == "other" && got.Refusal == "", "%+v", got)
 }
 
 func (c cardTest) unchangeable() {
 	c.posted()
 	wantError(c.T, c.unreachable("other", "9.000001"), ErrClaimed)
 	expect.NoError(c, c.unreachable("other", "1.000001"))
-	if got := c.read(); got.State != aggregate.CardUnreachable || got.MessageTS != "1.000001" {
-		c.Errorf("%+v", got)
-	}
+	got := c.read()
+	expect.That(c, got.State == aggregate.CardUnreachable && got.MessageTS == "1.000001", "%+v", got)
 }
 
 func (c cardTest) released() {
@@ -236,10 +225,9 @@ func (c cardTest) released() {
 	expect.NoError(c, c.unreachable("me", ""))
 	c.claimed("me", at())
 	expect.NoError(c, c.st.ReleaseCard(c.Context(), c.ref, c.key, "me"))
-	if got := c.read(); got.State != aggregate.CardNone || got.ClaimedBy != "" || got.ClaimedAt != nil ||
-		got.Refusal != "is_archived" {
-		c.Errorf("%+v", got)
-	}
+	got := c.read()
+	expect.That(c, got.State == aggregate.CardNone && got.ClaimedBy == "" && got.ClaimedAt == nil &&
+		got.Refusal == "is_archived", "%+v", got)
 	c.claimed("other", at())
 }
 
@@ -247,9 +235,8 @@ func (c cardTest) missing() {
 	c.key = "CARD#prompt#0001"
 	wantError(c.T, second(c.claim("me", at())), aggregate.ErrNotFound)
 	wantError(c.T, c.unreachable("me", ""), aggregate.ErrNotFound)
-	if got := len(rows(c.T, c.st, "TASK#"+c.ref.Tenant+"#"+c.ref.ID)); got != 3 {
-		c.Errorf("%d rows, want the three", got)
-	}
+	got := len(rows(c.T, c.st, "TASK#"+c.ref.Tenant+"#"+c.ref.ID))
+	expect.That(c, got == 3, "%d rows, want the three", got)
 }
 
 func testLeases(t *testing.T, st *taskStore) {

@@ -140,10 +140,8 @@ func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 		a.Execution().Terms.Locale = "en"
 		return failing(a)
 	})
-	if got := table.TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got,
-		"A tool call failed (calculate_overtime).") {
-		t.Errorf("in English: %q", got)
-	}
+	got := table.TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error")
+	expect.That(t, strings.HasPrefix(got, "A tool call failed (calculate_overtime)."), "in English: %q", got)
 	for _, ref := range []aggregate.Ref{tasks.finished, tasks.cancelled} {
 		if it := raw(t, st, "TASK#"+tenant+"#"+ref.ID, sk); it["error"] != nil || it["error_code"] != nil {
 			t.Errorf("one that did not fail has %q", table.TextOf(it, "error"))

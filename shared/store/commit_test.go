@@ -210,9 +210,8 @@ func testCarriedSteps(t *testing.T, st *taskStore) {
 		t.Errorf("%d steps carried over, want %d", got, steps-1)
 	}
 	loaded := loaded(t, st, ref)
-	if got := len(loaded.StepsOf(loaded.Execution())); got != steps-1 {
-		t.Errorf("%d steps carried over in the table, want %d", got, steps-1)
-	}
+	got := len(loaded.StepsOf(loaded.Execution()))
+	expect.That(t, got == steps-1, "%d steps carried over in the table, want %d", got, steps-1)
 }
 
 func testTooManyActions(t *testing.T, st *taskStore) {

@@ -78,10 +78,8 @@ func testExamples(t *testing.T, w *contestWorld) {
 		round           int
 	}{{published, "team-001", 2}, {published, "team-009", 1}, {contest.NewID(), "team-001", 1}, {"#", "team-001",
 		1}, {published, "team-001", 0}} {
-		if r, m, err := w.LoadRoundHistory(t.Context(), contestTenant, none.execution, none.team, none.round); r != nil ||
-			m == nil || len(m) != 0 || err != nil {
-			t.Errorf("%+v: %v %v %v", none, r, m, err)
-		}
+		r, m, err := w.LoadRoundHistory(t.Context(), contestTenant, none.execution, none.team, none.round)
+		expect.That(t, r == nil && m != nil && len(m) == 0 && err == nil, "%+v: %v %v %v", none, r, m, err)
 	}
 	board := expect.Value(w.Board(t.Context(), contestTenant, store.ContestFilter{}, "", 0))(t)
 	expect.That(t, len(board.Items) == 2 && board.Items[0].TeamName == "Alpha Team" && board.Items[0].RoundNumber == 1 &&
@@ -191,9 +189,8 @@ func testSettle(t *testing.T, w *contestWorld) {
 	expect.Value(w.Enter(t.Context(), a, 1))(t)
 	expect.Value(w.Enter(t.Context(), a, 2))(t)
 	w.save(t, id, "scored", 1, 0.8)
-	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); over {
-		t.Error("over before the end")
-	}
+	over := expect.Value(w.Over(t.Context(), ref, 1))(t)
+	expect.That(t, !over, "over before the end")
 	if _, err := w.Settle(t.Context(), ref, 2); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Errorf("settled by a run that is not the contest's: %v", err)
 	}
@@ -250,10 +247,8 @@ func testTurns(t *testing.T, w *contestWorld) {
 	expect.Is(t, expect.Value(w.Spent(t.Context(), team.Ref()))(t), 13, "spent")
 	expect.That(t, team.Used().Cost == 13 && len(team.Uses) == 4 && team.Uses[0].ChargedTo == "task", "%+v", team.Used())
 	expect.Value(w.End(t.Context(), team.Ref(), contest.BudgetExhausted, contest.ReasonBudget, ""))(t)
-	if a := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t); a.Contest.Usage.Cost != 13 ||
-		a.Contest.Usage.Calls != 4 {
-		t.Errorf("%+v", a.Contest.Usage)
-	}
+	a := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
+	expect.That(t, a.Contest.Usage.Cost == 13 && a.Contest.Usage.Calls == 4, "%+v", a.Contest.Usage)
 }
 
 func testTenants(t *testing.T, w *contestWorld) {

@@ -125,9 +125,8 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	expect.NoError(t, st.PutFacts(t.Context(), facts))
 	want := tenancy.FoldFacts(of, tenancy.DayOf(day), facts)
 	expect.Same(t, []tenancy.DailySum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}))(t))
-	if n := len(rows(t, st, "FACT#"+of+"#"+want.Day)); n != 2 {
-		t.Errorf("%d rows for two tasks", n)
-	}
+	n := len(rows(t, st, "FACT#"+of+"#"+want.Day))
+	expect.That(t, n == 2, "%d rows for two tasks", n)
 }
 
 func testSumsOfATenant(t *testing.T, st *taskStore) {
@@ -143,9 +142,8 @@ func testSumsOfATenant(t *testing.T, st *taskStore) {
 	if err := st.PutFacts(t.Context(), []tenancy.DailyFact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
 		t.Errorf("%v", err)
 	}
-	if _, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"}); err == nil {
-		t.Error("another's key was read")
-	}
+	_, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"})
+	expect.That(t, err != nil, "another's key was read")
 }
 
 const hourOfAt = "2026-04-18T14"
@@ -220,9 +218,8 @@ func testNoPlace(t *testing.T, other *taskStore) {
 			expect.That(t, e != nil && e.As == task.TaskRefused && e.Detail == "1", "%+v", e)
 			n := countAudit(t, st, second, task.AuditTaskRefused)
 			expect.That(t, n == 1, "%d audit entries", n)
-			if open, _ := places(t, st, second, "*"); open != 1 {
-				t.Errorf("%d open", open)
-			}
+			open, _ := places(t, st, second, "*")
+			expect.That(t, open == 1, "%d open", open)
 		})
 	}
 }

@@ -190,9 +190,8 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 		err := cancelAndReject(t, st, first, second, func() { decided(t, st, second, approvePrompt) })
 		late := aggregate.ErrDecided{}
 		expect.That(t, errors.As(err, &late) && late.Status == string(aggregate.Approved), "%v", err)
-		if a := loaded(t, st, first); a.Head.Ended != nil {
-			t.Errorf("the other one ended %+v", a.Head.Ended)
-		}
+		a := loaded(t, st, first)
+		expect.That(t, a.Head.Ended == nil, "the other one ended %+v", a.Head.Ended)
 	})
 	t.Run("an answer that was lost counts, and once", func(t *testing.T) {
 		first, second := waitingPrompt(t, st, 40), waitingPrompt(t, st, 41)
@@ -205,10 +204,9 @@ func testDecideBoth(t *testing.T, st *taskStore) {
 		first, second := waitingPrompt(t, st, 50), waitingPrompt(t, st, 51)
 		err := cancelAndReject(t, st.over(unreachable{}, oneTry), first, second, func() {})
 		expect.That(t, err != nil, "it counts as done")
-		if a, b := loaded(t, st, first), loaded(t, st, second); a.Head.Ended != nil ||
-			b.Prompt().Status != aggregate.PendingApproval {
-			t.Errorf("ended %v, prompt %s", a.Head.Ended, b.Prompt().Status)
-		}
+		a, b := loaded(t, st, first), loaded(t, st, second)
+		expect.That(t, a.Head.Ended == nil && b.Prompt().Status == aggregate.PendingApproval, "ended %v, prompt %s",
+			a.Head.Ended, b.Prompt().Status)
 	})
 	st.parts(t, []part{
 		{"both give their places back", testBothGivePlacesBack},
@@ -283,10 +281,9 @@ func testOneChangeOfTwo(t *testing.T, st *taskStore) {
 		y, err = rejectPrompt(b)
 		return x, y, err
 	})
-	if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 3 ||
-		b.Prompt().Status != aggregate.Rejected {
-		t.Errorf("%v, rev %d, prompt %s", err, a.Head.Rev, b.Prompt().Status)
-	}
+	a, b := loaded(t, st, first), loaded(t, st, second)
+	expect.That(t, err == nil && a.Head.Rev == 3 && b.Prompt().Status == aggregate.Rejected, "%v, rev %d, prompt %s", err,
+		a.Head.Rev, b.Prompt().Status)
 }
 
 // cancelAndReject cancels the first task and rejects the second's prompt in one transaction. meanwhile runs after the

@@ -284,7 +284,6 @@ func testOrganizations(t *testing.T, st *taskStore) {
 	found("E0ELSE", second.ID+" U0OTHER")
 	note(first.ID, "", "U0NEW") // it left
 	found("E0ORG")
-	if is := expect.Value(st.Tenant(t.Context(), first.ID))(t); is.Name != first.Name || is.Rev != first.Rev {
-		t.Errorf("%+v became %+v", first, is)
-	}
+	is := expect.Value(st.Tenant(t.Context(), first.ID))(t)
+	expect.That(t, is.Name == first.Name && is.Rev == first.Rev, "%+v became %+v", first, is)
 }

@@ -250,13 +250,11 @@ func testShownByCard(t *testing.T, st *taskStore) {
 	}
 	for i, want := range []int{1, 0, 0, 0, 1, 1, 1, 1} {
 		expect.NoError(t, steps[i]())
-		if a := loaded(t, st, ref); a.Head.ShownRev != want {
-			t.Errorf("after %d steps shown %d, want %d", i+1, a.Head.ShownRev, want)
-		}
+		a := loaded(t, st, ref)
+		expect.That(t, a.Head.ShownRev == want, "after %d steps shown %d, want %d", i+1, a.Head.ShownRev, want)
 	}
-	if a := decided(t, st, ref, cancel); a.Head.ShownRev != 1 || a.Head.Rev != 2 {
-		t.Errorf("shown %d of %d once it moved", a.Head.ShownRev, a.Head.Rev)
-	}
+	a := decided(t, st, ref, cancel)
+	expect.That(t, a.Head.ShownRev == 1 && a.Head.Rev == 2, "shown %d of %d once it moved", a.Head.ShownRev, a.Head.Rev)
 }
 
 func testPlaceInLine(t *testing.T, st *taskStore, ref aggregate.Ref) {
@@ -268,9 +266,8 @@ func testPlaceInLine(t *testing.T, st *taskStore, ref aggregate.Ref) {
 		due bool
 	}{{soon, false}, {far, true}} {
 		expect.NoError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
-		if h := headOf(t, st, ref); h.DrawAt == nil || !h.DrawAt.Equal(place.at) || place.due != h.DueAt.Equal(place.at) {
-			t.Errorf("%+v", h)
-		}
+		h := headOf(t, st, ref)
+		expect.That(t, h.DrawAt != nil && h.DrawAt.Equal(place.at) && place.due == h.DueAt.Equal(place.at), "%+v", h)
 	}
 	expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
 	if h := headOf(t, st, ref); h.DrawAt != nil {

@@ -195,10 +195,8 @@ func TestAListSaysWhoAskedAndKeepsWhatIsWanted(t *testing.T) {
 			t.Errorf("%s: there is a next page", name)
 		}
 	}
-	if got, next := list(task.Filter{}, 2, func(x store.ListedTask) bool { return x.Title == "first" }); len(got) != 0 ||
-		next == "" {
-		t.Errorf("of the two newest: %q, next %q", got, next)
-	}
+	got, next := list(task.Filter{}, 2, func(x store.ListedTask) bool { return x.Title == "first" })
+	expect.That(t, len(got) == 0 && next != "", "of the two newest: %q, next %q", got, next)
 	titles := expect.Value(s.Titled(t.Context(), first.Tenant, first.ID, third.ID, "01NONE", "#"))(t)
 	expect.That(t, len(titles) == 2 && titles[third.ID].Title == "third" && titles[third.ID].Requester() == "U0ONE",
 		"%+v", titles)
@@ -256,11 +254,8 @@ func testRetries(t *testing.T, w *contestWorld, server *storetest.Server) {
 		expect.That(t, err != nil && !errors.As(err, new(*contest.DatabaseWriteError)), "%s: %v", name, err)
 	}
 	expect.That(t, len(waited) == 0, "what can't be written was tried again: %v", waited)
-	if _, err := x.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "b"),
-		played(id, "b", 1, 0.5)); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("a team that is not there: %v", err)
-	}
-	if team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t); len(team.Rounds) != 1 {
-		t.Errorf("%d rounds", len(team.Rounds))
-	}
+	_, err := x.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "b"), played(id, "b", 1, 0.5))
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "a team that is not there: %v", err)
+	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
+	expect.That(t, len(team.Rounds) == 1, "%d rounds", len(team.Rounds))
 }

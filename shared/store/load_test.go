@@ -127,9 +127,8 @@ func testPastItsTime(t *testing.T, st *taskStore, ref aggregate.Ref) {
 		t.Errorf("%d cards, want none", len(a.Cards))
 	}
 	change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Second).Unix())
-	if a := loaded(t, st, ref); len(a.Cards) != 1 {
-		t.Errorf("%d cards, want the one that is not past its time", len(a.Cards))
-	}
+	a := loaded(t, st, ref)
+	expect.That(t, len(a.Cards) == 1, "%d cards, want the one that is not past its time", len(a.Cards))
 }
 
 const (
@@ -292,9 +291,8 @@ func testHead(t *testing.T, st *taskStore) {
 			field.SetZero()
 		}
 	}
-	if diff := cmp.Diff(bare, committed(a, bare).Head, ignored()); diff != "" {
-		t.Error("a member of the head was not taken away:", diff)
-	}
+	diff := cmp.Diff(bare, committed(a, bare).Head, ignored())
+	expect.That(t, diff == "", "a member of the head was not taken away: %v", diff)
 }
 
 // members returns a head's fields by name, including those of the embedded root.

@@ -59,9 +59,8 @@ func testPaceInAnyWindow(t *testing.T, st *taskStore) {
 		expect.That(t, looks.Until.Equal(want) || c.wantUntil == 0 && looks.Until.IsZero(),
 			"after %v with %d to spare: %v", c.after, c.spare, looks.Until)
 	}
-	if until := take(t, st, b, 0, at().Add(10*time.Second)); !until.IsZero() {
-		t.Errorf("waits until %v", until)
-	}
+	until := take(t, st, b, 0, at().Add(10*time.Second))
+	expect.That(t, until.IsZero(), "waits until %v", until)
 }
 
 func testPaceOfOne(t *testing.T, st *taskStore) {
@@ -81,9 +80,8 @@ func testPaceLeavesSpare(t *testing.T, st *taskStore) {
 	if until := take(t, st, b, 3, at().Add(time.Second)); !until.Equal(at().Add(10 * time.Second)) {
 		t.Errorf("three of four were to be left: %v", until)
 	}
-	if until := take(t, st, b, 0, at().Add(time.Second)); !until.IsZero() {
-		t.Errorf("who needs none left waits until %v", until)
-	}
+	until := take(t, st, b, 0, at().Add(time.Second))
+	expect.That(t, until.IsZero(), "who needs none left waits until %v", until)
 }
 
 func testPaceHeld(t *testing.T, st *taskStore) {
@@ -94,9 +92,8 @@ func testPaceHeld(t *testing.T, st *taskStore) {
 	if until := take(t, st, b, 0, at().Add(20*time.Second)); !until.Equal(at().Add(30 * time.Second)) {
 		t.Errorf("held until %v", until)
 	}
-	if until := take(t, st, b, 0, at().Add(30*time.Second)); !until.IsZero() {
-		t.Errorf("waits until %v", until)
-	}
+	until := take(t, st, b, 0, at().Add(30*time.Second))
+	expect.That(t, until.IsZero(), "waits until %v", until)
 }
 
 func testSilence(t *testing.T, st *taskStore) {
@@ -120,9 +117,8 @@ func testSilence(t *testing.T, st *taskStore) {
 	until := take(t, st, records.Probes("T1", time.Minute), 0, at().Add(150*time.Second))
 	expect.That(t, until.Equal(at().Add(3*time.Minute)), "the next call may be at %v", until)
 	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
-	if got := since(at().Add(3 * time.Minute)); !got.IsZero() {
-		t.Errorf("it answers, and yet it is silent since %v", got)
-	}
+	got := since(at().Add(3 * time.Minute))
+	expect.That(t, got.IsZero(), "it answers, and yet it is silent since %v", got)
 }
 
 func testPaceAtOnce(t *testing.T, st *taskStore) {

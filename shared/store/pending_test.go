@@ -139,9 +139,8 @@ func testKindsWait(t *testing.T, st *taskStore, refs []aggregate.Ref) {
 	if got := kinds[refs[0].ID]; got.Kind != task.CardProcess || got.Version != 1 {
 		t.Errorf("%+v, want a process", got)
 	}
-	if got := kinds[refs[3].ID]; got.Kind != task.CardStep || got.StepID != "step-1" {
-		t.Errorf("%+v, want a step", got)
-	}
+	got := kinds[refs[3].ID]
+	expect.That(t, got.Kind == task.CardStep && got.StepID == "step-1", "%+v, want a step", got)
 }
 
 const owing = "U0OWES"

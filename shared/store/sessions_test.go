@@ -107,10 +107,8 @@ func testIngress(t *testing.T, w *world) {
 	expect.Fails(t, w.tell(t, root, "hello"), store.ErrExists, "the first one told again")
 	c := expect.Value(conversation.Tell(conversation.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100",
 		TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
-	if err := w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")),
-		c); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("a thread without a session: %v", err)
-	}
+	err := w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")), c)
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "a thread without a session: %v", err)
 	a := w.load(t)
 	expect.That(t, len(a.Inbox) == 2 && a.Head.Rev == 2 && a.Conversation.Opener == "U1" && len(w.said(t)) == 2,
 		"%+v, %d wait, %v", a.Head, len(a.Inbox), w.said(t))

@@ -142,9 +142,8 @@ func testSlugMovesAlone(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 		if _, err := st.SaveAgent(t.Context(), known, "agent_1", "env_1", at()); err != nil {
 			t.Error(err)
 		}
-		if err := st.NameTenant(t.Context(), known, "株式会社リンギ", at()); err != nil {
-			t.Error(err)
-		}
+		err := st.NameTenant(t.Context(), known, "株式会社リンギ", at())
+		expect.That(t, err == nil, "%v", err)
 	}}
 	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
 	x.Slug = "ringi"

@@ -198,19 +198,16 @@ func testEndedIntegrations(t *testing.T, st *taskStore) {
 			Provider: provider}.Fresh("sealed", "{}"), approver(), first))(t)
 	}
 	for want := range 2 { // the second time it is already done
-		if n, err := st.EndIntegrations(t.Context(), tenant, tenancy.TokensRevoked, first.Add(time.Hour),
-			first); err != nil || n != 1-want {
-			t.Errorf("ended %d, %v", n, err)
-		}
+		n, err := st.EndIntegrations(t.Context(), tenant, tenancy.TokensRevoked, first.Add(time.Hour), first)
+		expect.That(t, err == nil && n == 1-want, "ended %d, %v", n, err)
 	}
 
 	var everybody sync.WaitGroup
 	for range 5 {
 		everybody.Go(func() {
-			if _, err := st.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, first.Add(4*time.Hour),
-				first.Add(4*time.Hour)); err != nil {
-				t.Error(err)
-			}
+			_, err := st.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, first.Add(4*time.Hour),
+				first.Add(4*time.Hour))
+			expect.That(t, err == nil, "%v", err)
 		})
 	}
 	everybody.Wait()
@@ -227,10 +224,8 @@ func testEndedIntegrations(t *testing.T, st *taskStore) {
 	}, ended); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := st.EndIntegrations(t.Context(), "a#b", tenancy.AppUninstalled, first, first); !errors.Is(err,
-		aggregate.ErrNotFound) {
-		t.Errorf("a tenant that reaches into another key: %v", err)
-	}
+	_, err := st.EndIntegrations(t.Context(), "a#b", tenancy.AppUninstalled, first, first)
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "a tenant that reaches into another key: %v", err)
 }
 
 func testAgents(t *testing.T, st *taskStore) {
@@ -265,10 +260,9 @@ func testUsage(t *testing.T, st *taskStore) {
 	pay := func(u aggregate.Usage, decide func(a *task.Aggregate) (aggregate.Change, error)) {
 		t.Helper()
 		after := expect.Value(st.Decide(t.Context(), ref, task.Charge(u, at(), decide)))(t)
-		if diff := cmp.Diff(load(), after, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".DueAt" },
-			cmp.Ignore())); diff != "" {
-			t.Error("what was loaded is not what was committed:", diff)
-		}
+		diff := cmp.Diff(load(), after, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".DueAt" },
+			cmp.Ignore()))
+		expect.That(t, diff == "", "what was loaded is not what was committed: %v", diff)
 	}
 	used := func(id string) aggregate.Usage {
 		return aggregate.Usage{
@@ -289,9 +283,8 @@ func testUsage(t *testing.T, st *taskStore) {
 	want := used("2")
 	expect.Same(t, &want, a.Task.Usage)
 	sum := aggregate.Usage{Calls: 2, Input: 2 << 40, Output: 4, Cached: 6, MS: 10, Cost: 7_000_000, Unpriced: 2}
-	if diff := cmp.Diff(&sum, a.Used()); diff != "" || len(a.Uses) != 2 || a.Uses[1].Made != "TASK" {
-		t.Errorf("%s in %d rows", diff, len(a.Uses))
-	}
+	diff := cmp.Diff(&sum, a.Used())
+	expect.That(t, diff == "" && len(a.Uses) == 2 && a.Uses[1].Made == "TASK", "%s in %d rows", diff, len(a.Uses))
 	expect.Same(t, a.Uses, expect.Value(st.Uses(t.Context(), ref))(t))
 	testSpent(t, st, ref, used("2"))
 	none := expect.Value(st.Uses(t.Context(), task.RefOf(ref.Tenant, aggregate.NewID())))(t)

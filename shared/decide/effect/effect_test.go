@@ -61,9 +61,8 @@ func testOneName(t *testing.T, w *pipelinetest.World) {
 	}
 	w.Token()
 	w.Later(time.Minute)
-	if n := run(t, w, true); n != 0 {
-		t.Errorf("%d repairs of a run that is open", n)
-	}
+	n := run(t, w, true)
+	expect.That(t, n == 0, "%d repairs of a run that is open", n)
 	expect.Is(t, w.Status(1), sfntypes.ExecutionStatusRunning, "the run")
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
@@ -224,9 +223,8 @@ func testWaiting(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%d repairs, %d waits", n, len(w.Load().Waits))
 	}
 	w.Stop(1)
-	if n := run(t, w, true); n != 0 || w.Load().Head.Run != 1 {
-		t.Errorf("%d repairs: the decision will start the next run", n)
-	}
+	n := run(t, w, true)
+	expect.That(t, n == 0 && w.Load().Head.Run == 1, "%d repairs: the decision will start the next run", n)
 }
 
 func testRefusals(t *testing.T, w *pipelinetest.World) {

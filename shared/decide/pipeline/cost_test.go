@@ -132,9 +132,8 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 			next, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, tt.f,
 				aggregate.USD(tt.limit), w.Now())
 			expect.That(t, next.State == tt.state && errors.Is(err, tt.err), "%s: %+v, %v", name, next, err)
-			if a := spent(t, w, 3.5); (a.Head.Ended != nil) != (tt.state == task.StateFinish) {
-				t.Errorf("%s: ended %+v", name, a.Head.Ended)
-			}
+			a := spent(t, w, 3.5)
+			expect.That(t, (a.Head.Ended != nil) == (tt.state == task.StateFinish), "%s: ended %+v", name, a.Head.Ended)
 		}
 	})
 	t.Run("by one that failed after its run was superseded", func(t *testing.T) {
@@ -192,9 +191,8 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 			w.PaidAlone(err)
 		}
 		w.Transport.ClearFaults()
-		if next, err := paid(w, bill("2", 0.25), 3); err != nil || next.State != task.StateDraftPrompt {
-			t.Errorf("the next try: %+v, %v", next, err)
-		}
+		next, err := paid(w, bill("2", 0.25), 3)
+		expect.That(t, err == nil && next.State == task.StateDraftPrompt, "the next try: %+v, %v", next, err)
 		spent(t, w, 0.50)
 	})
 	t.Run("nor can that it failed", func(t *testing.T) {

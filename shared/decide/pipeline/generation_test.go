@@ -113,9 +113,8 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		if next := asks(); next.State != task.StatePause {
 			t.Errorf("after three hours without room: %+v, parked %+v", next, w.Load().Head.Parked)
 		}
-		if next := asks(); next.State != task.StateFail {
-			t.Errorf("a vendor has more than its hour: %+v", next)
-		}
+		next := asks()
+		expect.That(t, next.State == task.StateFail, "a vendor has more than its hour: %+v", next)
 	})
 	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {
 		w := server.World(t)
@@ -267,7 +266,7 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 			expect.That(t, !strings.Contains(bare.Message, secret) && strings.HasSuffix(bare.Message, "Request request-1.") &&
 				len(bare.StackTrace) == 0, "message %q, trace %v", bare.Message, bare.StackTrace)
 			expect.That(t, !strings.Contains(tt.name, "panic") || !strings.Contains(log.String(), secret) &&
-				strings.Contains(log.String(), "edge_test.go"), "the log has not just where it happened: %s", log.String())
+				strings.Contains(log.String(), "generation_test.go"), "the log has not just where it happened: %s", log.String())
 		})
 	}
 }

@@ -192,10 +192,9 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 		}
 	}
 	for _, rule := range []agent.Rule{agent.RuleAutoStar, agent.RuleAutoOption} {
-		if limit := (agent.Fault{Field: "argv", Rule: rule}).Limit(); limit == "" || rule == agent.RuleAutoStar &&
-			!strings.Contains(limit, "go test, go vet") {
-			t.Errorf("%s: %q", rule, limit)
-		}
+		limit := (agent.Fault{Field: "argv", Rule: rule}).Limit()
+		expect.That(t, limit != "" && (rule != agent.RuleAutoStar || strings.Contains(limit, "go test, go vet")), "%s: %q",
+			rule, limit)
 	}
 }
 

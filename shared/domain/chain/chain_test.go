@@ -225,10 +225,8 @@ func TestRowsBehindTheHeadAreNamed(t *testing.T) {
 		!slices.Equal(got.Behind, []string{young.Key}) {
 		t.Errorf("%+v", got)
 	}
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed},
-		later().Add(Unkept+time.Second)); !slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}) {
-		t.Errorf("later: %+v", got)
-	}
+	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept+time.Second))
+	expect.That(t, slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}), "later: %+v", got)
 }
 
 func TestNoTwoRowsShareAKey(t *testing.T) {
@@ -311,8 +309,7 @@ func TestAnEarlierKeysLinksCount(t *testing.T) {
 		t.Errorf("all by the first: %+v", got)
 	}
 	l.links[2] = by
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed},
-		later()).Findings; !slices.Contains(got, Finding{Forged, "head"}) {
-		t.Errorf("a head of the first over a link of the second: %+v", got)
-	}
+	got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings
+	expect.That(t, slices.Contains(got, Finding{Forged, "head"}), "a head of the first over a link of the second: %+v",
+		got)
 }

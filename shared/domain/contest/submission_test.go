@@ -150,9 +150,8 @@ func TestAScoreOutsideOfItsRangeIsRefusedInTheseWords(t *testing.T) {
 	for score, said := range map[float64]string{1.5: "1.5", 2: "2.0", -0.1: "-0.1", 1.0000001: "1.0000001",
 		math.NaN(): "nan", math.Inf(1): "inf", math.Inf(-1): "-inf", 1e22: "1e+22", -1e-9: "-1e-09"} {
 		want := "evaluation_score must be between 0.0 and 1.0, got " + said + ". This violates the contract specification."
-		if err := contest.CheckScore(score); err == nil || err.Error() != want {
-			t.Errorf("%v: %v", score, err)
-		}
+		err := contest.CheckScore(score)
+		expect.That(t, err != nil && err.Error() == want, "%v: %v", score, err)
 		expect.That(t, (contest.RoundResult{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1,
 			SubmissionContent: "x", CompletedAt: at, EvaluationScore: score}).Check() != nil,
 			"a result with %v is written", score)

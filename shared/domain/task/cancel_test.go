@@ -154,9 +154,8 @@ func TestNoGateOpensForNobody(t *testing.T) {
 	s.parkedForNobody("the steps")
 	s.settings.Approvers.Usergroups = []string{"S1"} // only Slack knows the group's members
 	s.do(s.retryGeneration, s.finishProcess)
-	if a := s.load(); a.Head.Parked != nil || a.WaitingTerms() == nil {
-		t.Errorf("parked %+v", a.Head.Parked)
-	}
+	a := s.load()
+	expect.That(t, a.Head.Parked == nil && a.WaitingTerms() != nil, "parked %+v", a.Head.Parked)
 }
 
 // A retry that finds no possible approver asks no model, and does not count.

@@ -70,10 +70,9 @@ func TestAMessageBecomesAReasonByChoice(t *testing.T) {
 	s.refused(asReason(s, guest), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
 	s.do(asReason(s, person(suzuki)))
 	a := s.load()
-	if e := a.Head.Ended; e == nil || e.As != TaskAnswered || e.By != suzuki || e.Reason != ReasonBecameReason ||
-		a.Head.Run != 1 {
-		t.Errorf("%+v", a.Head)
-	}
+	e := a.Head.Ended
+	expect.That(t, e != nil && e.As == TaskAnswered && e.By == suzuki && e.Reason == ReasonBecameReason &&
+		a.Head.Run == 1, "%+v", a.Head)
 	s.nothing(asReason(s, person(suzuki)))
 	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
 	expect.That(t, s.audit[len(s.audit)-1].Action == AuditRequestChosen, "%+v", s.audit)

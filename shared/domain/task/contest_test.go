@@ -163,9 +163,8 @@ func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 	}
 	s.do(s.contestEnds)
 	a = s.drawn()
-	if e := a.Effects(s.now); len(e.Tell) != 0 || a.DueAt(s.now) != nil || e.Run != nil {
-		t.Errorf("it is over, and not left alone: %+v", e)
-	}
+	e := a.Effects(s.now)
+	expect.That(t, len(e.Tell) == 0 && a.DueAt(s.now) == nil && e.Run == nil, "it is over, and not left alone: %+v", e)
 	expect.Is(t, a.Spent(), 700, "the task cost")
 }
 
@@ -283,9 +282,8 @@ func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 			for _, d := range decide(s) {
 				if _, waits := s.load().OpenGate(); waits {
 					s.nothing(stop)
-					if p := s.load().Prompt(); p.CostLimit != limit {
-						t.Errorf("version %d does not say it: %s", p.Version, p.CostLimit)
-					}
+					p := s.load().Prompt()
+					expect.That(t, p.CostLimit == limit, "version %d does not say it: %s", p.Version, p.CostLimit)
 				}
 				s.do(d)
 			}
@@ -295,9 +293,8 @@ func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 		})
 	}
 	expect.That(t, finished(t, false).do(stop).head.Ended != nil, "nobody judges it, and it goes on")
-	if p := contested(t).load().Prompt(); p.CostLimit != 0 {
-		t.Errorf("without a limit it says %s", p.CostLimit)
-	}
+	p := contested(t).load().Prompt()
+	expect.That(t, p.CostLimit == 0, "without a limit it says %s", p.CostLimit)
 }
 
 func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {

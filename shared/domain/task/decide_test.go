@@ -236,10 +236,9 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)
 	s.nothing(asSystem)
 	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
-	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem ||
-		last.ActorID != "" {
-		t.Errorf("recorded %+v", last)
-	}
+	last := s.audit[len(s.audit)-1]
+	expect.That(t, last.Action == AuditPromptApproved && last.ActorType == aggregate.ActorSystem && last.ActorID == "",
+		"recorded %+v", last)
 }
 
 func TestADecisionForgivesRestarts(t *testing.T) {

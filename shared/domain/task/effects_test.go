@@ -109,9 +109,8 @@ func TestARunIsStartedWithTheSameNameAndBytesEachTime(t *testing.T) {
 func TestNoRunIsStartedDuringAPause(t *testing.T) {
 	s := begin(t)
 	s.do(s.pause)
-	if e := s.load().Effects(s.now); e.Run != nil {
-		t.Errorf("started %+v", e.Run)
-	}
+	e := s.load().Effects(s.now)
+	expect.That(t, e.Run == nil, "started %+v", e.Run)
 	a := s.drawn()
 	isDue(t, a, s.now, *s.head.PausedUntil)
 	s.now = *s.head.PausedUntil

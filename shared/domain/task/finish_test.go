@@ -72,10 +72,9 @@ func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
 	for i, e := range all {
 		expect.Must(t, e.Attempt == i+1, "attempt %d is read in place %d", e.Attempt, i+1)
 	}
-	if last := s.load().Execution(); last.Attempt != MaxAttempts ||
-		ExecutionKey(1, MaxAttempts) <= ExecutionKey(1, MaxAttempts-1) {
-		t.Errorf("the newest is attempt %d", last.Attempt)
-	}
+	last := s.load().Execution()
+	expect.That(t, last.Attempt == MaxAttempts && ExecutionKey(1, MaxAttempts) > ExecutionKey(1, MaxAttempts-1),
+		"the newest is attempt %d", last.Attempt)
 }
 
 // failedOverAWrite returns a failed attempt with a write still in flight. The row is set by hand, because no commit
@@ -99,10 +98,9 @@ func TestARetryNeverOvertakesACall(t *testing.T) {
 	c, err := s.try(s.retry)
 	expect.Must(t, err == nil && errors.Is(c.Then, aggregate.ErrUncovered), "then %v, %v", c.Then, err)
 	a := s.load()
-	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown ||
-		a.Execution().Results[1].Status != StepUnknown {
-		t.Errorf("attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
-	}
+	expect.That(t, a.Execution().Attempt == 1 && a.Head.Ended != nil && a.Steps[1].Status == StepUnknown &&
+		a.Execution().Results[1].Status == StepUnknown,
+		"attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
 	s.do(s.retry) // now the person has seen it
 	expect.Is(t, s.load().Execution().Attempt, 2, "attempt")
 }
@@ -135,9 +133,8 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 		t.Errorf("the second attempt has %+v", got)
 	}
 	s.do(s.start, s.claim, s.finish(done), s.complete)
-	if got := s.load().Execution().Results; len(got) != 3 || !got[1].Reused {
-		t.Errorf("results %+v", got)
-	}
+	got := s.load().Execution().Results
+	expect.That(t, len(got) == 3 && got[1].Reused, "results %+v", got)
 }
 
 // If a write of a failed attempt completes late, the next attempt does not repeat it, unless it has already begun the
@@ -205,11 +202,9 @@ func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 	}
 	s.do(s.fail)
 	last := s.audit[len(s.audit)-1]
-	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 ||
-		!strings.Contains(string(last.Details), want) || !strings.Contains(string(last.Details), `"ends":{},`) ||
-		!strings.Contains(string(last.Details), `"writes":{}`) {
-		t.Errorf("%v are reused, the entry says %s", reused, last.Details)
-	}
+	expect.That(t, len(reused) != 0 && strings.Contains(string(last.Details),
+		(`"reused":["`+strings.Join(reused, `","`)+`"]`)) && strings.Contains(string(last.Details), `"ends":{},`) &&
+		strings.Contains(string(last.Details), `"writes":{}`), "%v are reused, the entry says %s", reused, last.Details)
 }
 
 func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
@@ -224,10 +219,9 @@ func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
 		s := running(t)
 		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
 		s.do(s.failAs(why, "detail"))
-		if e := s.load().Execution(); e.Error != ReasonToolUnknown || e.ErrorDetail != "" ||
-			s.head.Ended.Reason != ReasonToolUnknown {
-			t.Errorf("%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
-		}
+		e := s.load().Execution()
+		expect.That(t, e.Error == ReasonToolUnknown && e.ErrorDetail == "" && s.head.Ended.Reason == ReasonToolUnknown,
+			"%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
 	}
 }
 

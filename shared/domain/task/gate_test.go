@@ -141,9 +141,7 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 				expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "hash %q: %v", hash, refused)
 			}
 			expect.Fails(t, approve("01OTHER", ""), aggregate.ErrNotFound, "no such gate")
-			if err := approve(id, a.AskedHash(id)); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, approve(id, a.AskedHash(id)))
 		})
 	}
 }

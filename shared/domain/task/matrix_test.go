@@ -267,9 +267,8 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 				return !strings.HasPrefix(n.Name.Name, "move")
 			case *ast.AssignStmt:
 				for _, to := range n.Lhs {
-					if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == "Status" {
-						t.Errorf("%s writes a status", fset.Position(n.Pos()))
-					}
+					s, ok := to.(*ast.SelectorExpr)
+					expect.That(t, !ok || s.Sel.Name != "Status", "%s writes a status", fset.Position(n.Pos()))
 				}
 			case *ast.CompositeLit:
 				kind, ok := n.Type.(*ast.Ident)

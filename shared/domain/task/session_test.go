@@ -123,9 +123,8 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 		t.Errorf("since %v", at)
 	}
 	pause(time.Time{})
-	if at := s.load().SessionLease(s.load().Execution()).Failing; at != nil {
-		t.Errorf("still since %v", at)
-	}
+	at := s.load().SessionLease(s.load().Execution()).Failing
+	expect.That(t, at == nil, "still since %v", at)
 }
 
 // A run's history is limited.
@@ -206,9 +205,8 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	s.leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
 		return a.DeferClose(2, "mine", now.Add(5*time.Minute), now)
 	})
-	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds < 290 {
-		t.Errorf("%+v", n)
-	}
+	n := s.load().Next(s.now)
+	expect.That(t, n.State == StatePause && n.WaitSeconds >= 290, "%+v", n)
 	s.now = s.now.Add(5 * time.Minute)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now,

@@ -87,11 +87,6 @@ func TestWhatAnEntrySays(t *testing.T) {
 	}
 }
 
-func TestAPickOfAnotherDraftIsNoRejection(t *testing.T) {
-	f, ok := tenancy.FactOfEntry(entry(task.AuditPromptRejected, "prompt", `{"version":1,"picked":"swift"}`))
-	expect.That(t, !ok, "it counts as %+v", f)
-}
-
 func TestWhatIsNoFact(t *testing.T) {
 	system := entry(task.AuditPromptApproved, "prompt", asked)
 	system.ActorType, system.ActorID = aggregate.ActorSystem, ""
@@ -99,6 +94,7 @@ func TestWhatIsNoFact(t *testing.T) {
 	settings.AggregateID = ""
 	for name, x := range map[string]aggregate.AuditEntry{
 		"an approval that asked nobody": system, "of no task": settings, "cancelled with its execution": entry(task.AuditTaskCancelled, "task", `{"execution":"01ROW"}`),
+		"a pick of another draft":      entry(task.AuditPromptRejected, "prompt", `{"version":1,"picked":"swift"}`),
 		"a start":                      entry(task.AuditExecutionStarted, "execution", "{}"),
 		"an action without any effect": entry("prompt.read", "prompt", "{}"),
 		"a stamp that settles nothing": entry(task.AuditProcessStamped, "process", routed),

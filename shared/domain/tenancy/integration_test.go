@@ -55,10 +55,9 @@ func TestWhatBecomesOfAnIntegrationIsRecorded(t *testing.T) {
 		})
 	}
 	connected.Credentials = "two"
-	if renewed, c, err := connected.Renew("I2", now); err != nil || len(c.Audit) != 0 ||
-		!renewed.ConnectedAt.Equal(before) || renewed.Rev != 2 {
-		t.Errorf("%+v, %v", renewed, err)
-	}
+	renewed, c, err := connected.Renew("I2", now)
+	expect.That(t, err == nil && len(c.Audit) == 0 && renewed.ConnectedAt.Equal(before) && renewed.Rev == 2, "%+v, %v",
+		renewed, err)
 }
 
 func TestSlackEndsWhatWasConnectedBefore(t *testing.T) {

@@ -79,10 +79,9 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			test.set(&x)
 			saved, c, err := x.Save(was, test.owner, "S2", test.by, now)
 			expect.Must(t, fieldOf(err) == test.wrong, "%v, want %q", err, test.wrong)
-			if diff := cmp.Diff(test.audit, details(c)); diff != "" || err == nil &&
-				(len(c.Writes) != test.writes || c.Redraw != test.redraw) {
-				t.Errorf("%d writes, redraw %v %s", len(c.Writes), c.Redraw, diff)
-			}
+			diff := cmp.Diff(test.audit, details(c))
+			expect.That(t, diff == "" && (err != nil || len(c.Writes) == test.writes && c.Redraw == test.redraw),
+				"%d writes, redraw %v %s", len(c.Writes), c.Redraw, diff)
 			if err != nil || test.writes == 0 {
 				return
 			}
@@ -122,9 +121,8 @@ func TestAFoundingIsTriedAgainWithWhatIsFree(t *testing.T) {
 			expect.That(t, !ok || row.Config.Slug == test.want && row.Rev == 1 && row.ID == "S1", "%+v", row)
 		})
 	}
-	if _, _, err := (Founding{Tenant: Tenant{ID: "T1", Slug: "Not A Slug"}}).Change("S1", now); fieldOf(err) != "slug" {
-		t.Error(err)
-	}
+	_, _, err := (Founding{Tenant: Tenant{ID: "T1", Slug: "Not A Slug"}}).Change("S1", now)
+	expect.That(t, fieldOf(err) == "slug", "%v", err)
 }
 
 func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
@@ -149,10 +147,9 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 			x := known
 			test.set(&x)
 			c, err := x.Save(known, test.by, now)
-			if diff := cmp.Diff(test.audit, details(c)); diff != "" || fieldOf(err) != test.wrong ||
-				len(c.Writes) != len(test.audit) {
-				t.Errorf("%v, want %q, %d writes %s", err, test.wrong, len(c.Writes), diff)
-			}
+			diff := cmp.Diff(test.audit, details(c))
+			expect.That(t, diff == "" && fieldOf(err) == test.wrong && len(c.Writes) == len(test.audit),
+				"%v, want %q, %d writes %s", err, test.wrong, len(c.Writes), diff)
 			for _, w := range c.Writes {
 				want := map[string]any{"name": x.Name, "admins": x.Admins, "updated_at": now, "rev": 4}
 				expect.Same(t, want, w.Set)

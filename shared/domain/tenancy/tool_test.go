@@ -255,9 +255,8 @@ func sane(t *testing.T, model string, r rates) {
 func TestPricesAreExactDecimals(t *testing.T) {
 	for text, want := range map[string]rate{`"0.0375"`: 37_500, `"10"`: 10_000_000, `"22.50"`: 22_500_000, `"0.000001"`: 1} {
 		var r rate
-		if err := json.Unmarshal([]byte(text), &r); err != nil || r != want {
-			t.Errorf("%s: %d, %v", text, r, err)
-		}
+		err := json.Unmarshal([]byte(text), &r)
+		expect.That(t, err == nil && r == want, "%s: %d, %v", text, r, err)
 	}
 	for _, text := range []string{`3`, `"-1"`, `"1e3"`, `""`, `"1."`, `"0.1234567"`, `"12345"`, `null`} {
 		var r rate

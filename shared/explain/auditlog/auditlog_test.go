@@ -119,9 +119,8 @@ func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
 		err := tt.filter.Check()
 		expect.That(t, errors.As(err, &bad) == (tt.field != "") && bad.Field == tt.field, "%s: %v", name, err)
 	}
-	if _, err := auditlog.New("01X", "01T", "U1", "xlsx", auditlog.Filter{}, "ja", at()); err == nil {
-		t.Error("a form that there is not was taken")
-	}
+	_, err := auditlog.New("01X", "01T", "U1", "xlsx", auditlog.Filter{}, "ja", at())
+	expect.That(t, err != nil, "a form that there is not was taken")
 }
 
 func TestWhereAnExportStands(t *testing.T) {

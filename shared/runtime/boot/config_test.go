@@ -1,8 +1,10 @@
 package boot_test
 
 import (
-	"ringi/shared/runtime/boot"
 	"testing"
+
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/expect"
 )
 
 type environment struct {
@@ -21,8 +23,7 @@ func TestAnErrorNamesAllThatIsMissing(t *testing.T) {
 	}
 	t.Setenv("TABLE_NAME", "ringi")
 	t.Setenv("SLACK_PACE", "1")
-	if err := boot.Read(&e); err != nil || e.TableName != "ringi" || e.SlackSecretID != "slack" || e.SlackAPIURL != "" ||
-		e.Pace != "1" {
-		t.Errorf("%+v, %v", e, err)
-	}
+	err := boot.Read(&e)
+	expect.That(t, err == nil && e.TableName == "ringi" && e.SlackSecretID == "slack" && e.SlackAPIURL == "" &&
+		e.Pace == "1", "%+v, %v", e, err)
 }

@@ -169,9 +169,8 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	}
 	expect.Is(t, expect.Value(read())(t), size, "bytes")
 	size++
-	if n, err := read(); !errors.Is(err, outbound.ErrTooLarge) || n != outbound.MaxBody {
-		t.Errorf("%d bytes, %v", n, err)
-	}
+	n, err := read()
+	expect.That(t, errors.Is(err, outbound.ErrTooLarge) && n == outbound.MaxBody, "%d bytes, %v", n, err)
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {

@@ -93,9 +93,8 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 		t.Errorf("%s after %d readings", got, v.reads)
 	}
 	*now = now.Add(time.Minute)
-	if got := token(); got != "xoxb-new" || v.reads != 2 {
-		t.Errorf("%s after five minutes and %d readings", got, v.reads)
-	}
+	got := token()
+	expect.That(t, got == "xoxb-new" && v.reads == 2, "%s after five minutes and %d readings", got, v.reads)
 	v.value, v.err = nil, errors.New("down")
 	*now = now.Add(6 * time.Minute)
 	expect.Is(t, token(), "xoxb-new", "while it can't be read")
@@ -179,9 +178,8 @@ func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
 	}
 	v.hold(pasted)
 	*now = now.Add(10 * time.Second)
-	if key, err := s.SigningSecret(t.Context()); key != "sign-himitsu" || err != nil {
-		t.Error(err)
-	}
+	key, err := s.SigningSecret(t.Context())
+	expect.That(t, key == "sign-himitsu" && err == nil, "%v", err)
 }
 
 func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
@@ -192,9 +190,8 @@ func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
 	}
 	s, _ := environment(&vault{})
 	s.ID = ""
-	if _, _, err := s.Bot(t.Context()); err == nil || !strings.Contains(err.Error(), "SLACK_SECRET_ID") {
-		t.Error(err)
-	}
+	_, _, err := s.Bot(t.Context())
+	expect.That(t, err != nil && strings.Contains(err.Error(), "SLACK_SECRET_ID"), "%v", err)
 }
 
 func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {

@@ -130,9 +130,8 @@ func TestAWorkspaceWithoutATokenIsNeverCalledWithAnothers(t *testing.T) {
 	w.called(t, second, "users.info xoxb-2")
 	delete(w.rows, second) // disconnected; the cached token serves for a minute
 	w.now = w.now.Add(time.Minute)
-	if calls, err := w.ask(t, second); len(calls) != 0 || slackapi.Code(err) != slackapi.CodeNoToken {
-		t.Errorf("%q, %v", calls, err)
-	}
+	calls, err := w.ask(t, second)
+	expect.That(t, len(calls) == 0 && slackapi.Code(err) == slackapi.CodeNoToken, "%q, %v", calls, err)
 }
 
 func TestATokenThatWasReplacedIsReadOnceMore(t *testing.T) {

@@ -230,13 +230,11 @@ func TestAReturnThatIsNotFollowed(t *testing.T) {
 			vault.ErrDenied},
 		"no code": {consent, url.Values{"state": {consent.State}}, now, vault.ErrDenied},
 	} {
-		if _, err := p.Finish(t.Context(), app, test.consent, test.back, test.at); !errors.Is(err, test.want) ||
-			strings.Contains(err.Error(), "<") {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		_, err := p.Finish(t.Context(), app, test.consent, test.back, test.at)
+		expect.That(t, errors.Is(err, test.want) && !strings.Contains(err.Error(), "<"), "%s: %v, want %v", name, err,
+			test.want)
 	}
 	expect.Is(t, posts.Load(), 0, "exchanges")
-	if _, err := p.Finish(t.Context(), app, consent, good, now); err != nil {
-		t.Errorf("the good one: %v", err)
-	}
+	_, err := p.Finish(t.Context(), app, consent, good, now)
+	expect.That(t, err == nil, "the good one: %v", err)
 }

@@ -279,18 +279,16 @@ func testImpatient(t *testing.T, w *world) {
 	caller, goes := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		if _, err := w.Renew(caller, tenant, "freee", first.Access); err != nil {
-			t.Errorf("who refreshes: %v", err)
-		}
+		_, err := w.Renew(caller, tenant, "freee", first.Access)
+		expect.That(t, err == nil, "who refreshes: %v", err)
 	})
 	for w.vendors.Calls("freee_token") == before || w.row(t, "freee").Refreshing == nil {
 		expect.Must(t, t.Context().Err() == nil, "nobody refreshes")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := w.Renew(ctx, tenant, "freee", first.Access); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("who waits: %v", err)
-	}
+	_, err := w.Renew(ctx, tenant, "freee", first.Access)
+	expect.That(t, errors.Is(err, context.DeadlineExceeded), "who waits: %v", err)
 	goes() // the exchange finishes
 	w.vendors.Hang("freee_token", 0)
 	all.Wait()

@@ -34,9 +34,8 @@ func testEnvelope(t *testing.T, w *world) {
 		for owner, text := range map[[2]string]string{
 			{"T2", "freee"}: sealed, {"T1", "google"}: sealed, {"", ""}: sealed,
 		} {
-			if b, err := e.Open(t.Context(), owner[0], owner[1], text); !errors.Is(err, vault.ErrSealed) {
-				t.Errorf("%v: %s, %v", owner, b, err)
-			}
+			b, err := e.Open(t.Context(), owner[0], owner[1], text)
+			expect.That(t, errors.Is(err, vault.ErrSealed), "%v: %s, %v", owner, b, err)
 		}
 		b, err := e.Open(t.Context(), "T1", "freee", sealed)
 		expect.That(t, err == nil && string(b) == `{"access_token":"himitsu"}`, "%s, %v", b, err)
@@ -51,19 +50,17 @@ func testEnvelope(t *testing.T, w *world) {
 			"another's key": "v1." + other[1] + "." + parts[2], "a character changed": sealed[:len(sealed)-4] + flip(sealed[len(sealed)-4:]),
 			"cut": sealed[:len(sealed)-8],
 		} {
-			if b, err := e.Open(t.Context(), "T1", "freee", text); !errors.Is(err, vault.ErrSealed) ||
-				strings.Contains(fmt.Sprint(err), "himitsu") {
-				t.Errorf("%s: %s, %v", name, b, err)
-			}
+			b, err := e.Open(t.Context(), "T1", "freee", text)
+			expect.That(t, errors.Is(err, vault.ErrSealed) && !strings.Contains(fmt.Sprint(err), "himitsu"), "%s: %s, %v", name,
+				b, err)
 		}
 	})
 
 	t.Run("a row copied to another tenant does not open", func(t *testing.T) {
 		row := tenancy.Integration{TenantID: "TCOPY", Provider: "freee", Status: tenancy.Connected, Credentials: sealed}
 		expect.Value(w.rows.SaveIntegration(t.Context(), row, aggregate.System(), w.now()))(t)
-		if token, err := w.Token(t.Context(), "TCOPY", "freee"); !errors.Is(err, vault.ErrSealed) {
-			t.Errorf("%q, %v", token, err)
-		}
+		token, err := w.Token(t.Context(), "TCOPY", "freee")
+		expect.That(t, errors.Is(err, vault.ErrSealed), "%q, %v", token, err)
 	})
 }
 
@@ -124,25 +121,22 @@ func flip(s string) string {
 
 func testConnecting(t *testing.T, w *world) {
 	for _, missing := range []string{"freee", "google", "slack", "mcp:rooms"} {
-		if token, err := w.Token(t.Context(), "TNEW", missing); !errors.Is(err, aggregate.ErrNotFound) {
-			t.Errorf("%s: %q, %v", missing, token, err)
-		}
+		token, err := w.Token(t.Context(), "TNEW", missing)
+		expect.That(t, errors.Is(err, aggregate.ErrNotFound), "%s: %q, %v", missing, token, err)
 	}
 	admin, rooms := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, tenancy.MCPServer{Name: "rooms",
 		URL: "https://rooms.example.com/mcp"}
 	for _, token := range []string{"first", "second"} {
 		expect.NoError(t, w.Connect(t.Context(), "TNEW", "mcp:rooms",
 			vault.Credential{AccessToken: token, Address: rooms.URL}, "{}", admin))
-		if got, err := w.ServerToken(t.Context(), "TNEW", rooms); got != token || err != nil {
-			t.Errorf("%q, %v", got, err)
-		}
+		got, err := w.ServerToken(t.Context(), "TNEW", rooms)
+		expect.That(t, got == token && err == nil, "%q, %v", got, err)
 	}
 	expect.NoError(t, w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin))
 	ended := tenancy.ErrNotConnected{}
-	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) ||
-		ended.Status != tenancy.Disconnected || ended.Reason != tenancy.ByPerson {
-		t.Errorf("%v", err)
-	}
+	_, err := w.ServerToken(t.Context(), "TNEW", rooms)
+	expect.That(t, errors.As(err, &ended) && ended.Status == tenancy.Disconnected && ended.Reason == tenancy.ByPerson,
+		"%v", err)
 	expect.Fails(t, w.Disconnect(t.Context(), "TNEW", "freee", admin), aggregate.ErrNotFound,
 		"disconnected what never was")
 }

@@ -119,9 +119,8 @@ func TestPiecesAreTheWholeText(t *testing.T) {
 			t.Fatalf("%q became %q", text, got)
 		}
 		pieces, rest := legible.SettledPieces(text)
-		if got := sources(pieces) + rest; got != text {
-			t.Fatalf("%q became %q", text, got)
-		}
+		got := sources(pieces) + rest
+		expect.Must(t, got == text, "%q became %q", text, got)
 	})
 }
 
