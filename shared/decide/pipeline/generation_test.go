@@ -187,7 +187,8 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
 	for reason, want := range map[aggregate.Reason]bool{
 		task.ReasonRunFailed: true, task.ReasonModelKey: true, task.ReasonModelUnavailable: true,
-		task.ReasonToolFailed: false, task.ReasonToolNotAllowed: false, task.ReasonCostLimit: false, task.ReasonPlanNever: false,
+		task.ReasonToolFailed: false, task.ReasonToolNotAllowed: false, task.ReasonCostLimit: false,
+		task.ReasonPlanNever: false,
 	} {
 		for _, state := range []string{task.StateFail, task.StatePause} {
 			w := func(context.Context, pipeline.Input) (aggregate.Next, error) {

@@ -253,7 +253,8 @@ func sane(t *testing.T, model string, r rates) {
 }
 
 func TestPricesAreExactDecimals(t *testing.T) {
-	for text, want := range map[string]rate{`"0.0375"`: 37_500, `"10"`: 10_000_000, `"22.50"`: 22_500_000, `"0.000001"`: 1} {
+	for text, want := range map[string]rate{`"0.0375"`: 37_500, `"10"`: 10_000_000, `"22.50"`: 22_500_000,
+		`"0.000001"`: 1} {
 		var r rate
 		err := json.Unmarshal([]byte(text), &r)
 		expect.That(t, err == nil && r == want, "%s: %d, %v", text, r, err)
@@ -275,12 +276,16 @@ func TestWhatCallsCost(t *testing.T) {
 		{"a million of each", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
 		{"with a snapshot's date", "anthropic", "claude-sonnet-4-6-20260217", million, 18_300_000, true},
 		{"the other form of dates", "openai", "gpt-5.4-mini-2026-03-05", million, 5_325_000, true},
-		{"what is written to a cache costs more", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Written: 4e5}, 3_300_000, true},
-		{"where writing costs nothing extra", "openai", "gpt-5.4-mini", aggregate.Usage{Input: 1e6, Written: 4e5}, 750_000, true},
+		{"what is written to a cache costs more", "anthropic",
+			"claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Written: 4e5}, 3_300_000, true},
+		{"where writing costs nothing extra", "openai",
+			"gpt-5.4-mini", aggregate.Usage{Input: 1e6, Written: 4e5}, 750_000, true},
 		{"part of a micro-dollar is one", "openai", "gpt-5.4-nano", aggregate.Usage{Input: 1}, 1, true},
 		{"to the micro-dollar", "openai", "gpt-5.4-mini", aggregate.Usage{Cached: 40}, 3, true},
-		{"a short prompt", "anthropic", "claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_000, Output: 1000}, 6_900, true},
-		{"a long prompt, with what is cached", "anthropic", "claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_001, Output: 1000}, 34_501, true},
+		{"a short prompt", "anthropic",
+			"claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_000, Output: 1000}, 6_900, true},
+		{"a long prompt, with what is cached", "anthropic",
+			"claude-haiku-5-5", aggregate.Usage{Input: 60_000, Cached: 40_001, Output: 1000}, 34_501, true},
 		{"Bedrock in a region", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", million, 20_130_000, true},
 		{"Bedrock wherever AWS likes", "bedrock", "global.anthropic.claude-sonnet-4-6", million, 18_300_000, true},
 		{"Gemini as its endpoint answers", "compatible.gemini", "models/gemini-3.5-flash", million, 10_650_000, true},
@@ -290,7 +295,8 @@ func TestWhatCallsCost(t *testing.T) {
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 0, false},
 		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 0, false},
 		{"nothing used", "anthropic", "claude-sonnet-9", aggregate.Usage{Calls: 1, MS: 60_000}, 0, true},
-		{"output below nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Output: -1e6}, 3_000_000, true},
+		{"output below nothing", "anthropic",
+			"claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Output: -1e6}, 3_000_000, true},
 		{"nothing but less than nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: -1e6}, 0, true},
 	} {
 		tt.u.Provider, tt.u.Model = tt.provider, tt.model
@@ -343,9 +349,11 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 
 func TestWhichNamesHaveAPrice(t *testing.T) {
 	for name, want := range map[string]bool{
-		"claude-sonnet-4-6": true, "anthropic:claude-opus-4-8": true, "gpt-5.4": true, "gemini-3.5-flash": true, "demo": true, "demo:other": true,
+		"claude-sonnet-4-6": true, "anthropic:claude-opus-4-8": true, "gpt-5.4": true, "gemini-3.5-flash": true,
+		"demo": true, "demo:other": true,
 		"bedrock:anthropic.claude-haiku-4-5-20251001-v1:0": true, "compatible:gemini/gemini-3.5-flash": true,
-		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false, "": false,
+		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false,
+		"": false,
 	} {
 		expect.Is(t, PriceKnown(name, nil), want, "%q", name)
 	}

@@ -1,0 +1,241 @@
+package legible_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
+	"pgregory.net/rapid"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/legible"
+)
+
+func TestText(t *testing.T) {
+	for text, want := range map[string]string{
+		// e-mail
+		"hanako.sato@example.com":             "h**********@example.com",
+		"a@b.co.jp":                           "a*@b.co.jp",
+		"佐藤花子 <hanako@example.com>さん":         "佐藤花子 <h*****@example.com>さん",
+		"連絡先はo'neil+hr@mail.example.co.jpです。": "連絡先はo********@mail.example.co.jpです。",
+		"hanako＠example.com":                  "h*****＠example.com",
+		"mailto:x_y@example.com?subject=a":    "mailto:x**@example.com?subject=a",
+		// phones: mobile, IP, landline by length of area code, toll-free
+		"090-1234-5678": "***-****-**78",
+		"080 1234 5678": "*** **** **78",
+		"07012345678":   "*********78",
+		"050-1234-5678": "***-****-**78",
+		"03-1234-5678":  "**-****-**78",
+		"045-123-4567":  "***-***-**67",
+		"0466-12-3456":  "****-**-**56",
+		"04992-1-2345":  "*****-*-**45",
+		"(03)1234-5678": "(**)****-**78",
+		"（03）1234-5678": "（**）****-**78",
+		"03(1234)5678":  "**(****)**78",
+		"0312345678":    "********78",
+		"0120-123-456":  "****-***-*56",
+		"0800-123-4567": "****-***-**67",
+		"０９０－１２３４－５６７８":                              "***－****－**７８",
+		"090ー1234ー5678":                              "***ー****ー**78",
+		"電話は090-1234-5678です。":                        "電話は***-****-**78です。",
+		"TEL:03-1234-5678/FAX":                       "TEL:**-****-**78/FAX",
+		"電話/03-1234-5678":                            "電話/**-****-**78",
+		"\"tel\":\"03-1234-5678\"":                   "\"tel\":\"**-****-**78\"",
+		"+81-90-1234-5678":                           "+**-**-****-**78",
+		"+81 3 1234 5678":                            "+** * **** **78",
+		"+819012345678":                              "+**********78",
+		"+81(0)90-1234-5678":                         "+**(*)**-****-**78",
+		"+1 415-555-2671":                            "+* ***-***-**71",
+		"+33 1 23 45 67 89":                          "+** * ** ** ** 89",
+		"090-1234-5678, 03-1234-5678 / 0120-123-456": "***-****-**78, **-****-**78 / ****-***-*56",
+		// My Number
+		"123456789018":          "************",
+		"1234 5678 9018":        "**** **** ****",
+		"1234-5678-9018":        "****-****-****",
+		"１２３４５６７８９０１８":          "************",
+		"個人番号123456789018を確認":   "個人番号************を確認",
+		"マイナンバー: 123456789018。": "マイナンバー: ************。",
+	} {
+		expect.Is(t, legible.Mask(text), want, "%q", text)
+		expect.Is(t, legible.Mask(want), want, "masked again")
+	}
+}
+
+func TestWhatIsNoPersonalDataStays(t *testing.T) {
+	for _, text := range []string{
+		"",
+		"2026-03-31", "2026-03-31T09:00:00.000Z", "2026/03/31 " +
+			"09:00", "202603311530", "20260331", "01-02-2026", "09:00-18:00", "+09:00",
+		"1776522807.123456", "1776522807123", "0.0312345678", "3.0901234567",
+		"123,456,789,018円", "123456789018円", "¥123456789018", "￥123456789018", "$123456789018", "123456789018 yen", "123456789018 ms", "123456789018件",
+		"123456789012", "000000000000", "4242 4242 4242 4242", "4242-4242-4242-4242", "1234567890189", "123456789018-1",
+		"01KPGG5320ZBWH9ZGPYASHS0V6", "01KPGG5320ZBWH9ZGPYASHS0V6-3", "U0SANDSATO", "A0101", "0000000001", "3510001",
+		"9b1deb4d-0901-2345-6789-2b0d7b3dcb6d", "step-1.result.employees.0.email", "p/step-1/1", "v1.2.3-090-1234-5678",
+		"arn:aws:sqs:ap-northeast-1:123456789018:cards.fifo", "https://sqs.ap-northeast-1.amazonaws.com/123456789018/cards.fifo", "/0312345678/x",
+		"<@U0SANDSATO>", "@Ringi 今月の勤怠をまとめて", "react@18.2.0", "user@localhost", "〒100-0001", "00123-4-567890", "100-0001 " +
+			"1-2-3",
+		"'勤怠 2026-04'!A1:I43", "120.5 h", "1,234,567,890,123",
+	} {
+		expect.Is(t, legible.Mask(text), text)
+	}
+}
+
+func TestIdsAndTimesOfAllKindsStay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "seed")
+		sum := sha256.Sum256(seed)
+		at := time.UnixMilli(rapid.Int64Range(1_000_000_000_000, 4_102_444_800_000).Draw(t, "ms")).UTC()
+		var id ulid.ULID
+		copy(id[:], seed)
+		for _, text := range []string{
+			id.String(), hex.EncodeToString(sum[:]), fmt.Sprintf("%x-%x-%x-%x-%x", seed[:4], seed[4:6], seed[6:8], seed[8:10],
+				seed[10:]),
+			at.Format(time.RFC3339Nano), at.Format("2006-01-02 " +
+				"15:04:05"), at.Format("200601021504"), at.Format("20060102150405"),
+			fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000), fmt.Sprint(at.UnixMilli()), fmt.Sprintf("%d円",
+				at.UnixMicro()),
+		} {
+			expect.Is(t, legible.Mask(text), text)
+		}
+	})
+}
+
+func TestMyNumberIsFoundByItsCheckDigit(t *testing.T) {
+	masked := 0
+	for last := range 10 {
+		if legible.Mask(fmt.Sprintf("12345678901%d", last)) == "************" {
+			masked++
+		}
+	}
+	expect.Is(t, masked, 1, "of ten last digits count")
+}
+
+func TestJSON(t *testing.T) {
+	const text = `{"recipient":"hanako@example.com","cc":["a@example.com","03-1234-5678"],"text":"hanako@example.com に電話 090-1234-5678","my_number":"123456789018",
+		"rows":[{"email":"b@example.com","tel":"090-1234-5678","n":123456789018,"amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],"ok":true,"none":null}],"b@example.com":"x"}`
+	for name, test := range map[string]struct {
+		do   func(any) any
+		want string
+	}{
+		"a result": {legible.MaskAll, `{"recipient":"h*****@example.com","cc":["a*@example.com","**-****-**78"],"text":"h*****@example.com に電話 ***-****-**78","my_number":"************",
+			"rows":[{"email":"b*@example.com","tel":"***-****-**78","n":"************","amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],"ok":true,"none":null}],"b*@example.com":"x"}`},
+	} {
+		expect.Is(t, cmp.Diff(decode(t, test.want), test.do(decode(t, text))), "", "%s", name)
+	}
+}
+
+// A JSON number has no leading zero and several notations.
+func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
+	for n, hidden := range map[string]bool{
+		"123456789018": true, "123456789018.0": true, "123456789018.00": true, "1.23456789018e11": true, "1.23456789018E+11": true, "1234567890180e-1": true,
+		"12345678903": true, "12345678903.0": true, "1.2345678903e10": true, // 012345678903
+		"12345678901": false, "12345678902": false, "123456789012.0": false, "123456789018.5": false, "-123456789018": false, "-12345678903": false,
+		"1234567890": false, "1776522807": false, "9012345678": false, "1234567892": false, "0": false, "1e11": false, "1e999999999": false, "0.12345678903": false, "202604180910": false,
+	} {
+		want := any(json.Number(n))
+		if hidden {
+			want = "************"
+		}
+		expect.Is(t, legible.MaskScalar(json.Number(n)), want, "%s is shown", n)
+	}
+	masked := 0
+	for n := range 10_000 {
+		if _, number := legible.MaskScalar(json.Number(fmt.Sprint(10_000_000_000 + 7_919*n))).(json.Number); !number {
+			masked++
+		}
+	}
+	expect.That(t, masked >= 800 && masked <= 1_200, "%d of 10,000 numbers of eleven digits are taken for a My Number",
+		masked)
+}
+
+func decode(t *testing.T, text string) any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	expect.NoError(t, d.Decode(&v))
+	return v
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"a@b.co", "090-1234-5678", "1234 5678 9018", "+81(0)90-1234-5678", "０３（１２３４）５６７８",
+		"\xff0312345678"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := legible.Mask(s)
+		expect.That(t, (!utf8.ValidString(s) || utf8.ValidString(got)) &&
+			(strings.ContainsAny(s, "@＠") || utf8.RuneCountInString(got) == utf8.RuneCountInString(s)), "%q became %q", s, got)
+	})
+}
+
+// Whoever encoded JSON chose how to spell its characters.
+func TestPersonalDataInEncodedJSONIsMaskedHoweverItIsSpelled(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"to":"sato\u0040example.com"}`: `{"to":"s***@example.com"}`, `{"to":"sato@example.com"}`: `{"to":"s***@example.com"}`,
+		`{"n":10,"<":">"}`: `{"<":">","n":10}`, `sato@example.com`: `s***@example.com`, ``: ``,
+	} {
+		got := legible.MaskJSON(raw)
+		expect.That(t, got == want, "%s is masked as %s, want %s", raw, got, want)
+	}
+}
+
+// named returns its text only when it is logged.
+type named struct{ text string }
+
+func (n named) LogValue() slog.Value { return slog.StringValue(n.text) }
+
+func TestHandlerMasksAllThatIsLogged(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo})))
+	const who, tel = "hanako@example.com", "090-1234-5678"
+	log.With("with", who).WithGroup("group").With("in", tel).Warn("to "+who, "text", tel, "err",
+		errors.Join(errors.New("x"), errors.New(who)),
+		"value", named{who}, slog.Group("deep", "tel", tel), "task_id", "01KPGG5320ZBWH9ZGPYASHS0V6", "n", 123456789018)
+	got := b.String()
+	expect.That(t, !strings.Contains(got, "hanako") && !strings.Contains(got, "1234-56"), "logged %s", got)
+	for _, want := range []string{
+		`"msg":"to h*****@example.com"`, `"with":"h*****@example.com"`, `"in":"***-****-**78"`, `"text":"***-****-**78"`,
+		`"err":"x\nh*****@example.com"`,
+		`"value":"h*****@example.com"`, `"deep":{"tel":"***-****-**78"}`, `"task_id":"01KPGG5320ZBWH9ZGPYASHS0V6"`,
+		`"n":123456789018`,
+	} {
+		expect.Has(t, got, want, "logged, which lacks")
+	}
+	expect.That(t, !log.Enabled(context.Background(), slog.LevelDebug), "the level of the next handler is lost")
+}
+
+// The standard library's errors quote the text that they could not parse.
+func TestAnErrorQuotesNoNumber(t *testing.T) {
+	var into struct {
+		N int    `json:"n"`
+		S string `json:"s"`
+		J json.Number
+	}
+	var errs []error
+	for _, text := range []string{`{"s":4500000}`, `{"n":45000.00}`, `{"n":4500000e9}`, `{"J":"4500000 \" yen"}`} {
+		errs = append(errs, json.Unmarshal([]byte(text), &into))
+	}
+	_, err := strconv.Atoi("4500000円")
+	errs = append(errs, err)
+	_, err = time.Parse(time.DateOnly, "4500000")
+	errs = append(errs, err, fmt.Errorf("read it: %w", errs[0]))
+	for _, err := range errs {
+		var b bytes.Buffer
+		slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, nil))).Error("x", "err", err, "text", err.Error())
+		expect.That(t, err != nil && !strings.Contains(b.String(), "45000") && strings.Count(b.String(), "…") == 2,
+			"%v: logged %s", err, &b)
+	}
+}
