@@ -152,18 +152,6 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// TestProgressIsByStep: two steps that call the same tool don't share their progress.
-func TestProgressIsByStep(t *testing.T) {
-	steps := fiveSteps()
-	steps[2].Tool = "list_employees"
-	s := started(t, steps).steps(1).claim(2)
-	m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
-	want := "✅ 1. *従業員一覧を取得* — `list_employees`\n🔄 2. *勤怠データ取得* — `list_attendance` 実行中...\n⬜ 3. *残業時間計算* — " +
-		"`list_employees`\n" +
-		"⬜ 4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n⬜ 5. *完了通知* — `send_slack_dm`"
-	expect.Same(t, want, m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text)
-}
-
 func TestElapsed(t *testing.T) {
 	for took, want := range map[time.Duration]string{
 		0: "0", 400 * time.Millisecond: "0.4", 3*time.Second + 240*time.Millisecond: "3.2", 7 * time.Second: "7",
@@ -178,15 +166,6 @@ func TestElapsed(t *testing.T) {
 		got := blocks[len(blocks)-1].(*slack.ContextBlock).ContextElements.Elements[0].(*slack.TextBlockObject).Text
 		wantText := "⏱️ Took " + want + " s · "
 		expect.That(t, got[:len(wantText)] == wantText, "%s: %q", took, got)
-	}
-}
-
-func TestRejectionModalOfEveryKind(t *testing.T) {
-	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-		want := card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}
-		var got card.Rejection
-		expect.NoError(t, json.Unmarshal([]byte(card.RejectionModal(want, "ja").PrivateMetadata), &got))
-		expect.Same(t, want, got)
 	}
 }
 

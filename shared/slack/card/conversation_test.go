@@ -10,12 +10,13 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -173,241 +174,6 @@ func (c *onThread) ended(r conversation.Result) *onThread {
 	return c.do(c.Finish(c.last().ActionID, "i1", r, c.now))
 }
 
-var conversationStates = []struct {
-	name string
-	card aggregate.CardType
-	in   func(c *onThread)
-}{
-	{"action_shell", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("cd src\nfor f in *.go; do\n\tgofmt -l \"$f\" # `x`\u200b\ndone"))
-	}},
-	{"action_argv", conversation.CardAction, func(c *onThread) {
-		c.says("", proposed(conversation.TestRun,
-			conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
-	}},
-	{"action_files", conversation.CardAction, func(c *onThread) {
-		c.says("", changing(c.t, nil, conversation.Payload{Files: []conversation.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
-	}},
-	{"action_difference", conversation.CardAction, func(c *onThread) { c.says("", difference(c.t)) }},
-	{"action_changed", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
-			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3, Names: []string{"a.go", "src/<!here>`.go", "c"}}})
-	}},
-	{"action_deleted", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make clean")).executing().ended(conversation.Result{
-			Status: conversation.ActionSucceeded, Version: "v1",
-			Changed: &conversation.FilesChanged{Files: 4, Removed: 3, Names: []string{"a.go", "out/a.o", "out/b.o"},
-				Deleted: 3, DeletedNames: []string{"out/a.o", "out/b.o"}}})
-	}},
-	{"files_offered", conversation.CardAction, func(c *onThread) { c.wrote(2, nil) }},
-	{"files_too_many", conversation.CardAction, func(c *onThread) { c.wrote(11, nil) }},
-	{"files_wanted", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingUploaded})
-	}},
-	{"files_sent", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingDone, Ended: &c.now})
-	}},
-	{"files_not_sent", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingFailed,
-			Error: conversation.ReasonNotShared, Ended: &c.now})
-	}},
-	{"files_no_scope", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, nil)
-		c.MaySend = false
-	}},
-	{"action_not_taken", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Crashed(c.now.Add(time.Hour)))
-		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"})
-	}},
-	{"action_source_deleted", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		x := c.last()
-		x.Status, x.CancelReason, x.CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
-	}},
-	{"action_source_edited", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		c.last().EditedAt = &c.now
-	}},
-	{"action_call", conversation.CardAction, func(c *onThread) {
-		c.Aggregate.Conversation.Provider = "anthropic"
-		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read,
-			conversation.Called{Unseen: true}))
-	}},
-	{"action_call_server", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
-			conversation.Called{LeftOut: `{"notify":true}`}))
-	}},
-	{"action_call_returned", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
-			conversation.Called{})).calling().
-			ended(conversation.Result{Status: conversation.ActionSucceeded,
-				Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
-	}},
-	{"action_call_refused", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
-			conversation.Called{})).calling().
-			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed",
-				ErrorDetail: "freee <!channel> は使えません"})
-	}},
-	{"action_call_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
-			conversation.Called{})).calling()
-		c.do(c.Crashed(c.now.Add(time.Hour)))
-	}},
-	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
-			conversation.Called{})).calling()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-	}},
-	{"action_long", conversation.CardAction, func(c *onThread) {
-		c.says("",
-			shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
-	}},
-	{"action_changed_before", conversation.CardAction, func(c *onThread) {
-		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"},
-			{Path: "b", Content: "1\n"}}))(c.t)
-		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"},
-			{Path: "b", Content: "2\n"}}}.Complete(
-			conversation.CodeGenerate, conversation.On{}, base)
-		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
-			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
-		c.says("", proposed(conversation.CodeGenerate, kept))
-	}},
-	{"action_changed_again", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
-			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
-				Makers: [][]conversation.Maker{{{Action: 3, Seen: true}}, nil}}})
-	}},
-	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
-	{"action_commands_executing", conversation.CardAction, func(c *onThread) {
-		c.says("", commands()).executing()
-		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
-	}},
-	{"action_commands_failed", conversation.CardAction, func(c *onThread) {
-		c.says("", commands()).executing()
-		two, ran := 2, c.ran(2)
-		ran[1].Over, ran[1].ExitCode, ran[1].Millis, ran[1].Lines = true, &two, 61_240, 3
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran,
-			Lines: 15})
-	}},
-	{"action_commands_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", commands()).executing()
-		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
-		c.do(c.Crashed(c.now.Add(time.Hour)))
-	}},
-	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
-	{"action_auto", conversation.CardAction, func(c *onThread) {
-		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
-		p.Rule = "go test"
-		c.says("", p)
-	}},
-	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
-	{"action_succeeded", conversation.CardAction, func(c *onThread) {
-		code := 0
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded,
-			Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112,
-			Missing: []conversation.Lines{{From: 1, To: 112}}})
-	}},
-	{"action_flooded", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("seq 10000")).executing()
-		for i := range c.Log {
-			c.Log[i].Order, c.Log[i].Text = 10_000-len(c.Log)+i, fmt.Sprint(10_000-len(c.Log)+i+1)
-		}
-		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_000, Dropped: 9500,
-			Missing: []conversation.Lines{{From: 1, To: 9500}}})
-	}},
-	{"action_failed", conversation.CardAction, func(c *onThread) {
-		code := 2
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed,
-			Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
-	}},
-	{"action_files_lost", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
-	}},
-	{"action_source_lost", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
-			Commit: strings.Repeat("c0", 20), State: conversation.SourceThere}
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
-	}},
-	{"action_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Crashed(c.now.Add(time.Hour)))
-	}},
-	{"action_rejected", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		c.do(decide.Reject("本番は *だめ* です")(c, c.last().ActionID, member("U_SUZUKI"), anyMember, c.now))
-	}},
-	{"action_expired", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		c.do(c.Expire(begunAt.Add(25 * time.Hour)))
-	}},
-	{"action_cancelled", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-	}},
-	{"action_late", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
-	}},
-	{"said", conversation.CardMessage, func(c *onThread) {
-		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
-	}},
-	{"said_by_system", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
-	}},
-	{"said_of_task", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"}, c.now))
-		c.messages = nil
-		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now},
-			c.now))
-	}},
-	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))
-		own := conversation.Own{Type: conversation.CodeGenerate, Path: "a.txt", Content: "<x>", Summary: "x"}
-		c.do(c.Aggregate.Type("form", own, member("U_SATO"), anyMember, c.now))
-		c.do(c.StartRun(c.now))
-		c.do(c.RefuseTyped(c.Head.Run, c.WaitingTyped(), []string{"内容: *3,001* 行あります <!here>。"}, "", c.now))
-	}},
-	{"request", conversation.CardOffered, func(c *onThread) {
-		c.wants("ノート PC を 3 台購入する。\u200b <!channel>\n- 予算: `30 万円`")
-	}},
-	{"request_long", conversation.CardOffered, func(c *onThread) { c.wants(strings.Repeat("行\n", 2000)) }},
-	{"request_made", conversation.CardOffered, func(c *onThread) {
-		c.wants("ノート PC を 3 台購入する。")
-		c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
-	}},
-	{"request_closed", conversation.CardOffered, func(c *onThread) {
-		c.wants("ノート PC を 3 台購入する。")
-		c.do(c.End(member("U_SATO"), anyMember, c.now))
-	}},
-	{"request_gone", conversation.CardOffered, func(c *onThread) {
-		c.wants("ノート PC を 3 台購入する。")
-		c.Aggregate.Offered = nil
-	}},
-	{"session_closed", conversation.CardSession, func(c *onThread) {
-		c.says("はい", nil)
-		c.do(c.End(member("U_SATO"), anyMember, c.now))
-	}},
-	{"session_idle", conversation.CardSession, func(c *onThread) {
-		c.says("はい", nil)
-		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
-	}},
-	{"session_forgotten", conversation.CardSession, func(c *onThread) {
-		c.says("はい", nil)
-		c.do(c.End(member("U_SATO"), anyMember, c.now))
-		c.now = *c.Head.ForgottenAt
-	}},
-	{"session_reopened", conversation.CardSession, func(c *onThread) {
-		c.says("はい", nil)
-		c.do(c.End(member("U_SATO"), anyMember, c.now))
-		c.do(c.Reopen(member("U_SATO"), anyMember, c.now))
-	}},
-}
-
 // shown draws the newest card of a type with all of its contents.
 func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 	c.t.Helper()
@@ -509,4 +275,124 @@ func TestTheDialogThatEndsAConversationSaysWhoReadsIt(t *testing.T) {
 		expect.Has(t, text, "Only administrators can see what was sent to AI models")
 		expect.Is(t, strings.Contains(text, "gone 35 days later"), !kept, "kept: %t", kept)
 	}
+}
+
+// pulling returns a conversation of a source in which a pull request waits.
+func pulling(t *testing.T, ci agent.CI) *onThread {
+	t.Helper()
+	c := begunConversation(t)
+	commit := strings.Repeat("c0", 20)
+	c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
+		Commit: commit,
+		State:  conversation.SourceThere}
+	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "1\n"}}))(t)
+	is := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "2\u202e\n"}}))(t)
+	base := ""
+	p := conversation.Payload{Tool: "open_pull_request",
+		Arguments: `{"title":"Mend it","body":"*why* <@U1>\n` + "```" + `"}`}
+	p.Base, p.Changes = &base, conversation.Commit{SHA: commit}.Changes(was, is)
+	sh := aggregate.HashOf("x")
+	p.Changes = append([]conversation.FileChange{{Path: "run.sh", Was: &conversation.Side{Mode: "100644", SHA256: sh},
+		Is: &conversation.Side{Mode: "100755", SHA256: sh}}}, p.Changes...)
+	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
+		CI: ci}
+	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
+	proposal := proposed(conversation.ToolCall, p)
+	proposal.Tool, proposal.Access, proposal.Push = p.Tool, p.Access, p.Push
+	return c.says("", proposal)
+}
+
+func (c *onThread) drawn(locale string) (text string, m card.Message) {
+	c.t.Helper()
+	m = c.shown(conversation.CardAction, locale)
+	if err := cardtest.Check(m); err != nil {
+		c.t.Fatal(err)
+	}
+	return string(expect.Value(json.Marshal(m))(c.t)), m
+}
+
+// What pushing sets going comes first, then where it goes, then all that changes: what a list hides before the rest.
+func TestAPullRequestBeginsWithWhatPushingSetsGoing(t *testing.T) {
+	for ci, says := range map[agent.CI]map[string]string{
+		agent.CIRun:  {"ja": "CI がシークレットを使って動きます", "en": "Pushing runs this repository's CI with its secrets"},
+		agent.CISkip: {"ja": "Actions はスキップするよう", "en": "asks GitHub Actions to skip this push. Other CI may run"},
+	} {
+		for locale, first := range says {
+			c := pulling(t, ci)
+			text, _ := c.drawn(locale)
+			branch := c.Actions[0].Pushed.Branch
+			at := 0
+			for _, part := range []string{first, "acme/shop", "c0c0c0c0c0c0", branch, "Mend it", "*why* ",
+				"run.sh", "a.py", "⟨U+202E⟩", card.ApproveAction} {
+				i := strings.Index(text[at:], part)
+				expect.Must(t, i >= 0, "%s %s: %q is not there, or too early, in %s", ci, locale, part, text)
+				at += i
+			}
+			expect.That(t, strings.Index(text, first) < strings.Index(text, "失敗しているテスト"), "the agent's words come first")
+			expect.That(t, !strings.Contains(text, "<@U1>"), "a body mentions people: %s", text)
+		}
+	}
+}
+
+func (c *onThread) ends(change func(x *conversation.Action)) *onThread {
+	c.t.Helper()
+	x := *c.Actions[0]
+	pushed := *x.Pushed
+	x.Pushed = &pushed
+	change(&x)
+	c.Actions[0] = &x
+	return c
+}
+
+func TestAPullRequestSaysWhatIsThere(t *testing.T) {
+	at := begunAt
+	c := pulling(t, agent.CISkip).ends(func(x *conversation.Action) {
+		x.Status, x.Pushed.Number, x.Pushed.There, x.CompletedAt = conversation.ActionSucceeded, 4, true, &at
+	})
+	text, _ := c.drawn("en")
+	expect.Has(t, text, `https://github.com/acme/shop/pull/4|acme/shop#4`)
+
+	c = pulling(t, agent.CISkip).ends(func(x *conversation.Action) {
+		x.Status, x.Error, x.Pushed.There, x.CompletedAt = conversation.ActionFailed, conversation.ReasonBranchAlone,
+			true, &at
+	})
+	text, _ = c.drawn("en")
+	expect.Has(t, text, "https://github.com/acme/shop/tree/ringi/")
+	expect.Has(t, text, "GitHub didn't open the pull request")
+	expect.That(t, !strings.Contains(text, card.CheckAction), "a known result has a button to check")
+}
+
+func TestALostPullRequestHasAButtonToCheck(t *testing.T) {
+	at := begunAt
+	lost := func(x *conversation.Action) {
+		x.Status, x.Outcome, x.Error, x.CompletedAt = conversation.ActionFailed, conversation.OutcomeUnknown,
+			conversation.ReasonUnknown, &at
+		x.Pushed.Commit = strings.Repeat("d", 40)
+	}
+	for locale, says := range map[string]string{"ja": "🔎 確認する", "en": "🔎 Check"} {
+		text, _ := pulling(t, agent.CISkip).ends(lost).drawn(locale)
+		expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, says), "%s", text)
+	}
+	c := pulling(t, agent.CISkip).ends(lost).ends(func(x *conversation.Action) {
+		x.Pushed.Look = &conversation.Look{By: "U_SATO", At: at}
+	})
+	text, _ := c.drawn("en")
+	expect.That(t, !strings.Contains(text, card.CheckAction) && strings.Contains(text, "is checking"), "%s", text)
+	c = pulling(t, agent.CISkip).ends(lost).ends(func(x *conversation.Action) {
+		x.Pushed.Unseen = conversation.ReasonPushUnseen
+	})
+	text, _ = c.drawn("en")
+	expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, "we couldn't check"), "%s", text)
+}
+
+// A push that is withdrawn may have made its branch, and so have set CI going. Its card doesn't say that nothing was
+// done.
+func TestAWithdrawnPullRequestSaysWhatIsThere(t *testing.T) {
+	c := pulling(t, agent.CIRun)
+	x, at := c.Actions[0], c.now
+	x.Status, x.CancelReason, x.CancelledBy = conversation.ActionCancelled, conversation.ReasonWithdrawn, "U_SATO"
+	x.StartedAt, x.CompletedAt, x.Pushed.There = &at, &at, true
+	x.Late = &conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonBranchAlone}
+	text, _ := c.drawn("en")
+	expect.That(t, strings.Contains(text, "The branch exists") && !strings.Contains(text, "had no effect"), "%s", text)
 }

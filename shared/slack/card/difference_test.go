@@ -319,23 +319,3 @@ func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
 		expect.That(t, !strings.Contains(text, notBegun), "nobody approved: %s", text)
 	}
 }
-
-// An argument that may be left out is not shown as a program's null, and people read which data leaves for the vendor.
-func TestACardOfAReadSaysWhatLeaves(t *testing.T) {
-	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "日付などは、そのまま送信されます"},
-		"en": {": (not given)", "names, employee numbers", "is sent unmasked"}} {
-		text, _ := begunConversation(t).says("",
-			tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
-				conversation.Called{})).drawn(locale)
-		for _, want := range wants {
-			expect.Has(t, text, want)
-		}
-		expect.That(t, !strings.Contains(text, "null"), "%s", text)
-	}
-}
-
-// A card writes where a hunk is as a patch does.
-func TestANewFilesHunkBeginsBeforeItsFirstLine(t *testing.T) {
-	text, _ := begunConversation(t).says("", writing(t, 1)).drawn("ja")
-	expect.That(t, strings.Contains(text, "@@ -0,0 +1,1 @@"), "%s", text)
-}

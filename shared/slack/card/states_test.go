@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 )
 
 const (
@@ -332,102 +331,22 @@ var promptStates = []state{
 	{"prompt_cancelled", promptCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
 }
 
-var processStates = []state{
-	{"process_generating", processCard, planning},
-	{"process_parked", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonModelUnknown) }},
-	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
-	{"process_pending", processCard, process},
-	{"process_pending_attendance", processCard, func(s *scenario) *scenario { return planned(s, attendanceSteps(), defaults) }},
-	{"process_pending_departments", processCard, func(s *scenario) *scenario { return planned(s, departmentSteps(), defaults) }},
-	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
-		steps := fiveSteps()
-		steps[3].RequiresHumanCheck = true
-		return planned(s, steps, defaults)
-	}},
-	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario { return planned(s, manySteps(60, 200), defaults) }},
-	{"process_pending_automatic", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps(), automatic) }},
-	{"process_approved", processCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
-	{"process_approved_automatically", processCard, func(s *scenario) *scenario {
-		s = planned(s, fiveSteps(), automatic)
-		return s.do(s.ApproveUnasked(s.Process().ID, s.now))
-	}},
-	{"process_rejected_next_generating", processCard, func(s *scenario) *scenario {
-		s = rejectProcess(process(s))
-		return s.do(s.BeginProcess(s.Head.Run, s.now))
-	}},
-	{"process_rejected_next_generated", processCard, func(s *scenario) *scenario {
-		s = rejectProcess(process(s))
-		s.do(s.BeginProcess(s.Head.Run, s.now))
-		return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
-	}},
-	{"process_rejected_last", processCard, func(s *scenario) *scenario { return rejectProcess(planned(s, fiveSteps(), oneVersion)) }},
-	{"process_expired", processCard, func(s *scenario) *scenario { return process(s).expire() }},
-	{"process_cancelled", processCard, func(s *scenario) *scenario { return process(s).cancelTask() }},
+// beside is a message in a thread with a waiting gate of that kind.
+func beside(s *scenario, kind aggregate.CardType) *scenario {
+	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
+	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
-var executionStates = []state{
-	{"execution_cost_limit", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).costLimit() }},
-	{"execution_pending", executionCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
-	{"execution_running", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).claim(2) }},
-	{"execution_running_failed_step", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).claim(3).finish(3, failed) }},
-	{"execution_waits_for_check", executionCard, func(s *scenario) *scenario { return gated(s, arguments) }},
-	{"execution_running_sixty_steps", executionCard, func(s *scenario) *scenario { return started(s, manySteps(60, 200)).steps(1, 2).claim(3) }},
-	{"execution_completed", executionCard, func(s *scenario) *scenario {
-		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
-		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
-	}},
-	{"execution_completed_rows_below", executionCard, func(s *scenario) *scenario {
-		s = started(s, fiveSteps()).steps(1, 2, 3).claim(4)
-		s.finish(4, task.Outcome{Status: task.StepCompleted,
-			Result: &aggregate.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
-		return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
-	}},
-	{"execution_failed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
-	{"execution_failed_for_good", executionCard, func(s *scenario) *scenario {
-		s = started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
-		for range task.MaxAttempts - 1 {
-			s = retry(s)
-			s.do(s.StartExecution(s.Head.Run, s.now)).failedAt(3, failed)
-		}
-		return s
-	}},
-	{"execution_failed_before_call", executionCard, func(s *scenario) *scenario {
-		s = started(s, fiveSteps()).steps(1, 2, 3)
-		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolNotAllowed, "write_rows_to_google_sheet", s.now))
-	}},
-	{"execution_failed_constraint", executionCard, func(s *scenario) *scenario {
-		s = started(s, fiveSteps()).steps(1, 2, 3)
-		why := explain.FailedCall("ja", explain.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids",
-			"1aBcD", "1xYz, 2xYz")
-		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
-	}},
-	{"execution_failed_before_start", executionCard, func(s *scenario) *scenario {
-		s = approved(s, fiveSteps())
-		return s.do(s.FailExecution(s.Head.Run, task.ReasonRunFailed, "", s.now))
-	}},
-	{"execution_failed_unknown", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown) }},
-	{"execution_failed_unknown_settled", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown).finish(4, completed)
-	}},
-	{"execution_retried", executionCard, func(s *scenario) *scenario {
-		s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
-		return s.do(s.StartExecution(s.Head.Run, s.now)).claim(3)
-	}},
-	{"prompt_approved_execution_cancelled", promptCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
-	{"process_approved_execution_cancelled", processCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
-	{"execution_cancelled", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
-	{"execution_cancelled_in_flight", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution() }},
-	{"execution_cancelled_then_completed", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, completed)
-	}},
-	{"execution_cancelled_then_unknown", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, unknown)
-	}},
-	{"execution_step_rejected", executionCard, func(s *scenario) *scenario {
-		s = gated(s, arguments)
-		return s.do(decide.Reject("対象月が違います")(s, s.Gates[0].ID, approver, policy, s.now))
-	}},
-	{"execution_step_expired", executionCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
+// toldStandIn is a message to a person who requested nothing.
+func toldStandIn(s *scenario, why aggregate.Reason) *scenario {
+	return told(s, why, "U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN")
+}
+
+func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
+	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)
+	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
+		Requester: requester.ID}, TaskID: ref.ID}}
+	return s.do(c, nil)
 }
 
 var stepStates = []state{
@@ -445,22 +364,4 @@ var stepStates = []state{
 	}},
 	{"step_expired", stepCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
 	{"step_cancelled", stepCard, func(s *scenario) *scenario { return gated(s, arguments).cancelExecution() }},
-}
-
-// beside is a message in a thread with a waiting gate of that kind.
-func beside(s *scenario, kind aggregate.CardType) *scenario {
-	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
-	return s.do(s.Ask(1, b, defaults, s.now))
-}
-
-// toldStandIn is a message to a person who requested nothing.
-func toldStandIn(s *scenario, why aggregate.Reason) *scenario {
-	return told(s, why, "U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN")
-}
-
-func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
-	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)
-	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
-		Requester: requester.ID}, TaskID: ref.ID}}
-	return s.do(c, nil)
 }

@@ -1,0 +1,388 @@
+package card_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+)
+
+var processStates = []state{
+	{"process_generating", processCard, planning},
+	{"process_parked", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonModelUnknown) }},
+	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
+	{"process_pending", processCard, process},
+	{"process_pending_attendance", processCard, func(s *scenario) *scenario {
+		return planned(s, attendanceSteps(),
+			defaults)
+	}},
+	{"process_pending_departments", processCard, func(s *scenario) *scenario {
+		return planned(s, departmentSteps(),
+			defaults)
+	}},
+	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
+		steps := fiveSteps()
+		steps[3].RequiresHumanCheck = true
+		return planned(s, steps, defaults)
+	}},
+	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario {
+		return planned(s, manySteps(60, 200),
+			defaults)
+	}},
+	{"process_pending_automatic", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps(), automatic) }},
+	{"process_approved", processCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
+	{"process_approved_automatically", processCard, func(s *scenario) *scenario {
+		s = planned(s, fiveSteps(), automatic)
+		return s.do(s.ApproveUnasked(s.Process().ID, s.now))
+	}},
+	{"process_rejected_next_generating", processCard, func(s *scenario) *scenario {
+		s = rejectProcess(process(s))
+		return s.do(s.BeginProcess(s.Head.Run, s.now))
+	}},
+	{"process_rejected_next_generated", processCard, func(s *scenario) *scenario {
+		s = rejectProcess(process(s))
+		s.do(s.BeginProcess(s.Head.Run, s.now))
+		return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
+	}},
+	{"process_rejected_last", processCard, func(s *scenario) *scenario {
+		return rejectProcess(planned(s, fiveSteps(),
+			oneVersion))
+	}},
+	{"process_expired", processCard, func(s *scenario) *scenario { return process(s).expire() }},
+	{"process_cancelled", processCard, func(s *scenario) *scenario { return process(s).cancelTask() }},
+}
+
+var executionStates = []state{
+	{"execution_cost_limit", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1,
+			2).costLimit()
+	}},
+	{"execution_pending", executionCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
+	{"execution_running", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).claim(2) }},
+	{"execution_running_failed_step", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1,
+			2).claim(3).finish(3, failed)
+	}},
+	{"execution_waits_for_check", executionCard, func(s *scenario) *scenario { return gated(s, arguments) }},
+	{"execution_running_sixty_steps", executionCard, func(s *scenario) *scenario {
+		return started(s,
+			manySteps(60, 200)).steps(1, 2).claim(3)
+	}},
+	{"execution_completed", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
+		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
+	}},
+	{"execution_completed_rows_below", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2, 3).claim(4)
+		s.finish(4, task.Outcome{Status: task.StepCompleted,
+			Result: &aggregate.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
+		return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
+	}},
+	{"execution_failed", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1,
+			2).failedAt(3, failed)
+	}},
+	{"execution_failed_for_good", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
+		for range task.MaxAttempts - 1 {
+			s = retry(s)
+			s.do(s.StartExecution(s.Head.Run, s.now)).failedAt(3, failed)
+		}
+		return s
+	}},
+	{"execution_failed_before_call", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2, 3)
+		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolNotAllowed, "write_rows_to_google_sheet", s.now))
+	}},
+	{"execution_failed_constraint", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2, 3)
+		why := explain.FailedCall("ja", explain.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids",
+			"1aBcD", "1xYz, 2xYz")
+		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
+	}},
+	{"execution_failed_before_start", executionCard, func(s *scenario) *scenario {
+		s = approved(s, fiveSteps())
+		return s.do(s.FailExecution(s.Head.Run, task.ReasonRunFailed, "", s.now))
+	}},
+	{"execution_failed_unknown", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1, 2,
+			3).failedAt(4, unknown)
+	}},
+	{"execution_failed_unknown_settled", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown).finish(4, completed)
+	}},
+	{"execution_retried", executionCard, func(s *scenario) *scenario {
+		s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
+		return s.do(s.StartExecution(s.Head.Run, s.now)).claim(3)
+	}},
+	{"prompt_approved_execution_cancelled", promptCard, func(s *scenario) *scenario {
+		return started(s,
+			fiveSteps()).steps(1, 2).cancelExecution()
+	}},
+	{"process_approved_execution_cancelled", processCard, func(s *scenario) *scenario {
+		return started(s,
+			fiveSteps()).steps(1, 2).cancelExecution()
+	}},
+	{"execution_cancelled", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1,
+			2).cancelExecution()
+	}},
+	{"execution_cancelled_in_flight", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1,
+			2, 3).claim(4).cancelExecution()
+	}},
+	{"execution_cancelled_then_completed", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, completed)
+	}},
+	{"execution_cancelled_then_unknown", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, unknown)
+	}},
+	{"execution_step_rejected", executionCard, func(s *scenario) *scenario {
+		s = gated(s, arguments)
+		return s.do(decide.Reject("対象月が違います")(s, s.Gates[0].ID, approver, policy, s.now))
+	}},
+	{"execution_step_expired", executionCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
+}
+
+var conversationStates = []struct {
+	name string
+	card aggregate.CardType
+	in   func(c *onThread)
+}{
+	{"action_shell", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("cd src\nfor f in *.go; do\n\tgofmt -l \"$f\" # `x`\u200b\ndone"))
+	}},
+	{"action_argv", conversation.CardAction, func(c *onThread) {
+		c.says("", proposed(conversation.TestRun,
+			conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
+	}},
+	{"action_files", conversation.CardAction, func(c *onThread) {
+		c.says("", changing(c.t, nil, conversation.Payload{Files: []conversation.File{
+			{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
+	}},
+	{"action_difference", conversation.CardAction, func(c *onThread) { c.says("", difference(c.t)) }},
+	{"action_changed", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
+			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3,
+				Names: []string{"a.go", "src/<!here>`.go", "c"}}})
+	}},
+	{"action_deleted", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make clean")).executing().ended(conversation.Result{
+			Status: conversation.ActionSucceeded, Version: "v1",
+			Changed: &conversation.FilesChanged{Files: 4, Removed: 3, Names: []string{"a.go", "out/a.o", "out/b.o"},
+				Deleted: 3, DeletedNames: []string{"out/a.o", "out/b.o"}}})
+	}},
+	{"files_offered", conversation.CardAction, func(c *onThread) { c.wrote(2, nil) }},
+	{"files_too_many", conversation.CardAction, func(c *onThread) { c.wrote(11, nil) }},
+	{"files_wanted", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingUploaded})
+	}},
+	{"files_sent", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingDone, Ended: &c.now})
+	}},
+	{"files_not_sent", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingFailed,
+			Error: conversation.ReasonNotShared, Ended: &c.now})
+	}},
+	{"files_no_scope", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, nil)
+		c.MaySend = false
+	}},
+	{"action_not_taken", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"})
+	}},
+	{"action_source_deleted", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		x := c.last()
+		x.Status, x.CancelReason, x.CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
+	}},
+	{"action_source_edited", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.last().EditedAt = &c.now
+	}},
+	{"action_call", conversation.CardAction, func(c *onThread) {
+		c.Aggregate.Conversation.Provider = "anthropic"
+		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read,
+			conversation.Called{Unseen: true}))
+	}},
+	{"action_call_server", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
+			conversation.Called{LeftOut: `{"notify":true}`}))
+	}},
+	{"action_call_returned", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionSucceeded,
+				Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
+	}},
+	{"action_call_refused", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed",
+				ErrorDetail: "freee <!channel> は使えません"})
+	}},
+	{"action_call_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
+			conversation.Called{})).calling()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
+	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
+			conversation.Called{})).calling()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"action_long", conversation.CardAction, func(c *onThread) {
+		c.says("",
+			shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
+	}},
+	{"action_changed_before", conversation.CardAction, func(c *onThread) {
+		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"},
+			{Path: "b", Content: "1\n"}}))(c.t)
+		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"},
+			{Path: "b", Content: "2\n"}}}.Complete(
+			conversation.CodeGenerate, conversation.On{}, base)
+		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
+			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
+		c.says("", proposed(conversation.CodeGenerate, kept))
+	}},
+	{"action_changed_again", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
+			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
+				Makers: [][]conversation.Maker{{{Action: 3, Seen: true}}, nil}}})
+	}},
+	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
+	{"action_commands_executing", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
+	}},
+	{"action_commands_failed", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		two, ran := 2, c.ran(2)
+		ran[1].Over, ran[1].ExitCode, ran[1].Millis, ran[1].Lines = true, &two, 61_240, 3
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran,
+			Lines: 15})
+	}},
+	{"action_commands_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
+	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
+	{"action_auto", conversation.CardAction, func(c *onThread) {
+		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
+		p.Rule = "go test"
+		c.says("", p)
+	}},
+	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
+	{"action_succeeded", conversation.CardAction, func(c *onThread) {
+		code := 0
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded,
+			Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112,
+			Missing: []conversation.Lines{{From: 1, To: 112}}})
+	}},
+	{"action_flooded", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("seq 10000")).executing()
+		for i := range c.Log {
+			c.Log[i].Order, c.Log[i].Text = 10_000-len(c.Log)+i, fmt.Sprint(10_000-len(c.Log)+i+1)
+		}
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_000, Dropped: 9500,
+			Missing: []conversation.Lines{{From: 1, To: 9500}}})
+	}},
+	{"action_failed", conversation.CardAction, func(c *onThread) {
+		code := 2
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed,
+			Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
+	}},
+	{"action_files_lost", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
+	}},
+	{"action_source_lost", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
+			Commit: strings.Repeat("c0", 20), State: conversation.SourceThere}
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
+	}},
+	{"action_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
+	{"action_rejected", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.do(decide.Reject("本番は *だめ* です")(c, c.last().ActionID, member("U_SUZUKI"), anyMember, c.now))
+	}},
+	{"action_expired", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.do(c.Expire(begunAt.Add(25 * time.Hour)))
+	}},
+	{"action_cancelled", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"action_late", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
+	}},
+	{"said", conversation.CardMessage, func(c *onThread) {
+		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
+	}},
+	{"said_by_system", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
+	}},
+	{"said_of_task", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"}, c.now))
+		c.messages = nil
+		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now},
+			c.now))
+	}},
+	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))
+		own := conversation.Own{Type: conversation.CodeGenerate, Path: "a.txt", Content: "<x>", Summary: "x"}
+		c.do(c.Aggregate.Type("form", own, member("U_SATO"), anyMember, c.now))
+		c.do(c.StartRun(c.now))
+		c.do(c.RefuseTyped(c.Head.Run, c.WaitingTyped(), []string{"内容: *3,001* 行あります <!here>。"}, "", c.now))
+	}},
+	{"request", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。\u200b <!channel>\n- 予算: `30 万円`")
+	}},
+	{"request_long", conversation.CardOffered, func(c *onThread) { c.wants(strings.Repeat("行\n", 2000)) }},
+	{"request_made", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"request_closed", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+	}},
+	{"request_gone", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.Aggregate.Offered = nil
+	}},
+	{"session_closed", conversation.CardSession, func(c *onThread) {
+		c.says("はい", nil)
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+	}},
+	{"session_idle", conversation.CardSession, func(c *onThread) {
+		c.says("はい", nil)
+		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
+	}},
+	{"session_forgotten", conversation.CardSession, func(c *onThread) {
+		c.says("はい", nil)
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+		c.now = *c.Head.ForgottenAt
+	}},
+	{"session_reopened", conversation.CardSession, func(c *onThread) {
+		c.says("はい", nil)
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+		c.do(c.Reopen(member("U_SATO"), anyMember, c.now))
+	}},
+}
