@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -37,10 +38,8 @@ func (k *kept) KeepConfig(_ context.Context, _, _ string, config json.RawMessage
 }
 
 func (k *kept) Begin(_ context.Context, o contest.Order) error {
-	for _, x := range k.orders {
-		if x.Execution == o.Execution {
-			return aggregate.ErrExists
-		}
+	if slices.ContainsFunc(k.orders, func(x contest.Order) bool { return x.Execution == o.Execution }) {
+		return aggregate.ErrExists
 	}
 	if o.MostOfDay > 0 && k.sums.Day+o.Budget > o.MostOfDay {
 		return aggregate.ErrFull{}
@@ -52,11 +51,9 @@ func (k *kept) Begin(_ context.Context, o contest.Order) error {
 }
 
 func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) { return k.settings, nil }
-
 func (k *kept) ToolPermissions(context.Context, string) ([]tenancy.ToolPermission, error) {
 	return k.tools, nil
 }
-
 func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) { return k.sums, nil }
 
 // sample returns the local stack's contest files with further ones.
@@ -103,8 +100,7 @@ func (k keys) Get(context.Context) (secret.ModelSecret, error) {
 func alone() store.Alone {
 	return store.Alone{
 		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: models.SampleFile, Prompt: "勤怠の方針", Locale: "ja",
-		MaxRounds: 1, Seconds: 60,
-		Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
+		MaxRounds: 1, Seconds: 60, Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
 	}
 }
 
@@ -131,13 +127,10 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
 	}))
 	for _, d := range expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t).Contests {
-		if d.File == "old.toml" && (len(d.Warnings) != mostWrong+1 ||
-			!strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities")) {
-			t.Errorf("%d warnings: %q", len(d.Warnings), d.Warnings)
-		}
+		expect.That(t, d.File != "old.toml" || len(d.Warnings) == mostWrong+1 &&
+			strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities"), "%d warnings: %q", len(d.Warnings), d.Warnings)
 		expect.That(t, d.File != models.SampleFile || len(d.Warnings) == 1 &&
-			strings.Contains(d.Warnings[0], "can't read anything"), "%q",
-			d.Warnings)
+			strings.Contains(d.Warnings[0], "can't read anything"), "%q", d.Warnings)
 	}
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
 	if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t); !got.NotSet {

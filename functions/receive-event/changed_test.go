@@ -14,36 +14,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func TestAMessageWithoutAWordIsKnownAsOne(t *testing.T) {
-	for text, want := range map[string]bool{
-		"claude": true, "claude:": true, "claude: \u200b": true, "claude: <@U0BOT>": true, "claude: <@U0BOB> <!here>": true,
-		"claude: 👍": false, "claude: ?": false, "claude: <@U0BOB> help": false, "claude: <#C0HR>": false,
-	} {
-		k := &kept{}
-		post(t, handler(k), signed(callback(t, direct(text, nil), nil)))
-		a := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
-		expect.That(t, a != nil && len(a.Inbox) == 1 && a.Inbox[0].Blank == want, "%q opened %+v", text, a)
-	}
-	file := []any{map[string]any{"id": "F1", "name": "a.txt", "mimetype": "text/plain", "size": 12}}
-	for i, tt := range []struct {
-		text string
-		more map[string]any
-		want bool
-	}{
-		{"", nil, true}, {" \u3000\u2060", nil, true}, {"<@U0BOT>", nil, true}, {"&lt;b&gt;", nil, false},
-		{"", map[string]any{"subtype": "file_share", "files": file}, false},
-	} {
-		k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
-		h := handler(k)
-		post(t, h, signed(callback(t, direct("hi", nil), nil)))
-		fields := map[string]any{"thread_ts": root, "ts": fmt.Sprintf("177667560%d.000100", i)}
-		merge(fields, tt.more)
-		post(t, h, signed(callback(t, direct(tt.text, fields), nil)))
-		row := k.told[1].Rows[0].(*conversation.Inbox)
-		expect.Is(t, row.Blank, tt.want, "a reply %q is blank", tt.text)
-	}
-}
-
 // More files than are read of one message are not dropped silently: the first attachment says how many.
 func TestFilesBeyondThoseThatAreReadAreNoted(t *testing.T) {
 	var files []any

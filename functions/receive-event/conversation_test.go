@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -17,7 +16,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
 
@@ -199,70 +197,6 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 			t.Errorf("%v was answered %d, want %d: Slack repeats what may be done later, and nothing else", err, got, want)
 		}
 	}
-}
-
-// testStopAfterMany: Slack's stop button ends the command of a conversation with so many actions that the same commit
-// moves the oldest out of its partition.
-func testStopAfterMany(t *testing.T, db *storetest.Server) {
-	t.Helper()
-	s, table := db.Store(t)
-	h, now := handler(rowsOf(s)), time.Now().UTC().Truncate(time.Millisecond)
-	opened := store.NewConversations(db.DB, table)
-	h.Conversations, h.Now = opened, func() time.Time { now = now.Add(time.Second); return now }
-	post(t, h, signed(callback(t, direct("codex: hi", nil), nil)))
-
-	ref := conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))
-	policy := aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversChannel, AllowSelf: true}
-	person := func(id string) aggregate.Actor {
-		return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: "T0TEAM", Member: true}
-	}
-	do := func(decide conversation.Decision) *conversation.Aggregate {
-		t.Helper()
-		return expect.Value(opened.Decide(t.Context(), ref, decide))(t)
-	}
-	answer := func() {
-		t.Helper()
-		if expect.Value(opened.Load(t.Context(), ref))(t).Head.Resting {
-			do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(h.Now()) })
-		}
-		do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			at := h.Now()
-			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok",
-				Usage: aggregate.Usage{ID: fmt.Sprint(at.UnixNano()), Provider: "demo", Calls: 1}}, at)
-		})
-	}
-	propose := func() *conversation.Action {
-		t.Helper()
-		answer()
-		at := h.Now()
-		script, by := aggregate.JSON(fmt.Sprintf(`{"script":"make %d","base":""}`, at.UnixNano())), at.Add(24*time.Hour)
-		p := conversation.Proposal{Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: script, Bytes: len(script)},
-			Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by}}
-		return do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Propose(p, person("U0ALICE"), policy, at)
-		}).Current()
-	}
-	for range 21 {
-		x := propose()
-		do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return decide.Reject("no")(a, x.ActionID, person("U0BOB"), policy, h.Now())
-		})
-	}
-	x := propose()
-	do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, person("U0BOB"), policy, h.Now())
-	})
-	if out := post(t, h, signed(callback(t, map[string]any{
-		"type": "agent_session_stopped", "text": nil, "ts": nil, "channel": "D0DM", "thread_ts": root, "user": "U0ALICE",
-		"streaming_message_ts": []any{}, "event_ts": "1776675601.000200",
-	}, nil))); out.StatusCode != 200 {
-		t.Errorf("answered %d %s", out.StatusCode, out.Body)
-	}
-	a := expect.Value(opened.Load(t.Context(), ref))(t)
-	old := expect.Value(opened.Archived(t.Context(), ref.Tenant, ref.ID))(t)
-	got := a.Action(x.ActionID)
-	expect.That(t, got != nil && got.Status == conversation.ActionCancelled && len(old) != 0 && a.Actions[0].Number != 1,
-		"the command is %+v, %d old actions have left", got, len(old))
 }
 
 // mentioned are the fields of a message in a channel that mentions Ringi.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -350,26 +349,6 @@ func TestWhatSlackEndsIsEnded(t *testing.T) {
 				t.Errorf("what could not be kept is answered %d", out.StatusCode)
 			}
 		})
-	}
-}
-
-func TestEveryDeliveryMakesTheSameTask(t *testing.T) {
-	s := &kept{}
-	h := handler(s)
-	mention := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im"}, nil))
-	again := signed(callback(t, map[string]any{"channel": "D0DM", "channel_type": "im", "type": "message"},
-		map[string]any{"event_id": "Ev2"}))
-	encoded := mention
-	encoded.Body, encoded.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(mention.Body)), true
-	for _, r := range []inbound.Request{mention, again, encoded} {
-		if out := post(t, h, r); out.StatusCode != 200 {
-			t.Fatal(out.StatusCode, out.Body)
-		}
-	}
-	for _, c := range s.changes[1:] {
-		if c.Head.(*task.Head).TaskID != s.changes[0].Head.(*task.Head).TaskID {
-			t.Errorf("task %s, then %s", s.changes[0].Head.(*task.Head).TaskID, c.Head.(*task.Head).TaskID)
-		}
 	}
 }
 

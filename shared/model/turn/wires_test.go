@@ -204,27 +204,6 @@ func TestWhatAnAgentMayNotIsNotTaken(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatIsCutOffProposesNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, w *world) {
-		// Each answer that is cut off is asked for again with more room first.
-		long := models.Script{Texts: []string{"長い"}, Stop: "length"}
-		w.Scripted(long, long)
-		reply, _, err := w.answer(t, turnOf(user("x")))
-		expect.That(t, err == nil && reply.Code == turn.CutOff && !strings.Contains(reply.Text, "長い") && strings.Contains(reply.Text, "途中で切れた") &&
-			reply.Usage.Calls == 2 && reply.Usage.CutOff == 1, "%+v, %v", reply, err)
-		half := models.Script{Texts: []string{"書きます"}, Calls: []models.ScriptedCall{{ID: "c1", Name: "test_run",
-			Input: []string{`{"argv":["a"`}}}, Stop: "length"}
-		w.Scripted(half, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
-		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action == nil || reply.Code != "" {
-			t.Errorf("asked again: %+v, %v", reply, err)
-		}
-		w.Scripted(half, half, half, half, half, half)
-		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action != nil || reply.Code != turn.CutOff {
-			t.Errorf("cut off for good: %+v, %v", reply, err)
-		}
-	})
-}
-
 func TestARefusalIsAPlainSentence(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(models.Script{Stop: "refused"})
