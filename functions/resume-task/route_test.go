@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -27,7 +26,7 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"rules that were ended ask as the settings say":          testEnded,
 		"rules that change meanwhile are read again":             testChanged,
 		"rules that change all the time are tried again":         testChanging,
-		"the task may be cancelled meanwhile, and not decided":   testMeanwhile,
+		"the task may be cancelled meanwhile":                    testMeanwhile,
 		"a run that dies is restarted, and another changes none": testRestart,
 		"an app whose message is forwarded asks for nothing":     testApps,
 		"nor does one in the thread, where strangers are found":  testAppsAndStrangersOfAThread,
@@ -129,25 +128,6 @@ func testChanging(t *testing.T, w *ruledWorld) {
 func testMeanwhile(t *testing.T, w *ruledWorld) {
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
 	w.unrouted()
-	id := w.Load().Process().ID
-	for name, decide := range map[string]task.Decision{
-		"approved": func(a *task.Aggregate) (aggregate.Change, error) {
-			return decide.Approve(a, id, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-		},
-		"rejected": func(a *task.Aggregate) (aggregate.Change, error) {
-			return decide.Reject("no")(a, id, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-		},
-		"stamped": func(a *task.Aggregate) (aggregate.Change, error) {
-			who := circulation.Person{User: w.By.ID}
-			return a.Act(id, circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1}, w.By,
-				pipelinetest.Policy(), w.Now())
-		},
-		"expired": func(a *task.Aggregate) (aggregate.Change, error) { return a.Expire(w.Now().Add(1000 * time.Hour)) },
-	} {
-		_, err := w.Store.Decide(t.Context(), w.Ref, decide)
-		expect.That(t, err != nil, "it is %s", name)
-		w.waits()
-	}
 	w.slack.then = func() { w.Cancel() }
 	_, err := w.process().Handle(t.Context(), w.In())
 	e := w.Load().Head.Ended
@@ -272,7 +252,6 @@ func TestPeopleAreLookedUpForAStep(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *ruledWorld){
 		"another rule asks its route from the beginning":      testStepAnother,
 		"the same rule asks who stamped the steps":            testStepSame,
-		"who stamped and has left is not asked":               testStepLeft,
 		"who stamped and is in no organisation is not asked":  testStepOrganised,
 		"the run waits for Slack":                             testStepSilence,
 		"rules that were ended leave it to the rule of steps": testStepEnded,
@@ -296,13 +275,6 @@ func testStepSame(t *testing.T, w *ruledWorld) {
 	w.step(ruleOfWorld, "U0TANAKA")
 	expect.Same(t, w.gate().Route.Stages, []circulation.Stage{{Name: "課長", Mode: circulation.ModePeople, Need: 1,
 		People: []circulation.Person{{User: "U0TANAKA", Via: task.ViaStamped}}}})
-}
-
-func testStepLeft(t *testing.T, w *ruledWorld) {
-	w.rules(asks(desk("経理", group("S0KEIRI"))))
-	w.step(ruleOfWorld, "U0LEFT")
-	g := w.gate()
-	expect.That(t, g.Route.Stages[0].Name == "経理" && len(g.Route.Stages[0].People) == 2, "%+v", g.Route)
 }
 
 func testStepOrganised(t *testing.T, w *ruledWorld) {

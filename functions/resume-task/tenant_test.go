@@ -175,10 +175,6 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	named(w, "株式会社りんぎ")
 }
 
-func (d answers) OpenDM(_ context.Context, user string) (string, error) {
-	return "D" + user[1:], d.undirect[user]
-}
-
 // office is a workspace whose requests are accepted by a new process each.
 type office struct {
 	*pipelinetest.World
@@ -265,8 +261,7 @@ func (o *office) warned() string {
 }
 
 // Administrators are warned when four fifths of a workspace's open tasks are reached, whoever asks and whichever
-// process
-// accepts, once a day and limit.
+// process accepts, once a day and limit.
 func TestAdministratorsAreWarnedBeforeTheWorkspaceIsFull(t *testing.T) {
 	server := pipelinetest.Start(t)
 	o := newOffice(t, server, 5)
@@ -306,9 +301,6 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 		then string
 	}{
 		"Slack doesn't answer": {func(o *office) { o.slack.undirect = unanswered }, "D0ADMIN 1"},
-		"Slack refuses the app": {func(o *office) {
-			o.slack.undirect = map[string]error{"U0ADMIN": slackapi.Refused{App: true}}
-		}, "D0ADMIN 1"},
 		"the table is busy": {func(o *office) { o.store = func(s Store) Store { return uncreating{s} } },
 			"D0ADMIN 1"},
 		"the administrator has left": {func(o *office) {
