@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -170,10 +171,7 @@ const heads = 3000
 // newMinute has tasks of which every second has a waiting gate. The others need a run.
 func newMinute(t *testing.T) *minute {
 	t.Helper()
-	m := &minute{
-		now:  time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
-		rows: map[aggregate.Ref]*task.Aggregate{}, later: map[aggregate.Ref]time.Time{}, calls: map[string]int{},
-	}
+	m := &minute{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), rows: map[aggregate.Ref]*task.Aggregate{}}
 	s := tenancy.DefaultSettings()
 	for n := range heads {
 		c, ref, err := task.Receive(aggregate.TenantID("T1"), task.Request{
@@ -196,6 +194,12 @@ func newMinute(t *testing.T) *minute {
 		m.due[n%store.Shards] = append(m.due[n%store.Shards], ref)
 	}
 	return m
+}
+
+// again is the same table without what has happened to it.
+func (m *minute) again() *minute {
+	return &minute{now: m.now, rows: maps.Clone(m.rows), due: m.due, later: map[aggregate.Ref]time.Time{},
+		calls: map[string]int{}}
 }
 
 // sweep runs one minute's sweep, and returns how long it took.
@@ -226,6 +230,7 @@ func TestABrownOutDelaysNoExpiry(t *testing.T) {
 	quiet := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { slog.SetDefault(quiet) })
+	received := newMinute(t)
 	for name, tt := range map[string]struct {
 		down    string
 		fault   func(context.Context) error
@@ -245,7 +250,7 @@ func TestABrownOutDelaysNoExpiry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newMinute(t)
+				m := received.again()
 				m.now = m.now.Add(1000 * time.Hour)
 				if tt.fault != nil {
 					m.faults = map[string]func(context.Context) error{tt.down: tt.fault}
