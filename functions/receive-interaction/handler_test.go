@@ -18,46 +18,38 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/storetest"
 )
 
-// TestInteractions runs every part against one database, each with its own table and workspace.
 func TestInteractions(t *testing.T) {
-	db := storetest.Start(t)
-	for _, part := range []struct {
-		name string
-		run  func(*testing.T, *world)
-	}{
-		{"approve a step", testApproveStep},
-		{"reject with a reason", testReject},
-		{"reject twice, with other reasons", testRejectTwice},
-		{"reject a step", testRejectStep},
-		{"a reason that won't do", testBadReason},
-		{"reject what is decided", testRejectLate},
-		{"a second click of the same person", testTwice},
-		{"two approvers at once", testRace},
-		{"cancel an execution", testCancelExecution},
-		{"retry an execution", testRetryExecution},
-		{"retry a generation", testRetryGeneration},
-		{"the shortcut on a card", testShortcutOnCard},
-		{"the shortcut on the request", testShortcutOnRequest},
-		{"the shortcut on anything else", testShortcutElsewhere},
-		{"who may approve", testPolicy},
-		{"Slack can't say who it is", testUnverified},
-		{"a Slack that lists nobody", testUnknownMethod},
-		{"requesters may withdraw without Slack's help", testWithdrawUnverified},
-		{"a guest tries their own request again", testGuestRetries},
-		{"a direct message", testDirectMessage},
-		{"ids of others", testForeignIDs},
-		{"a message becomes a reason, and the function dies", testChoiceSurvivesACrash},
-		{"a message becomes a reason or a request", testReasonOrRequest},
-		{"a message whose words are the reason already", testReasonMadeUp},
-		{"nothing could be saved", testUnsaved},
-		{"not in time", testSlow},
-		{"not even in time for the note", testLateNote},
-	} {
-		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
-	}
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"approve a step":                                    testApproveStep,
+		"reject with a reason":                              testReject,
+		"reject twice, with other reasons":                  testRejectTwice,
+		"reject a step":                                     testRejectStep,
+		"a reason that won't do":                            testBadReason,
+		"reject what is decided":                            testRejectLate,
+		"a second click of the same person":                 testTwice,
+		"two approvers at once":                             testRace,
+		"cancel an execution":                               testCancelExecution,
+		"retry an execution":                                testRetryExecution,
+		"retry a generation":                                testRetryGeneration,
+		"the shortcut on a card":                            testShortcutOnCard,
+		"the shortcut on the request":                       testShortcutOnRequest,
+		"the shortcut on anything else":                     testShortcutElsewhere,
+		"who may approve":                                   testPolicy,
+		"Slack can't say who it is":                         testUnverified,
+		"a Slack that lists nobody":                         testUnknownMethod,
+		"requesters may withdraw without Slack's help":      testWithdrawUnverified,
+		"a guest tries their own request again":             testGuestRetries,
+		"a direct message":                                  testDirectMessage,
+		"ids of others":                                     testForeignIDs,
+		"a message becomes a reason, and the function dies": testChoiceSurvivesACrash,
+		"a message becomes a reason or a request":           testReasonOrRequest,
+		"a message whose words are the reason already":      testReasonMadeUp,
+		"nothing could be saved":                            testUnsaved,
+		"not in time":                                       testSlow,
+		"not even in time for the note":                     testLateNote,
+	})
 }
 
 func testApproveStep(t *testing.T, w *world) {

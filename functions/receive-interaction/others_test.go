@@ -16,7 +16,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/store/storetest"
 )
 
 // submitted are the teams' texts, by team id.
@@ -40,8 +39,7 @@ func (s submitted) Scored(context.Context, string, string) (bool, error) {
 var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始めます", "c": "一人で進めます"}
 
 func TestOtherDrafts(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"read and taken":                  testTakeADraft,
 		"turned by those who could open":  testDraftsTurned,
 		"who has left":                    testDraftOfOneWhoLeft,
@@ -50,9 +48,7 @@ func TestOtherDrafts(t *testing.T) {
 		"which nobody could approve then": testDraftOfTheOnlyApprover,
 		"the best so far is taken":        testTakeBest,
 		"nothing is scored yet":           testTakeNothing,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 // contested brings the task to a policy of team a, with drafts of two other teams.

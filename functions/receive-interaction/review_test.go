@@ -17,15 +17,13 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/storetest"
 )
 
 // long is a policy that no card can show completely.
 var long = strings.Repeat("方針 ", 9000) + "最後の行"
 
 func TestReviews(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"read to the end and approved":           testReadAndApprove,
 		"a button that names other content":      testButtonOfOtherContent,
 		"arguments that are kept elsewhere":      testReviewOfLargeArguments,
@@ -34,9 +32,7 @@ func TestReviews(t *testing.T) {
 		"decided meanwhile":                      testReviewLate,
 		"not saved":                              testReviewUnsaved,
 		"turned by those who could open it":      testReviewTurned,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 // asked brings the task to a policy that no card can show completely.

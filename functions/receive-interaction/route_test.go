@@ -16,7 +16,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/store/storetest"
 )
 
 // onRoute has the steps wait along a route that asks these people, one after the other.
@@ -45,8 +44,7 @@ func at(p map[string]any, block string) map[string]any {
 }
 
 func TestButtonsOfAStage(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"stamp the stage that was seen, when it is asked":           testStageStamped,
 		"are pressed by whom the organisation knows":                testStageOrganised,
 		"count only with their stage":                               testStageUnseen,
@@ -57,9 +55,7 @@ func TestButtonsOfAStage(t *testing.T) {
 		"of people who may do nothing any more":                     testStageOfOthers,
 		"lead to the end of what is read, where it is stamped":      testStageReadToItsEnd,
 		"of a gate without a rule may name none":                    testStageOfNoRoute,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 func testStageStamped(t *testing.T, w *world) {

@@ -19,8 +19,7 @@ import (
 )
 
 func TestStandIns(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"stamp for whom they stand in, once":                     testStandInStamps,
 		"are told when their days are over":                      testStandInPeriod,
 		"don't stamp by what ended beside their click":           testStandInEnded,
@@ -29,9 +28,7 @@ func TestStandIns(t *testing.T) {
 		"of several are asked for whom they act":                 testStandInOfSeveral,
 		"of several reject for whom they say":                    testStandInRejectsAs,
 		"who owe a stamp themselves act for nobody but that one": testStandInOwes,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 // standIn sets that hand stands in for principal for so many days from today.
@@ -210,8 +207,7 @@ func testStandInOwes(t *testing.T, w *world) {
 }
 
 func TestStandInsInAnOrganisation(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"stamp with any of their accounts":             testOrganisedStamps,
 		"don't stamp what their superior asks for":     testOrganisedBelow,
 		"nor what their superior wrote":                testOrganisedBelowWhoWrote,
@@ -220,9 +216,7 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 		"don't stamp what their setter asks for":       testOrganisedSetter,
 		"don't stamp for who left by another account":  testOrganisedOtherAccount,
 		"are decided about by the version that stands": testOrganisedMoved,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 // company is an organisation of which the requester heads the sales department.

@@ -72,8 +72,7 @@ func (s diesAt) Post(
 }
 
 func TestAnEndIsAnnouncedOnce(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"with the cards":                         testAnnounced,
 		"later, if Slack's pace allows no call":  testAnnouncedAtPace,
 		"later, if Slack refuses for a moment":   testAnnouncedLater,
@@ -82,9 +81,7 @@ func TestAnEndIsAnnouncedOnce(t *testing.T) {
 		"though an invocation died before it":    func(t *testing.T, w *world) { testDiedAt(t, w, false) },
 		"though one died before it could save":   func(t *testing.T, w *world) { testDiedAt(t, w, true) },
 		"to nobody whom Slack does not let know": testNobodyToTell,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 // takings counts writes of Slack's pace.

@@ -57,8 +57,7 @@ func (w *world) direct(user string) (out []string) {
 }
 
 func TestCopies(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"go to listed approvers and follow the decision":             testCopiesFollow,
 		"are none for members of the channel, and none when so set":  testNoCopies,
 		"leave out whoever may not approve":                          testCopiesOfEligible,
@@ -69,9 +68,7 @@ func TestCopies(t *testing.T) {
 		"beside cards, each person's messages in their own language": testOwnLanguage,
 		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
 		"tell nobody what they ended themselves":                     testOwnEnd,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 func testCopiesFollow(t *testing.T, w *world) {
@@ -279,8 +276,7 @@ func (p *crowded) JoinLine(_ context.Context, _ records.Budget, _ int, now time.
 }
 
 func TestCopiesThatWait(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"for Slack's pace are not given up": func(t *testing.T, w *world) {
 			s := w.listing([]string{webapi.Suzuki}, nil)
 			w.Prompted(s)
@@ -309,7 +305,5 @@ func TestCopiesThatWait(t *testing.T) {
 			}
 			expect.That(t, len(w.direct(webapi.Suzuki)) == 1, "no copy")
 		},
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }

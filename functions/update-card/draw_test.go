@@ -20,56 +20,49 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestUpdateCard runs every part against one database, each with its own table and workspace.
 func TestUpdateCard(t *testing.T) {
-	db := storetest.Start(t)
-	for _, part := range []struct {
-		name string
-		run  func(*testing.T, *world)
-	}{
-		{"arguments that are kept elsewhere", testLargeArguments},
-		{"a card is posted once and follows its rows", testFollows},
-		{"an acceptance, which changes no card, writes nothing", testAccepted},
-		{"cards are posted in the order of the work", testOrder},
-		{"what begins with a result is shown with it", testBegun},
-		{"repeated, late and parallel messages are harmless", testRepeated},
-		{"the language of the request, or else of the settings", testLocale},
-		{"a rate limit is waited out, with no claim left behind", testRateLimit},
-		{"an answer that was lost: the message is adopted", testLostAnswer},
-		{"a lost post that never arrived is left, then posted", testNeverArrived},
-		{"a post that hangs is tried again when the claim is free", testHangs},
-		{"a post that hangs and appears meanwhile is adopted", testHangsAndShowsLate},
-		{"a post that hangs has its time however late it was sent", testHangsAfterASlowSearch},
-		{"a post at which Slack itself failed is made anew within seconds", testOwnFault},
-		{"a post of which Slack said that it failed, though it did not", testOwnFaultLate},
-		{"a crash between post and save: the earliest is adopted", testCrash},
-		{"a claim of another invocation is waited for", testClaimed},
-		{"no permission to search: posted and counted", testNoSearch},
-		{"a claim lost meanwhile: our own message is taken back", testLostClaim},
-		{"a message deleted in Slack is posted anew", testDeleted},
-		{"a message of another app's is posted anew", testCantUpdate},
-		{"an archived channel", testArchived},
-		{"an archived channel is tried again every hour while a gate waits", testArchivedAtGate},
-		{"what is refused to the app is no card's refusal", testAppRefused},
-		{"a fault while updating", testUpdateFault},
-		{"progress is left out while updates are short, and drawn later", testProgressIsLeftOut},
-		{"a card that asks what a message is meant to be is not left out", testAskingIsNotLeftOut},
-		{"nor is one with the button to try again", testRetryIsNotLeftOut},
-		{"nor is the card with the button to stop", testStopIsNotLeftOut},
-		{"a card that was never drawn as generating is posted as what asks", testPostedPending},
-		{"a message without a call left waits", testShortOfUpdates},
-		{"a 429 holds for all invocations", testHeldForAll},
-		{"cards are drawn without a pace", testPaceLost},
-		{"a redraw heals what was shown", testRedraw},
-		{"a redraw that is asked for while cards are being drawn is not forgotten", testRedrawMeanwhile},
-		{"two updates of a message at the same time end in the newer content", testTwoUpdatesAtOnce},
-		{"an update without an answer that overtook another is noticed", testOvertaken("first")},
-		{"also when it was sent again", testOvertaken("second")},
-		{"two updates with the same content need no third", testEqualUpdates},
-		{"a workspace that is none of ours is sent nothing", testForeign},
-	} {
-		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
-	}
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"arguments that are kept elsewhere":                                       testLargeArguments,
+		"a card is posted once and follows its rows":                              testFollows,
+		"an acceptance, which changes no card, writes nothing":                    testAccepted,
+		"cards are posted in the order of the work":                               testOrder,
+		"what begins with a result is shown with it":                              testBegun,
+		"repeated, late and parallel messages are harmless":                       testRepeated,
+		"the language of the request, or else of the settings":                    testLocale,
+		"a rate limit is waited out, with no claim left behind":                   testRateLimit,
+		"an answer that was lost: the message is adopted":                         testLostAnswer,
+		"a lost post that never arrived is left, then posted":                     testNeverArrived,
+		"a post that hangs is tried again when the claim is free":                 testHangs,
+		"a post that hangs and appears meanwhile is adopted":                      testHangsAndShowsLate,
+		"a post that hangs has its time however late it was sent":                 testHangsAfterASlowSearch,
+		"a post at which Slack itself failed is made anew within seconds":         testOwnFault,
+		"a post of which Slack said that it failed, though it did not":            testOwnFaultLate,
+		"a crash between post and save: the earliest is adopted":                  testCrash,
+		"a claim of another invocation is waited for":                             testClaimed,
+		"no permission to search: posted and counted":                             testNoSearch,
+		"a claim lost meanwhile: our own message is taken back":                   testLostClaim,
+		"a message deleted in Slack is posted anew":                               testDeleted,
+		"a message of another app's is posted anew":                               testCantUpdate,
+		"an archived channel":                                                     testArchived,
+		"an archived channel is tried again every hour while a gate waits":        testArchivedAtGate,
+		"what is refused to the app is no card's refusal":                         testAppRefused,
+		"a fault while updating":                                                  testUpdateFault,
+		"progress is left out while updates are short, and drawn later":           testProgressIsLeftOut,
+		"a card that asks what a message is meant to be is not left out":          testAskingIsNotLeftOut,
+		"nor is one with the button to try again":                                 testRetryIsNotLeftOut,
+		"nor is the card with the button to stop":                                 testStopIsNotLeftOut,
+		"a card that was never drawn as generating is posted as what asks":        testPostedPending,
+		"a message without a call left waits":                                     testShortOfUpdates,
+		"a 429 holds for all invocations":                                         testHeldForAll,
+		"cards are drawn without a pace":                                          testPaceLost,
+		"a redraw heals what was shown":                                           testRedraw,
+		"a redraw that is asked for while cards are being drawn is not forgotten": testRedrawMeanwhile,
+		"two updates of a message at the same time end in the newer content":      testTwoUpdatesAtOnce,
+		"an update without an answer that overtook another is noticed":            testOvertaken("first"),
+		"also when it was sent again":                                             testOvertaken("second"),
+		"two updates with the same content need no third":                         testEqualUpdates,
+		"a workspace that is none of ours is sent nothing":                        testForeign,
+	})
 }
 
 func testFollows(t *testing.T, w *world) {

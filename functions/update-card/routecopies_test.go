@@ -110,8 +110,7 @@ func (w *world) owed(user string) int {
 }
 
 func TestCopiesAlongARoute(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"go to who owes the stage, and close with it":          testCopiesOfStages,
 		"end with the gate":                                    testCopiesEnd,
 		"are twenty of a stage at most, and list all":          testCopiesOfALargeStage,
@@ -120,9 +119,7 @@ func TestCopiesAlongARoute(t *testing.T) {
 		"aren't asked for while people are looked up":          testCopiesLater,
 		"of several drawings show what the last one found out": testOwedOutOfOrder,
 		"of a home stand in its channel and follow the gate":   testCardAtHome,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
-	}
+	})
 }
 
 func testCopiesOfStages(t *testing.T, w *world) {

@@ -82,6 +82,15 @@ func (q *queue) SendMessageBatch(
 	return &sqs.SendMessageBatchOutput{}, q.err
 }
 
+// inWorlds runs parts against one database, each with its own table and workspace.
+func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
+	t.Helper()
+	db := storetest.Start(t)
+	for name, run := range parts {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, name := db.Store(t)
