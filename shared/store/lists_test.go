@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -346,4 +347,31 @@ func testChannelsThatMoved(t *testing.T, st *taskStore) {
 		"C2": {To: "C3", At: "1612206779.000000"}})
 	expect.Is(t, is.Now("C1"), "C3")
 	expect.Same(t, expect.Value(st.Channels(t.Context(), aggregate.TenantID("T0OTHER")))(t), tenancy.Channels{})
+}
+
+func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
+	limit int) (table.Page[task.Task], error) {
+	if err := f.Check(); err != nil {
+		return table.Page[task.Task]{}, err
+	}
+	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant,
+		Prefixes: []string{task.Kind.Prefix}}
+	l.Index, l.Partitions, l.Sparse = f.In(tenant)
+	l.From, l.Until = f.Between()
+	type row struct {
+		task.Task
+		By string `json:"GSI3PK"`
+	}
+	page, err := table.Rows(ctx, s.t, l, cursor, limit, func(x row) bool {
+		return (f.Requester == "" || x.By == task.By(tenant, f.Requester)) && kept(f)(x.Task)
+	})
+	found := table.Page[task.Task]{Next: page.Next, Prev: page.Prev, Looked: page.Looked}
+	for _, x := range page.Items {
+		found.Items = append(found.Items, x.Task)
+	}
+	return found, err
+}
+
+func kept(f task.Filter) func(task.Task) bool {
+	return func(x task.Task) bool { return f.MayKeep(x.ListedAs) }
 }

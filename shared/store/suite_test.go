@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/domain/aggregate"
@@ -387,31 +388,4 @@ func (s *taskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, err
 		return task.Head{}, err
 	}
 	return *root.(*task.Head), nil
-}
-
-func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
-	limit int) (table.Page[task.Task], error) {
-	if err := f.Check(); err != nil {
-		return table.Page[task.Task]{}, err
-	}
-	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant,
-		Prefixes: []string{task.Kind.Prefix}}
-	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	l.From, l.Until = f.Between()
-	type row struct {
-		task.Task
-		By string `json:"GSI3PK"`
-	}
-	page, err := table.Rows(ctx, s.t, l, cursor, limit, func(x row) bool {
-		return (f.Requester == "" || x.By == task.By(tenant, f.Requester)) && kept(f)(x.Task)
-	})
-	found := table.Page[task.Task]{Next: page.Next, Prev: page.Prev, Looked: page.Looked}
-	for _, x := range page.Items {
-		found.Items = append(found.Items, x.Task)
-	}
-	return found, err
-}
-
-func kept(f task.Filter) func(task.Task) bool {
-	return func(x task.Task) bool { return f.MayKeep(x.ListedAs) }
 }

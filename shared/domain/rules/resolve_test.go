@@ -305,26 +305,6 @@ func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
 	expect.That(t, len(all) > 0 && all[0] == found(rules.FindingMany, 1, today), "%v", all)
 }
 
-// Case 20: what is left after stages are left out is never below the floor.
-func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
-	vacant := staff()
-	vacant.holders = nil
-	p := policy(1, people(1, rules.EmptyRefuse, "A"), head(rules.EmptySkip))
-	hands := rules.Floor{Stamps: 1, HandsFrom: &rules.Money{Value: "100", Currency: "JPY"}}
-	expect.Is(t, resolved(p, asked(writes(pay, yen("99"))), hands, vacant), "A/1 -vacant hands 1")
-	expect.Is(t, resolved(p, asked(writes(pay, yen("100"))), hands, vacant), "refused 2 floor")
-	expect.Is(t, resolved(p, asked(writes(pay, rules.Amount{})), hands, vacant), "refused 2 floor")
-	p.Hands = 2
-	expect.Is(t, resolved(p, asked(writes(pay, yen("100"))), hands, staff()), "A/1 D/1 hands 2")
-	p.Hands = 1
-	expect.Is(t, resolved(p, asked(writes(pay, yen("1"))), rules.Floor{Stamps: 2}, vacant), "refused 2 floor")
-	expect.Is(t, resolved(p, asked(reads()), rules.Floor{Stamps: 2}, vacant), "A/1 -vacant hands 1")
-	p.Stages = append(p.Stages, head(rules.EmptySkip))
-	expect.Is(t, resolved(p, asked(writes(pay, yen("1"))), rules.Floor{Stamps: 2}, vacant), "refused 2 floor")
-	alone := policy(0, people(1, rules.EmptyRefuse, "A"))
-	expect.Is(t, resolved(alone, asked(writes(pay, yen("100"))), hands, staff()), "refused 0 floor")
-}
-
 // Each person is kept with how they were found, and the route with the organisation's version.
 func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp),

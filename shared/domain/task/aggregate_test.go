@@ -315,49 +315,32 @@ func TestWhoMayDecide(t *testing.T) {
 
 func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 	outsider := person("U_OUTSIDER")
+	for _, from := range []func(testing.TB) *story{waitingPrompt, waitingProcess, waitingStep} {
+		for _, press := range buttons {
+			s := from(t)
+			open, _ := s.load().OpenGate()
+			s.refused(press(s, open.ID, outsider), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+		}
+	}
 	failed := told(running, func(s *story) { s.do(s.claim, s.finish(failed), s.fail) })
 	parked := told(begin, func(s *story) { s.do(s.park) })
-	for _, tt := range []struct {
-		name   string
+	for name, tt := range map[string]struct {
 		from   func(testing.TB) *story
-		decide func(a *Aggregate, s *story) (aggregate.Change, error)
-		rule   aggregate.Rule
+		decide func(s *story) decision
 	}{
-		{"approve prompt", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.Approve(a.Prompt().ID, outsider, s.policy, s.now)
-		}, aggregate.RuleNotListed},
-		{"reject prompt", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.Reject(a.Prompt().ID, "短く", outsider, s.policy, s.now)
-		}, aggregate.RuleNotListed},
-		{"approve process", waitingProcess, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.Approve(a.Process().ID, outsider, s.policy, s.now)
-		}, aggregate.RuleNotListed},
-		{"reject process", waitingProcess, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.Reject(a.Process().ID, "短く", outsider, s.policy, s.now)
-		}, aggregate.RuleNotListed},
-		{"approve step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.Approve(gateID(a), outsider, s.policy, s.now)
-		}, aggregate.RuleNotListed},
-		{"reject step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.Reject(gateID(a), "宛先", outsider, s.policy, s.now)
-		}, aggregate.RuleNotListed},
-		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.End(outsider, s.policy, s.now)
-		}, aggregate.RuleNotParty},
-		{"cancel execution", running, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.CancelExecution(a.Execution().ID, outsider, s.policy, s.now)
-		}, aggregate.RuleNotParty},
-		{"retry", failed, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.RetryExecution(a.Execution().ID, outsider, s.policy, s.now)
-		}, aggregate.RuleNotParty},
-		{"retry generation", parked, func(a *Aggregate, s *story) (aggregate.Change, error) {
-			return a.RetryGeneration(outsider, s.policy, s.now)
-		}, aggregate.RuleNotParty},
+		"cancel": {waitingPrompt, func(s *story) decision { return s.ends(outsider) }},
+		"cancel execution": {running, func(s *story) decision {
+			return s.cancels(idOf(s.load().Execution()), outsider)
+		}},
+		"retry": {failed, func(s *story) decision { return s.retries(idOf(s.load().Execution()), outsider) }},
+		"retry generation": {parked, func(s *story) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.RetryGeneration(outsider, s.policy, now)
+			}
+		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := tt.from(t)
-			s.refused(func(a *Aggregate, _ time.Time) (aggregate.Change, error) { return tt.decide(a, s) },
-				aggregate.ErrNotAllowed{Rule: tt.rule})
-		})
+		t.Log(name)
+		s := tt.from(t)
+		s.refused(tt.decide(s), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
 	}
 }

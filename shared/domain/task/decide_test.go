@@ -128,18 +128,10 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t),
 				"step": waitingStep(t)} {
-				reject := map[string]decision{
-					"prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-						return a.Reject(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
-					},
-					"process": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-						return a.Reject(a.Process().ID, tt.reason, person(suzuki), s.policy, now)
-					},
-					"step": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-						return a.Reject(gateID(a), tt.reason, person(suzuki), s.policy, now)
-					},
-				}[kind]
-				c, err := s.try(reject)
+				open, _ := s.load().OpenGate()
+				c, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					return a.Reject(open.ID, tt.reason, person(suzuki), s.policy, now)
+				})
 				if tt.want == "" {
 					var field aggregate.ErrField
 					expect.That(t, errors.As(err, &field) && field.Field == "rejection_reason" &&

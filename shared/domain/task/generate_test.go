@@ -209,46 +209,14 @@ func many(n int) []Step {
 func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 	for _, state := range states {
 		s := state.reach(t)
+		old := s.decisions(s.head.Rev)
+		old["park what nobody may approve"] = func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.ParkUndecidable(s.head.Run-1, tenancy.DefaultSettings(), now)
+		}
 		s.head.Run++
-		old := s.head.Run - 1
-		for name, d := range map[string]decision{
-			"extract": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Extracted(old, Extract{}, now)
-			},
-			"begin prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(old, now) },
-			"finish prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.FinishPrompt(old, "", s.settings, now)
-			},
-			"begin process": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginProcess(old, now) },
-			"finish process": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.FinishProcess(old, s.steps, "", s.settings, now)
-			},
-			"park": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
-			},
-			"park what nobody may approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.ParkUndecidable(old, tenancy.DefaultSettings(), now)
-			},
-			"pause": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.WaitUntil(old, a.Generating(), now, now)
-			},
-			"start": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(old, now) },
-			"claim": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.ClaimStep(old, call(a, now), now)
-			},
-			"open gate": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.OpenStepGate(old, 1, aggregate.Blob{}, "", now)
-			},
-			"complete": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CompleteExecution(old, "", now) },
-			"fail": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.FailExecution(old, ReasonRunFailed, "", now)
-			},
-			"give up": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.GiveUp(old, ReasonRunFailed, now)
-			},
-			"restart": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(old, now) },
-		} {
-			_, err := d(s.load(), s.now)
+		for _, name := range []string{"extract", "begin prompt", "finish prompt", "begin process", "finish process", "park",
+			"park what nobody may approve", "pause", "start", "claim", "open gate", "complete", "fail", "give up", "restart"} {
+			_, err := old[name](s.load(), s.now)
 			expect.Fails(t, err, aggregate.ErrSuperseded, "%s, %s", state.name, name)
 		}
 	}
