@@ -79,15 +79,24 @@ func onFreePorts() []string {
 	return []string{"-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0", "-artifacts", os.Getenv("RINGI_ARTIFACTS")}
 }
 
-// command builds this program and returns a command that runs it.
+// asProgram is the variable with which this test binary is the program: to link another one takes seconds.
+const asProgram = "RINGI_LOCAL_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// command returns a command that runs this program.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	expect.Patience(t)
-	path := filepath.Join(t.TempDir(), "local")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return exec.Command(path, args...)
+	cmd := exec.Command(expect.Value(os.Executable())(t), args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return cmd
 }
 
 // serving starts a command, waits until it is ready and returns the address that it prints.
@@ -169,7 +178,7 @@ func printed(t *testing.T, url string) {
 }
 
 func TestKillingGoRunStopsEverything(t *testing.T) {
-	expect.Patience(t)
+	expect.AtNight(t)
 	cmd := exec.Command("go", append([]string{"run", "."}, onFreePorts()...)...)
 	serving(t, cmd)
 	pids := childrenOf(t, cmd.Process.Pid)
@@ -215,9 +224,8 @@ func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "-addr") || strings.Count(string(out), "\n") != 1 {
-		t.Errorf("%v: %s", err, out)
-	}
+	expect.That(t, err != nil && strings.Contains(string(out), "-addr") && strings.Count(string(out), "\n") == 1,
+		"%v: %s", err, out)
 }
 
 func TestWhatIsNoRepositoryIsSaidInOneSentence(t *testing.T) {

@@ -20,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/browser"
-	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/shared/runtime/expect"
 )
@@ -104,7 +103,7 @@ func (v *visitor) take() []string {
 // TestNoPageReachesTheStack opens pages of another port and of another site in a browser. They try everything on each
 // port of the stack, by its address and by a name that resolves to it.
 func TestNoPageReachesTheStack(t *testing.T) {
-	s := start(t, stack.Options{Sandbox: sandbox.Options{}})
+	s := shared(t)
 	if _, err := s.Fire(t.Context(), "TickFunction"); err != nil { // the function's environment listens too
 		t.Fatal(err)
 	}
@@ -151,7 +150,7 @@ func TestNoPageReachesTheStack(t *testing.T) {
 // TestEveryListenerRefusesWhatAPageSends calls each port of the stack as a browser does for a page, and as a program
 // does.
 func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
-	s := start(t, stack.Options{Hosts: []string{"stack.internal"}})
+	s := shared(t)
 	expect.Value(s.Fire(t.Context(), "TickFunction"))(t)
 	ports := listening(t, s)
 	expect.Must(t, len(ports) >= 5,
@@ -292,11 +291,10 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 			t.Errorf("%s: %d", tt.name, status)
 		}
 	}
+	t.Run("a template says all that functions are told", func(t *testing.T) { testContainerTemplate(t, s) })
 }
 
-func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
-	expect.Patience(t)
-	s := start(t, stack.Options{ContainerHost: dockerHost})
+func testContainerTemplate(t *testing.T, s *stack.Stack) {
 	door := strings.TrimPrefix(s.AWSEndpoint, "http://")
 	text := expect.Value(stack.ContainerTemplate(t.Context(), door, "build", "x86_64"))(t)
 	expect.That(t, !strings.Contains(string(text), "127.0.0.1"),
@@ -317,7 +315,7 @@ func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
 			strings.HasSuffix(f.Properties.CodeUri, "build/"+name),
 			"%s: %+v", name, f.Properties)
 	}
-	without := start(t, stack.Options{})
+	without := shared(t)
 	if _, err := stack.ContainerTemplate(t.Context(), strings.TrimPrefix(without.AWSEndpoint, "http://"), "build",
 		"arm64"); err == nil || !strings.Contains(err.Error(), "-container-host") {
 		t.Errorf("of a stack that serves no containers: %v", err)
