@@ -2,7 +2,6 @@ package infra_test
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,14 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/template"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
-	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
 
@@ -63,16 +55,6 @@ func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
 		}
 	}
 	expect.That(t, links >= 20, "%d links", links)
-}
-
-// README's map has a line for each area, in their order.
-func TestTheMapIsTheTree(t *testing.T) {
-	var mapped []string
-	text := textOf(t, filepath.Join(repository, "README.md"))
-	for _, m := range regexp.MustCompile(`(?m)^shared/(\w+)/ +\S`).FindAllStringSubmatch(text, -1) {
-		mapped = append(mapped, m[1])
-	}
-	expect.Same(t, areas, mapped)
 }
 
 func checkLink(t *testing.T, from, to string) {
@@ -115,60 +97,6 @@ func TestPagesNameFilesThatExist(t *testing.T) {
 	expect.That(t, named > 10, "pages name %d files", named)
 }
 
-// The page's table of limits has the values of the constants.
-func TestTheTableOfLimits(t *testing.T) {
-	s := tenancy.DefaultSettings()
-	set := func(change func(*tenancy.Settings, int)) int { return highest(t, change) }
-	open, hour := s.MaxOpenTasks, s.MaxTasksPerHour
-	says(t, "bench/README.md",
-		fmt.Sprintf("| a policy's text | %s characters,", grouped(model.MaxPolicy)),
-		fmt.Sprintf("| steps of a process | %d |", task.MaxSteps),
-		fmt.Sprintf("| a reason for rejecting | %s characters |", grouped(aggregate.MaxReason)),
-		fmt.Sprintf("| tries again of one generation that fails | %d |", task.MaxRetries),
-		fmt.Sprintf("| `max_versions`, %d unless set, at most %d |", s.MaxVersions,
-			set(func(s *tenancy.Settings, n int) { s.MaxVersions = n })),
-		fmt.Sprintf("| `approval_timeout_hours`, %d unless set, at most %s |", s.ApprovalTimeoutHours,
-			grouped(set(func(s *tenancy.Settings, n int) { s.ApprovalTimeoutHours = n }))),
-		fmt.Sprintf("| `l4_timeout_seconds`, %d unless set, at most %s;", s.L4TimeoutSeconds,
-			grouped(set(func(s *tenancy.Settings, n int) { s.L4TimeoutSeconds = n }))),
-		fmt.Sprintf("| `max_open_tasks`: `person` %d, `tenant` %s unless set;", open.Person, grouped(open.Tenant)),
-		fmt.Sprintf("| `max_tasks_per_hour`: `person` %d, `tenant` %s unless set;", hour.Person, grouped(hour.Tenant)),
-		fmt.Sprintf("| a tool's result | %d MiB; over %d KiB it is kept in S3 |", large.MaxBytes>>20, large.MaxInline>>10),
-		fmt.Sprintf("| `retain_results_days`, %d unless set,", s.RetainResultsDays),
-		fmt.Sprintf("| an incoming request | %d MiB |", inbound.MaxBody>>20))
-}
-
-// highest finds a setting's highest valid value.
-func highest(t *testing.T, change func(*tenancy.Settings, int)) int {
-	t.Helper()
-	valid := func(n int) bool {
-		s := tenancy.DefaultSettings()
-		change(&s, n)
-		err := s.Validate()
-		_, bounds := errors.AsType[aggregate.ErrField](err)
-		expect.Must(t, err == nil || bounds, "%v", err)
-		return err == nil
-	}
-	low, high := 30, 1<<20 // 30 is allowed for each, 2^20 for none
-	expect.Must(t, valid(low) && !valid(high), "the highest value is not looked for in the right place")
-	for high-low > 1 {
-		if middle := (low + high) / 2; valid(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
-}
-
-// grouped formats a number as in texts: 8,736.
-func grouped(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
-}
-
 var update = flag.Bool("update", false, "write the tables of shared/tool/README.md and functions/README.md")
 
 const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
@@ -206,20 +134,6 @@ func tableOfTools(t *testing.T) string {
 			strings.Join(constraints, ", "))
 	}
 	return out.String()
-}
-
-// The page that people read before they let others' words in says who gets these and for how long.
-func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
-	page := textOf(t, "security.md")
-	defaults := readRules(t).complete(map[string]string{})
-	says(t, "security.md",
-		fmt.Sprintf("`retain_results_days`, %d unless set", tenancy.DefaultSettings().RetainResultsDays),
-		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
-		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]))
-	for _, vendor := range append(aggregate.ModelProviders, string(explain.Freee), "google", "github", "slack",
-		aggregate.Gemini, "mcp servers") {
-		expect.That(t, strings.Contains(strings.ToLower(page), vendor), "it does not say what goes to %s", vendor)
-	}
 }
 
 // repository is the root of the module, seen from this package's folder.

@@ -167,22 +167,6 @@ func TestNoImportRunsBack(t *testing.T) {
 	}
 }
 
-// Each area's package comment says what the area is for, what it may import and where to begin.
-func TestEachAreaSaysWhatItIsFor(t *testing.T) {
-	for _, area := range areas {
-		var said string
-		for _, text := range codeBelow(t, filepath.Join(repository, "shared", area)) {
-			if at := strings.Index("\n"+text, "\n// Package "+area+" "); at >= 0 {
-				said, _, _ = strings.Cut(text[at:], "\npackage ")
-			}
-		}
-		for _, part := range []string{"It imports ", "Begin with "} {
-			expect.That(t, strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(said, "\n//", "\n")), " "), part),
-				"the comment of package %s does not say %q", area, part)
-		}
-	}
-}
-
 // Where tenants' dates and times are written or read, one function says in which zone.
 func TestOneFunctionSaysTheZone(t *testing.T) {
 	const home = "shared/domain/tenancy/tenant.go"
@@ -195,60 +179,6 @@ func TestOneFunctionSaysTheZone(t *testing.T) {
 			expect.That(t, n == want, "%s has %d of %q: tenancy.Zone says the zone", path, n, makes)
 		}
 	}
-}
-
-func TestAnImportThatRunsBackIsSeen(t *testing.T) {
-	for edge, allowed := range map[[2]string]bool{
-		{"shared/store", "shared/domain/task"}:                     true,
-		{"shared/domain/task", "shared/store"}:                     false,
-		{"shared/slack/card", "shared/slack/slackapi"}:             false,
-		{"shared/slack/slackapi", "shared/slack/card"}:             false,
-		{"shared/tool", "shared/secret/vault"}:                     false,
-		{"shared/slack/card", "shared/store"}:                      false,
-		{"shared/decide", "shared/store"}:                          true,
-		{"shared/words/legible", "shared/domain/task"}:             false,
-		{"functions/serve-console", "functions/serve-console/web"}: true,
-
-		{"functions/serve-console/task", "functions/serve-console/subject"}:        true,
-		{"functions/serve-console/task", "functions/serve-console/settings"}:       false,
-		{"functions/serve-console/subject", "functions/serve-console/task"}:        false,
-		{"functions/serve-console/console", "functions/serve-console/task"}:        true,
-		{"functions/serve-console/task", "functions/serve-console/consoletest"}:    false,
-		{"functions/serve-console/consoletest", "functions/serve-console/console"}: true,
-		{"functions/serve-console/consoletest", "shared/store/storetest"}:          true,
-
-		{"functions/close-task", "functions/serve-console/web"}: false,
-		{"shared/slack/card", "shared/new"}:                     false,
-		{"shared/store", "functions/close-task"}:                false,
-		{"shared/store", "infra/local/moto"}:                    false,
-		{"shared/store", "shared/store/storetest"}:              false,
-		{"shared/store/storetest", "shared/store"}:              true,
-		{"shared/store/storetest", "infra/local/moto"}:          true,
-		{"shared/store/storetest", "infra/bench"}:               false,
-		{"shared/runtime/expect", "infra/local/moto"}:           false,
-		{"functions/close-task", "shared/store"}:                true,
-		{"functions/close-task", "shared/store/storetest"}:      false,
-		{"functions/close-task", "functions/extract-task"}:      false,
-		{"functions/close-task", "infra/local/stack"}:           false,
-		{"infra/smoke", "shared/store"}:                         true,
-		{"infra/smoke", "infra/local/stack"}:                    true,
-		{"infra/local/stack", "infra/smoke"}:                    false,
-		{"infra/local/stack", "infra/local/moto"}:               true,
-		{"infra/smoke", "functions/close-task"}:                 false,
-	} {
-		why := forbidden("ringi/"+edge[0], "ringi/"+edge[1])
-		expect.That(t, (why == "") == allowed, "%s imports %s: %q", edge[0], edge[1], why)
-	}
-	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true,
-		"github.com/slack-go/slack": false, "golang.org/x/text/cases": false} {
-		why := forbidden("ringi/shared/domain/task", sdk)
-		expect.That(t, (why == "") == allowed, "the domain imports %s: %q", sdk, why)
-	}
-	expect.That(t, forbidden("ringi/shared/runtime/boot", sdkConfig) != "" &&
-		forbidden("ringi/infra/smoke", sdkConfig) == "", "package config of the SDK stays outside of functions")
-	expect.That(t, forbiddenInTests("ringi/shared/store", "ringi/infra/bench") != "" &&
-		forbiddenInTests("ringi/shared/store", "ringi/infra/local/moto") == "",
-		"tests may start stand-ins, and no more of infra")
 }
 
 // Only functions that call models link the models' SDKs. These are megabytes large, and the functions that Slack waits

@@ -67,9 +67,8 @@ func eachWalked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is w
 	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one\ntwo\n"},
 		{Path: "b.txt", Content: "x\n"}}))(t)
 	for _, typ := range agent.ActionTypes {
-		if len(typesWalked[typ]) == 0 {
-			t.Errorf("actions of type %s are in no walk: say in typesWalked what they are like", typ)
-		}
+		expect.That(t, len(typesWalked[typ]) != 0,
+			"actions of type %s are in no walk: say in typesWalked what they are like", typ)
 		for i, is := range typesWalked[typ] {
 			for j, text := range is.proposals {
 				t.Run(fmt.Sprint(typ, "/", i, "/", j), func(t *testing.T) {

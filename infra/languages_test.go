@@ -60,29 +60,6 @@ func TestEachPromptIsInEachLanguage(t *testing.T) {
 	}
 }
 
-func TestAnAskedLanguageIsSeen(t *testing.T) {
-	for code, want := range map[string]int{
-		`if locale == "en" { return 1 }`:                 1,
-		`switch locale { case "ja": return 1 }`:          1,
-		`if locale == language.English { return 1 }`:     1,
-		`_ = map[string]string{"ja": "はい", "en": "yes"}`: 2,
-		`_ = say("en")`: 1,
-		`_ = words{Locale: "en", Types: agent.Called("en")}`:     0,
-		`_ = say(language.English)`:                              0,
-		`for _, l := range []string{"ja", "en"} { println(l) }`:  2,
-		`_ = strings.HasPrefix(tag, "enter")`:                    0,
-		`_ = language.InEach("はい", "yes").In(locale)`:            0,
-		`_ = words{Is: func() bool { return locale == "en" }()}`: 1,
-	} {
-		file := expect.Value(parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() int { "+code+"; return 0 }", 0))(t)
-		expect.Is(t, len(languagesIn(file, false)), want, "%s", code)
-	}
-	test := `package p; func f() { for _, l := range []string{"ja", "en"} { f(l) }; g("ja"); _ = ` +
-		`map[string]string{"en": "yes"} }`
-	file := expect.Value(parser.ParseFile(token.NewFileSet(), "", test, 0))(t)
-	expect.Is(t, len(languagesIn(file, true)), 1, "a test's list of languages")
-}
-
 // languagesIn returns the places of a file that name a language, except for structs of one language's words, which have
 // a field for it. A test may name languages one by one, but has to use language.All for a list of all.
 func languagesIn(file *ast.File, test bool) (found []token.Pos) {

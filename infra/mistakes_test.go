@@ -315,8 +315,8 @@ var mistakes = []struct {
 func TestRulesNoticeMistakes(t *testing.T) {
 	expect.Patience(t)
 	for i, m := range mistakes {
-		if !expect.Long() && i%5 != int(expect.Seed())%5 {
-			continue // a fifth by day
+		if !expect.Long() && i%20 != int(expect.Seed())%20 {
+			continue // a twentieth by day
 		}
 		t.Run(m.name, func(t *testing.T) {
 			texts := files(t)

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -195,6 +196,7 @@ func printed(t *testing.T, r Receipt) (string, error) {
 // judged collects receipts on which both verifiers must agree. verify.py gets them all at once because it starts
 // slowly.
 type judged struct {
+	found int
 	names []string
 	hold  []bool
 	lines bytes.Buffer
@@ -204,6 +206,9 @@ func (j *judged) add(t *testing.T, name string, r Receipt, holds bool) {
 	t.Helper()
 	out, err := printed(t, r)
 	expect.That(t, (err == nil) == holds, "%s: %v\n%s", name, err, out)
+	if j.found++; !holds && !expect.Long() && j.found%4 != 0 {
+		return // by day verify.py gets one false receipt in four
+	}
 	j.names, j.hold = append(j.names, name), append(j.hold, holds)
 	j.lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
 }
@@ -212,10 +217,10 @@ func (j *judged) add(t *testing.T, name string, r Receipt, holds bool) {
 func (j *judged) changed(t *testing.T, name string, r Receipt, changes map[string]func(*Receipt)) {
 	t.Helper()
 	base := expect.Value(json.Marshal(r))(t)
-	for what, change := range changes {
+	for _, what := range slices.Sorted(maps.Keys(changes)) {
 		var r Receipt
 		expect.NoError(t, json.Unmarshal(base, &r))
-		change(&r)
+		changes[what](&r)
 		j.add(t, name+", "+what, r, false)
 	}
 }
@@ -243,7 +248,7 @@ func findings(t *testing.T, r Receipt) (all [][2]string) {
 // in fifty.
 func TestBothVerifiersFindEveryTampering(t *testing.T) {
 	expect.Patience(t)
-	rows, per, of, times := 500, 25, 5, 200
+	rows, per, of, times := 100, 10, 5, 100
 	if expect.Long() {
 		rows, per, of, times = 100_000, 500, 50, 1000
 	}
@@ -269,7 +274,7 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 		if second {
 			want, names = append(want, found), append(names, name)
 		}
-		if lines.Len() > 1<<28 || n == 999 {
+		if lines.Len() > 1<<28 || n == times-1 {
 			start = time.Now()
 			all := python(t, lines.Bytes())
 			expect.Must(t, len(all) == len(want), "verify.py says %d lines of %d receipts", len(all), len(want))
@@ -281,7 +286,8 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 			lines.Reset()
 		}
 	}
-	t.Logf("1,000 tamperings of %d rows: %v here; %d of them %v by verify.py", rows, here.Round(time.Millisecond), 1000/of, there.Round(time.Millisecond))
+	t.Logf("%d tamperings of %d rows: %v here; %d of them %v by verify.py", times, rows, here.Round(time.Millisecond),
+		times/of, there.Round(time.Millisecond))
 }
 
 // Both verifiers agree on a log whose key was replaced, and on one with a row dated in the future.

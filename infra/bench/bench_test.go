@@ -40,7 +40,7 @@ const (
 )
 
 func TestAPipelineCostsWhatItDid(t *testing.T) {
-	expect.Patience(t)
+	expect.AtNight(t)
 	var found []string
 	for range 3 { // if the machine stalled, some calls were repeated, but not in every try
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -121,7 +121,7 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 }
 
 func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
-	expect.AtNight(t) // TestAPipelineCostsWhatItDid is a sample
+	expect.AtNight(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	where, err := measureShares(ctx, 3)
@@ -132,7 +132,7 @@ func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
 }
 
 func TestContestsAndConversationsAreMeasured(t *testing.T) {
-	expect.AtNight(t) // TestAPipelineCostsWhatItDid is a sample
+	expect.AtNight(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var m Measured

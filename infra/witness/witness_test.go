@@ -37,7 +37,7 @@ var boltFiles embed.FS
 
 func app(t *testing.T) App {
 	t.Helper()
-	expect.Patience(t)
+	expect.AtNight(t)
 	node, dir := process.StartNode(t, "bolt", expect.Value(fs.Sub(boltFiles, "bolt"))(t))
 	return App{Name: "the Bolt app", Command: func(testing.TB) *exec.Cmd {
 		cmd := exec.Command(node, "app.js")
@@ -46,10 +46,7 @@ func app(t *testing.T) App {
 	}}
 }
 
-func TestBoltUnderstandsTheSandbox(t *testing.T) {
-	expect.AtNight(t) // by day it checks signatures
-	Walk(t, app(t))
-}
+func TestBoltUnderstandsTheSandbox(t *testing.T) { Walk(t, app(t)) }
 
 func TestBoltRefusesAForeignSignature(t *testing.T) { CheckForgeryRefused(t, app(t)) }
 
@@ -74,11 +71,12 @@ func command(t *testing.T, name string) func(testing.TB) *exec.Cmd {
 }
 
 func TestSlackSDKUnderstandsTheSandbox(t *testing.T) {
-	expect.AtNight(t) // by day it checks signatures and cards
+	expect.AtNight(t)
 	Walk(t, App{Name: "the slack_sdk app", Command: command(t, "app.py")})
 }
 
 func TestSlackSDKRefusesAForeignSignature(t *testing.T) {
+	expect.AtNight(t)
 	CheckForgeryRefused(t, App{Name: "the slack_sdk app", Command: command(t, "app.py")})
 }
 
@@ -147,6 +145,7 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 
 // A witness that accepts everything proves nothing.
 func TestSlackSDKRefusesWhatSlackRefuses(t *testing.T) {
+	expect.AtNight(t)
 	long := func(n int) string { return strings.Repeat("長", n) }
 	text := func(kind, s string) map[string]any { return map[string]any{"type": kind, "text": s} }
 	button := func(label, value, style string) map[string]any {
@@ -197,7 +196,6 @@ var aimockFiles embed.FS
 // startAimock starts the fake on a free port and waits until it answers.
 func startAimock(t *testing.T) (url string) {
 	t.Helper()
-	expect.Patience(t)
 	node, dir := process.StartNode(t, "aimock", expect.Value(fs.Sub(aimockFiles, "aimock"))(t))
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := l.Addr().String()

@@ -48,6 +48,7 @@ func TestALoadWithRoomGoesThrough(t *testing.T) {
 
 // As many are at work at once as the rate and the time that each takes come to (Little's law).
 func TestTheLoadIsOpen(t *testing.T) {
+	expect.AtNight(t) // TestALoadWithRoomGoesThrough is a sample
 	l := plain()
 	l.Workspaces, l.Rate, l.For = 1, 8, 2*time.Hour
 	r := Run(l)
@@ -58,6 +59,7 @@ func TestTheLoadIsOpen(t *testing.T) {
 
 // Each limit that is too small is seen where it is met, and nowhere else the arrivals wait for it.
 func TestEachLimitIsSeen(t *testing.T) {
+	expect.AtNight(t) // TestALoadWithRoomGoesThrough is a sample
 	before := Run(plain())
 	for name, tt := range map[string]struct {
 		tighten func(l *Load)
@@ -94,6 +96,7 @@ func TestEachLimitIsSeen(t *testing.T) {
 
 // A workspace's backlog occupies no more functions than it has lanes for cards and progress.
 func TestAWorkspaceHasItsLanes(t *testing.T) {
+	expect.AtNight(t) // TestALoadWithRoomGoesThrough is a sample
 	l := plain()
 	l.Workspaces, l.Rate, l.Limits.Cards = 1, 100, 250
 	r := Run(l)

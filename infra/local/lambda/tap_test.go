@@ -107,9 +107,7 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 			a, r := invoke(t, s, event)
 			expect.That(t, r.Failed == tt.failed && a.Text == tt.text && calls.Load() == tt.calls,
 				"failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
-			if tt.failed && a.ErrorType != "Runtime.ExitError" {
-				t.Errorf("error type %s", a.ErrorType)
-			}
+			expect.That(t, !tt.failed || a.ErrorType == "Runtime.ExitError", "error type %s", a.ErrorType)
 			if tt.kind == "nothing" {
 				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event,
 					"Probe " + call + " " + event, "Probe answer " + event}

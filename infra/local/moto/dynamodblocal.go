@@ -105,11 +105,11 @@ func run(ctx context.Context, dir, name string, args ...string) (string, error) 
 // fail if Java is missing.
 const withoutJava = "RINGI_WITHOUT_JAVA"
 
-// StartForTest starts an empty server for one test and returns its endpoint. The server ends with the test. Without
-// Java or Maven the test is skipped on a laptop. In CI it fails, unless withoutJava is set.
+// LocalForTest starts an empty server for one test of the night and returns its endpoint. The server ends with the
+// test. Without Java or Maven the test is skipped on a laptop. In CI it fails, unless withoutJava is set.
 func LocalForTest(t testing.TB) string {
 	t.Helper()
-	expect.Patience(t)
+	expect.AtNight(t)
 	s, err := StartLocal(t.Context(), nil)
 	if errors.Is(err, ErrJava) && (os.Getenv("CI") == "" || os.Getenv(withoutJava) != "") {
 		t.Skip(err)

@@ -48,7 +48,6 @@ func TestAnUnreachableRepositoryIsSaid(t *testing.T) {
 // The server must answer only programs on this machine: not other machines, and not pages whose host name resolves to
 // this machine.
 func TestOnlyProgramsOfThisMachineAreAnswered(t *testing.T) {
-	expect.AtNight(t)
 	endpoint := LocalForTest(t)
 	ask := func(dress func(*http.Request)) *http.Response {
 		t.Helper()

@@ -243,6 +243,7 @@ func TestTheFirstPageDecidesTheLanguageOfCards(t *testing.T) {
 
 // A newcomer's browser decides, another window follows the gear, and the page says when cards keep their language.
 func TestTheLanguageOfCardsInTheBrowser(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
 	s := &setting{language: "ja"}
 	w := newWorld(t, speaking(s, true))
 	p := browser.Open(t, w.url, 1280, 800)

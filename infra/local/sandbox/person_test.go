@@ -138,6 +138,7 @@ func chooses(p *browser.Tab, t *testing.T, files ...[2]any) {
 }
 
 func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
 	for _, size := range [][2]int64{{1280, 800}, {390, 844}} {
 		w := newWorld(t)
 		p := browser.Open(t, w.url, size[0], size[1])

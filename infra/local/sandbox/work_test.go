@@ -98,6 +98,7 @@ func as(p *browser.Tab, user string) {
 }
 
 func TestAmongFortyRequests(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
 	w := office(t, 40)
 	b := browser.Start(t)
 	p := b.Open(t, w.url, desktop)
@@ -223,6 +224,7 @@ func testTabsByArrowKeys(t *testing.T, w *world, p *browser.Tab) {
 }
 
 func TestWhatWasTypedIsNotLost(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
 	w := office(t, 2)
 	b := browser.Start(t)
 	p := b.Open(t, w.url, desktop)
@@ -314,6 +316,7 @@ func view(t *testing.T) (spec map[string]any) {
 
 // The page reports that the stack is gone. After a restart it says which data was lost.
 func TestAStackThatIsGone(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	serve := func(l net.Listener) *http.Server {
 		s := sandbox.New(sandbox.Options{SigningSecret: secret, BotToken: botToken})
@@ -348,6 +351,7 @@ func TestAStackThatIsGone(t *testing.T) {
 // In every language, color scheme and window size, nothing may stick out of the page, and axe must find no serious
 // problem.
 func TestEveryLookOfTheSandbox(t *testing.T) {
+	expect.AtNight(t)
 	b := browser.Start(t)
 	for _, n := range []int{0, 1, 40} {
 		w := office(t, n)
@@ -356,9 +360,6 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 			"ja": desktop, "en-dark": {Width: 1200, Height: 800, Language: "en", Dark: true},
 			"ja-dark-phone": {Width: 390, Height: 844, Phone: true, Dark: true}, "en-phone": {Width: 390, Height: 844, Phone: true, Language: "en-GB"},
 		} {
-			if !expect.Long() && (n == 1 || look != map[int]string{0: "ja-dark-phone", 40: "en-dark"}[n]) {
-				continue // two by day
-			}
 			t.Run(fmt.Sprintf("%d %s", n, look), func(t *testing.T) {
 				p := b.Open(t, w.url, window)
 				p.Until(fmt.Sprintf(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === %d && document.documentElement.lang === %q && document.querySelector("#composer-main")`, n, look[:2]))

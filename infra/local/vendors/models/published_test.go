@@ -166,9 +166,8 @@ func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 			variable = "AWS_BEARER_TOKEN_BEDROCK"
 		}
 		_, _, err := models.ModelOf(name, nothing)
-		if err == nil || !strings.Contains(err.Error(), variable) {
-			t.Errorf("%s without anything: %v, want %s named", name, err, variable)
-		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), variable),
+			"%s without anything: %v, want %s named", name, err, variable)
 		given := func(name string) string {
 			if strings.HasSuffix(name, "_BASE_URL") {
 				return "https://example.com/v1/"
@@ -186,14 +185,12 @@ func nothing(string) string { return "" }
 
 func TestModelsOfXAINeedTheKeyOfEitherName(t *testing.T) {
 	_, _, err := models.ModelOf("grok-responses:grok-4", nothing)
-	if err == nil || !strings.Contains(err.Error(), "GROK_API_KEY or XAI_API_KEY") {
-		t.Errorf("without anything: %v", err)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), "GROK_API_KEY or XAI_API_KEY"),
+		"without anything: %v", err)
 	for _, variable := range []string{"GROK_API_KEY", "XAI_API_KEY"} {
 		_, a, err := models.ModelOf("grok:grok-4", func(name string) string { return map[string]string{variable: "k"}[name] })
-		if err != nil || a.Key != "k" || a.Address != "https://api.x.ai/v1" || a.Dial != "api.x.ai:443" {
-			t.Errorf("%s: %+v, %v", variable, a, err)
-		}
+		expect.That(t, err == nil && a.Key == "k" && a.Address == "https://api.x.ai/v1" && a.Dial == "api.x.ai:443",
+			"%s: %+v, %v", variable, a, err)
 	}
 }
 
