@@ -47,9 +47,7 @@ func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
 	}
 	once := first.asked()
 	points := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "CallToolFunction" })
-	if len(points) == 0 {
-		t.Fatal("call-tool has no crash point")
-	}
+	expect.Must(t, len(points) != 0, "call-tool has no crash point")
 	trials := trialsOf(points)
 	if !expect.Long() {
 		trials = sampleOf(trials, callPoints, seed)
@@ -66,13 +64,9 @@ func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
 	t.Logf("%d points of call-tool, %d requests each; seed %d", len(trials), once, seed)
 }
 
-const (
-	runner = "RunActionFunction"
-	// planPoints is how many crash points of the process that runs a plan are tried.
-	planPoints = 2
-	// plan is three commands, each of which leaves a trace in the files.
-	plan = "run: echo one >> log.txt\ncommand: sleep 0.5; echo two >> log.txt\ncommand: echo three >> log.txt; cat log.txt"
-)
+// plan is three commands, each of which leaves a trace in the files.
+const plan = "run: echo one >> log.txt\ncommand: sleep 0.5; echo two >> log.txt\n" +
+	"command: echo three >> log.txt; cat log.txt"
 
 // plans has people approve a plan, and returns it when it is over. Kills are of what comes after the approval.
 func (b *harness) plans(t driver.T, kills ...point) (*talk, *conversation.Action) {
@@ -119,13 +113,14 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 // TestACrashInAPlanRunsNoCommandTwice kills the process that runs a plan anywhere, also between its commands: a
 // command that may have begun is not begun again, and nobody is told that it has not run.
 func TestACrashInAPlanRunsNoCommandTwice(t *testing.T) {
+	expect.AtNight(t) // TestACrashInAConversationRunsNothingTwice is a sample
 	t.Parallel()
 	b := running
 	first, x := b.plans(t)
 	first.ranOnce(t, x)
 	all := first.points()
 	expect.Must(t, x.Status == conversation.ActionSucceeded && first.started() == 1, "undisturbed, the plan is %+v", x)
-	trials := trialsIn(runner, all, planPoints, otherPoints)
+	trials := trialsOf(all)
 	var never unmet
 	ends := map[conversation.ActionStatus]int{}
 	sideBySide(t, trials, func(try driver.T, _ int, kills []point) {
@@ -137,9 +132,8 @@ func TestACrashInAPlanRunsNoCommandTwice(t *testing.T) {
 		ends[x.Status]++
 	})
 	never.few(t, len(trials))
-	if ends[conversation.ActionFailed] == 0 || ends[conversation.ActionSucceeded] == 0 {
-		t.Errorf("no crash was before, or none in the plan: %v", ends)
-	}
+	expect.That(t, ends[conversation.ActionFailed] != 0 && ends[conversation.ActionSucceeded] != 0,
+		"no crash was before, or none in the plan: %v", ends)
 	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, seed)
 }
 

@@ -210,9 +210,7 @@ func (b *harness) undisturbedAs(t *testing.T, u *playedContest, s scenario) (wan
 	b.drafts(t)
 	u.once.Do(func() {
 		d, err := b.run(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		want, paid, again, err := d.competed()
 		if err != nil || again != 0 || len(want.Teams) != 3 {
 			t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
@@ -228,9 +226,7 @@ func (b *harness) undisturbedAs(t *testing.T, u *playedContest, s scenario) (wan
 			u.all = append(u.all, trial{scenario: s, kills: []point{p}})
 		}
 	})
-	if len(u.all) == 0 {
-		t.Fatal("there is no undisturbed contest to compare with")
-	}
+	expect.Must(t, len(u.all) != 0, "there is no undisturbed contest to compare with")
 	return u.want, u.all
 }
 
@@ -273,9 +269,7 @@ func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
 		pick(d)
 	}
 	d, err := b.run(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if err := d.cameTo(want); err != nil {
 		t.Error(err)
 	}
@@ -356,9 +350,7 @@ func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
 		d.untilCompleted()
 	}
 	d, err := b.run(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if err := d.cameTo(want); err != nil {
 		t.Error(err)
 	}

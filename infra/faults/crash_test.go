@@ -71,9 +71,7 @@ func (b *harness) undisturbed(t *testing.T) []trial {
 			}
 		}
 	})
-	if len(b.trials) == 0 {
-		t.Fatal("there is no undisturbed run to compare with")
-	}
+	expect.Must(t, len(b.trials) != 0, "there is no undisturbed run to compare with")
 	return slices.Clone(b.trials)
 }
 

@@ -54,9 +54,7 @@ type kept struct {
 func TestANewKindNeedsFewFiles(t *testing.T) {
 	root, edited := withNewKind(t)
 	t.Logf("a new kind touches %d files that are there: %v", len(edited), edited)
-	if len(edited) > mostEdited {
-		t.Errorf("more than %d", mostEdited)
-	}
+	expect.That(t, len(edited) <= mostEdited, "more than %d", mostEdited)
 	if !expect.Long() {
 		return
 	}
@@ -150,9 +148,7 @@ func (k *noteRun) pass(t driver.T, sk, update, condition string) {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
 	})
 	var moved *types.ConditionalCheckFailedException
-	if err != nil && !errors.As(err, &moved) {
-		t.Errorf("change %s: %v", sk, err)
-	}
+	expect.That(t, err == nil || errors.As(err, &moved), "change %s: %v", sk, err)
 }
 
 func (k *noteRun) sweep(t driver.T) {

@@ -94,9 +94,7 @@ func (b *harness) triesSoon(t *testing.T) {
 	c, arn := sfn.NewFromConfig(b.AWS), aws.String(b.StateMachineARN("Pipeline"))
 	was := expect.Value(c.DescribeStateMachine(t.Context(), &sfn.DescribeStateMachineInput{StateMachineArn: arn}))(t)
 	soon := regexp.MustCompile(`"MaxDelaySeconds": ?60`).ReplaceAllString(*was.Definition, `"MaxDelaySeconds": 1`)
-	if soon == *was.Definition {
-		t.Fatal("the machine has no longest wait")
-	}
+	expect.Must(t, soon != *was.Definition, "the machine has no longest wait")
 	expect.Value(c.UpdateStateMachine(t.Context(), &sfn.UpdateStateMachineInput{StateMachineArn: arn, Definition: &soon}))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -178,6 +178,7 @@ func TestACrashAlongARouteChangesNothing(t *testing.T) {
 
 // So it is while a step's people are looked up, and while it goes round.
 func TestACrashAlongAStepsRouteChangesNothing(t *testing.T) {
+	expect.AtNight(t) // TestACrashAlongARouteChangesNothing is a sample
 	b := running
 	b.underRules(t, rules.Rule{ID: "01KS000000000000000000000B", Name: "金額が読める",
 		When: rules.Conditions{Amount: &rules.Between{Below: "999999999999", Currency: "JPY"}},

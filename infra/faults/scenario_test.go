@@ -367,7 +367,5 @@ func (u *unmet) few(t *testing.T, trials int) {
 // another run.
 func few(t *testing.T, unmet, trials int) {
 	t.Helper()
-	if unmet > 2+trials/10 {
-		t.Errorf("%d of %d trials did not meet their deaths", unmet, trials)
-	}
+	expect.That(t, unmet <= 2+trials/10, "%d of %d trials did not meet their deaths", unmet, trials)
 }

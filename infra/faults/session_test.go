@@ -102,9 +102,7 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 		return k, x.Status
 	}
 	first, status := written(t)
-	if status != conversation.ActionSucceeded {
-		t.Fatalf("undisturbed, the action is %s: %v", status, first.counts)
-	}
+	expect.Must(t, status == conversation.ActionSucceeded, "undisturbed, the action is %s: %v", status, first.counts)
 	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
 		_, status := written(t, kills...)
 		return status
@@ -138,9 +136,7 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 		return k, x.Status
 	}
 	first, status := written(t)
-	if status != conversation.ActionSucceeded {
-		t.Fatalf("undisturbed, the action is %s", status)
-	}
+	expect.Must(t, status == conversation.ActionSucceeded, "undisturbed, the action is %s", status)
 	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
 		_, status := written(t, kills...)
 		return status
@@ -220,9 +216,7 @@ func (k *talk) started() (n int) {
 
 func (k *talk) load(t driver.T) *conversation.Aggregate {
 	a, err := k.rows.Load(context.Background(), k.ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return a
 }
 
@@ -235,9 +229,7 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
 	})
 	var moved *types.ConditionalCheckFailedException
-	if err != nil && !errors.As(err, &moved) {
-		t.Errorf("change %s: %v", sk, err)
-	}
+	expect.That(t, err == nil || errors.As(err, &moved), "change %s: %v", sk, err)
 }
 
 // end approves the proposal, waits until everything is said and shown, and returns the action.

@@ -148,9 +148,10 @@ func TestACrashInAPullRequestOpensOne(t *testing.T) {
 	t.Logf("%d of %d points; seed %d", len(trials), len(points), seed)
 }
 
-// TestGitHubFailsOnceInAPullRequest has each of its calls answered once with one of the things that GitHub says under
-// load or when it fails, made or not; at night with each.
+// TestGitHubFailsOnceInAPullRequest has each of its calls answered once with each of the things that GitHub says under
+// load or when it fails, made or not.
 func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
+	expect.AtNight(t) // TestACrashInAPullRequestOpensOne is a sample
 	t.Parallel()
 	b := running
 	var calls []point
@@ -161,11 +162,7 @@ func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
 	}
 	expect.Must(t, len(calls) == 4, "%v", calls)
 	statuses := []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway}
-	answers := len(calls) * len(statuses)
-	if !expect.Long() { // one that is made, and its answer lost
-		calls, statuses, answers = calls[3:], statuses[2:], 1
-	}
-	sideBySide(t, make([]trial, answers), func(t driver.T, i int, _ []point) {
+	sideBySide(t, make([]trial, len(calls)*len(statuses)), func(t driver.T, i int, _ []point) {
 		at, status := calls[i%len(calls)], statuses[(i+i/len(calls))%len(statuses)]
 		k, x := b.pulls(t, func(k *talk) {
 			k.answers(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -186,6 +183,7 @@ func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
 
 // TestABranchThatSomebodyElseMadeStays: nobody's branch is written over, and the action says so.
 func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
+	expect.AtNight(t) // by day functions/call-tool has it
 	t.Parallel()
 	b := running
 	other := ""

@@ -16,7 +16,6 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/vendors"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -28,9 +27,8 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 	d.Approve(webapi.Suzuki)
 	failed := d.Card("CARD#execution", "❌ 実行失敗")
 	for _, want := range []string{"✅ 1. *従業員一覧を取得*", "❌ 2. *勤怠データ取得*", "⬜ 3. *残業時間計算*", "*エラー*"} {
-		if !strings.Contains(driver.Face(failed), want) {
-			t.Errorf("the failed card lacks %q: %s", want, driver.Face(failed))
-		}
+		expect.That(t, strings.Contains(driver.Face(failed), want),
+			"the failed card lacks %q: %s", want, driver.Face(failed))
 	}
 	calls := s.Vendors.Calls("list_employees")
 	s.Vendors.Fail("list_attendance", 0, false)
@@ -60,9 +58,7 @@ func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 	calls := s.Vendors.Calls("list_attendance")
 	d.Click(webapi.Tanaka, "CARD#execution", "cancel_execution")
 	card := d.Card("CARD#execution", "⏹️ <@"+webapi.Tanaka+"> により中止されました")
-	if driver.Color(card) != "888888" {
-		t.Errorf("the cancelled card is %s", driver.Color(card))
-	}
+	expect.That(t, driver.Color(card) == "888888", "the cancelled card is %s", driver.Color(card))
 	s.Vendors.Hang("list_employees", 0)
 	d.RunsEnd()
 	a := d.Until("the call in flight is settled", func(a *task.Aggregate) bool {
@@ -109,45 +105,6 @@ func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	d.RunsEnd()
 }
 
-func TestAFunctionKilledDuringAReadChangesNothing(t *testing.T) {
-	s := start(t)
-	s.Vendors.Hang("list_employees", time.Minute)
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "🔄 1.")
-	s.Lambda.Kill("ExecuteProcessFunction")
-	s.Vendors.Hang("list_employees", 0)
-	d.ExpireLease("STEP#0001#001#01")
-	d.Card("CARD#execution", "✅ 実行完了")
-	if a := d.Load(); a.Execution().Attempt != 1 {
-		t.Errorf("it took %d attempts", a.Execution().Attempt)
-	}
-}
-
-func TestAFunctionKilledDuringAWriteSaysSo(t *testing.T) {
-	s := start(t)
-	s.Vendors.Hang("write_rows_to_google_sheet", time.Minute)
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "🔄 4.")
-	s.Lambda.Kill("ExecuteProcessFunction")
-	s.Vendors.Hang("write_rows_to_google_sheet", 0)
-	calls := s.Vendors.Calls("write_rows_to_google_sheet")
-	d.ExpireLease("STEP#0001#001#04")
-	card := d.Card("CARD#execution", "結果不明")
-	if !strings.Contains(driver.Face(card), "retry_execution") {
-		t.Errorf("nobody can decide what to do: %s", driver.Face(card))
-	}
-	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != calls {
-		t.Fatalf("a write with unknown outcome was called again by itself")
-	}
-	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
-	d.Card("CARD#execution", "✅ 実行完了")
-	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != calls+1 {
-		t.Errorf("after the person asked again it was called %d times", n-calls)
-	}
-}
-
 // Rows of a tab below the written table stay, and the finished card says so. tabOf returns the tab that the planned
 // steps write to.
 func tabOf(t *testing.T, d *driver.Request) string {
@@ -163,22 +120,6 @@ func tabOf(t *testing.T, d *driver.Request) string {
 	return to.Tab
 }
 
-func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "2026年8月の勤怠をまとめて")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "A1 から上書き。表の下と右にあるものは残ります")
-	tab := tabOf(t, d)
-	expect.NoError(t, s.Vendors.Add(tab, 1000, 26))
-	expect.NoError(t, s.Vendors.Put("'"+tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}))
-	d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
-	d.Card("CARD#execution", "書き込んだ表の下に、以前の行が 2 行残っています")
-	if rows := s.Vendors.Rows(vendors.Sheet, tab); len(rows) != 62 || rows[61][0] != "確認済み" {
-		t.Errorf("%d rows are left", len(rows))
-	}
-}
-
 // The data model's order of writes, one line per commit: related rows are written together, each with its audit row.
 var writingOrder = []string{
 	"slack_messages task",
@@ -189,14 +130,6 @@ var writingOrder = []string{
 	"processes approved; tasks running; executions pending; slack_messages execution; process.approved",
 	"executions running; execution.started",
 	"executions completed; tasks completed; execution.completed",
-}
-
-func TestRowsAreWrittenInTheDataModelsOrder(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Approve(webapi.Suzuki)
-	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	expect.Same(t, writingOrder, commits(d))
 }
 
 // commits returns the tables that each of the task's commits wrote, from the table's stream, without the calls of steps

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
-
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
@@ -63,21 +61,6 @@ func stepsShown(d *driver.Request, key string) []string {
 	return out
 }
 
-func TestFiveRejectionsCancelTheTask(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を確認したい")
-	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "方針が違います") // the version after it doesn't count
-	d.Card("CARD#prompt#0002", "ご指摘「方針が違います」の内容が分からなかったため")
-	for n := range 5 {
-		d.Reject(webapi.Suzuki, fmt.Sprintf("CARD#prompt#%04d", n+2), "reject_prompt", "もっと簡潔に")
-	}
-	d.Card("CARD#prompt#0006", "キャンセル")
-	a := d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
-	if a.Task.Status != task.TaskCancelled || a.Head.Ended.Reason != task.ReasonMaxVersions || len(a.Prompts) != 6 {
-		t.Errorf("status %s, reason %s, %d versions", a.Task.Status, a.Head.Ended.Reason, len(a.Prompts))
-	}
-}
-
 func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) {
@@ -118,7 +101,7 @@ func TestAnOutsiderCantStamp(t *testing.T) {
 	if p := d.Load().Prompt(); p.Status != aggregate.PendingApproval {
 		t.Errorf("the policy is %s, by %s", p.Status, p.ApprovedBy)
 	}
-	d.Approve(webapi.Suzuki)
+	d.Cancel(webapi.Sato, d.Root)
 }
 
 func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
@@ -215,25 +198,14 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	d.RunsEnd()
 }
 
-func TestARunStoppedByHandGoesOnAfterTheApproval(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	expect.Eventually(t, "the run waits", func() bool { return len(d.Load().Waits) == 1 })
-	runs := sfn.NewFromConfig(s.AWS)
-	expect.Value(runs.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: s.RunARN("Pipeline", d.Ref.ID, 1)}))(t)
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "✅ 実行完了")
-	if a := d.Load(); a.Head.Run != 2 {
-		t.Errorf("the work was done by run %d, not by a second one", a.Head.Run)
-	}
-}
-
 func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 	for _, tt := range []struct{ layer, key, approve string }{
 		{"extract", "CARD#task", ""}, {"draft", "CARD#prompt#0001", ""}, {"plan", "CARD#process#0001", "approve_prompt"},
 	} {
 		t.Run(tt.layer, func(t *testing.T) {
+			if tt.layer == "extract" {
+				expect.AtNight(t)
+			}
 			s := start(t)
 			d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して demo: fail "+tt.layer)
 			if tt.approve != "" {
@@ -246,8 +218,8 @@ func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 			if tt.approve == "" {
 				d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			}
-			d.Click(webapi.Suzuki, "CARD#process#0001", "approve_process")
-			d.Card("CARD#execution", "✅ 実行完了")
+			d.Card("CARD#process#0001", "approve_process")
+			d.Cancel(webapi.Sato, d.Root) // or it would wait in the lists that other tests read
 		})
 	}
 }
@@ -274,6 +246,7 @@ func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 
 // An edit that the model declines when it is drafted anew leaves what waits, and everybody is told why.
 func TestARedraftThatIsDeclinedLeavesWhatWaits(t *testing.T) {
+	expect.AtNight(t)
 	s := start(t)
 	d := driver.Ask(t, s, webapi.Sato, "先月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")

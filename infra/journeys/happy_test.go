@@ -3,7 +3,6 @@ package journeys
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
@@ -30,15 +29,12 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 		"1. *従業員一覧を取得* — `list_employees`", "2. *勤怠データ取得* — `list_attendance`", "3. *残業時間計算* — `calculate_overtime`",
 		"4. *Sheet 書き込み* — `write_rows_to_google_sheet`", "5. *完了通知* — `send_slack_dm`",
 	} {
-		if !strings.Contains(driver.Face(steps), want) {
-			t.Errorf("the steps' card lacks %s", want)
-		}
+		expect.That(t, strings.Contains(driver.Face(steps), want), "the steps' card lacks %s", want)
 	}
 	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(driver.Face(done), "✅ 5. *完了通知*") || driver.Color(done) != "36a64f" {
-		t.Errorf("the execution's card is not the finished one: %s", driver.Face(done))
-	}
+	expect.That(t, strings.Contains(driver.Face(done), "✅ 5. *完了通知*") && driver.Color(done) == "36a64f",
+		"the execution's card is not the finished one: %s", driver.Face(done))
 	d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
 	d.Card("CARD#process#0001", "✅ 承認: <@"+webapi.Tanaka+">")
 	a := d.Until("the task is completed and shown", func(a *task.Aggregate) bool {
@@ -51,6 +47,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 		"execution.started by system", "execution.completed by system",
 	}
 	expect.Same(t, want, d.Audit())
+	expect.Same(t, writingOrder, commits(d))
 	if rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d)); len(rows) != 43 {
 		t.Errorf("the sheet has %d rows, not a header and 42 employees", len(rows))
 	}
@@ -68,9 +65,7 @@ func TestADirectMessageInEnglish(t *testing.T) {
 	d.Approve(webapi.Alex)
 	d.Card("CARD#execution", "Completed")
 	a := d.Until("completed", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	if a.Task.Source != task.SourceAgentContainer {
-		t.Errorf("the source is %s", a.Task.Source)
-	}
+	expect.That(t, a.Task.Source == task.SourceAgentContainer, "the source is %s", a.Task.Source)
 }
 
 func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
@@ -89,24 +84,9 @@ func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
 	d.RanOnce()
 }
 
-func TestTheSecondEventOfAMessageAndARetryAreOneTask(t *testing.T) {
-	s := start(t)
-	toggles := s.Sandbox.Toggles()
-	toggles.Twice = true
-	expect.NoError(t, s.Sandbox.SetToggles(toggles))
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "✅ 実行完了")
-	d.RanOnce()
-	if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
-		t.Errorf("the thread has %d messages, not the request and four cards", n)
-	}
-	before := time.Now()
-	d.Until("shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil && before.After(a.Head.CreatedAt) })
-}
-
 // What a person types, Slack's clients send in their own form; the request has it as people see it, and goes on.
 func TestARequestIsReadAsItWasTyped(t *testing.T) {
+	expect.AtNight(t)
 	s := start(t)
 	for typed, want := range map[string]string{
 		"今月の勤怠をまとめて🙏":                                    "今月の勤怠をまとめて:pray:",
@@ -129,6 +109,9 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"},
 		"en": {"What can you do?", "Ask Ringi for work in plain words"}} {
 		t.Run(locale, func(t *testing.T) {
+			if locale != "ja" {
+				expect.AtNight(t)
+			}
 			s := start(t)
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			d := driver.Ask(t, s, webapi.Sato, want[0])
@@ -137,9 +120,8 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 					a.Head.ShownRev == a.Head.Rev
 			})
 			said := d.Cards("CARD#task")
-			if len(said) != 1 || !strings.Contains(said[0].Text, want[1]) || len(said[0].Attachments) != 0 {
-				t.Errorf("replied %+v", said)
-			}
+			expect.That(t, len(said) == 1 && strings.Contains(said[0].Text, want[1]) && len(said[0].Attachments) == 0,
+				"replied %+v", said)
 			if a.Task != nil || len(a.Cards) != 1 || a.Head.Ended.As != task.TaskAnswered {
 				t.Errorf("%+v", a.Head)
 			}
@@ -200,6 +182,9 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 			"Summarize this month's attendance"},
 	} {
 		t.Run(locale, func(t *testing.T) {
+			if locale != "ja" {
+				expect.AtNight(t)
+			}
 			s := start(t)
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			user := map[string]string{"ja": webapi.Guest, "en": webapi.Alex}[locale] // whom no other journey has greeted before
@@ -228,6 +213,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 }
 
 func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
+	expect.AtNight(t)
 	s := start(t)
 	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), "従業員一覧を取得して")
 	d.Card("CARD#prompt#0001", "approve_prompt")
@@ -248,37 +234,6 @@ func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
 	if n := hints(); n != 1 {
 		t.Errorf("told %d times", n)
 	}
-}
-
-// If a reply in a direct message's thread mentions Ringi while a policy waits, the person is asked what it is meant to
-// be, as in a channel, even if a hint was given before. The policy can't be stamped until they answer.
-func TestAMentionInADirectMessagesThreadWhereAPolicyWaits(t *testing.T) {
-	s := start(t)
-	waits := driver.AskIn(t, s, webapi.Tanaka, webapi.DirectMessage(webapi.Tanaka), "従業員一覧を取得して")
-	waits.Card("CARD#prompt#0001", "approve_prompt")
-	reply := func(text string) string {
-		return expect.Value(s.Sandbox.Reply(webapi.Tanaka, waits.Channel, waits.Root, text))(t)
-	}
-	reply("やっぱり DM は不要です")
-	expect.Eventually(t, "the person is told how to correct", func() bool {
-		for _, m := range s.Sandbox.Messages(waits.Channel, waits.Root) {
-			if strings.Contains(m.Text, "[❌ 却下] を押して理由を書くか、このスレッドで Ringi にメンション") {
-				return true
-			}
-		}
-		return false
-	})
-	d := driver.At(t, s, waits.Channel, reply("<@"+webapi.Bot+"> DM での連絡は不要です"))
-	d.Root = waits.Root
-	d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
-	d.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
-	a := waits.Until("the policy is sent back",
-		func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
-	if p := a.Prompts[0]; p.RejectionReason != "DM での連絡は不要です" {
-		t.Errorf("%+v", p.Verdict)
-	}
-	waits.Card("CARD#prompt#0002", "approve_prompt")
-	waits.Cancel(webapi.Tanaka, waits.Root)
 }
 
 // elsewhere is a request whose cards are looked for among the messages of another channel.
@@ -310,18 +265,6 @@ const (
 	steps   = "CARD#process#0001"
 	begun   = "✅ 1. *従業員一覧を取得*" // the write after it is asked about anew, since nobody stamped the policy
 )
-
-func TestNamedPeopleAreAskedInDirectMessages(t *testing.T) {
-	s := start(t)
-	homed(t, s, rules.Home{})
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000F", Name: "課長だけ", Outcome: rules.Outcome{
-		Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}}})
-	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), listing)
-	d.Card(steps, "👉 いま: 課長")
-	elsewhere(d, webapi.DirectMessage(webapi.Tanaka)).Click(webapi.Tanaka, steps+"@"+webapi.Tanaka+"/1",
-		"approve_process")
-	d.Card("CARD#execution", begun)
-}
 
 // The home's members see the steps in their channel, and stamp there.
 func TestTheHomeStampsWhatIsAskedInDirectMessages(t *testing.T) {
@@ -355,6 +298,7 @@ func TestWithoutAHomeNoModelIsPaid(t *testing.T) {
 
 // The agent is told why, and the conversation goes on.
 func TestWithoutAHomeAnAgentProposesNothing(t *testing.T) {
+	expect.AtNight(t)
 	s := start(t)
 	homed(t, s, rules.Home{})
 	under(t, s, byChannel(rules.KindAction))

@@ -75,31 +75,11 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	before := s.Vendors.Calls(vendors.BookRoom)
 	d.Click(webapi.Tanaka, gate, "approve_step")
 	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(driver.Face(done), "会議室 富士 を") {
-		t.Errorf("the summary does not say what was booked: %s", driver.Face(done))
-	}
+	expect.That(t, strings.Contains(driver.Face(done), "会議室 富士 を"),
+		"the summary does not say what was booked: %s", driver.Face(done))
 	bookings := s.Vendors.Rooms().Bookings()
 	if n := s.Vendors.Calls(vendors.BookRoom) - before; n != 1 || len(bookings) != 1 || bookings[0].Title != "会議" {
 		t.Errorf("%d calls, bookings %+v", n, bookings)
-	}
-}
-
-// Everything of an order stands in the policy and the steps, so that nobody is asked a third time.
-func TestAnOrderIsPlacedOnceAfterBothApprovals(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに PC 2台 298,000円を発注して")
-	answered(d, "発注のツールが許可されていないため")
-	allow(t, s, vendors.PlaceOrder, aggregate.Write)
-	calls, before := s.Vendors.Calls(vendors.PlaceOrder), len(s.Vendors.Rooms().Orders())
-	d = driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
-	d.Approve(webapi.Suzuki)
-	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(driver.Face(done), fmt.Sprintf("発注番号 PO-%04d、合計 298000 円", before+1)) {
-		t.Errorf("the summary does not say what was ordered: %s", driver.Face(done))
-	}
-	orders := s.Vendors.Rooms().Orders()[before:]
-	if n := s.Vendors.Calls(vendors.PlaceOrder) - calls; n != 1 || len(orders) != 1 || orders[0].Supplier != "アクメ" {
-		t.Errorf("%d calls, orders %+v", n, orders)
 	}
 }
 
@@ -151,6 +131,7 @@ func TestTokensThatExpiredAreRenewed(t *testing.T) {
 }
 
 func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
+	expect.AtNight(t)
 	s := start(t)
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	rows := connected(t, s)
@@ -196,9 +177,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 			recorded++
 		}
 	}
-	if recorded != 5 {
-		t.Errorf("%d entries", recorded)
-	}
+	expect.That(t, recorded == 5, "%d entries", recorded)
 	d.Approve(webapi.Suzuki) // unlike Slack, the sandbox still delivers
 	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee 人事労務 との接続は解除されています。")
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
@@ -302,6 +281,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 	})
 
 	t.Run("the same rule", func(t *testing.T) {
+		expect.AtNight(t)
 		under(t, s, inRooms(rules.Outcome{Refuse: "使えません"}, "akagi"), anyStage())
 		d := booked(t, s, "16時")
 		d.Card(gate, "👉 いま: 課長")
@@ -313,6 +293,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 	})
 
 	t.Run("a rule that refuses", func(t *testing.T) {
+		expect.AtNight(t)
 		under(t, s, inRooms(rules.Outcome{Refuse: "総務に頼んでください。"}, rooms...), anyStage())
 		d := booked(t, s, "17時")
 		d.Card("CARD#execution", "ルール「大会議室」により、実行を中止しました")

@@ -138,9 +138,7 @@ func TestABucketThatIsSlowOrDown(t *testing.T) {
 			d.Approve(webapi.Suzuki)
 			d.Until("done", completed)
 			faulty.set(0, 0, nil)
-			if met != failures {
-				t.Errorf("the bucket failed %d times, not %d: the test proves little", met, failures)
-			}
+			expect.That(t, met == failures, "the bucket failed %d times, not %d: the test proves little", met, failures)
 			if n := s.Vendors.Calls("list_employees") - before; n != 1 {
 				t.Errorf("the employees were listed %d times", n)
 			}
@@ -175,14 +173,10 @@ var planted = &tokens{}
 // checkLeaks: no line that a function printed and no event of a run's history has a secret, a token or people's texts.
 func checkLeaks(t *testing.T, told []*driver.Request) {
 	s := running
-	if len(told) == 0 || len(planted.list) == 0 {
-		t.Fatal("nothing was told: the test proves nothing")
-	}
+	expect.Must(t, len(told) != 0 && len(planted.list) != 0, "nothing was told: the test proves nothing")
 	holds := func(where, text string, signs ...string) {
 		for _, sign := range signs {
-			if !strings.Contains(text, sign) {
-				t.Errorf("%s: nothing says %s, the test proves nothing", where, sign)
-			}
+			expect.That(t, strings.Contains(text, sign), "%s: nothing says %s, the test proves nothing", where, sign)
 		}
 	}
 	d := told[0]

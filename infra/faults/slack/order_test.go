@@ -123,16 +123,12 @@ func ignored(t *testing.T, d *driver.Request, user string, r request, note strin
 	t.Helper()
 	before, audit := d.Load(), d.Audit()
 	code, body, told := r.answered(t, d.S, user)
-	if code != http.StatusOK || body != "" {
-		t.Errorf("answered %d %s", code, body)
-	}
+	expect.That(t, code == http.StatusOK && body == "", "answered %d %s", code, body)
 	var want []string
 	if note != "" {
 		want = []string{note}
 	}
-	if !slices.Equal(told, want) {
-		t.Errorf("%s was told %q, want %q", user, told, want)
-	}
+	expect.That(t, slices.Equal(told, want), "%s was told %q, want %q", user, told, want)
 	d.Until("shown", func(*task.Aggregate) bool { return true })
 	untilQueueEmpty(t, d.S)
 	expect.Same(t, before, d.Load(), equal)

@@ -60,9 +60,7 @@ func TestANoteThatCantBeShown(t *testing.T) {
 				t.Errorf("%d notes were tried", n)
 			}
 			a := d.Until("shown", func(*task.Aggregate) bool { return true })
-			if a.Head.Rev != before {
-				t.Errorf("the task moved from rev %d to %d", before, a.Head.Rev)
-			}
+			expect.That(t, a.Head.Rev == before, "the task moved from rev %d to %d", before, a.Head.Rev)
 			d.S.Sandbox.Faults().Clear("")
 		})
 	}
@@ -86,13 +84,10 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 			}
 			unknown := fault.Kind != webapi.Refused && fault.Kind != webapi.RateLimited
 			told := d.Notes(webapi.Suzuki)[noted:]
-			if !unknown && !slices.Equal(told, []string{card.Note("ja", explain.ErrUnavailable)}) {
-				t.Errorf("the person was told %q", told)
-			}
+			expect.That(t, unknown || slices.Equal(told, []string{card.Note("ja", explain.ErrUnavailable)}),
+				"the person was told %q", told)
 			for _, v := range d.S.Sandbox.Views(webapi.Suzuki) { // the dialog is open, but the answer was lost
-				if !unknown {
-					t.Error("a dialog is open")
-				}
+				expect.That(t, unknown, "a dialog is open")
 				expect.NoError(t, d.S.Sandbox.CloseView(webapi.Suzuki, v.ID))
 			}
 		})
@@ -237,18 +232,14 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { checkNotFound(t, tt.name, tt.payload, victim, running) })
 	}
 	withdraw(d) // the control: the comparison does see a change
-	if cmp.Equal(a, d.Load(), equal) {
-		t.Error("a cancel is not seen")
-	}
+	expect.That(t, !cmp.Equal(a, d.Load(), equal), "a cancel is not seen")
 }
 
 // checkNotFound sends a stranger's acts with other people's ids: they only learn that nothing was found.
 func checkNotFound(t *testing.T, name string, payload object, all ...belonging) {
 	d := all[0]
 	code, body, notes := interaction(t, d.S, payload).answered(t, d.S, webapi.Tanaka)
-	if code != http.StatusOK {
-		t.Errorf("answered %d %s", code, body)
-	}
+	expect.That(t, code == http.StatusOK, "answered %d %s", code, body)
 	for _, b := range all {
 		if diff := cmp.Diff(b.a, b.Load(), equal); diff != "" {
 			t.Errorf("the other's rows (-before +after)\n%s", diff)
@@ -260,14 +251,10 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 		said = said || slices.Equal(notes, []string{card.Note("ja",
 			explain.ErrUnavailable)}) // no dialog opens without a trigger
 	}
-	if !said {
-		t.Errorf("they were told %q and answered %s", notes, body)
-	}
+	expect.That(t, said, "they were told %q and answered %s", notes, body)
 	for _, text := range append(notes, body) {
 		for _, secret := range []string{d.a.Task.Title, webapi.Sato, "進め方"} {
-			if strings.Contains(text, secret) {
-				t.Errorf("they learned %q", secret)
-			}
+			expect.That(t, !strings.Contains(text, secret), "they learned %q", secret)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"html"
 	"io"
@@ -23,26 +22,9 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// A conversation begins with a repository's files; a command that people approve runs on them.
-func TestAConversationBeginsWithARepositorysFiles(t *testing.T) {
-	driver.Leave(t, running)
-	d := driver.Talk(t, running, webapi.Sato, "claude@shop: コマンド: python3 -m unittest")
-	sha := shopCommit()
-	d.Shows("この会話は、次のファイルから始まります", "ringi-demo/shop@"+sha,
-		"<https://github.com/ringi-demo/shop/tree/"+sha+"|ringi-demo/shop@"+sha[:7]+">")
-	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "python3 -m unittest"), card.ApproveAction)
-	d.Shows("操作 #1 失敗", "108.9 != 108")
-	s := d.Load().Conversation
-	expect.That(t, s.Source.State == conversation.SourceThere && s.Source.Commit == sha &&
-		s.WorkspacePath == "github.com/ringi-demo/shop@"+sha,
-		"%+v", s)
-	d.Reply("コマンド: ls tests")
-	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
-	d.Shows("操作 #2 完了", "test_price.py")
-}
-
 // Running a repository's tests leaves nothing of the interpreter behind, which nobody could read in a pull request.
 func TestWhatTestsWereRunOnBecomesAPullRequest(t *testing.T) {
+	expect.AtNight(t)
 	driver.Leave(t, running)
 	d := driver.Talk(t, running, webapi.Sato,
 		"claude@shop: コマンド: sed -i 's, / 100, // 100,' shop/price.py; python3 -m unittest")
@@ -57,29 +39,10 @@ func shopCommit() string {
 	return running.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName).Ref(vendors.ShopRef)
 }
 
-// Nobody begins with other files than were meant: a source that isn't theirs is said to be none.
-func TestASourceThatIsNoneBeginsNoConversation(t *testing.T) {
-	d := begin(t, "claude@shopp: 直して")
-	d.Shows("「shopp」というソースは", "使えるソース: shop")
-	_, err := d.Rows().Load(context.Background(), d.Ref())
-	expect.That(t, err != nil, "a conversation has begun")
-}
-
-// Where GitHub fails the conversation goes on without files, and says so.
-func TestWithoutGitHubAConversationGoesOnWithoutFiles(t *testing.T) {
-	running.Vendors.Fail(vendors.GitHub, http.StatusNotFound, true)
-	defer running.Vendors.Fail(vendors.GitHub, 0, false)
-	d := begin(t, "claude@shop: こんにちは")
-	d.Shows("GitHub にファイルの取得を拒否されました")
-	d.Shows("デモのエージェントです")
-	s := d.Load().Conversation
-	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files",
-		"%+v", s)
-}
-
 // A person's own repository, a CSV that the person attaches on the page and a command become a branch. The command of
 // the pull request's page brings that to the person; until then the person's repository is as it was.
 func TestAnOwnRepositoryGetsItsBranchByTheCommandOnThePage(t *testing.T) {
+	expect.AtNight(t)
 	driver.Leave(t, running)
 	mine := filepath.Join(t.TempDir(), "stock")
 	expect.NoError(t, os.Mkdir(mine, 0o755))
@@ -174,19 +137,6 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	out, err := c.Output()
 	expect.Must(t, err == nil, "git %v: %v\n%s", args, err, &said)
 	return string(out)
-}
-
-// Where nothing has changed there is nothing to push, and that is said.
-func TestWithoutAChangeThereIsNoPullRequest(t *testing.T) {
-	d := begin(t, "claude@shop: プルリクエストを開いて")
-	d.Shows("最初のコミットから何も変わっていない")
-	expect.Is(t, len(d.Load().Actions), 0)
-}
-
-// Without a source there is nothing to push to, and that is said.
-func TestWithoutASourceThereIsNoPullRequest(t *testing.T) {
-	d := begin(t, "claude: プルリクエストを開いて")
-	d.Shows("ここではプルリクエストを開けません")
 }
 
 // A CSV of Japanese Excel and a workbook are posted; the agent reads them, an approved command makes a report of one,

@@ -147,9 +147,8 @@ func changesAdministrators(a administering, i int) {
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 	answer := expect.Value(r.http.PostForm(running.URL+"/console/audit/exports", form))(a.t)
 	answer.Body.Close()
-	if answer.StatusCode != http.StatusForbidden {
-		a.t.Errorf("who is no administrator any more takes the log away: %d", answer.StatusCode)
-	}
+	expect.That(a.t, answer.StatusCode == http.StatusForbidden,
+		"who is no administrator any more takes the log away: %d", answer.StatusCode)
 }
 
 // choosesSelfApproval answers the first administrator's question.
@@ -263,9 +262,7 @@ func read(t *testing.T, user string) reader {
 	r := reader{t, &http.Client{Jar: expect.Value(cookiejar.New(nil))(t)}}
 	page := r.get("/console/signin/begin?next=/console/audit")
 	link := regexp.MustCompile(`href="([^"]*user=` + user + `[^"]*)"`).FindStringSubmatch(page)
-	if link == nil {
-		t.Fatalf("nobody is %s at %s", user, page)
-	}
+	expect.Must(t, link != nil, "nobody is %s at %s", user, page)
 	r.get(html.UnescapeString(link[1]))
 	return r
 }
@@ -280,9 +277,7 @@ func (r reader) text(a *http.Response) string {
 	r.t.Helper()
 	defer a.Body.Close()
 	body := string(expect.Value(io.ReadAll(a.Body))(r.t))
-	if a.StatusCode != http.StatusOK {
-		r.t.Fatalf("%s: %d %s", a.Request.URL, a.StatusCode, body)
-	}
+	expect.Must(r.t, a.StatusCode == http.StatusOK, "%s: %d %s", a.Request.URL, a.StatusCode, body)
 	return body
 }
 
@@ -290,9 +285,7 @@ func (r reader) text(a *http.Response) string {
 func hidden(t *testing.T, page, name string) string {
 	t.Helper()
 	m := regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(page)
-	if m == nil {
-		t.Fatalf("no %s in %s", name, page)
-	}
+	expect.Must(t, m != nil, "no %s in %s", name, page)
 	return m[1]
 }
 
@@ -306,6 +299,9 @@ func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 	for i, w := range windows {
 		as := []string{"csv", "jsonl"}[i]
 		t.Run(w.name, func(t *testing.T) {
+			if i > 0 {
+				expect.AtNight(t)
+			}
 			tab := signIn(t, browser.Start(t), w.Window, webapi.Suzuki, "/console/audit")
 			takesAway(administering{t, tab, w.name}, done, as)
 		})

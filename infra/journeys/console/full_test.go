@@ -33,6 +33,7 @@ import (
 // versions whose
 // result is a table of a thousand rows.
 func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
+	expect.AtNight(t)
 	fewer := running.Vendors.AddEmployees(1000)
 	long := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	long.Approve(webapi.Suzuki)
@@ -45,9 +46,6 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
-			if i > 0 {
-				expect.AtNight(t)
-			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/audit")
 			for _, page := range []struct {
 				name string
@@ -210,6 +208,9 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
+			if i > 0 {
+				expect.AtNight(t)
+			}
 			a := administering{t, b.Open(t, running.URL+"/console/signin", w.Window), w.name}
 			a.tab.Eval(fmt.Sprintf(`document.cookie = "ringi=%s; path=/"`, cookie))
 			for _, page := range []struct {
@@ -279,7 +280,10 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	tab.Keys("a")
 	tab.Until(`document.activeElement.matches("button") && document.activeElement.form.elements.act.value === "approve"`)
 
-	t.Run("a thousand rows", func(t *testing.T) { thousand(t, tab.For(t)) })
+	t.Run("a thousand rows", func(t *testing.T) {
+		expect.AtNight(t)
+		thousand(t, tab.For(t))
+	})
 	t.Run("on a phone", func(t *testing.T) {
 		tab := signIn(t, b, phone, webapi.Alex, "/console/tasks")
 		tab.Until(`document.querySelector(".empty")?.innerText.includes("No requests yet")`)

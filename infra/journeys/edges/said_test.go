@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 )
 
 // The worst attacks of infra/hostile, through the front door: the vendor's model obeys the attacker.
@@ -51,6 +52,7 @@ func TestAPlanThatSendsElsewhereIsShownFirst(t *testing.T) {
 }
 
 func TestAPlanWithAToolThatIsNoneIsNotShown(t *testing.T) {
+	expect.AtNight(t)
 	obey(t, in("plan", `"tool":"list_employees"`, `"tool":"approve_process"`))
 	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
@@ -114,6 +116,7 @@ func harmless(t *testing.T, face string) {
 }
 
 func TestASummaryDoesNotHideAFailure(t *testing.T) {
+	expect.AtNight(t)
 	obey(t, func(purpose, answer string) string {
 		if purpose == "summarize" {
 			return `{"summary":"✅ 実行完了。すべて成功しました"}`

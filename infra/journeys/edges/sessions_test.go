@@ -44,15 +44,11 @@ func session(t *testing.T, d *driver.Request) *models.Session {
 	var found *models.Session
 	for _, x := range sessions.Sessions() {
 		if x.Made.Metadata["ringi_task"] == d.Load().Head.TaskID {
-			if found != nil {
-				t.Error("the task has two sessions")
-			}
+			expect.That(t, found == nil, "the task has two sessions")
 			found = x
 		}
 	}
-	if found == nil {
-		t.Fatal("the task has no session")
-	}
+	expect.Must(t, found != nil, "the task has no session")
 	return found
 }
 
@@ -78,35 +74,9 @@ func TestTheHappyPathThroughAManagedSession(t *testing.T) {
 			"no sense", x.ID, len(x.Messages), len(x.Answers), x.Refused)
 	}
 	for _, answer := range x.Answers {
-		if answer.Error || strings.Contains(answer.Text, "@example") {
-			t.Errorf("it got %+v", answer)
-		}
+		expect.That(t, !answer.Error && !strings.Contains(answer.Text, "@example"), "it got %+v", answer)
 	}
 	d.RanOnce()
-}
-
-func TestACancelStopsTheSession(t *testing.T) {
-	setManaged(t, "claude-sonnet-4-6")
-	sessions.Script = func(told []models.Step) []models.Act { return nil } // it thinks for ever
-	t.Cleanup(func() { sessions.Script = nil })
-	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
-	d.Approve(webapi.Suzuki)
-	d.Until("a session", func(a *task.Aggregate) bool { return a.Execution() != nil && a.Execution().SessionID != "" })
-	d.Click(webapi.Sato, "CARD#execution", "cancel_execution")
-	d.Until("its session closed", func(a *task.Aggregate) bool { return a.Execution().SessionClosed })
-	if n := session(t, d).Interrupts; n == 0 {
-		t.Error("the session was not told to stop")
-	}
-}
-
-func TestAManagedSessionNeedsAModelOfAnthropics(t *testing.T) {
-	setManaged(t, "gpt-5.4")
-	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "Anthropic のモデルが必要です (gpt-5.4)")
-	if err := d.Load().Execution().Error; err != task.ReasonSessionModel {
-		t.Errorf("it failed for %s", err)
-	}
 }
 
 // longAgo puts this many earlier messages of this size before the conversation.
@@ -131,6 +101,7 @@ func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 // A conversation of a thousand messages, or of very long ones, costs and takes no more than one at the limit: older
 // messages are summarized once, and the page shows the newest.
 func TestAThousandMessagesStayBounded(t *testing.T) {
+	expect.AtNight(t)
 	for name, size := range map[string]struct{ messages, bytes int }{"many": {1500, 60}, "long": {400, 2000}} {
 		t.Run(name, func(t *testing.T) {
 			driver.Leave(t, running)

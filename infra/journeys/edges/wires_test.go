@@ -82,19 +82,14 @@ func TestAConversationOnEachWire(t *testing.T) {
 		}
 		first, then := asked[0], asked[1]
 		for _, part := range []string{`"shell_command"`, `"code_generate"`, `"test_run"`, `"hand_over"`, "6×7 を計算して", "佐藤"} {
-			if !strings.Contains(first, part) {
-				t.Errorf("the first request lacks %s", part)
-			}
+			expect.That(t, strings.Contains(first, part), "the first request lacks %s", part)
 		}
 		for _, part := range []string{"操作 #1 が完了しました", "Not taken: one action at a time", "42", "コマンドを提案します。"} {
-			if !strings.Contains(then, part) {
-				t.Errorf("the second request lacks %s", part)
-			}
+			expect.That(t, strings.Contains(then, part), "the second request lacks %s", part)
 		}
 		for _, text := range append(asked, logged.String()) {
-			if strings.Contains(text, vendors.Key) || strings.Contains(text, "xoxb-") {
-				t.Error("a secret stands in a request or in the logs")
-			}
+			expect.That(t, !strings.Contains(text, vendors.Key) && !strings.Contains(text, "xoxb-"),
+				"a secret stands in a request or in the logs")
 		}
 	})
 }
@@ -132,8 +127,12 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			"it does not accept": {fails: []models.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				if vendor == "openai" && name != "a broken stream" && name != "a limit" {
-					expect.AtNight(t) // both wires go the same way from there
+				byDay := []string{"a broken stream", "cut off in a call", "overloaded", "no credit"}
+				if vendor == "openai" {
+					byDay = byDay[:1] // both wires go the same way from there
+				}
+				if !slices.Contains(byDay, name) {
+					expect.AtNight(t)
 				}
 				before := vendors.Calls(vendor)
 				vendors.Fail(test.fails...)
@@ -189,6 +188,9 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 // approval.
 func TestARejectionsReasonIsHeard(t *testing.T) {
 	eachWire(t, func(t *testing.T, agent, vendor string) {
+		if vendor != "anthropic" {
+			expect.AtNight(t)
+		}
 		before := len(vendors.Asked())
 		propose := func(text, script string) models.Script {
 			return models.Script{Texts: []string{text}, Calls: []models.ScriptedCall{call("c", "shell_command",
@@ -217,9 +219,8 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 			}
 		}
 		asked := heard(before)
-		if len(asked) != 3 || !strings.Contains(asked[1], "消さないでください") || !strings.Contains(asked[2], "一覧もいりません") {
-			t.Errorf("the model was asked %d times, or did not hear the reasons", len(asked))
-		}
+		expect.That(t, len(asked) == 3 && strings.Contains(asked[1], "消さないでください") && strings.Contains(asked[2], "一覧もいりません"),
+			"the model was asked %d times, or did not hear the reasons", len(asked))
 	})
 }
 
@@ -230,8 +231,6 @@ func TestTheLogsHoldNoKeyAndNoContent(t *testing.T) {
 		t.Fatal("the logs do not tell of the calls")
 	}
 	for _, secret := range []string{vendors.Key, "勤怠", "従業員", "営業部"} {
-		if strings.Contains(text, secret) {
-			t.Errorf("the logs hold %q", secret)
-		}
+		expect.That(t, !strings.Contains(text, secret), "the logs hold %q", secret)
 	}
 }

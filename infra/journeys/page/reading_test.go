@@ -221,10 +221,14 @@ func TestReadingInTheBrowser(t *testing.T) {
 			window = browser.Window{Width: 390, Height: 844, Phone: true, Calm: true}
 		}
 		t.Run(w.locale, func(t *testing.T) {
+			if w.locale != "ja" {
+				expect.AtNight(t)
+			}
 			v := visit(t, b, s, w, window)
 			t.Run("a gate that is read page by page", func(t *testing.T) { aLongGateIsReadToItsEnd(v.with(t)) })
 		})
 		t.Run(w.locale+" cards", func(t *testing.T) {
+			expect.AtNight(t)
 			v := visit(t, b, s, w, window)
 			cardsOfOtherKinds(v.with(t))
 			v.Clean()
@@ -235,6 +239,7 @@ func TestReadingInTheBrowser(t *testing.T) {
 // The tour of README.md by somebody whose browser is in English: everything is in English, and people may do what their
 // titles say. What the gear's language is for changes at once, while a card keeps its request's language.
 func TestANewcomersTour(t *testing.T) {
+	expect.AtNight(t)
 	v := newcomer(t, browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale})
 	s := v.s
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {

@@ -1,4 +1,4 @@
-package contest
+package journeys
 
 import (
 	"net/http"

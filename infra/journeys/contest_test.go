@@ -1,9 +1,7 @@
-// Package contest tests requests whose policy is drafted by competing teams.
-package contest
+package journeys
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,19 +15,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
-
-// running is the only stack of this package's tests; each test leaves it as it found it.
-var running *stack.Stack
-
-func TestMain(m *testing.M) {
-	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
-}
-
-func start(t *testing.T) *stack.Stack {
-	t.Helper()
-	driver.Leave(t, running)
-	return running
-}
 
 func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	s := start(t)
@@ -95,26 +80,11 @@ func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.E
 			Score float64
 		}
 		expect.NoError(t, json.Unmarshal([]byte(e.Details), &details))
-		if details.Team != want.TeamName || details.Score != want.Score || details.Score <= 0 {
-			t.Errorf("%s with %s", action, e.Details)
-		}
+		expect.That(t, details.Team == want.TeamName && details.Score == want.Score && details.Score > 0,
+			"%s with %s", action, e.Details)
 		return
 	}
 	t.Errorf("nobody recorded %s", action)
-}
-
-func TestPeopleAreToldWhatIsWrongWithAContestsFiles(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.File = true, "configs/none.toml" })
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	face := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
-	expect.Has(t, face, "コンテストのファイルを使えないため")
-	expect.Has(t, face, "configs/none.toml")
-	a := d.Load()
-	p := a.Prompt()
-	expect.That(t, a.Head.Parked == nil && p.Entry == nil && p.Contest.As == task.ContestFiles, "%+v, parked %+v", p.Contest, a.Head.Parked)
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "approve_process")
 }
 
 // One team hangs, and people take what the others have.
@@ -132,21 +102,5 @@ func TestTheBestSoFarIsTakenWhileATeamHangs(t *testing.T) {
 	p = d.Load().Prompt()
 	expect.That(t, p.Entry != nil && p.Entry.TeamID != "solo" && *p.Entry == p.Contest.Entries[0], "drafted by %+v of %+v", p.Entry, p.Contest)
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "approve_process")
-}
-
-func TestARejectedDraftComesBackFromItsTeam(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = true })
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "9月を対象にしてください")
-	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "却下理由を反映して")
-	a := d.Load()
-	first, n := a.Prompts[0], a.Prompt()
-	if n.Entry == nil || n.Entry.TeamID != first.Entry.TeamID || len(n.Contest.Entries) != 1 || n.Contest.ExecutionID == first.Contest.ExecutionID {
-		t.Errorf("made anew by %+v of %+v, after %+v", n.Entry, n.Contest, first.Entry)
-	}
-	d.Click(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 }

@@ -1,4 +1,4 @@
-package contest
+package journeys
 
 import (
 	"cmp"
@@ -75,6 +75,7 @@ func troubles() []trouble {
 // TestPeopleSeeWhatWentWrongInAContestAndGoOn runs all contests at once, because it mostly waits for teams' time
 // limits.
 func TestPeopleSeeWhatWentWrongInAContestAndGoOn(t *testing.T) {
+	expect.AtNight(t)
 	s := start(t)
 	var asked []*driver.Request
 	all := troubles()
@@ -115,9 +116,7 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 		exits[id] = w.Team.ExitReason
 		cost += w.Used().Cost
 	}
-	if !maps.Equal(exits, x.exits) {
-		t.Errorf("teams ended by %v, want %v", exits, x.exits)
-	}
+	expect.That(t, maps.Equal(exits, x.exits), "teams ended by %v, want %v", exits, x.exits)
 	if paid(a, p.Contest.ExecutionID) != cost {
 		t.Errorf("the task paid %s, the teams spent %s", paid(a, p.Contest.ExecutionID), cost)
 	}
@@ -138,8 +137,6 @@ func paid(a *task.Aggregate, execution string) (sum aggregate.MicroUSD) {
 func says(t *testing.T, what, text string, all []string) {
 	t.Helper()
 	for _, want := range all {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s does not say %q: %s", what, want, text)
-		}
+		expect.That(t, strings.Contains(text, want), "%s does not say %q: %s", what, want, text)
 	}
 }
