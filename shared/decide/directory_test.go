@@ -35,14 +35,25 @@ func (w workspace) Handle(g string) string  { return g }
 func organised(t *testing.T) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(company)))(t)
-	var accounts []organisation.Account
-	for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r", "C": "c", "N": "n", "X": "x"} {
-		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
-	}
-	m := o.Match(accounts, 1)
+	m := o.Match(accounts("A", "B", "R", "C", "N", "X"), 1)
 	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
 	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
 	return &Organisation{Version: "v1", People: o, Accounts: m.Kept()}
+}
+
+// accounts has one of each address: A of a@example.com.
+func accounts(users ...string) (all []organisation.Account) {
+	for _, user := range users {
+		all = append(all, organisation.Account{ID: user, Mails: []string{strings.ToLower(user) + "@example.com"}})
+	}
+	return all
+}
+
+// matchedWith reads a file, with the accounts of these people.
+func matchedWith(t *testing.T, file string, users ...string) *Organisation {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte(file)))(t)
+	return &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts(users...), 1).Kept()}
 }
 
 const day, later = "2026-11-25", "2027-01-01"
@@ -162,12 +173,7 @@ const firm = `employee_number,name,email,department_code,parent_department,posit
 // The post of 部長 of SALES is vacant, and the requester's own superior is a 課長 below it: who stands over the post takes
 // the place, and the stage says that it is vacant.
 func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
-	o := expect.Value(organisation.Read([]byte(firm)))(t)
-	accounts := []organisation.Account{{ID: "X", Mails: []string{"x@example.com"}}}
-	for user, mail := range map[string]string{"A": "a", "B": "b", "H": "h", "C": "c", "R": "r"} {
-		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
-	}
-	org := &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}
+	org := matchedWith(t, firm, "A", "B", "H", "C", "R", "X")
 	post := func(of, name string) rules.Stage {
 		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}, Empty: rules.EmptyUp}
 	}
@@ -218,13 +224,7 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", "refused: standing"},
 		"no row of it: what is above?": {above + section, "refused: unknown"},
 	} {
-		o := expect.Value(organisation.Read([]byte(header + c[0])))(t)
-		var accounts []organisation.Account
-		for user, mail := range map[string]string{"B": "b", "H": "h", "C": "c"} {
-			accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
-		}
-		d := NewDirectory(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()},
-			workspace{gone: "H "})
+		d := NewDirectory(matchedWith(t, header+c[0], "B", "H", "C"), workspace{gone: "H "})
 		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
 			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
 	}
@@ -249,12 +249,7 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 		"moved elsewhere":        {"0020,HQ,部長,2,employee,\n9,Clerk,,0010,HQ,,,employee,", unknown},
 	} {
 		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
-			o := expect.Value(organisation.Read([]byte(head + "2,Head,b@example.com," + c[0] + "\n")))(t)
-			var accounts []organisation.Account
-			for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r"} {
-				accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
-			}
-			org := &Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}
+			org := matchedWith(t, head+"2,Head,b@example.com,"+c[0]+"\n", "A", "B", "R")
 			want := c[1]
 			if empty == rules.EmptyUp && (want == unknown || want == "left out vacant") {
 				want = "A"
@@ -286,7 +281,7 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 			"1,A,a@example.com,SALES,EIGYO,部長,2,,employee,\n5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 2, "above ",
 		},
 	} {
-		d := managed(t, head+c.rows)
+		d := NewDirectory(matchedWith(t, head+c.rows, "A", "R"), workspace{})
 		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
 			want := c.want
 			if empty == rules.EmptyUp && want == gone {
@@ -299,14 +294,6 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 }
 
 // managed is the organisation of a file in which A and R have accounts.
-func managed(t *testing.T, csv string) *Directory {
-	t.Helper()
-	o := expect.Value(organisation.Read([]byte(csv)))(t)
-	accounts := []organisation.Account{{ID: "A", Mails: []string{"a@example.com"}},
-		{ID: "R", Mails: []string{"r@example.com"}}}
-	return NewDirectory(&Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
-}
-
 // asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.
 func asked(t *testing.T, d *Directory, empty rules.Empty) string {
 	t.Helper()

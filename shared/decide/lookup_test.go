@@ -191,11 +191,8 @@ func (x matched) Number(account string) (string, bool) {
 func organisedRows(t *testing.T) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(companyRows)))(t)
-	var accounts []organisation.Account
-	for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r", "R2": "r", "C": "c", "X": "x"} {
-		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
-	}
-	m := o.Match(accounts, organisation.DateOf(noon()))
+	all := append(accounts("A", "B", "R", "C", "X"), organisation.Account{ID: "R2", Mails: []string{"r@example.com"}})
+	m := o.Match(all, organisation.DateOf(noon()))
 	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
 	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
 	return &Organisation{Version: "v1", People: o, Accounts: matched{m}}
