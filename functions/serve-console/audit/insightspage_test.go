@@ -55,8 +55,7 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 		b.Locale = locale
 		page := b.Get("/console/insights")
 		for _, text := range want {
-			expect.That(t, page.Status == http.StatusOK && strings.Contains(page.Text(), text),
-				"in %s %q is missing: %v", locale, text, page)
+			page.Says(t, http.StatusOK, text)
 		}
 		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, `<svg class="chart"`) != 2 ||
 			!regexp.MustCompile(`<rect x="\d+" y="35" width="16" height="65">`).MatchString(page.Body) {

@@ -66,8 +66,7 @@ func auditSays(t *testing.T, w *consoletest.World) {
 		b.Locale = locale
 		page := b.Get("/console/audit")
 		for _, text := range want {
-			expect.That(t, page.Status == http.StatusOK && strings.Contains(page.Text(), text),
-				"in %s %q is missing: %v", locale, text, page)
+			page.Says(t, http.StatusOK, text)
 		}
 		if !strings.Contains(page.Body, ">"+webapi.Suzuki+"</span>") { // whose name may be anybody's, also Ringi's
 			t.Errorf("in %s it does not say by id who acted", locale)
@@ -240,8 +239,7 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	for _, text := range []string{web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
-	expect.That(t, !strings.Contains(page.Body, "data-live") && !strings.Contains(page.Body, "files.example"),
-		"a page that is done asks again, or has a link that lasts")
+	page.Lacks(t, "data-live", "files.example")
 	if a := b.Get(path + "/file"); a.Status != http.StatusSeeOther || a.To != "https://files.example/"+x.File() ||
 		a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("it leads to %d %s", a.Status, a.To)

@@ -88,9 +88,7 @@ func isEmpty(t *testing.T, w *consoletest.World) {
 func finds(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
-	found := b.Get("/console/register?number=" + number)
-	expect.That(t, found.Status == http.StatusSeeOther && found.To == "/console/register/"+number, "%d to %q",
-		found.Status, found.To)
+	b.Get("/console/register?number="+number).Says(t, http.StatusSeeOther).Leads(t, "/console/register/"+number)
 	b.Get("/console/register?number=123").Says(t, 200, "2026-000123 の形で")
 	b.Get("/console/register?from=2020-04-01&to=2021-03-31").Lacks(t, number)
 	b.Get("/console/register?from=yesterday").Says(t, http.StatusBadRequest, "日付を入力")
@@ -103,18 +101,15 @@ func finds(t *testing.T, w *consoletest.World) {
 func files(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
-	a := b.Get("/console/register/file.csv")
-	expect.That(t, a.Status == 200 && strings.Contains(a.Body, number) && strings.Contains(a.Body, "'=10万円以上"), "%d %s",
-		a.Status, a.Body)
+	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, number, "'=10万円以上")
 }
 
 func prints(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
-	page := b.Get("/console/register/" + number)
-	page.Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum, "go run ./infra/audit prove",
-		w.Ref.ID)
-	page.Holds(t, `class="stamps"`)
+	b.Get("/console/register/"+number).
+		Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum, "go run ./infra/audit prove",
+			w.Ref.ID).Holds(t, `class="stamps"`)
 }
 
 // What was asked for is printed as the request's page shows it.
@@ -124,9 +119,8 @@ func printsWhatIsThere(t *testing.T, w *consoletest.World) {
 	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
 		ThreadTS: ts, Text: text})
 	number := numbered(w, 1)
-	page := w.As(webapi.Suzuki).Get("/console/register/" + number)
-	page.Says(t, 200, "円000,01 を @鈴木 一郎 ("+webapi.Suzuki+") に払う")
-	page.Lacks(t, "\u202e", "\u200b", "&lt;@")
+	w.As(webapi.Suzuki).Get("/console/register/"+number).Says(t, 200, "円000,01 を @鈴木 一郎 ("+webapi.Suzuki+") に払う").
+		Lacks(t, "\u202e", "\u200b", "&lt;@")
 }
 
 // numbers has the request that was received last taken on, or refused, with the n-th number, and returns that.
@@ -193,8 +187,7 @@ func tellsApart(t *testing.T, w *consoletest.World) {
 	w.Later(time.Second)
 	w.Ask()
 	second := numbers(w, 2, refuses(w))
-	found := b.Get("/console/register?number=" + second)
-	expect.That(t, found.Status == http.StatusSeeOther && found.To == w.TaskPage(), "%d to %q", found.Status, found.To)
+	b.Get("/console/register?number="+second).Says(t, http.StatusSeeOther).Leads(t, w.TaskPage())
 }
 
 func remarks(t *testing.T, w *consoletest.World) {
@@ -260,13 +253,11 @@ func listsAThousand(t *testing.T, w *consoletest.World) {
 	}
 	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.RequestsList, fmt.Sprintf("%04d", year), rows, nil))
 	b, began := w.As(webapi.Suzuki), time.Now()
-	page := b.Get("/console/register?by=requests")
-	page.Says(t, 200, "これより前")
+	b.Get("/console/register?by=requests").Says(t, 200, "これより前")
 	t.Logf("the first page of a thousand took %s", time.Since(began))
 	began = time.Now()
-	last := b.Get(fmt.Sprintf("/console/register?by=requests&cursor=%d-000050", year))
-	last.Says(t, 200, "今月の勤怠をまとめて")
-	last.Lacks(t, "これより前")
+	b.Get(fmt.Sprintf("/console/register?by=requests&cursor=%d-000050", year)).Says(t, 200, "今月の勤怠をまとめて").
+		Lacks(t, "これより前")
 	t.Logf("the last one took %s", time.Since(began))
 	began = time.Now()
 	a := b.Get("/console/register/file.csv?by=requests")

@@ -59,8 +59,7 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 			expect.That(t, strings.Contains(home.Body, warned) == (warned == x.warns), "%d: %v", x.most, home)
 		}
 		expect.That(t, strings.Contains(home.Body, link) == (x.warns != ""), "%d: %v", x.most, home)
-		other := w.As(webapi.Sato).Get("/console")
-		expect.That(t, !strings.Contains(other.Body, "上限に") && !strings.Contains(other.Body, "同時に進む依頼"), "%v", other)
+		w.As(webapi.Sato).Get("/console").Lacks(t, "上限に", "同時に進む依頼")
 	}
 	b := w.As(webapi.Suzuki)
 	b.Locale = "en"

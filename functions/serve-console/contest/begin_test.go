@@ -52,8 +52,8 @@ func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	first, second := suzuki.Post("/console/contests", form), suzuki.Post("/console/contests", form)
 	expect.Must(t, first.Status == http.StatusSeeOther && first.To == second.To &&
 		strings.HasSuffix(first.To, "?done=contest_begun"), "%d %s, %s: %v", first.Status, first.To, second.To, first)
-	page := suzuki.Get(first.To)
-	page.Holds(t, "コンテストを始めました。", "経費精算の方針を\n決めて", "進行中", "単独", "1〜2 回", "data-live", "コンテストを中止する", "鈴木")
+	suzuki.Get(first.To).
+		Holds(t, "コンテストを始めました。", "経費精算の方針を\n決めて", "進行中", "単独", "1〜2 回", "data-live", "コンテストを中止する", "鈴木")
 	third := suzuki.Post("/console/contests", consoletest.With(form, "prompt", "別の依頼")) // the browser's button back
 	expect.That(t, third.Status == http.StatusSeeOther && third.To != first.To,
 		"another text from the same form: %d %s", third.Status, third.To)
@@ -94,18 +94,16 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 		Holds(t, "使えるファイルを選んで")
 	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")).Says(t, http.StatusBadRequest) // another form
 	b.NotSet = true
-	page := suzuki.Get("/console/contests/new")
-	page.Holds(t, "コンテストのファイルが設定されていない")
-	page.Lacks(t, "<textarea")
+	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t, "<textarea")
 }
 
 func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) {
 	suzuki := w.As(webapi.Suzuki)
-	page := suzuki.Get("/console/contests/new")
-	page.Holds(t, "使えないファイル", "configs/old.toml: max_rounds: must be 1 to 10", "configs/contest.toml (2 チーム、3 ラウンドまで)")
-	page.Lacks(t, `value="configs/old.toml"`, "<b>99")
-	page.Holds(t, "次のファイルのコンテストは始められます", "teams[0].members[0].capabilities: has no effect")
-	page.Lacks(t, "<b>x", "max_concurrent_teams") // the file that can't be used has mistakes to mend first
+	suzuki.Get("/console/contests/new").
+		Holds(t, "使えないファイル", "configs/old.toml: max_rounds: must be 1 to 10", "configs/contest.toml (2 チーム、3 ラウンドまで)").
+		Lacks(t, `value="configs/old.toml"`, "<b>99").
+		Holds(t, "次のファイルのコンテストは始められます", "teams[0].members[0].capabilities: has no effect").
+		Lacks(t, "<b>x", "max_concurrent_teams") // the file that can't be used has mistakes to mend first
 	suzuki.Locale = "en"
 	suzuki.Get("/console/contests/new").Holds(t, "Unusable files", "Start contest")
 }
@@ -115,7 +113,7 @@ func doesNotKnow(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	form := beginForm(w, suzuki, "経費精算の方針")
 	b.Down = true
 	a := suzuki.Post("/console/contests", form)
-	expect.That(t, a.Status == http.StatusServiceUnavailable && strings.Contains(a.Body, form.Get("key")), "%v", a)
+	a.Says(t, http.StatusServiceUnavailable).Holds(t, form.Get("key"))
 	a.Holds(t, "経費精算の方針</textarea>", "二重に始まることはありません")
 }
 
@@ -129,14 +127,12 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 		form) // the second finds too little left, and its own contest
 	expect.That(t, first.Status == http.StatusSeeOther && again.To == first.To,
 		"%d %s, %d %s", first.Status, first.To, again.Status, again.To)
-	page := suzuki.Get("/console/contests/new")
-	page.Holds(t, "今は 0.25 ドルまで")
-	other := suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.5"))
-	expect.That(t, other.Status == http.StatusBadRequest && strings.Contains(other.Body, "残りを超えています") &&
-		strings.Contains(other.Body, "別の方針</textarea>"), "%v", other)
+	suzuki.Get("/console/contests/new").Holds(t, "今は 0.25 ドルまで")
+	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.5")).Says(t,
+		http.StatusBadRequest).Holds(t, "残りを超えています", "別の方針</textarea>")
 	suzuki.Get("/console/settings").Holds(t, "今日 $0.75", "終わるまで予算の全額を含みます")
-	rest := suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25"))
-	expect.That(t, rest.Status == http.StatusSeeOther, "the rest: %v", rest)
+	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25")).Says(t,
+		http.StatusSeeOther) // the rest
 	suzuki.Get("/console/contests/new").Holds(t, "予算を使い切っているため")
 }
 

@@ -233,7 +233,6 @@ func TestAClientThatWasReplacedDuringAConsentGoesNowhere(t *testing.T) {
 	paste("of-no-worth")
 	back := w.consent(w.begin(b, "mcp:docs"))
 	paste("for-the-right-one")
-	if a := b.Get(back); a.Status != http.StatusBadRequest || len(evil.sent) > 0 {
-		t.Errorf("%d, and the authorization server was sent %v", a.Status, evil.sent)
-	}
+	b.Get(back).Says(t, http.StatusBadRequest)
+	expect.That(t, len(evil.sent) <= 0, "and the authorization server was sent %v", evil.sent)
 }

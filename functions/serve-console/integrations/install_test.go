@@ -180,8 +180,7 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 func installsAgain(t *testing.T, w *installing) {
 	w.slack.of("T0SECOND", "二号店", "U0ELSE", "xoxb-third", false)
 	again := w.Browser()
-	a := w.returns(again, w.begins(again))
-	expect.Must(t, a.Status == 200, "%v", a)
+	w.returns(again, w.begins(again)).Says(t, 200)
 	owner := w.holding("T0SECOND", "xoxb-third")
 	expect.That(t, slices.Equal(owner.Admins, []string{"U0SECOND"}), "%v", owner.Admins)
 }
@@ -235,7 +234,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	w.slack.of("T0EVIL", "x", "U0EVIL", "xoxb-evil", false)
 	refused := func(what string, a consoletest.Answer, status int) {
 		t.Helper()
-		expect.That(t, a.Status == status, "%s: %d", what, a.Status)
+		a.Says(t, status)
 	}
 	one := w.Browser()
 	q := w.begins(one)
@@ -270,11 +269,9 @@ func TestDisconnectingSlack(t *testing.T) {
 	w.OIDC.API = server.URL + "/api/"
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/integrations/disconnect?provider=slack").Says(t, 200, "すべてが止まります")
-	if a := b.Post("/console/integrations/disconnect",
-		url.Values{"provider": {"slack"}}); a.To != "/console/integrations?done=disconnected" ||
-		!slices.Equal(slack.revoked, []string{"xoxb-first"}) {
-		t.Errorf("%d %s, revoked %v", a.Status, a.To, slack.revoked)
-	}
+	b.Post("/console/integrations/disconnect", url.Values{"provider": {"slack"}}).Leads(t,
+		"/console/integrations?done=disconnected")
+	expect.That(t, slices.Equal(slack.revoked, []string{"xoxb-first"}), "revoked %v", slack.revoked)
 	expect.Is(t, w.row("slack").Status, tenancy.Disconnected)
 	expect.That(t, strings.Contains(b.Get("/console/integrations").Body, `href="/slack/install"`), "there is no way back")
 }
@@ -312,7 +309,7 @@ func enters(w *consoletest.World, user, team string) (*consoletest.Browser, cons
 
 func firstAdministrator(t *testing.T, w *consoletest.World) {
 	b, a := enters(w, webapi.Suzuki, fresh)
-	expect.Must(t, a.To == "/console", "%v", a)
+	a.Leads(t, "/console")
 	b.Get("/console").Says(t, 200).Holds(t, `href="/console/welcome"`) // which leads to who may approve their own requests
 	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
 	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == webapi.Suzuki,

@@ -76,7 +76,7 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	}
 	version := p.Pin.Version()
 	a := b.Post(markPage+standin.PlaceOrder, marks(p, version))
-	expect.Must(t, a.Status == http.StatusSeeOther && a.To == markPage+standin.PlaceOrder+"?done=saved", "%v", a)
+	a.Says(t, http.StatusSeeOther).Leads(t, markPage+standin.PlaceOrder+"?done=saved")
 	want := &rules.Mark{
 		Version: version, How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
@@ -90,7 +90,7 @@ func testMarked(t *testing.T, w *consoletest.World) {
 		store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
 	expect.Has(t, string(log.Items[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
 	a = b.Post(markPage+standin.PlaceOrder, marks(saved, version, "how", "", "pointer", "", "destination", ""))
-	expect.Same(t, a.Status, http.StatusSeeOther)
+	a.Says(t, http.StatusSeeOther)
 	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "the mark is still there")
 }
 
@@ -144,7 +144,7 @@ func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
 	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency"))
 	a.Says(t, http.StatusUnprocessableEntity, "「unit」は通貨か単位のようです。")
 	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency", "aside", "/unit"))
-	expect.Same(t, a.Status, http.StatusSeeOther)
+	a.Says(t, http.StatusSeeOther)
 	m := permission(w, standin.PlaceOrder)
 	call := func(arguments string) rules.Amount {
 		return m.Call(p.Pin.Version(), aggregate.Write, aggregate.JSON(arguments)).Amount
@@ -178,7 +178,7 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 func testMarkStale(t *testing.T, w *consoletest.World) {
 	v, b := rooms(w), w.As(webapi.Suzuki)
 	p := ordering(w, b)
-	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Status, http.StatusSeeOther)
+	b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Says(t, http.StatusSeeOther)
 	v.Rooms().DescribeOrder("Orders goods, and more.")
 	again := ordering(w, b)
 	words := web.TextsOf("tool-mark", "ja")
@@ -190,7 +190,7 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 		return p.Call(p.Pin.Version(), aggregate.Write, arguments).Amount
 	}
 	expect.Same(t, amount(), rules.Unknown(rules.WhyMark))
-	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(again, again.Pin.Version())).Status, http.StatusSeeOther)
+	b.Post(markPage+standin.PlaceOrder, marks(again, again.Pin.Version())).Says(t, http.StatusSeeOther)
 	expect.Same(t, amount(), rules.Amount{Value: "298000", Currency: "JPY"})
 	b.Get(markPage+standin.PlaceOrder).Lacks(t, words.Say("stale_about"))
 }
@@ -201,8 +201,7 @@ func testOwnMarked(t *testing.T, w *consoletest.World) {
 	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "recipient — A Slack user id or an e-mail address.")
 	version := hiddenIn(page, "version")
 	f := marks(permission(w, name), version, "how", "nothing", "pointer", "", "destination", "/recipient")
-	a := b.Post(markPage+name, f)
-	expect.Must(t, a.Status == http.StatusSeeOther, "%v", a)
+	b.Post(markPage+name, f).Says(t, http.StatusSeeOther)
 	p := permission(w, name)
 	expect.That(t, p.Allowed && p.Mark.Currency == "", "%+v", p.Mark)
 	c := p.Call(version, aggregate.Write, `{"recipient":"U0SATO"}`)
@@ -225,7 +224,7 @@ func testMarkConflict(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	was := marks(p, p.Pin.Version(), "currency", "usd")
-	expect.Same(t, b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Status, http.StatusSeeOther)
+	b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Says(t, http.StatusSeeOther)
 	for name, f := range map[string]url.Values{
 		"saved in between":   was,
 		"of another version": marks(permission(w, standin.PlaceOrder), "other", "currency", "usd"),
@@ -316,8 +315,8 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		{[]string{"prices.cached", "free|"}, "cached", tenancy.RulePrice},
 		{[]string{"prices.date", "2026-02-30|"}, "date", tenancy.RuleDate},
 	} {
-		page := b.Post("/console/settings", prices(w, tt.change...))
-		page.Says(t, http.StatusUnprocessableEntity, ja.In("columns", "prices."+tt.column)+": "+ja.Rule(tt.rule))
+		b.Post("/console/settings", prices(w, tt.change...)).
+			Says(t, http.StatusUnprocessableEntity, ja.In("columns", "prices."+tt.column)+": "+ja.Rule(tt.rule))
 	}
 	twice := prices(w)
 	for name, value := range map[string]string{"model": "compatible:box/llama3.2", "input": "1", "output": "2",

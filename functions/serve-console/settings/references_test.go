@@ -82,16 +82,15 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 	drafting(w)
-	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/old.toml"))
-	a.Says(t, http.StatusUnprocessableEntity, mistake)
+	w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/old.toml")).
+		Says(t, http.StatusUnprocessableEntity, mistake)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testUncheckedFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml"))
-	a.Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした")
-	a.Holds(t, `value="configs/mine.toml"`)
+	w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml")).
+		Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした").Holds(t, `value="configs/mine.toml"`)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
@@ -110,8 +109,8 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 
 func testNoFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).NotSet = true
-	a := w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml"))
-	a.Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleNoContests))
+	w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml")).
+		Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleNoContests))
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -102,12 +101,12 @@ func answersOfATask(t *testing.T, w *consoletest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActReject, "")
 	a := suzuki.Post(w.TaskPage()+"/act", form) // no reason: it is the same decision still
-	expect.Same(t, http.StatusBadRequest, a.Status)
+	a.Says(t, http.StatusBadRequest)
 	a.Holds(t, `value="reject"`, `class="text asked"`)
 	form = w.Act(aggregate.ActApprove, "")
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"))
 	a = w.As(webapi.Tanaka).Post(w.TaskPage()+"/act", form)
-	expect.Same(t, http.StatusConflict, a.Status)
+	a.Says(t, http.StatusConflict)
 	a.Holds(t, "に承認しました", "承認待ち: 実行ステップ v1", `<a href="`+w.TaskPage()+`">今の内容を開く</a>`)
 	a.Lacks(t, `value="approve"`, `value="reject"`, `value="cancel_task"`, "data-asks")
 	a = suzuki.Get(w.TaskPage() + "?done=act_approve")
@@ -120,11 +119,10 @@ func answersOfATalk(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	first := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	suzuki := w.As(webapi.Suzuki)
-	expect.Same(t, http.StatusSeeOther, suzuki.Post(k.Page()+"/act",
-		consoletest.ActOn(aggregate.ActReject, first, "だめ")).Status)
+	suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, first, "だめ")).Says(t, http.StatusSeeOther)
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	a := w.As(webapi.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
-	expect.Same(t, http.StatusConflict, a.Status)
+	a.Says(t, http.StatusConflict)
 	a.Holds(t, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
 	a.Lacks(t, `value="approve"`, `value="cancel_action"`, "data-asks")
 	a = suzuki.Get(k.Page() + "?done=act_reject")
@@ -278,8 +276,7 @@ func pointsAtAnAction(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p := sees(w.As(webapi.Suzuki), c, k.Page())
 	at := p.Point(approveButton)
 	tanaka := w.As(webapi.Tanaka)
-	expect.Same(t, http.StatusSeeOther, tanaka.Post(k.Page()+"/act",
-		consoletest.ActOn(aggregate.ActReject, x, "だめ")).Status)
+	tanaka.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "だめ")).Says(t, http.StatusSeeOther)
 	p.says("先に決まっています: 却下", "田中")
 	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	p.says("承認待ち", fmt.Sprintf("#%d", next.Number))
@@ -321,7 +318,7 @@ func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	k := w.Compete("今月の勤怠をまとめて", nil)
 	p := sees(w.As(webapi.Suzuki), c, k.Page())
 	at := p.Point(`#asks button`)
-	expect.Same(t, http.StatusSeeOther, w.As(webapi.Suzuki).Post(k.Page()+"/cancel", nil).Status)
+	w.As(webapi.Suzuki).Post(k.Page()+"/cancel", nil).Says(t, http.StatusSeeOther)
 	p.says("今の状態: ")
 	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
 	p.PressAt(at) // nothing is asked

@@ -55,9 +55,9 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
 	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
-	after := suzuki.Get(stamped.To)
-	after.Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA", "あなたの段階は終わっています。", "引き戻す", "締切は金曜です")
-	after.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
+	suzuki.Get(stamped.To).
+		Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA", "あなたの段階は終わっています。", "引き戻す", "締切は金曜です").
+		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
 	acted(tanaka, w, aggregate.ActApprove, "")
 	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたは、この段階で承認済みです。", "👉 いま: 経理(あと1人): Alex Kim・U0TAKADA").Lacks(t,
 		`value="approve"`, `value="deny"`)
@@ -84,8 +84,8 @@ func testTwice(t *testing.T, w *consoletest.World) {
 		tanaka.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_deny")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 2, "acts")
-	again := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "reason", "別の理由"))
-	again.Says(t, http.StatusConflict, "田中 恵 が", "却下しました。", "未送信の理由 別の理由")
+	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "reason", "別の理由")).
+		Says(t, http.StatusConflict, "田中 恵 が", "却下しました。", "未送信の理由 別の理由")
 }
 
 func testLoser(t *testing.T, w *consoletest.World) {
@@ -96,8 +96,8 @@ func testLoser(t *testing.T, w *consoletest.World) {
 		aggregate.ActReject: "宛名が違います"}
 	suzuki.Post(w.TaskPage()+"/act", first.FormOf(t, aggregate.ActApprove, ""))
 	for act, reason := range late {
-		lost := tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason))
-		lost.Says(t, http.StatusForbidden, "いまは 部長(Alex Kim)の番です。", reason, "承認: 鈴木 一郎")
+		tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason)).
+			Says(t, http.StatusForbidden, "いまは 部長(Alex Kim)の番です。", reason, "承認: 鈴木 一郎")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka))
@@ -200,8 +200,8 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	})
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下すると、このタスクの実行は中止されます。", "却下して終わる").Lacks(t, `value="reject"`)
-	settled := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, ""))
-	settled.Leads(t, w.TaskPage()+"?done=act_settle")
+	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).
+		Leads(t, w.TaskPage()+"?done=act_settle")
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDeny, "宛名が違います")).
 		Says(t, http.StatusConflict, "鈴木 一郎 が", "承認しました。")
 }
@@ -260,8 +260,7 @@ func testHands(t *testing.T, w *consoletest.World) {
 		consoletest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Hands = 2
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
-	page := w.As(webapi.Suzuki).Get(w.TaskPage())
-	page.Says(t, 200, "✅ 承認 : あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。", "却下して終わる")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "✅ 承認 : あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。", "却下して終わる")
 }
 
 func testOtherContent(t *testing.T, w *consoletest.World) {
@@ -272,7 +271,6 @@ func testOtherContent(t *testing.T, w *consoletest.World) {
 		got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, name, value))
 		expect.That(t, got.Status >= 400, "%s: %v", name, got)
 	}
-	got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "stage", ""))
-	got.Says(t, http.StatusForbidden, "いまは 経理(")
+	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "stage", "")).Says(t, http.StatusForbidden, "いまは 経理(")
 	expect.Is(t, len(w.Load().Process().Acts), 0, "acts")
 }

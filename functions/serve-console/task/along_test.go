@@ -45,12 +45,11 @@ func onRoute(w *consoletest.World, stages ...circulation.Stage) {
 func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki)
-	page := suzuki.Get(w.TaskPage())
-	page.Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
-		"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
-		"あなたの番です — 課長(あと1人): 鈴木 一郎", "依頼を取り消す")
-	page.Holds(t, `aria-current="step"`, `href="#route"`)
-	page.Lacks(t, "承認できる人", "[↻]")
+	suzuki.Get(w.TaskPage()).
+		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
+			"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
+			"あなたの番です — 課長(あと1人): 鈴木 一郎", "依頼を取り消す").Holds(t, `aria-current="step"`, `href="#route"`).
+		Lacks(t, "承認できる人", "[↻]")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)),
 		w.Acts(circulation.Stamp, 2, webapi.Alex))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "承認: 田中 恵(鈴木 一郎さんの代理)", "Slack",
@@ -90,9 +89,8 @@ func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.Stamp, 2, webapi.Tanaka),
 		w.Acts(circulation.Stamp, 2, webapi.Alex), w.Acts(circulation.Stamp, 3, webapi.Alex))
-	page := b.Get(w.TaskPage())
-	page.Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "承認: Alex Kim")
-	page.Lacks(t, "いまここ", "これから", `aria-current="step"`)
+	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "承認: Alex Kim").
+		Lacks(t, "いまここ", "これから", `aria-current="step"`)
 	onRoute(w, consoletest.ThreeStages()...)
 	w.Cancel()
 	b.Get(w.TaskPage()).Says(t, 200, "課長 承認前に終了")
@@ -115,9 +113,8 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
 	b := w.As(webapi.Suzuki)
-	page := b.Get(w.TaskPage())
-	page.Says(t, 200, "いまどこまで進んだかを表示できません", "依頼を取り消す")
-	page.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
+	b.Get(w.TaskPage()).Says(t, 200, "いまどこまで進んだかを表示できません", "依頼を取り消す").
+		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
 	b.Get("/console/approvals").Says(t, 200, "いまどこまで進んだかを表示できません")
 	b.Get("/console/approvals?for=me").Lacks(t, "締切は金曜です")
 	b.Locale = "en"
@@ -140,9 +137,8 @@ func testStepsRoute(t *testing.T, w *consoletest.World) {
 		w.Routed(consoletest.Desk("部長", 1, webapi.Alex))(&g.Gate)
 		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
 	})
-	page := w.As(webapi.Suzuki).Get(w.TaskPage())
-	page.Says(t, 200, "実行前の確認", "部長 いまここ あと1人", "Alex Kim")
-	page.Lacks(t, `value="approve"`, `value="reject"`)
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "実行前の確認", "部長 いまここ あと1人", "Alex Kim").
+		Lacks(t, `value="approve"`, `value="reject"`)
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
 }
 
@@ -242,9 +238,8 @@ func testOpenPageOnRoute(t *testing.T, w *consoletest.World) {
 	})
 	form := b.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	b.Post(w.TaskPage()+"/act", form)
-	page := b.Get(w.TaskPage())
-	page.Holds(t, "<template>承認待ち: 実行ステップ v1 · 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA <a")
-	page.Lacks(t, `value="approve"`)
+	b.Get(w.TaskPage()).Holds(t, "<template>承認待ち: 実行ステップ v1 · 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA <a").
+		Lacks(t, `value="approve"`)
 	form = w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActDeny, "宛名が違います")
 	w.As(webapi.Tanaka).Post(w.TaskPage()+"/act", form)
 	b.Get(w.TaskPage()).Holds(t, `<template><span class="text">田中 恵 が`)
@@ -258,9 +253,7 @@ func onHold(t *testing.T, w *consoletest.World) {
 	set := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
 	sato := w.As(webapi.Sato)
-	page := sato.Get(w.TaskPage())
-	page.Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した")
-	page.Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
+	sato.Get(w.TaskPage()).Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した").Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
 	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))
 	if to := a.To; a.Status != http.StatusSeeOther || !strings.HasSuffix(to, "?done=act_check_approvers") {
 		t.Fatalf("%d %s", a.Status, to)
@@ -294,7 +287,7 @@ func holdsAtOnce(t *testing.T, w *consoletest.World) {
 		a.Holds(t, "承認できる人: 今の設定では、いません", "自分の依頼は自分で承認できません。")
 		a.Lacks(t, "ほかの承認者に依頼")
 	}
-	expect.That(t, click.Status == http.StatusForbidden, "%v", click)
+	click.Says(t, http.StatusForbidden)
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = true })
 	sato.Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
 }

@@ -117,11 +117,10 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	k := drafted(w, "一行目\n堅実な案", "一行目\n<i>速い案</i>")
 	path, _ := other(w)
 	sato := w.As(webapi.Sato)
-	page := sato.Get(w.TaskPage())
-	page.Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
-	draft := sato.Get(path)
-	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>")
-	draft.Lacks(t, "<i>速い案", "<b>速攻")
+	sato.Get(w.TaskPage()).
+		Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
+	sato.Get(path).Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>").
+		Lacks(t, "<i>速い案", "<b>速攻")
 	sato.Locale = "en"
 	sato.Get(path).Holds(t, "Use this draft</button>", "Time ran out, so the best draft")
 }
@@ -132,7 +131,7 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Post(path, consoletest.With(form, "hash", "x")).Says(t, http.StatusConflict)
 	expect.That(t, w.Load().Prompt().Version == 1, "what was not shown")
-	expect.Same(t, w.TaskPage()+"?done=act_pick_draft", suzuki.Post(path, form).To)
+	suzuki.Post(path, form).Leads(t, w.TaskPage()+"?done=act_pick_draft")
 	a := w.Load()
 	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != webapi.Suzuki ||
 		p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
@@ -191,9 +190,7 @@ func longDraftIsRead(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", strings.Repeat("長い案です。\n", 6000)+"おわり")
 	path, form := other(w)
 	suzuki := w.As(webapi.Suzuki)
-	page := suzuki.Get(path)
-	page.Holds(t, "おわり", "承認のカードに収まりません")
-	page.Lacks(t, "この案に変更する</button>")
+	suzuki.Get(path).Holds(t, "おわり", "承認のカードに収まりません").Lacks(t, "この案に変更する</button>")
 	a := suzuki.Post(path, form)
 	expect.That(t, a.Status == http.StatusBadRequest && len(w.Load().Prompts) == 1, "%v", a)
 }
@@ -292,9 +289,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "終わり", "✅ 承認</button>")
 	delete(w.Results, "arguments/x")
-	page := suzuki.Get(w.TaskPage())
-	page.Holds(t, "ここでは承認できません", `value="reject"`)
-	page.Lacks(t, "✅ 承認</button>")
+	suzuki.Get(w.TaskPage()).Holds(t, "ここでは承認できません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest) // what can't be read can't be approved
 }
 
@@ -308,11 +303,11 @@ func sheetToCheck(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", w.Now())
 	})
-	page := w.As(webapi.Suzuki).Get(w.TaskPage())
-	page.Holds(t, `<th scope="col">残業時間</th><th scope="col">社員番号</th></tr></thead><tbody><tr><td class="text">`+
-		`25.5</td><td class="text">E001</td></tr>`)
-	page.Holds(t, `>書き込まれない項目</bdi> <bdi class="text value">secret_note</bdi>`, "A1 から上書きします")
-	page.Lacks(t, ">key<", `>secret_note</th>`)
+	w.As(webapi.Suzuki).Get(w.TaskPage()).
+		Holds(t, `<th scope="col">残業時間</th><th scope="col">社員番号</th></tr></thead><tbody><tr><td class="text">`+
+			`25.5</td><td class="text">E001</td></tr>`).
+		Holds(t, `>書き込まれない項目</bdi> <bdi class="text value">secret_note</bdi>`, "A1 から上書きします").
+		Lacks(t, ">key<", `>secret_note</th>`)
 }
 
 func besideAGate(t *testing.T, w *consoletest.World) {

@@ -41,8 +41,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`,
 		pipelinetest.Text)
-	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act",
-		w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
+	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).Leads(t, w.TaskPage()+"?done=act_reject")
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
 	a.Holds(t, "v2", "前のバージョンの却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
@@ -121,31 +120,23 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	})
 	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行")
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")); a.Status != http.StatusSeeOther ||
-		len(w.Load().Executions) != 2 {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")); a.Status != http.StatusSeeOther ||
-		w.Load().Head.Ended == nil {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")).Says(t, http.StatusSeeOther)
+	expect.That(t, len(w.Load().Executions) == 2, "it does not run again")
+	sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")).Says(t, http.StatusSeeOther)
+	expect.That(t, w.Load().Head.Ended != nil, "it goes on")
 	w.Ask()
 	w.Extracted()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼を取り消す")
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")); a.Status != http.StatusSeeOther ||
-		w.Load().Head.Parked != nil {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")).Says(t, http.StatusSeeOther)
+	expect.That(t, w.Load().Head.Parked == nil, "it is still parked")
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}
 	sato.Post(w.TaskPage()+"/act", other).Says(t, http.StatusBadRequest)
 	expect.That(t, w.Load().Head.Ended == nil, "what closes a conversation, on a task's page")
-	if a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelTask, "")); a.Status != http.StatusSeeOther ||
-		w.Load().Head.Ended == nil {
-		t.Fatalf("%d %s", a.Status, a.Text())
-	}
+	sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelTask, "")).Says(t, http.StatusSeeOther)
+	expect.That(t, w.Load().Head.Ended != nil, "it goes on")
 	cancelled := w.Load()
 	sato.Get(w.TaskPage()).Holds(t, "キャンセル")
 	sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}).Says(t, http.StatusSeeOther)
@@ -159,9 +150,8 @@ func refusesHere(t *testing.T, w *consoletest.World) {
 	form := w.Act(aggregate.ActApprove, "")
 	logs := consoletest.Logged(t)
 	sato := w.As(webapi.Sato)
-	page := sato.Get(w.TaskPage())
-	page.Holds(t, "自分の依頼は自分で承認できません", `value="reject"`)
-	expect.That(t, !strings.Contains(page.Body, "✅ 承認</button>"), "a requester has a button that is always refused")
+	sato.Get(w.TaskPage()).Holds(t, "自分の依頼は自分で承認できません", `value="reject"`).Lacks(t,
+		"✅ 承認</button>")
 	for name, tt := range map[string]struct {
 		by     *consoletest.Browser
 		form   url.Values
@@ -289,7 +279,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	})
 	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID},
 		"kind": {"prompt"}, "hash": {w.Load().AskedHash(w.Load().Prompts[0].ID)}, "reason": {all + "?"}})
-	expect.That(t, refused.Status == http.StatusConflict, "%d", refused.Status)
+	refused.Says(t, http.StatusConflict)
 	empty := w.Browser().Get("/console/signin")
 	for i, a := range []consoletest.Answer{suzuki.Get(w.TaskPage()), refused} {
 		if i == 1 { // the field for the reason has what was typed
@@ -333,9 +323,8 @@ func enclosed(t *testing.T, w *consoletest.World) {
 	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", Text: "\u2060",
 		MessageTS: wordless, ThreadTS: wordless, Forwarded: []aggregate.Quoted{{Name: "Jira", Text: "チケット 12"}},
 		Files: []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}}})
-	page := sato.Get(w.TaskPage())
-	page.Holds(t, "<title>Jira さんのメッセージの転送, 📎 対象者.csv", "本文のないメッセージです。", "チケット 12")
-	expect.That(t, !strings.Contains(page.Body, `quote"></div>`), "an empty quote")
+	sato.Get(w.TaskPage()).Holds(t, "<title>Jira さんのメッセージの転送, 📎 対象者.csv", "本文のないメッセージです。", "チケット 12").
+		Lacks(t, `quote"></div>`)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Park(a.Head.Run, task.Generation{Layer: task.L1}, task.ReasonModelUnavailable, "", w.Now())
 	})
