@@ -1,18 +1,13 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/slack/people"
 )
 
@@ -81,71 +76,6 @@ func FaultsOf(all []Fault) Faults {
 	listed := all[:min(len(all), MostFaults)]
 	return Faults{listed, len(all) - len(listed)}
 }
-
-// Uploaded returns the file of a form; nil if it has none.
-func Uploaded(r *http.Request) ([]byte, error) {
-	if r.MultipartForm == nil || len(r.MultipartForm.File["file"]) == 0 {
-		return nil, nil
-	}
-	unreadable := aggregate.ErrField{Field: "file", Limit: "can't be read"}
-	f, err := r.MultipartForm.File["file"][0].Open()
-	if err != nil {
-		return nil, unreadable
-	}
-	defer f.Close()
-	file, err := io.ReadAll(f)
-	if err != nil {
-		return nil, unreadable
-	}
-	return append([]byte{}, file...), nil
-}
-
-// YAML returns the YAML of a form: the uploaded file, or the pasted text. It leaves out what editors of Windows and
-// browsers add: the byte order mark and carriage returns.
-func YAML(r *http.Request) ([]byte, error) {
-	text, err := Uploaded(r)
-	if len(text) == 0 {
-		text = []byte(r.PostFormValue("text"))
-	}
-	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))
-	return bytes.Trim(text, "\n"), err
-}
-
-// Packed makes the value of a hidden field of a text, so that a form sends what was shown: 1 MB becomes some 100 KB.
-func Packed(text []byte) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write(text) // to memory: it can't fail
-	_ = w.Close()
-	return base64.RawURLEncoding.EncodeToString(b.Bytes())
-}
-
-// Unpacked reads what Packed returned. Of a longer text than most it returns most and one byte.
-func Unpacked(value string, most int64) ([]byte, error) {
-	b, err := base64.RawURLEncoding.DecodeString(value)
-	if err != nil {
-		return nil, err
-	}
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(r, most+1))
-}
-
-// Attach sends a file to be saved under a name.
-func Attach(w http.ResponseWriter, kind, name string, file []byte) error {
-	w.Header().Set("Content-Type", kind+"; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	_, err := w.Write(file)
-	return err
-}
-
-// Kinds of files that Attach sends.
-const (
-	KindCSV  = "text/csv"
-	KindYAML = "application/yaml"
-)
 
 // Box is a checkbox, or a radio button.
 type Box struct {

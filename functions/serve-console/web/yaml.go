@@ -1,0 +1,336 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+)
+
+// MaxBytes is the largest file that is read.
+const MaxBytes = 128 << 10
+
+// Rules that only a file can break.
+const (
+	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
+	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
+	RuleUnknown tenancy.Rule = "unknown"   // no field has this name
+	RuleTwice   tenancy.Rule = "twice"
+	RuleAlias   tenancy.Rule = "alias"  // a name that stands for what is written elsewhere
+	RuleOwn     tenancy.Rule = "own"    // a field that files leave out
+	RuleFields  tenancy.Rule = "fields" // fields of their own, by name
+)
+
+// YAMLForm writes values as YAML and reads them back, by the names of their fields in JSON. Reading says all that is
+// wrong with a file at once, with the lines. The form says what is special about a kind of file.
+type YAMLForm struct {
+	Own    func(field string) bool // fields that files leave out; nil: none
+	Called map[string]string       // other accepted spellings of fields
+}
+
+func (f YAMLForm) own(field string) bool { return f.Own != nil && f.Own(field) }
+
+// YAMLFault is a problem and its line in the file; 0: none.
+type YAMLFault struct {
+	tenancy.Problem
+	Line int
+}
+
+// YAMLFile is where a file says what.
+type YAMLFile struct {
+	// Names maps ids to the names in the comments after them: who the ids were in the workspace that wrote the file.
+	Names map[string]string
+	lines map[string]int
+}
+
+// Line returns the line of a field or of the field around it; 0 if the file has neither.
+func (f YAMLFile) Line(field string) int {
+	for field != "" {
+		if n := f.lines[field]; n > 0 {
+			return n
+		}
+		field = field[:max(0, strings.LastIndexAny(field, ".["))]
+	}
+	return 0
+}
+
+// Read applies a file to the struct that into points to; fields that the file lacks stay as they are. It returns all of
+// the file's faults at once. If there are any, the struct has what could be read.
+func (f YAMLForm) Read(text []byte, into any) (YAMLFile, []YAMLFault) {
+	file := YAMLFile{Names: map[string]string{}, lines: map[string]int{}}
+	if len(text) > MaxBytes {
+		return file, []YAMLFault{{Problem: tenancy.Problem{Rule: RuleLarge, Max: MaxBytes}}}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return file, []YAMLFault{{tenancy.Problem{Rule: RuleSyntax}, lineOf(err)}}
+	}
+	if len(doc.Content) == 0 {
+		return file, []YAMLFault{{tenancy.Problem{Rule: RuleFields}, 1}}
+	}
+	r := reader{YAMLForm: f, file: &file}
+	r.object("", doc.Content[0], reflect.ValueOf(into).Elem())
+	return file, r.faults
+}
+
+type reader struct {
+	YAMLForm
+	file   *YAMLFile
+	faults []YAMLFault
+}
+
+func (r *reader) fault(field string, rule tenancy.Rule, n *yaml.Node) {
+	r.faults = append(r.faults, YAMLFault{tenancy.Problem{Field: field, Rule: rule}, n.Line})
+}
+
+// object sets a struct's fields from a mapping.
+func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		r.fault(at, RuleFields, n)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		called := key.Value
+		if known, ok := r.Called[called]; ok {
+			called = known
+		}
+		name := strings.TrimPrefix(at+"."+called, ".")
+		field, ok := fieldNamed(into, called)
+		switch {
+		case key.Kind != yaml.ScalarNode || !ok:
+			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), RuleUnknown, key)
+		case seen[called]:
+			r.fault(name, RuleTwice, key)
+		case r.own(name):
+			r.fault(name, RuleOwn, key)
+		default:
+			r.file.lines[name] = key.Line
+			r.value(name, value, field)
+		}
+		seen[called] = true
+	}
+}
+
+// texts reads a mapping of texts with arbitrary names.
+func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		r.fault(at, RuleFields, n)
+		return
+	}
+	into.Set(reflect.MakeMap(into.Type()))
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, one := n.Content[i], reflect.New(into.Type().Elem()).Elem()
+		name := at + "." + key.Value
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Anchor != "":
+			r.fault(name, tenancy.RuleText, key)
+			continue
+		case into.MapIndex(reflect.ValueOf(key.Value)).IsValid():
+			r.fault(name, RuleTwice, key)
+		}
+		r.value(name, n.Content[i+1], one)
+		into.SetMapIndex(reflect.ValueOf(key.Value), one)
+	}
+}
+
+func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		r.fault(at, RuleAlias, n)
+	case into.Kind() == reflect.Pointer:
+		into.Set(reflect.New(into.Type().Elem()))
+		r.value(at, n, into.Elem())
+	case into.Kind() == reflect.Struct:
+		r.object(at, n, into)
+	case into.Kind() == reflect.Slice:
+		r.list(at, n, into)
+	case into.Kind() == reflect.Map:
+		r.texts(at, n, into)
+	case !scalar(n, into):
+		r.fault(at, tenancy.Unread(at, into).Rule, n)
+	default:
+		if name := strings.TrimSpace(strings.TrimLeft(n.LineComment, "#")); name != "" {
+			r.file.Names[n.Value] = name
+		}
+	}
+}
+
+func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.SequenceNode {
+		r.fault(at, tenancy.RuleList, n)
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(n.Content), len(n.Content)))
+	for i, one := range n.Content {
+		name := at + "[" + strconv.Itoa(i) + "]"
+		r.file.lines[name] = one.Line
+		r.value(name, one, into.Index(i))
+	}
+}
+
+// scalar reads a value only if it has the field's own kind: YAML 1.1 would read no as false and 1_0 as ten.
+func scalar(n *yaml.Node, into reflect.Value) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	plain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	switch into.Kind() {
+	case reflect.String:
+		if n.ShortTag() != "!!str" && n.ShortTag() != "!!int" && n.ShortTag() != "!!float" {
+			return false
+		}
+		into.SetString(n.Value)
+		return true
+	case reflect.Bool:
+		into.SetBool(n.Value == "true")
+		return plain && (n.Value == "true" || n.Value == "false")
+	case reflect.Int:
+		i, err := strconv.Atoi(n.Value)
+		into.SetInt(int64(i))
+		return plain && err == nil
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(n.Value, 64)
+		into.SetFloat(x)
+		return plain && err == nil
+	}
+	return false
+}
+
+// fieldNamed returns the struct field with this JSON name; an embedded struct's fields are the struct's own.
+func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if inlined(f) {
+			if of, ok := fieldNamed(v.Field(i), name); ok {
+				return of, true
+			}
+		}
+		if tagOf(f) == name && name != "" {
+			return v.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+// inlined reports whether the fields of a struct's field are the struct's own.
+func inlined(f reflect.StructField) bool { return f.Anonymous && f.Tag.Get("json") == "" }
+
+func tagOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+var atLine = language.Regexp{Text: `line (\d+)`}
+
+// lineOf returns the line in an error of the YAML reader.
+func lineOf(err error) int {
+	var typed *yaml.TypeError
+	text := err.Error()
+	if errors.As(err, &typed) && len(typed.Errors) > 0 {
+		text = typed.Errors[0]
+	}
+	m := atLine.Get().FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return n
+}
+
+// Write formats a struct as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment after
+// the id. about becomes a comment at the top.
+func (f YAMLForm) Write(v any, about string, named func(id string) string) ([]byte, error) {
+	root := f.object(reflect.ValueOf(v), named, true)
+	root.HeadComment = oneLine(about)
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(root); err != nil {
+		return nil, fmt.Errorf("write YAML: %w", err)
+	}
+	return b.Bytes(), e.Close()
+}
+
+func (f YAMLForm) object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name := tagOf(field)
+		switch {
+		case inlined(field):
+			n.Content = append(n.Content, f.object(v.Field(i), named, false).Content...)
+		case name == "" || top && f.own(name) || omitted(field, v.Field(i)):
+		default:
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, f.value(v.Field(i), named))
+		}
+	}
+	return n
+}
+
+// omitted reports whether a field is optional and empty.
+func omitted(f reflect.StructField, v reflect.Value) bool {
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return (options == "omitempty" || options == "omitzero") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
+}
+
+func (f YAMLForm) value(v reflect.Value, named func(string) string) *yaml.Node {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+		}
+		return f.value(v.Elem(), named)
+	case reflect.Struct:
+		return f.object(v, named, false)
+	case reflect.Slice:
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for i := range v.Len() {
+			n.Content = append(n.Content, f.value(v.Index(i), named))
+		}
+		if v.Len() == 0 {
+			n.Style = yaml.FlowStyle // []
+		}
+		return n
+	case reflect.Map:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			n.Content = append(n.Content, f.value(name, func(string) string { return "" }), f.value(v.MapIndex(name), named))
+		}
+		return n
+	case reflect.String:
+		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v.String()}
+		if name := named(v.String()); name != "" {
+			n.LineComment = "# " + oneLine(name)
+		}
+		return n
+	case reflect.Float64:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
+}
+
+// oneLine makes a text fit a YAML comment, which a line break would end.
+func oneLine(text string) string {
+	return strings.Join(
+		strings.FieldsFunc(text, func(r rune) bool {
+			return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 ||
+				r == 0x2029
+		}),
+		" ",
+	)
+}
