@@ -52,15 +52,13 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 			"料金不明の呼び出し", tenancy.DayOf(w.Now())},
 		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "plus 1 failed and 0 cancelled"},
 	} {
-		b.Locale = locale
-		page := b.Get("/console/insights")
+		page := b.In(locale).Get("/console/insights")
 		for _, text := range want {
 			page.Says(t, http.StatusOK, text)
 		}
-		if strings.Contains(page.Body, "style=") || strings.Count(page.Body, `<svg class="chart"`) != 2 ||
-			!regexp.MustCompile(`<rect x="\d+" y="35" width="16" height="65">`).MatchString(page.Body) {
-			t.Errorf("its charts are %s", page.Body)
-		}
+		expect.That(t, !strings.Contains(page.Body, "style=") && strings.Count(page.Body, `<svg class="chart"`) == 2 &&
+			regexp.MustCompile(`<rect x="\d+" y="35" width="16" height="65">`).MatchString(page.Body),
+			"its charts are %s", page.Body)
 		day := tenancy.DayOf(w.Now())[len("2026-"):]
 		page.Holds(t, "<span>20,000</span><span>10,000</span><span>0</span>", "<span>$2.00</span>", "<span>"+day+"</span>",
 			`<details id="by-day">`)
@@ -93,10 +91,9 @@ func insightsSpan(t *testing.T, w *consoletest.World) {
 		"from=2026-05-02&to=2026-05-01": "92 日以内",
 	} {
 		page := b.Get("/console/insights?" + query)
-		if bad := strings.HasPrefix(says, "92"); !strings.Contains(page.Text(), says) ||
-			(page.Status == http.StatusBadRequest) != bad || strings.Contains(page.Body, "<script>") {
-			t.Errorf("%s: %d %s", query, page.Status, page.Text())
-		}
+		bad := strings.HasPrefix(says, "92")
+		expect.That(t, strings.Contains(page.Text(), says) && (page.Status == http.StatusBadRequest) == bad &&
+			!strings.Contains(page.Body, "<script>"), "%s: %d %s", query, page.Status, page.Text())
 	}
 }
 
@@ -110,10 +107,10 @@ func insightsShowMarkup(t *testing.T, w *consoletest.World) {
 	page := w.As(webapi.Suzuki).Get("/console/insights")
 	_, main, _ := strings.Cut(page.Body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"", "")
-	if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil ||
-		strings.Count(main, `<th scope="row"><span class="muted mono">`) != len(consoletest.Payloads) {
-		t.Errorf("a browser would run %q", bad)
-	}
+	bad := consoletest.Dangerous.FindAllString(main, -1)
+	expect.That(t, bad == nil &&
+		strings.Count(main, `<th scope="row"><span class="muted mono">`) == len(consoletest.Payloads),
+		"a browser would run %q", bad)
 }
 
 func insightsOfThousand(t *testing.T, w *consoletest.World) {

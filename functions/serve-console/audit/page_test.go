@@ -63,8 +63,7 @@ func auditSays(t *testing.T, w *consoletest.World) {
 		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields",
 			"5 → 6"},
 	} {
-		b.Locale = locale
-		page := b.Get("/console/audit")
+		page := b.In(locale).Get("/console/audit")
 		for _, text := range want {
 			page.Says(t, http.StatusOK, text)
 		}
@@ -90,9 +89,9 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 		"action=task.created&actor=" + webapi.Suzuki: 0,
 	} {
 		page := b.Get("/console/audit?" + query)
-		if got := strings.Count(page.Body, `<td class="audit-when `); page.Status != http.StatusOK || got != want {
-			t.Errorf("%s: %d entries, want %d (%d)", query, got, want, page.Status)
-		}
+		got := strings.Count(page.Body, `<td class="audit-when `)
+		expect.That(t, page.Status == http.StatusOK && got == want, "%s: %d entries, want %d (%d)", query, got, want,
+			page.Status)
 	}
 	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`,
 		web.TextsOf("audit", "ja").Say("asked"), ">"+webapi.Sato+"</span>",
@@ -127,9 +126,7 @@ func auditPages(t *testing.T, w *consoletest.World) {
 	for path := "/console/audit"; path != ""; pages++ {
 		page := b.Get(path)
 		for _, m := range regexp.MustCompile(`/console/tasks/(01TASK\d+)`).FindAllStringSubmatch(page.Body, -1) {
-			if seen[m[1]] {
-				t.Errorf("%s stands twice", m[1])
-			}
+			expect.That(t, !seen[m[1]], "%s stands twice", m[1])
 			seen[m[1]] = true
 		}
 		path = ""
@@ -192,8 +189,7 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 	w.Record(entries...)
 	b := w.As(webapi.Suzuki)
 	for _, locale := range language.All {
-		b.Locale = locale
-		page := b.Get("/console/audit")
+		page := b.In(locale).Get("/console/audit")
 		_, main, _ := strings.Cut(page.Body, "<main")
 		if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil || page.Status != http.StatusOK {
 			t.Errorf("%d: a browser would run %q", page.Status, bad)
@@ -236,24 +232,15 @@ func auditExports(t *testing.T, w *consoletest.World) {
 	x.Rows, x.Bytes = 2, 12345
 	expect.NoError(t, records.ExportsOf(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
 	page := b.Get(path)
-	for _, text := range []string{web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間"} {
-		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
-	}
-	page.Lacks(t, "data-live", "files.example")
-	if a := b.Get(path + "/file"); a.Status != http.StatusSeeOther || a.To != "https://files.example/"+x.File() ||
-		a.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("it leads to %d %s", a.Status, a.To)
-	}
-	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	was := owner.Admins
-	owner.Admins = []string{webapi.Sato}
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
+	page.Says(t, http.StatusOK, web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間").
+		Lacks(t, "data-live", "files.example")
+	a := b.Get(path + "/file")
+	expect.That(t, a.Status == http.StatusSeeOther && a.To == "https://files.example/"+x.File() &&
+		a.Header.Get("Cache-Control") == "no-store", "it leads to %d %s", a.Status, a.To)
+	w.Administered(webapi.Sato)
 	b.Get(path+"/file").Says(t, http.StatusForbidden) // who was an administrator until now
-	owner = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = was
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: auditlog.ActionExported}, "",
-		10))(t).Items
+	w.Administered(w.Tenant.Admins...)
+	log := w.Audited(store.AuditFilter{Action: auditlog.ActionExported})
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"rows":2`) &&
 		strings.Contains(string(log[0].Details), "settings.updated"), "recorded is %+v", log)
 }
@@ -295,10 +282,8 @@ func auditNames(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/audit")
 	page.Says(t, http.StatusOK, "連携: Google", "連携: mcp:&lt;rooms&gt;", "ツールの許可: slack.dm.send")
-	if !strings.Contains(page.Body, `<option value="`+webapi.Tanaka+`">田中`) ||
-		strings.Contains(page.Body, `<option value="`+webapi.Bot) {
-		t.Errorf("the filter does not offer the workspace's people, and only them: %s", page.Body)
-	}
+	page.Holds(t, `<option value="`+webapi.Tanaka+`">田中`).Lacks(t,
+		`<option value="`+webapi.Bot) // the workspace's people, and only them
 	if page := b.Get("/console/audit?actor=" + webapi.Tanaka); !strings.Contains(page.Body,
 		`value="`+webapi.Tanaka+`" selected`) || strings.Contains(page.Text(), "連携: Google") {
 		t.Error("who was chosen does not stand in the filter, or filters nothing")

@@ -72,8 +72,8 @@ func lists(t *testing.T, w *consoletest.World) {
 	page.Says(t, 200, "決裁台帳", first, second, "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
 	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
 	w.Cancel()
-	b.Locale = "en"
-	b.Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision", "Decided (running)")
+	b.In("en").Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision",
+		"Decided (running)")
 	b.Get(w.TaskPage()).Says(t, 200, second)
 	expect.That(t, !strings.Contains(b.Get("/console/register").Body, ">Request No.</th>"), "a column without a number")
 }
@@ -81,8 +81,7 @@ func lists(t *testing.T, w *consoletest.World) {
 func isEmpty(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/register").Says(t, 200, "番号の付いたものはありません", "決裁番号を付ける")
-	b.Locale = "en"
-	b.Get("/console/register").Says(t, 200, "Nothing with a number", "get a number when execution begins")
+	b.In("en").Get("/console/register").Says(t, 200, "Nothing with a number", "get a number when execution begins")
 }
 
 func finds(t *testing.T, w *consoletest.World) {
@@ -168,8 +167,8 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	expect.That(t, strings.HasPrefix(a.Body, "\ufeff") && strings.Count(a.Body, "\r\n") == 4 &&
 		strings.Contains(a.Body, withdrawn),
 		"%q", a.Body)
-	b.Locale = "en"
-	b.Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval", "Withdrawn").
+	b.In("en").Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval",
+		"Withdrawn").
 		Holds(t, ">Request No.</th>")
 }
 

@@ -148,9 +148,9 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 			for at := path; at != ""; left -= entriesOfAudit {
 				h.take()
 				page := b.Get(at)
-				if _, rows := h.take(); page.Status != http.StatusOK || rows != min(left, entriesOfAudit+1) {
-					t.Errorf("%s of %d, with %d left: %d, and its query looks at %d rows", path, n, left, page.Status, rows)
-				}
+				_, rows := h.take()
+				expect.That(t, page.Status == http.StatusOK && rows == min(left, entriesOfAudit+1),
+					"%s of %d, with %d left: %d, and its query looks at %d rows", path, n, left, page.Status, rows)
 				at = page.Link("next")
 			}
 			expect.That(t, left == 0, "%s of %d: %d are on no page", path, n, left)

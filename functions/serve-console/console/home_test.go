@@ -61,8 +61,7 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 		expect.That(t, strings.Contains(home.Body, link) == (x.warns != ""), "%d: %v", x.most, home)
 		w.As(webapi.Sato).Get("/console").Lacks(t, "上限に", "同時に進む依頼")
 	}
-	b := w.As(webapi.Suzuki)
-	b.Locale = "en"
+	b := w.As(webapi.Suzuki).In("en")
 	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.",
 		"Open the limit in Settings")
 }

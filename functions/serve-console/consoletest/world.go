@@ -254,6 +254,12 @@ func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	return b
 }
 
+// In has the browser ask for pages in a language from now on, and returns it.
+func (b *Browser) In(locale string) *Browser {
+	b.Locale = locale
+	return b
+}
+
 // Answer is the console's answer to a browser.
 type Answer struct {
 	Asked  string // for what, by whom
@@ -290,6 +296,20 @@ func Logged(t *testing.T) *bytes.Buffer {
 func (w *World) SettingsNow() tenancy.Settings {
 	w.T.Helper()
 	return expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
+}
+
+// Administered gives the workspace these administrators; who was one stays one in the sessions that are begun.
+func (w *World) Administered(users ...string) {
+	w.T.Helper()
+	owner := expect.Value(w.Store.Tenant(w.T.Context(), w.Tenant.ID))(w.T)
+	owner.Admins = users
+	expect.NoError(w.T, w.Store.SaveTenant(w.T.Context(), owner, w.By, w.Now()))
+}
+
+// Audited returns the newest entries of the audit log that a filter leaves, the newest first.
+func (w *World) Audited(f store.AuditFilter) []aggregate.AuditEntry {
+	w.T.Helper()
+	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, f, "", 100))(w.T).Items
 }
 
 // Exporter records the exports it is asked for.

@@ -59,12 +59,9 @@ func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 		"another text from the same form: %d %s", third.Status, third.To)
 	all := expect.Value(w.Console.Contests.Contests(t.Context(), w.Tenant.ID, "", 10))(t)
 	expect.That(t, len(all.Items) == 2, "%d contests began", len(all.Items))
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: all.Items[1].ExecutionID}, "",
-		10))(t)
-	if len(log.Items) != 1 || log.Items[0].ActorID != webapi.Suzuki || log.Items[0].Action != contest.AuditStarted ||
-		!strings.Contains(string(log.Items[0].Details), `"console"`) {
-		t.Errorf("recorded: %+v", log.Items)
-	}
+	log := w.Audited(store.AuditFilter{Resource: all.Items[1].ExecutionID})
+	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki && log[0].Action == contest.AuditStarted &&
+		strings.Contains(string(log[0].Details), `"console"`), "recorded: %+v", log)
 }
 
 func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
@@ -104,8 +101,7 @@ func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) 
 		Lacks(t, `value="configs/old.toml"`, "<b>99").
 		Holds(t, "次のファイルのコンテストは始められます", "teams[0].members[0].capabilities: has no effect").
 		Lacks(t, "<b>x", "max_concurrent_teams") // the file that can't be used has mistakes to mend first
-	suzuki.Locale = "en"
-	suzuki.Get("/console/contests/new").Holds(t, "Unusable files", "Start contest")
+	suzuki.In("en").Get("/console/contests/new").Holds(t, "Unusable files", "Start contest")
 }
 
 func doesNotKnow(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
@@ -163,15 +159,14 @@ func takesBest(t *testing.T, w *consoletest.World) {
 	}
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.TakenAt != nil && x.TakenBy == webapi.Suzuki, "%+v", x)
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
-		store.AuditFilter{Resource: w.Ref.ID, Action: task.AuditBestTaken}, "", 10))(t)
-	expect.That(t, len(log.Items) == 1 && strings.Contains(string(log.Items[0].Details), `"surface":"console"`), "%+v",
-		log.Items)
+	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID, Action: task.AuditBestTaken})
+	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"surface":"console"`), "%+v",
+		log)
 	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "ここまでの最良の案で終えた人: 鈴木 一郎", "数秒で止まります")
 	page.Lacks(t, k.Page()+"/take")
 	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "鈴木 一郎 が、ここまでの最良の案でコンテストを終えています")
-	suzuki.Locale = "en"
-	suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "Ended with the best draft so far by: 鈴木 一郎",
+	suzuki.In("en").Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK,
+		"Ended with the best draft so far by: 鈴木 一郎",
 		"stop within seconds", "Ended with the best draft so far.")
 }
 
@@ -251,8 +246,7 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 		"ja": {"今月の勤怠をまとめる", "依頼の実行方針の作成", "完了", "進行中", "中止", "中断"},
 		"en": {"今月の勤怠をまとめる", "Policy of a request", "Completed", "Running", "Cancelled", "Interrupted"},
 	} {
-		b := w.As(webapi.Suzuki)
-		b.Locale = locale
+		b := w.As(webapi.Suzuki).In(locale)
 		var seen []string
 		var first, last, longest time.Duration
 		pages, at, before := 0, "/console/contests", ""
@@ -267,9 +261,7 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 			for _, m := range contestLink.FindAllStringSubmatch(page.Body, -1) {
 				seen = append(seen, m[1])
 			}
-			if (page.Link("prev") == "") != (pages == 0) {
-				t.Errorf("page %d leads back to %q", pages, page.Link("prev"))
-			}
+			expect.That(t, (page.Link("prev") == "") == (pages == 0), "page %d leads back to %q", pages, page.Link("prev"))
 			pages++
 			before, at = page.Link("prev"), page.Link("next")
 		}

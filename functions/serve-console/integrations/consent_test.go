@@ -37,10 +37,9 @@ func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
 	app := expect.Value(s.Register(t.Context(), client, "https://ringi.example/back"))(t)
 	verifier := strings.Repeat("v", 43)
 	consent := expect.Value(url.Parse(s.Provider.Ask(app, "https://ringi.example/back", "state", verifier)))(t)
-	if q := consent.Query(); q.Get("resource") != address || q.Get("code_challenge_method") != "S256" ||
-		q.Get("scope") != "rooms" {
-		t.Errorf("asked with %v", q)
-	}
+	q := consent.Query()
+	expect.That(t, q.Get("resource") == address && q.Get("code_challenge_method") == "S256" && q.Get("scope") == "rooms",
+		"asked with %v", q)
 	code := func() string {
 		browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res := expect.Value(browser.Get(consent.String()))(t)
@@ -52,9 +51,8 @@ func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
 	next := expect.Value(s.Provider.Refresh(t.Context(), app, token.Refresh))(t)
 	expect.That(t, next.Access != token.Access && next.Refresh != token.Refresh, "nothing was renewed")
 	expect.NoError(t, s.Provider.Revoke(t.Context(), app, next.Refresh))
-	if status := call(t, address, next.Access); status != http.StatusUnauthorized {
-		t.Errorf("a revoked token is answered %d", status)
-	}
+	status := call(t, address, next.Access)
+	expect.That(t, status == http.StatusUnauthorized, "a revoked token is answered %d", status)
 	var refused *vault.OAuthError
 	_, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43))
 	expect.That(t, errors.As(err, &refused) && refused.State == vault.TokenRefused, "another verifier: %v", err)
@@ -226,13 +224,12 @@ func TestAClientThatWasReplacedDuringAConsentGoesNowhere(t *testing.T) {
 	paste := func(secret string) {
 		t.Helper()
 		form := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {secret}}
-		if a := b.Post("/console/integrations/client", form); !strings.Contains(a.To, "client-saved") {
-			t.Fatalf("%d %s", a.Status, a.Text())
-		}
+		a := b.Post("/console/integrations/client", form)
+		expect.Must(t, strings.Contains(a.To, "client-saved"), "%d %s", a.Status, a.Text())
 	}
 	paste("of-no-worth")
 	back := w.consent(w.begin(b, "mcp:docs"))
 	paste("for-the-right-one")
 	b.Get(back).Says(t, http.StatusBadRequest)
-	expect.That(t, len(evil.sent) <= 0, "and the authorization server was sent %v", evil.sent)
+	expect.That(t, len(evil.sent) == 0, "and the authorization server was sent %v", evil.sent)
 }

@@ -136,10 +136,9 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	w := newInstalling(t)
 	b := w.Browser()
 	q := w.begins(b)
-	if !strings.Contains(q.Get("scope"), "chat:write,") ||
-		q.Get("redirect_uri") != "https://"+consoletest.Host+"/console/slack/installed" || q.Get("client_id") != "1.2" {
-		t.Errorf("Slack is asked %v", q)
-	}
+	expect.That(t, strings.Contains(q.Get("scope"), "chat:write,") &&
+		q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/slack/installed" &&
+		q.Get("client_id") == "1.2", "Slack is asked %v", q)
 	w.slack.enterprise = map[string]any{"id": "E0ORG", "name": "本社"}
 	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
 	w.returns(b, q).Says(t, 200, "二号店").Lacks(t, "<script>alert", "xoxb")
@@ -317,9 +316,8 @@ func firstAdministrator(t *testing.T, w *consoletest.World) {
 }
 
 func colleagueFirst(t *testing.T, w *consoletest.World) {
-	if _, a := enters(w, webapi.Guest, fresh); a.Status != http.StatusForbidden {
-		t.Errorf("a guest: %d", a.Status)
-	}
+	_, a := enters(w, webapi.Guest, fresh)
+	a.Says(t, http.StatusForbidden) // a guest
 	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
 	expect.That(t, err != nil, "a guest makes the workspace known")
 	b, _ := enters(w, webapi.Sato, fresh)
@@ -331,10 +329,8 @@ func colleagueFirst(t *testing.T, w *consoletest.World) {
 func nobodyNamed(t *testing.T, w *consoletest.World) {
 	for _, admin := range []string{"", "suzuki@example.com"} {
 		w.Own.Admin = admin
-		if _, a := enters(w, webapi.Suzuki, fresh); a.Status != http.StatusServiceUnavailable ||
-			!strings.Contains(a.Text(), web.TextsOf("fault", "ja").In("title", "no_admin")) {
-			t.Errorf("%q: %d %s", admin, a.Status, a.Text())
-		}
+		_, a := enters(w, webapi.Suzuki, fresh)
+		a.Says(t, http.StatusServiceUnavailable, web.TextsOf("fault", "ja").In("title", "no_admin"))
 	}
 	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
 	expect.That(t, err != nil, "a workspace that nobody administers is known")

@@ -136,8 +136,9 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 		strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return"), "without apps: %v", page)
 	b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}).Says(t, http.StatusConflict,
 		"アプリがまだ登録されていません")
-	for provider, path := range map[string]string{"freee": "/freee/hr/api/v1/users/me",
-		"google": "/sheets/v4/spreadsheets/" + vendors.Sheet} {
+	for _, x := range [][2]string{{"freee", "/freee/hr/api/v1/users/me"},
+		{"google", "/sheets/v4/spreadsheets/" + vendors.Sheet}} { // in this order: the page shows the first one alone
+		provider, path := x[0], x[1]
 		w.register(b, provider)
 		w.connect(b, provider)
 		first := expect.Value(w.Console.Connect.Vault.Token(t.Context(), w.Tenant.ID, provider))(t)
@@ -161,9 +162,7 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 	log := w.actions()
 	want := []string{"integration.connected", "integration.connected", "integration.disconnected", "integration.connected"}
 	for _, provider := range []string{"freee", "google"} {
-		if !slices.Equal(log[provider], want) {
-			t.Errorf("%s: %v", provider, log[provider])
-		}
+		expect.That(t, slices.Equal(log[provider], want), "%s: %v", provider, log[provider])
 	}
 }
 
@@ -171,10 +170,9 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 func (w *connecting) actions() map[string][]string {
 	w.T.Helper()
 	out := map[string][]string{}
-	log := expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID,
-		store.AuditFilter{From: w.Now().Add(-time.Hour), To: w.Now().Add(time.Hour)}, "", 100))(w.T)
-	slices.SortStableFunc(log.Items, func(a, b aggregate.AuditEntry) int { return a.Timestamp.Compare(b.Timestamp) })
-	for _, e := range log.Items {
+	log := w.Audited(store.AuditFilter{From: w.Now().Add(-time.Hour), To: w.Now().Add(time.Hour)})
+	slices.SortStableFunc(log, func(a, b aggregate.AuditEntry) int { return a.Timestamp.Compare(b.Timestamp) })
+	for _, e := range log {
 		var about struct {
 			Provider string `json:"provider"`
 		}
@@ -187,10 +185,8 @@ func (w *connecting) actions() map[string][]string {
 }
 
 func consentsAreSingle(t *testing.T, w *connecting) {
-	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = []string{webapi.Suzuki, webapi.Tanaka}
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
-	w.Tenant = expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
+	w.Administered(webapi.Suzuki, webapi.Tanaka)
+	w.Tenant.Admins = []string{webapi.Suzuki, webapi.Tanaka}
 	b := w.As(webapi.Suzuki)
 	w.register(b, "freee")
 	stale := func(what string, a consoletest.Answer) {
@@ -240,7 +236,7 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 			b.Get("/console/integrations/return?"+q.Encode()).Says(t, http.StatusForbidden).Lacks(t, "alert(1)")
 		})
 	}
-	for name, fail := range map[string]func(){
+	for _, fail := range map[string]func(){
 		"500":     func() { w.vendors.Fail(vendors.FreeeTokens, 500, true) },
 		"silence": func() { w.vendors.Fail(vendors.FreeeTokens, 500, false); w.vendors.Drop(vendors.FreeeTokens) },
 		"half":    func() { w.vendors.Fail(vendors.FreeeTokens, 500, false); w.vendors.CutAnswer(vendors.FreeeTokens) },
@@ -263,11 +259,10 @@ func notRevoked(t *testing.T, w *connecting) {
 	b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}).Leads(t,
 		"/console/integrations?done=not-revoked")
 	for done, warns := range map[string]bool{"not-revoked": true, "disconnected": false} {
-		if a := b.Get("/console/integrations?done=" + done); strings.Contains(a.Body,
-			`class="notice warning" role="alert"`) != warns || !strings.Contains(a.Text(), web.TextsOf("layout",
-			"ja").In("done", done)) {
-			t.Errorf("%s warns: want %v in %s", done, warns, a.Text())
-		}
+		a := b.Get("/console/integrations?done=" + done)
+		expect.That(t, strings.Contains(a.Body,
+			`class="notice warning" role="alert"`) == warns && strings.Contains(a.Text(), web.TextsOf("layout", "ja").In("done",
+			done)), "%s warns: want %v in %s", done, warns, a.Text())
 	}
 	row := w.row("google")
 	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
@@ -302,9 +297,8 @@ func servers(t *testing.T, w *connecting) {
 	settings = expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
 	settings.MCPServers[0].URL = "https://elsewhere.example/mcp"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
-	if a := b.Get("/console/integrations"); !strings.Contains(a.Text(), "設定のアドレスが変わった") {
-		t.Error(a.Text())
-	}
+	a := b.Get("/console/integrations")
+	expect.That(t, strings.Contains(a.Text(), "設定のアドレスが変わった"), "%v", a.Text())
 	b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}).Leads(t,
 		"/console/integrations?done=not-revoked")
 	for _, provider := range []string{"mcp:other", "slack", "github", "evil", ""} {
@@ -320,9 +314,7 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
 	other.Get(back).Says(t, http.StatusBadRequest) // another workspace's
 	back = w.consent(w.begin(b, "freee"))
-	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = []string{webapi.Sato}
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
+	w.Administered(webapi.Sato)
 	b.Get(back).Says(t, http.StatusForbidden) // was an administrator when the consent began
 }
 

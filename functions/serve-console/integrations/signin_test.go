@@ -230,9 +230,7 @@ func administrators(t *testing.T, w *consoletest.World) {
 	expect.That(t, strings.Contains(log.String(), "for administrators"), "a member")
 	member.Post("/console/guarded", nil).Says(t, http.StatusForbidden)  // a member acts
 	admin.Post("/console/guarded", nil).Leads(t, "/console?done=saved") // an administrator
-	now := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	now.Admins = []string{webapi.Sato}
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), now, w.By, w.Now()))
+	w.Administered(webapi.Sato)
 	admin.Post("/console/guarded", nil).Says(t, http.StatusForbidden) // who was one until now
 }
 
@@ -256,8 +254,7 @@ func TestALanguageIsTheBrowsersOrChosen(t *testing.T) {
 		expect.That(t, strings.Contains(b.Get("/console/signin").Body, `<html lang="`+want+`">`),
 			"%q is not %s", accept, want)
 	}
-	b.Locale = "ja"
-	b.Get("/console/language/en?next=%2Fconsole%2Fsignin").Leads(t, "/console/signin")
+	b.In("ja").Get("/console/language/en?next=%2Fconsole%2Fsignin").Leads(t, "/console/signin")
 	expect.That(t, strings.Contains(b.Get("/console/signin").Body, `<html lang="en">`), "the choice is lost")
 	b.Get("/console/language/en?next=https://evil.example/").Leads(t, "/console")
 }

@@ -90,16 +90,14 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	}, r.Route.Stages)
 	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、前の段階と同じ人ならその上の人) → "+
 		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (空席なら、本人なら、前の段階と同じ人なら省略) の順に承認します。")
-	b.Locale = "en"
-	b.Get(path).Says(t, http.StatusOK,
+	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above if "+
 			"vacant or the requester’s own or asked at an earlier stage) → "+
 			"② 1 of 人事 (group 人事部承認者, 2 now) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if vacant or "+
 			"the requester’s own or asked at an earlier stage) must approve, in this order.")
 
 	// The form shows what is saved, and sends it again.
-	b.Locale = "ja"
-	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
+	form := b.In("ja").Post(path, b.Get(path).Hidden("act", "edit.0"))
 	form.Holds(t, `name="departments" value="SALES" checked`, `<option value="`+webapi.Approvers+`" selected>`,
 		`name="stages.2.others" value="1" checked`,
 		`type="radio" name="stages.2.position" value="HQ`+"\t"+`社長" checked`)
@@ -154,8 +152,8 @@ func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 	// Alex's manager is the president, who then can't be the different third person either.
 	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "Alex")).Says(t, http.StatusOK,
 		"①上長 (鈴木 一郎)")
-	b.Locale = "en"
-	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤", "try.on", "2027-01-01")).
+	b.In("en").Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤", "try.on",
+		"2027-01-01")).
 		Says(t, http.StatusOK, "If 佐藤 花子 asked on 2027-01-01: ① 上長 (田中 恵)")
 }
 
@@ -178,8 +176,7 @@ func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
 		"② が指定する 係長 (SALES) は、組織表のどの日にもありません",
 		"④ の Alex Kim さんは、2027-01-01 から承認できません", "④ の 高橋 ゲスト さんは、今日承認できません", "④ は、2027-01-01 から承認できる人が足りません")
 	check.Lacks(t, "③ は", "高橋 ゲスト さんは、2027-01-01", "② は、2027-01-01")
-	b.Locale = "en"
-	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
+	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
 		"too few people of ① can stamp from 2027-01-01 on.",
 		"② asks for 係長 (SALES), which the organisation’s table has on no day.")
 }
@@ -209,9 +206,8 @@ func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
 	all := expect.Value(w.DB.Query(t.Context(), table.Filled(e,
 		&dynamodb.QueryInput{TableName: &w.Table, KeyConditionExpression: table.All(e.Is("PK", "=", pk))})))(t)
 	for _, it := range all.Items {
-		_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.Table,
-			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}})
-		expect.NoError(t, err)
+		expect.Value(w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.Table,
+			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
 	}
 	w.Console.Organisations = store.OrganisationsOf(w.Console.Organisations.Store) // another process
 	b = w.As(webapi.Suzuki)
@@ -265,8 +261,7 @@ func testAnOrganisationIsRemovedOnceItWasAsked(t *testing.T, w *consoletest.Worl
 func testAnOrganisationThatCantBeReadMayBeChanged(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	savedOrganisation(t, b, staffFile)
-	_, err := w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID, stands(w).Version), nil)
-	expect.NoError(t, err)
+	expect.Value(w.Store.Table().Erase(t.Context(), tenancy.OrganisationPartition(w.Tenant.ID, stands(w).Version), nil))(t)
 	w.Console.Organisations = store.OrganisationsOf(w.Store.Store)
 	b.Get(page).Says(t, http.StatusOK, ja.Say("unread")).Holds(t, page+"/remove")
 	b.Post(page, shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK,

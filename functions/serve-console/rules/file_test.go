@@ -67,8 +67,7 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 		},
 		"en": {"form: 2": "Line 1: Form: Must be 1.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 5."},
 	} {
-		b := w.As(webapi.Suzuki)
-		b.Locale = locale
+		b := w.As(webapi.Suzuki).In(locale)
 		for text, says := range all {
 			b.Post(path+"/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, says)
 		}
@@ -189,9 +188,7 @@ func computed(t *testing.T) time.Duration {
 func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	w.Tenant.Admins = append(w.Tenant.Admins, webapi.Tanaka)
-	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = w.Tenant.Admins
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
+	w.Administered(w.Tenant.Admins...)
 
 	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	mine := suzuki.Post(path, suzuki.Get(path).Hidden("act", "look", "floor.stamps", "2"))
@@ -211,8 +208,7 @@ func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	suzuki.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	x := stored(w)
 	expect.That(t, len(x.Rules) == 1 && x.Floor.Stamps == 2 && x.Rev == 3, "%+v", x)
-	all := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditRulesUpdated}, "",
-		9))(t).Items
+	all := w.Audited(store.AuditFilter{Action: tenancy.AuditRulesUpdated})
 	expect.That(t, len(all) == 3 && all[1].ActorID == webapi.Tanaka, "%+v", all)
 }
 

@@ -120,10 +120,9 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 	expect.That(t, len(guest) == 1 && guest[0].Guest, "%+v", guest)
 	b.Get(page).Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", ja.Say("next_change")+" 2099-10-01", "鈴木 一郎").
 		Holds(t, page+".csv", page+"/remove")
-	entries := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
-		store.AuditFilter{Action: tenancy.AuditOrganisationSaved}, "", 9))(t)
-	expect.That(t, len(entries.Items) == 1 && strings.Contains(string(entries.Items[0].Details), `"people_added":5`),
-		"%+v", entries.Items)
+	entries := w.Audited(store.AuditFilter{Action: tenancy.AuditOrganisationSaved})
+	expect.That(t, len(entries) == 1 && strings.Contains(string(entries[0].Details), `"people_added":5`),
+		"%+v", entries)
 	b.Get("/console/audit").Says(t, http.StatusOK, "組織を保存した")
 
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, ja.Say("same")).
@@ -150,8 +149,7 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 	savedOrganisation(t, b, strings.Replace(leaves, "5,髙橋 誠,makoto@example.com,B,人事部,A,,,,3,社員,2099-10-01,\n", "", 1))
 	b.Get(page).Says(t, http.StatusOK, "2100-01-01 から足りないところ", "人事部 (B): 順位のある役職の人がいません。")
 	savedOrganisation(t, b, staffFile)
-	en := w.As(webapi.Suzuki)
-	en.Locale = "en"
+	en := w.As(webapi.Suzuki).In("en")
 	en.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,
 		"Gone 1 · Changed 2 · Department added 1",
 		"佐藤 花子 (2) department_code 人事部 (B) 総務部 (C)", "3 (employees 3)")
@@ -297,8 +295,7 @@ func testMistakesAreNamedByRowAndColumn(t *testing.T, w *consoletest.World) {
 	}
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(many.String())).Says(t, http.StatusUnprocessableEntity,
 		ja.Say("more_problems", "n", "900"))
-	b.Locale = "en"
-	b.Upload(page, url.Values{"act": {"show"}}, []byte(wrong)).Says(t, http.StatusUnprocessableEntity,
+	b.In("en").Upload(page, url.Values{"act": {"show"}}, []byte(wrong)).Says(t, http.StatusUnprocessableEntity,
 		"7 email yamamoto Not an email address.",
 		"(see also row 3)")
 	b.Upload(page, url.Values{"act": {"show"}}, nil).Says(t, http.StatusUnprocessableEntity,

@@ -105,8 +105,7 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。最低 2 人の別の人が必要です。決まったあとに 佐藤 花子 に知らせます。"
 	b.Get(path).Says(t, http.StatusOK, says)
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
-	b.Locale = "en"
-	b.Get(path).Says(t, http.StatusOK,
+	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
 			"② 1 of 経理 (田中 恵, Alex Kim) (left out if vacant or the requester’s own or asked at an earlier stage) → ③ "+
 			"人事のみなさん (one member of the channel) must approve, in this order. "+
@@ -121,10 +120,9 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	aside, ruled := "対象に「操作」を選んだルールがないため、エージェントの操作は、設定の", "対象に「操作」を選んだルールがあるため、"
 	list := b.Get(path)
 	list.Says(t, http.StatusOK, aside).Lacks(t, ruled)
-	b.Locale = "en"
-	b.Get(path).Says(t, http.StatusOK, "No rule is for “actions”, so agents’ actions are approved by the people under")
-	b.Locale = "ja"
-	form := b.Post(path, list.Hidden("act", "edit.0"))
+	b.In("en").Get(path).Says(t, http.StatusOK,
+		"No rule is for “actions”, so agents’ actions are approved by the people under")
+	form := b.In("ja").Post(path, list.Hidden("act", "edit.0"))
 	form.Says(t, http.StatusOK, "「操作」は、会話でエージェントや人が提案する").Holds(t, `value="steps" selected`)
 	for kinds, says := range map[string]string{"action": "(エージェントの操作だけのルールです。)",
 		"steps action": "(エージェントの操作にも使うルールです。)", "": "部長 (鈴木 一郎)"} {
@@ -152,8 +150,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	}
 	again := b.Post(path, b.Get(path).Hidden("act", "check"))
 	again.Says(t, http.StatusOK).Lacks(t, "保存すると、エージェントとの会話の操作も")
-	b.Locale = "en"
-	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
+	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
 		"Actions of agents: Any other channel, direct messages, #人事")
 }
 
@@ -175,8 +172,8 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 			"Stage ② If an earlier stage asks the same people: Must be one of these: up, skip or again.",
 			"a stand-in counts as themselves"},
 	} {
-		b.Locale = locale
-		b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t, `name="at_least" value="abc"`,
+		b.In(locale).Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t,
+			`name="at_least" value="abc"`,
 			`name="stages.1.need" value="五人"`, `name="hands" value="99"`)
 	}
 	expect.That(t, stored(w) == nil, "a wrong rule is saved")
@@ -189,8 +186,7 @@ func testTheFloor(t *testing.T, w *consoletest.World) {
 		"ja": "ルール 1「10万円以上の外部書き込み」: 段階: 最低ラインを下回ります。承認が合わせて 5 つ以上",
 		"en": "Rule 1 “10万円以上の外部書き込み”: Stages: Below the floor. All stages together must need at least 5 stamps.",
 	} {
-		b := w.As(webapi.Suzuki)
-		b.Locale = locale
+		b := w.As(webapi.Suzuki).In(locale)
 		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "5")).Says(t, http.StatusUnprocessableEntity, says)
 		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "x", "floor.hands_from", "0")).
 			Says(t, http.StatusUnprocessableEntity).Holds(t, `name="floor.stamps" value="x"`)
@@ -293,8 +289,7 @@ func testPeopleAndChannelsAreFoundByName(t *testing.T, w *consoletest.World) {
 	b.Post(path+"/rule", form.Hidden("act", "search", "find.channels", "c0unseen")).Says(t, http.StatusOK,
 		"C0UNSEEN あなたが入っていないチャンネルです")
 	for _, locale := range language.All {
-		b.Locale = locale
-		b.Post(path+"/rule", form.Hidden("act", "search", "find.channels", "zzz")).Says(t, http.StatusOK)
+		b.In(locale).Post(path+"/rule", form.Hidden("act", "search", "find.channels", "zzz")).Says(t, http.StatusOK)
 	}
 }
 

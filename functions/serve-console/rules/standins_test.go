@@ -97,8 +97,7 @@ func testNamed(t *testing.T, w *consoletest.World) {
 	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
 	for _, user := range []string{webapi.Alex, webapi.Tanaka} {
 		_, ref := task.TellStandIn(d, w.Tenant.TeamID, user, "", w.Now())
-		_, err := w.Store.Head(t.Context(), ref)
-		expect.NoError(t, err)
+		expect.Value(w.Store.Head(t.Context(), ref))(t)
 	}
 }
 
@@ -170,10 +169,7 @@ func testOthers(t *testing.T, w *consoletest.World) {
 
 func testFormerAdmin(t *testing.T, w *consoletest.World) {
 	admin := w.As(webapi.Suzuki)
-	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	owner.Admins = []string{webapi.Sato}
-	by := w.By
-	expect.NoError(t, w.Store.KindStore.SaveTenant(t.Context(), owner, by, w.Now()))
+	w.Administered(webapi.Sato)
 	w.Later(time.Second)
 	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
 	expect.Is(t, len(expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)), 0, "rows")
@@ -185,8 +181,7 @@ func testForm(t *testing.T, w *consoletest.World) {
 		`value="`+webapi.Guest+`"`, `value="`+webapi.Bot+`"`)
 	admin := w.As(webapi.Suzuki)
 	admin.Get(address).Holds(t, `name="principal"`, `value="`+webapi.Tanaka+`"`)
-	admin.Locale = "en"
-	admin.Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
+	admin.In("en").Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
 }
 
 func TestStandInsInAnOrganisation(t *testing.T) {
@@ -215,8 +210,7 @@ func organise(w *consoletest.World, accounts map[string]string) {
 		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
 	}
 	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
-	err := w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, m.Kept(), w.By, w.Now())
-	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, m.Kept(), w.By, w.Now()))
 }
 
 func testOtherAccount(t *testing.T, w *consoletest.World) {

@@ -50,10 +50,9 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	b.Post("/console/settings", opened(w, "approvers.users", webapi.Sato, "approvers.mode", "list", "max_versions",
 		"7")).Says(t, http.StatusSeeOther)
 	file := b.Get("/console/settings.yaml")
-	if file.Status != http.StatusOK || !strings.Contains(file.Header.Get("Content-Disposition"), "attachment") ||
-		!strings.Contains(file.Body, "- "+webapi.Sato+" # 佐藤 花子") || strings.Contains(file.Body, "\nslug:") {
-		t.Fatalf("%d %s", file.Status, file.Body)
-	}
+	expect.Must(t, file.Status == http.StatusOK && strings.Contains(file.Header.Get("Content-Disposition"),
+		"attachment") && strings.Contains(file.Body, "- "+webapi.Sato+" # 佐藤 花子") &&
+		!strings.Contains(file.Body, "\nslug:"), "%d %s", file.Status, file.Body)
 	b.Post("/console/settings/import", url.Values{"text": {file.Body}}).Says(t, http.StatusOK, ja.Say("import_same"))
 	text := strings.ReplaceAll(file.Body, "max_versions: 7", "max_versions: 3")
 	shown := b.Post("/console/settings/import", url.Values{"text": {text}})
@@ -86,10 +85,8 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 		fmt.Fprintf(&lines, "field%d: 1\n", i)
 	}
 	many := b.Post("/console/settings/import", url.Values{"text": {lines.String()}})
-	if more := ja.Say("more_problems", "n", "4,900"); many.Status != http.StatusUnprocessableEntity ||
-		!strings.Contains(many.Text(), more) {
-		t.Errorf("5,000 mistakes: %d, %d bytes", many.Status, len(many.Body))
-	}
+	more := ja.Say("more_problems", "n", "4,900")
+	many.Says(t, http.StatusUnprocessableEntity, more)
 }
 
 // The page shows what has been spent, and asks the first administrator about self-approval.
@@ -117,9 +114,8 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 	b.Get("/console/settings/admins?q="+url.QueryEscape("佐藤")).Says(t, http.StatusOK, "鈴木 一郎", "佐藤 花子")
 	for id, act := range map[string]string{webapi.Guest: "add", webapi.Stranger: "add", webapi.Bot: "add", "@sato": "add",
 		"": "add", webapi.Suzuki: "remove", webapi.Sato: "x"} {
-		if a := send(act, id); a.Status == http.StatusSeeOther || len(admins()) != 1 {
-			t.Errorf("%s %q: %d, %v", act, id, a.Status, admins())
-		}
+		a := send(act, id)
+		expect.That(t, a.Status != http.StatusSeeOther && len(admins()) == 1, "%s %q: %d, %v", act, id, a.Status, admins())
 	}
 	send("add", webapi.Sato).Says(t, http.StatusSeeOther)
 	expect.That(t, len(admins()) == 2, "%+v", admins())
@@ -174,10 +170,9 @@ func TestSettingsComeBackFromTheirFile(t *testing.T) {
 		expect.Must(t, len(faults) == 0, "%s: %+v in\n%s", name, faults, text)
 		diff := tenancy.Differences(is, got.Settings)
 		expect.That(t, diff == nil, "%s: %+v in\n%s", name, diff, text)
-		if len(is.Approvers.Users) > 0 && (got.Names["U0SATO"] != "佐藤 花子 - U0EVIL" || got.Names["S0HR"] != "人事 # 承認者" ||
-			got.Line("approvers.users[1]") == 0) {
-			t.Errorf("%s: %v, line %d", name, got.Names, got.Line("approvers.users[1]"))
-		}
+		expect.That(t, len(is.Approvers.Users) == 0 || got.Names["U0SATO"] == "佐藤 花子 - U0EVIL" &&
+			got.Names["S0HR"] == "人事 # 承認者" &&
+			got.Line("approvers.users[1]") != 0, "%s: %v, line %d", name, got.Names, got.Line("approvers.users[1]"))
 	}
 }
 

@@ -86,9 +86,8 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	b.Get(serverPage).Holds(t, "items[] › quantity × items[] › unit_price (JPY)", "supplier")
 	b.Get(markPage+standin.PlaceOrder).Holds(t, "<strong>298,000 JPY</strong>", "<strong>Acme</strong>",
 		`<option value="/items/*/quantity" selected>`, `<option value="/supplier" selected>`, `value="product" checked`)
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
-		store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
-	expect.Has(t, string(log.Items[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
+	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
+	expect.Has(t, string(log[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
 	a = b.Post(markPage+standin.PlaceOrder, marks(saved, version, "how", "", "pointer", "", "destination", ""))
 	a.Says(t, http.StatusSeeOther)
 	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "the mark is still there")
@@ -109,8 +108,7 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 		"destinations": {"destination", "/supplier|/a|/b|/c|/d"},
 	} {
 		for _, locale := range language.All {
-			b.Locale = locale
-			a := b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), change...))
+			a := b.In(locale).Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), change...))
 			words := web.TextsOf("tool-mark", locale)
 			a.Says(t, http.StatusUnprocessableEntity)
 			for _, want := range []string{words.Say("refused"), words.In("wrong", says)} {
@@ -155,8 +153,7 @@ func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
 
 func testMarkTried(t *testing.T, w *consoletest.World) {
 	rooms(w)
-	b := w.As(webapi.Suzuki)
-	b.Locale = language.English
+	b := w.As(webapi.Suzuki).In(language.English)
 	p := ordering(w, b)
 	words := web.TextsOf("tool-mark", language.English)
 	for arguments, want := range map[string]string{

@@ -45,8 +45,7 @@ func opened(w *consoletest.World, change ...string) url.Values {
 
 func settingsChanges(w *consoletest.World) []aggregate.AuditEntry {
 	w.T.Helper()
-	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated},
-		"", 50))(w.T).Items
+	return w.Audited(store.AuditFilter{Action: tenancy.AuditSettingsUpdated})
 }
 
 var ja = settings.Texts{web.TextsOf("settings", "ja")}
@@ -72,8 +71,7 @@ func TestSettings(t *testing.T) {
 func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for _, locale := range language.All {
-		b.Locale = locale
-		b.Get("/console/settings").Says(t, http.StatusOK,
+		b.In(locale).Get("/console/settings").Says(t, http.StatusOK,
 			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users"))
 	}
 	b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
@@ -170,15 +168,15 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			f.Set(tt.name, tt.value)
 			a := b.Post("/console/settings", f)
 			says, _, _ := strings.Cut(web.TextsOf("settings", locale).In("rules", tt.rule), "{")
-			if a.Status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween &&
-				tt.rule != tenancy.RuleLength || !strings.Contains(a.Text(), html.EscapeString(says)) {
-				t.Errorf("%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.Status, a.Text()[:min(600, len(a.Text()))])
-			}
+			expect.That(t, a.Status == http.StatusUnprocessableEntity &&
+				(says != "" || tt.rule == tenancy.RuleBetween || tt.rule == tenancy.RuleLength) &&
+				strings.Contains(a.Text(),
+					html.EscapeString(says)), "%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.Status, a.Text()[:min(600,
+				len(a.Text()))])
 			x, _ := tenancy.SettingNamed(tt.name)
-			if !strings.Contains(a.Body, `value="`+html.EscapeString(tt.value)+`"`) && x.Kind != tenancy.KindChoice &&
-				!strings.HasSuffix(string(tt.rule), "flag") {
-				t.Errorf("%s=%.20q: what was typed is lost", tt.name, tt.value)
-			}
+			expect.That(t, strings.Contains(a.Body, `value="`+html.EscapeString(tt.value)+`"`) ||
+				x.Kind == tenancy.KindChoice || strings.HasSuffix(string(tt.rule),
+				"flag"), "%s=%.20q: what was typed is lost", tt.name, tt.value)
 		}
 	}
 	log := settingsChanges(w)
@@ -214,12 +212,8 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "name", "まだ保存していない")
-	a := b.Post("/console/settings", f)
-	if a.Status != http.StatusOK || !strings.Contains(a.Body, `name="approvers.users" value="`+webapi.Sato+`">`) ||
-		!strings.Contains(a.Body, `name="approvers.usergroups" value="`+webapi.Approvers+`">`) ||
-		!strings.Contains(a.Body, "まだ保存していない") {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
+	b.Post("/console/settings", f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
+		`name="approvers.usergroups" value="`+webapi.Approvers+`">`, "まだ保存していない")
 	f.Set("act", "enter")
 	b.Post("/console/settings", f).Says(t, http.StatusOK)
 	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
@@ -253,10 +247,9 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consolet
 		words.Say("later"))
 	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}       // of a page that was opened before
 	w.As(webapi.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
-	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen ||
-		strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {
-		t.Errorf("it is asked again: %+v", s)
-	}
+	s := w.SettingsNow()
+	expect.That(t, s.AllowSelfApproval && s.SelfApprovalChosen &&
+		!strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")), "it is asked again: %+v", s)
 }
 
 // In a further workspace, the page shows an administrator the deployment's limit next to the day's budget, and a
@@ -270,8 +263,7 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 			expect.NoError(t, rows.CapFurther("2.50"))
 			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
 			w.Console.Begin = &consoletest.Beginner{W: w}
-			b := w.As(webapi.Suzuki)
-			b.Locale = locale
+			b := w.As(webapi.Suzuki).In(locale)
 			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
 			if a := b.Get("/console/settings"); a.Status != 200 || strings.Contains(a.Text(), said) != further {
 				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())

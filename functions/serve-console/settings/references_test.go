@@ -69,8 +69,7 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 	for _, path := range []string{"/console/settings?done=saved", "/console/settings"} {
 		suzuki.Get(path).Says(t, http.StatusOK, shownJa, warning, "and 3 more")
 	}
-	suzuki.Locale = "en"
-	suzuki.Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
+	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
 	expect.That(t, b.Checked.Prices == nil && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
 		b.Checked)
 	b.Down = true
@@ -103,8 +102,7 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenJa, mistake, "max_concurrent_teams")
-	suzuki.Locale = "en"
-	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistake)
+	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistake)
 }
 
 func testNoFiles(t *testing.T, w *consoletest.World) {

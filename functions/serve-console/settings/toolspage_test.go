@@ -76,8 +76,7 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	all := expect.Value(tool.Builtin())(t).All()
 	for _, locale := range language.All {
-		b.Locale = locale
-		a := b.Get("/console/tools")
+		a := b.In(locale).Get("/console/tools")
 		untold := slices.ContainsFunc(all, func(s tool.Spec) bool {
 			return !strings.Contains(html.UnescapeString(a.Text()),
 				s.About.In(locale))
@@ -96,9 +95,8 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 	if p := permission(w, "list_attendance"); p.Allowed || p.Constraints != "{}" {
 		t.Errorf("%+v", p)
 	}
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
-		store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
-	expect.That(t, len(log.Items) == 2 && log.Items[0].ActorID == webapi.Suzuki, "%+v", log.Items)
+	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
+	expect.That(t, len(log) == 2 && log[0].ActorID == webapi.Suzuki, "%+v", log)
 }
 
 // saveTool sends a tool's form as a browser does: with every field, even if empty.
@@ -145,11 +143,9 @@ func testToolRefused(t *testing.T, w *consoletest.World) {
 	} {
 		for _, locale := range language.All {
 			b.Locale = locale
-			a := saveTool(b, tt.tool, url.Values{"rev": {"0"}, "allowed": {"true"}, string(tt.name): {tt.value}})
-			if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Text(),
-				web.TextsOf("tools", locale).In("bound_wrong", tt.name)) || !strings.Contains(a.Body, html.EscapeString(tt.value)) {
-				t.Errorf("%s %s=%.20q in %s: %d", tt.tool, tt.name, tt.value, locale, a.Status)
-			}
+			saveTool(b, tt.tool, url.Values{"rev": {"0"}, "allowed": {"true"}, string(tt.name): {tt.value}}).Says(t,
+				http.StatusUnprocessableEntity, web.TextsOf("tools", locale).In("bound_wrong",
+					tt.name)).Holds(t, html.EscapeString(tt.value))
 		}
 	}
 	a := saveTool(b, "list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "max_rows": {"x"},
@@ -167,11 +163,10 @@ func testToolConflict(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	saveTool(b, "send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"false"}}).Says(t, http.StatusSeeOther)
 	a := saveTool(b, "send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"true"}, "recipients": {"sato@example.com"}})
-	if a.Status != http.StatusConflict || !strings.Contains(a.Text(), web.TextsOf("tools", "ja").Say("conflict")) ||
-		!strings.Contains(a.Body, "sato@example.com") || !strings.Contains(a.Body, `name="rev" value="1"`) ||
-		permission(w, "send_slack_dm").Allowed {
-		t.Errorf("%d %s", a.Status, a.Text())
-	}
+	expect.That(t, a.Status == http.StatusConflict && strings.Contains(a.Text(),
+		web.TextsOf("tools", "ja").Say("conflict")) && strings.Contains(a.Body, "sato@example.com") &&
+		strings.Contains(a.Body, `name="rev" value="1"`) && !permission(w,
+		"send_slack_dm").Allowed, "%d %s", a.Status, a.Text())
 }
 
 // hashOn returns a tool's hash as the page shows it.
@@ -226,7 +221,7 @@ func testServerToolChanged(t *testing.T, w *consoletest.World) {
 		expect.That(t, strings.Contains(html.UnescapeString(a.Text()), want), "it does not say %q: %v", want, a)
 	}
 	b.Post(path, url.Values{"act": {"allow"}, "tool": {standin.BookRoom}, "effect": {"write"}, "hash": {hash}}).Says(t,
-		http.StatusConflict, web.TextsOf("tools", "ja").Say("changed_now")) // what it was is allowed again
+		http.StatusConflict, web.TextsOf("tools", "ja").Say("changed_now")) // what it was can't be allowed again
 }
 
 func testServerMarkup(t *testing.T, w *consoletest.World) {
@@ -352,9 +347,8 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 		!strings.Contains(a.Text(), web.TextsOf("tools", "en").Say("not_for_contests")) {
 		t.Errorf("%+v", permission(w, reads))
 	}
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID,
-		store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
-	e := log.Items[0]
+	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
+	e := log[0]
 	expect.That(t, e.ActorID == webapi.Suzuki && strings.Contains(string(e.Details), `"contests":true`), "%+v", e)
 	b.Post(path, url.Values{"act": {"no-contests"}, "tool": {reads}, "hash": {hash}}).Says(t, http.StatusSeeOther)
 	expect.That(t, !permission(w, reads).Contests, "it is still listed")

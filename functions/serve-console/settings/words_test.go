@@ -39,15 +39,14 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 		}
 		for _, f := range is.Fields() {
 			named := func(d tenancy.Difference) bool { return d.Field == f.Name }
-			if n := asked[f.Name]; f.OnPage() != (n == 1) || f.OnPage() == slices.ContainsFunc(unasked, named) ||
-				f.Own != slices.ContainsFunc(own, named) {
-				t.Errorf("%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
-			}
+			n := asked[f.Name]
+			expect.That(t, f.OnPage() == (n == 1) && f.OnPage() != slices.ContainsFunc(unasked, named) &&
+				f.Own == slices.ContainsFunc(own,
+					named), "%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
-			if told := texts.differences(nil, changed); len(changed) != 1 ||
-				f.OnPage() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
-				t.Errorf("%s: the change of %s is told as %v", locale, f.Name, told)
-			}
+			told := texts.differences(nil, changed)
+			expect.That(t, len(changed) == 1 && f.OnPage() == (len(told) == 1 && told[0].Label != f.Name &&
+				told[0].Was != told[0].Is), "%s: the change of %s is told as %v", locale, f.Name, told)
 			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
 				"%s: the audit log has no name for %s", locale, f.Name)
 		}
@@ -96,9 +95,8 @@ func TestEveryFaultOfAServersToolHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		texts := toolsTexts{web.TextsOf("tools", locale)}
 		for _, part := range unfit {
-			if said := texts.unfit("… " + part[0] + " …"); said == "" || said != texts.In("unfit", part[1]) {
-				t.Errorf("%s says %q for %q", locale, said, part[0])
-			}
+			said := texts.unfit("… " + part[0] + " …")
+			expect.That(t, said != "" && said == texts.In("unfit", part[1]), "%s says %q for %q", locale, said, part[0])
 		}
 	}
 }

@@ -3,20 +3,19 @@ package subject_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/web"
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -142,16 +141,14 @@ func sees(b *consoletest.Browser, c *chromium.Browser, path string) seen {
 	b.World.T.Helper()
 	var sent atomic.Int64
 	console := b.World.Console.Handler()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b.Over = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			sent.Add(1)
 		}
-		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
 		console.ServeHTTP(w, r)
-	}))
-	b.World.T.Cleanup(server.Close)
+	})
 	window := chromium.Window{Width: 1000, Height: 700, Hasty: true, Language: b.Locale}
-	return seen{c.Open(b.World.T, server.URL+path, window), &sent}
+	return seen{c.Open(b.World.T, b.Serve()+path, window), &sent}
 }
 
 const (
@@ -206,8 +203,7 @@ func checks(w *consoletest.World, order int, s task.Step) {
 func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	checked(w)
 	for _, locale := range language.All {
-		b := w.As(webapi.Tanaka)
-		b.Locale = locale
+		b := w.As(webapi.Tanaka).In(locale)
 		p := sees(b, c, w.TaskPage())
 		at := p.Point(approveButton)
 		if locale == "ja" {
@@ -228,9 +224,9 @@ func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 		p.Accessible(t)
 		p.Fits()
 		p.Clean()
-		if open, waits := w.Load().OpenGate(); waits != (locale == "ja") || p.sent.Load() > 0 {
-			t.Fatalf("%+v waits: %t, and %d forms were sent: somebody stamped what nobody had read", open, waits, p.sent.Load())
-		}
+		open, waits := w.Load().OpenGate()
+		expect.Must(t, waits == (locale == "ja") && p.sent.Load() <= 0,
+			"%+v waits: %t, and %d forms were sent: somebody stamped what nobody had read", open, waits, p.sent.Load())
 		p.Press(".since a")
 		p.Until(`!document.querySelector(".since").innerText && document.querySelector("h1")`)
 		if locale == "ja" {
@@ -285,10 +281,9 @@ func pointsAtAnAction(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Until(dead)
 	p.Accessible(t)
 	p.Clean()
-	if now := k.Load().Current(); now.ActionID != next.ActionID || now.Status != conversation.ActionPending ||
-		p.sent.Load() > 0 {
-		t.Fatalf("%+v: somebody stamped what nobody had read", now)
-	}
+	now := k.Load().Current()
+	expect.Must(t, now.ActionID == next.ActionID && now.Status == conversation.ActionPending && p.sent.Load() <= 0,
+		"%+v: somebody stamped what nobody had read", now)
 	p.Press(".since a")
 	p.Until(fmt.Sprintf(`document.querySelector("#asked-%d") && !(%s)`, next.Number, dead))
 	p.Press(approveButton)

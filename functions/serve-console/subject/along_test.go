@@ -66,8 +66,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	settled := acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 	alex.Get(settled.To).Says(t, 200, "承認しました。これで、必要な承認がそろいました。", "部長 承認済み")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
-	alex.Locale = "en"
-	alex.Get(settled.To).Says(t, 200, "All stamps that were needed are there.")
+	alex.In("en").Get(settled.To).Says(t, 200, "All stamps that were needed are there.")
 }
 
 func testTwice(t *testing.T, w *consoletest.World) {
@@ -132,8 +131,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 
 func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	suzuki := w.As(webapi.Suzuki)
-	suzuki.Locale = "en"
+	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn — 課長 (1 more): 鈴木 一郎", "Please give your reason.",
 		"Send back A new version is made and goes round from the first person.", "Reject for good This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")

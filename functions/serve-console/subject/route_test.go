@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/subject"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -17,13 +18,7 @@ import (
 
 var asked = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
 
-func desk(name string, need int, users ...string) circulation.Stage {
-	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
-	for _, user := range users {
-		s.People = append(s.People, circulation.Person{User: user})
-	}
-	return s
-}
+var desk = consoletest.Desk
 
 func gateOf(stages ...circulation.Stage) aggregate.Gate {
 	return aggregate.Gate{
@@ -42,27 +37,7 @@ func three() aggregate.Gate {
 func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, hand string,
 	more ...func(*circulation.Act)) aggregate.Gate {
 	t.Helper()
-	who := circulation.Person{User: hand}
-	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, Stage: stage, Hash: g.AskedSum,
-		At: asked.Add(time.Duration(len(g.Acts)+1) * time.Minute), Surface: "slack"}
-	if act.Ends() || kind == circulation.Stand {
-		act.Text = "宛名が違います"
-	}
-	for _, change := range more {
-		change(&act)
-	}
-	if act.To != nil {
-		act.To.Via = "group S1"
-		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
-	}
-	g = expect.Value(g.Acted(act))(t)
-	switch {
-	case g.ApprovedAt != nil:
-		g.Status = aggregate.Approved
-	case g.RejectedAt != nil:
-		g.Status = aggregate.Rejected
-	}
-	return g
+	return consoletest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
 }
 
 func reader(locale string) subject.RouteReader {

@@ -121,10 +121,10 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 		[]any{circulation.Stand, webapi.Suzuki, gone, webapi.Alex, 2, "退職のため\n代わりに", "console",
 			circulation.Admin{Key: "TENANT", Rev: tenant.Rev}, "named by the rule"})
 	b.Get(w.TaskPage()+"?done=act_stand").Says(t, 200, "後任を登録しました。", "退職のため", "Alex Kim")
-	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: w.Ref.ID}, "", 1))(t)
-	expect.Is(t, string(log.Items[0].Action), "process.reassigned", "the newest entry")
-	b.Locale = "en"
-	b.Get(page(w, "2", webapi.Alex)).Says(t, 200, "Name a successor", "They inherit no approval", "or name yourself")
+	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID})
+	expect.Is(t, string(log[0].Action), "process.reassigned", "the newest entry")
+	b.In("en").Get(page(w, "2", webapi.Alex)).Says(t, 200, "Name a successor", "They inherit no approval",
+		"or name yourself")
 }
 
 func testOnlyAdministrators(t *testing.T, w *consoletest.World) {
@@ -208,9 +208,7 @@ func testStampedMeanwhile(t *testing.T, w *consoletest.World) {
 	ruled(w, webapi.Alex)
 	waits(w)
 	b := w.As(webapi.Suzuki)
-	first := b.Get(page(w, "1", webapi.Tanaka))
-	first.Lacks(t, `name="to"`)
-	first.Lacks(t, `role="alert"`)
+	b.Get(page(w, "1", webapi.Tanaka)).Lacks(t, `name="to"`).Lacks(t, `role="alert"`)
 	f := form(t, b.Get(page(w, "2", gone)), webapi.Alex, "異動のため")
 	stamped(w, 1, webapi.Tanaka)
 	f.Set("stage", "1")
@@ -225,9 +223,7 @@ func testNoAdministrator(t *testing.T, w *consoletest.World) {
 	waits(w)
 	b := w.As(webapi.Suzuki)
 	f := form(t, b.Get(page(w, "2", gone)), webapi.Alex, "退職のため")
-	is := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	is.Admins = []string{webapi.Tanaka}
-	expect.NoError(t, w.Store.SaveTenant(t.Context(), is, w.By, w.Now()))
+	w.Administered(webapi.Tanaka)
 	a := b.Post(w.TaskPage()+"/successor", f)
 	expect.That(t, a.Status == http.StatusForbidden && len(gate(w).Acts) == 0, "%v", a)
 }
@@ -292,11 +288,7 @@ func (m *moving) Tenant(ctx context.Context, id string) (tenancy.Tenant, error) 
 func testMovesBetween(t *testing.T, w *consoletest.World) {
 	ruled(w, webapi.Alex)
 	admins := func(users ...string) func() {
-		return func() {
-			is := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-			is.Admins = users
-			expect.NoError(t, w.Store.SaveTenant(t.Context(), is, w.By, w.Now()))
-		}
+		return func() { w.Administered(users...) }
 	}
 	maker := decide.Maker{Store: w.Store.KindStore.Store, People: w.Console.People, Results: w.Results, Now: w.Now}
 	for name, c := range map[string]struct {
@@ -362,8 +354,7 @@ func testStuck(t *testing.T, w *consoletest.World) {
 	list.Lacks(t, "Alex")
 	b.Post(w.TaskPage()+"/successor", form(t, b.Get(page(w, "2", gone)), webapi.Alex, "退職のため")).Says(t, 303)
 	b.Get("/console/successors").Lacks(t, w.TaskPage())
-	b.Locale = "en"
-	b.Get("/console/successors").Says(t, 200, "guest", "Stuck circulations")
+	b.In("en").Get("/console/successors").Says(t, 200, "guest", "Stuck circulations")
 	b.Get("/console/successors?cursor=x").Says(t, 400)
 }
 

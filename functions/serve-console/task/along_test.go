@@ -60,8 +60,7 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 		}))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3人中2人 あと2人", "引き戻し: Alex Kim",
 		"後任: Alex Kim → U0HAYASHI (指定: U0ADMIN", "理由: 宛名が違います")
-	suzuki.Locale = "en"
-	suzuki.Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved",
+	suzuki.In("en").Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved",
 		"Approved: 田中 恵 (for 鈴木 一郎)",
 		"経理 Now 2 of 3 2 more needed", "Taken back: Alex Kim", "Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN",
 		"group S0KEIRI",
@@ -117,8 +116,7 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
 	b.Get("/console/approvals").Says(t, 200, "いまどこまで進んだかを表示できません")
 	b.Get("/console/approvals?for=me").Lacks(t, "締切は金曜です")
-	b.Locale = "en"
-	b.Get(w.TaskPage()).Says(t, 200, "so it can&#39;t show where it stands")
+	b.In("en").Get(w.TaskPage()).Says(t, 200, "so it can&#39;t show where it stands")
 }
 
 func testStepsRoute(t *testing.T, w *consoletest.World) {
@@ -182,8 +180,7 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	w.ChangeSteps(w.Acts(circulation.Stamp, 2, webapi.Tanaka))
 	mine(webapi.Tanaka, false)
 	mine(webapi.Alex, true)
-	b := w.As(webapi.Alex)
-	b.Locale = "en"
+	b := w.As(webapi.Alex).In("en")
 	b.Get("/console/approvals?few=1&for=me").Says(t, 200, "経理 (1 more): Alex Kim", "in 6 days")
 }
 
@@ -215,8 +212,7 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 	for _, text := range consoletest.Payloads {
 		w.ChangeSteps(func(g *aggregate.Gate) { g.Terms.Rule.Name = text })
 		for _, locale := range language.All {
-			b := w.As(webapi.Suzuki)
-			b.Locale = locale
+			b := w.As(webapi.Suzuki).In(locale)
 			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
 			consoletest.Harmless(t, "approvals", b.Get("/console/approvals"))
 		}
@@ -255,9 +251,9 @@ func onHold(t *testing.T, w *consoletest.World) {
 	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した").Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
 	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))
-	if to := a.To; a.Status != http.StatusSeeOther || !strings.HasSuffix(to, "?done=act_check_approvers") {
-		t.Fatalf("%d %s", a.Status, to)
-	}
+	to := a.To
+	expect.Must(t, a.Status == http.StatusSeeOther && strings.HasSuffix(to, "?done=act_check_approvers"), "%d %s",
+		a.Status, to)
 	sato.Get(w.TaskPage()+"?done=act_check_approvers").Holds(t, "承認できる人がいるかを、もう一度確認します。")
 }
 
@@ -268,10 +264,9 @@ func holdsAtOnce(t *testing.T, w *consoletest.World) {
 		lead := web.TextsOf("settings", locale).Say("lead")
 		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
 			setting, _ := tenancy.SettingNamed(field)
-			if called := setting.Says.In(locale).Label; !strings.Contains(lead, labels[i]) ||
-				!strings.Contains(labels[i], called) {
-				t.Errorf("%s: %q does not name %q", locale, lead, called)
-			}
+			called := setting.Says.In(locale).Label
+			expect.That(t, strings.Contains(lead, labels[i]) && strings.Contains(labels[i], called), "%s: %q does not name %q",
+				locale, lead, called)
 		}
 	}
 	w.Ask()

@@ -46,18 +46,14 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 		"佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの承認待ち")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
-	if before, after, _ := strings.Cut(text, "後の依頼"); strings.Contains(before, "High") ||
-		!strings.Contains(before, "🟡 Medium") || !strings.Contains(after, "🔴 High") {
-		t.Error("which one is urgent is not said, or of the other")
-	}
+	before, after, _ := strings.Cut(text, "後の依頼")
+	expect.That(t, !strings.Contains(before, "High") && strings.Contains(before, "🟡 Medium") &&
+		strings.Contains(after, "🔴 High"), "which one is urgent is not said, or of the other")
 	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
-	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) ||
-		strings.Contains(got.Body, "<input type=\"checkbox\"") {
-		t.Error("it does not lead to the request, or lets many be decided at once")
-	}
-	b := w.As(webapi.Suzuki)
-	b.Locale = "en"
+	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t,
+		"<input type=\"checkbox\"") // one is decided at a time
+	b := w.As(webapi.Suzuki).In("en")
 	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days",
 		"Requested by", "佐藤 花子")
 	w.Cancel()
@@ -103,8 +99,7 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 		k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")
 		k.Proposes(tt.typ, payload, "")
 		for locale, want := range map[string]string{"ja": tt.ja, "en": tt.en} {
-			b := w.As(webapi.Sato)
-			b.Locale = locale
+			b := w.As(webapi.Sato).In(locale)
 			got := b.Get("/console/approvals").Text()
 			expect.Has(t, got, want)
 			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)",
@@ -212,9 +207,9 @@ func testForMe(t *testing.T, w *consoletest.World) {
 			"/console/approvals?for=me": want.mine} {
 			got := w.As(user).Get(path)
 			for _, title := range []string{"人事の件", "営業の件"} {
-				if listed := strings.Contains(got.Text(), title); listed != strings.Contains(strings.Join(titles, " "), title) {
-					t.Errorf("%s, %s: %s is listed: %v", user, path, title, listed)
-				}
+				listed := strings.Contains(got.Text(), title)
+				expect.That(t, listed == strings.Contains(strings.Join(titles, " "), title), "%s, %s: %s is listed: %v", user,
+					path, title, listed)
 			}
 		}
 	}

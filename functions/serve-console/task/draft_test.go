@@ -121,8 +121,7 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 		Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
 	sato.Get(path).Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>").
 		Lacks(t, "<i>速い案", "<b>速攻")
-	sato.Locale = "en"
-	sato.Get(path).Holds(t, "Use this draft</button>", "Time ran out, so the best draft")
+	sato.In("en").Get(path).Holds(t, "Use this draft</button>", "Time ran out, so the best draft")
 }
 
 func takesAnother(t *testing.T, w *consoletest.World) {
@@ -133,10 +132,9 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	expect.That(t, w.Load().Prompt().Version == 1, "what was not shown")
 	suzuki.Post(path, form).Leads(t, w.TaskPage()+"?done=act_pick_draft")
 	a := w.Load()
-	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != webapi.Suzuki ||
-		p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
-		t.Fatalf("%+v", p)
-	}
+	p := a.Prompt()
+	expect.Must(t, p.Version == 2 && p.Content == "速い案" && p.Author == webapi.Suzuki &&
+		p.Status == aggregate.PendingApproval && a.Prompts[0].Status == aggregate.Rejected, "%+v", p)
 	page := suzuki.Get(w.TaskPage())
 	page.Holds(t, "この案に変更した人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
 	page.Lacks(t, "前のバージョンの却下理由", ">却下</span>") // nobody rejected it or gave a reason

@@ -135,10 +135,9 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	} {
 		a.Head.Noted = status
 		s := reader().History(Source{Task: a})
-		if s.Status != status || s.Title != "一行目" || s.Message.By != "<U1>" || (s.Ending == "") != (a.Head.Ended == nil) ||
-			(s.Parked == "") != (a.Head.Parked == nil) || s.Moves != (a.Head.Ended == nil) {
-			t.Errorf("%s: %+v", status, s)
-		}
+		expect.That(t, s.Status == status && s.Title == "一行目" && s.Message.By == "<U1>" &&
+			(s.Ending == "") == (a.Head.Ended == nil) && (s.Parked == "") == (a.Head.Parked == nil) &&
+			s.Moves == (a.Head.Ended == nil), "%s: %+v", status, s)
 	}
 	held := head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L3, Sentence: task.ReasonNobodyApproves} })
 	if s := reader().History(Source{Task: held}); !s.Held {
@@ -162,9 +161,8 @@ func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 		}
 		s := reader().History(Source{Task: a})
 		v, d := s.Policies[0], s.Policies[0].Drafted
-		if v.Status != aggregate.Cancelled || s.Plans[0].Status != aggregate.Cancelled || !d.Over || d.Alone != "" {
-			t.Errorf("%+v %+v", v, d)
-		}
+		expect.That(t, v.Status == aggregate.Cancelled && s.Plans[0].Status == aggregate.Cancelled && d.Over &&
+			d.Alone == "", "%+v %+v", v, d)
 	}
 }
 

@@ -36,14 +36,12 @@ func TestTheListOfRequests(t *testing.T) {
 func testEmptyTasks(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "まだ依頼がありません", "@Ringi")
 	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "参加しているチャンネルの依頼")
-	english := w.As(webapi.Sato)
-	english.Locale = "en"
+	english := w.As(webapi.Sato).In("en")
 	english.Get("/console/tasks").Says(t, 200, "No requests yet")
 	w.As(webapi.Suzuki).Get("/console/tasks?status=failed").Says(t, 200, "条件に合う依頼はありません", "条件を外す")
-	if got := w.Browser().Get("/console/tasks"); got.Status != http.StatusSeeOther ||
-		!strings.HasPrefix(got.To, "/console/signin") {
-		t.Errorf("nobody is answered %d and led to %s", got.Status, got.To)
-	}
+	got := w.Browser().Get("/console/tasks")
+	expect.That(t, got.Status == http.StatusSeeOther && strings.HasPrefix(got.To, "/console/signin"),
+		"nobody is answered %d and led to %s", got.Status, got.To)
 }
 
 func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
@@ -131,9 +129,9 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	}
 	got := b.Get("/console/tasks?q=" + url.QueryEscape("残業"))
 	got.Says(t, 200, "新しい 100 件を表示しています")
-	if len(got.Titles()) != 100 || got.Link("next") != "" || strings.Contains(got.Body, `id="requests" data-live`) {
-		t.Errorf("%d are found, the next page is %q", len(got.Titles()), got.Link("next"))
-	}
+	expect.That(t, len(got.Titles()) == 100 && got.Link("next") == "" &&
+		!strings.Contains(got.Body,
+			`id="requests" data-live`), "%d are found, the next page is %q", len(got.Titles()), got.Link("next"))
 	if got := b.Get("/console/tasks"); len(got.Titles()) != taskpages.RowsOfPage || got.Titles()[0] != "残業 1104" ||
 		!strings.Contains(got.Body, `id="requests" data-live="/console/tasks"`) {
 		t.Errorf("the first page has %d, the newest is %q", len(got.Titles()), got.Titles()[:1])
@@ -159,10 +157,9 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 		first := b.Get(path)
 		there, last := first.Titles(), first
 		for next := first.Link("next"); next != ""; next = last.Link("next") {
-			if !strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) && strings.Contains(path, "?") &&
-				!strings.Contains(next, "person="+webapi.Sato+"&status=done") {
-				t.Fatalf("the filters are lost in %s", next)
-			}
+			expect.Must(t, strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) ||
+				!strings.Contains(path, "?") || strings.Contains(next,
+				"person="+webapi.Sato+"&status=done"), "the filters are lost in %s", next)
 			last = b.Get(next)
 			there = append(there, last.Titles()...)
 		}

@@ -78,15 +78,13 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	expect.That(t, outcome > 0 && outcome < message && strings.Count(a.Body, "42 名分をまとめました。") == 1,
 		"the result does not come first, once")
 	a.Lacks(t, "data-live", "<form method=\"post\" action=\""+w.TaskPage())
-	sato.Locale = "en"
-	sato.Get(w.TaskPage()).Holds(t, "Requested by", "Completed", "2.5 s")
+	sato.In("en").Get(w.TaskPage()).Holds(t, "Requested by", "Completed", "2.5 s")
 	link := sato.Get(w.TaskPage() + "/message")
 	expect.That(t, strings.Contains(link.To, "/archives/"+webapi.HR), "the message is at %q", link.To)
-	log := expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 100))(t)
+	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID})
 	stamp := w.Load().Processes[0].Given()[0]
-	if stamp.Surface != aggregate.SurfaceConsole || stamp.By != webapi.Suzuki || len(log.Items) < 5 {
-		t.Errorf("the stamp is %+v, %d audit rows", stamp, len(log.Items))
-	}
+	expect.That(t, stamp.Surface == aggregate.SurfaceConsole && stamp.By == webapi.Suzuki && len(log) >= 5,
+		"the stamp is %+v, %d audit rows", stamp, len(log))
 }
 
 func strangersSeeNothing(t *testing.T, w *consoletest.World) {
@@ -192,9 +190,7 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 	w.Draft(tenancy.DefaultSettings())
 	for _, form := range []url.Values{approve, seen} {
 		a := suzuki.Post(w.TaskPage()+"/act", form)
-		if a.Status != http.StatusConflict {
-			t.Errorf("%s of the first version: %d", form.Get("act"), a.Status)
-		}
+		a.Says(t, http.StatusConflict) // of the first version
 		a.Holds(t, "v2", "却下しました")
 		if form.Get("act") == "reject" {
 			a.Holds(t, "この理由は失われない\n二行目")
@@ -221,12 +217,12 @@ func oneDecision(t *testing.T, w *consoletest.World) {
 	})
 	wg.Wait()
 	p := w.Load().Prompts[0]
-	if here := console.Status == http.StatusSeeOther; here == (slack == nil) || here != (p.Status == aggregate.Rejected) {
-		t.Errorf("console %d, Slack %v: the policy is %s", console.Status, slack, p.Status)
-	}
-	log := expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 100))(t)
+	here := console.Status == http.StatusSeeOther
+	expect.That(t, here != (slack == nil) && here == (p.Status == aggregate.Rejected),
+		"console %d, Slack %v: the policy is %s", console.Status, slack, p.Status)
+	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID})
 	n := 0
-	for _, e := range log.Items {
+	for _, e := range log {
 		if e.Action == task.AuditPromptApproved || e.Action == task.AuditPromptRejected {
 			n++
 		}

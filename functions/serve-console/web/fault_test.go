@@ -51,9 +51,9 @@ func TestWhatAPageIsAnsweredAs(t *testing.T) {
 func TestEveryFaultHasItsWords(t *testing.T) {
 	for _, f := range faults {
 		for _, locale := range language.All {
-			if words := TextsOf("fault", locale); words.In("title", f.says) == "" || words.In("text", f.says) == "" {
-				t.Errorf("%s has no words for %v", locale, f.err)
-			}
+			words := TextsOf("fault", locale)
+			expect.That(t, words.In("title", f.says) != "" && words.In("text", f.says) != "", "%s has no words for %v", locale,
+				f.err)
 		}
 	}
 }

@@ -42,10 +42,9 @@ func TestAnEventIsARequest(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		io.WriteString(w, "はい")
 	}))(t.Context(), in))(t)
-	if got.URL.Path != "/console/タスク" || got.URL.Query().Get("q") != "稟" || got.PostFormValue("text") != "稟" ||
-		got.RemoteAddr != "192.0.2.7" || got.Host != "ringi.example" {
-		t.Errorf("it is %s of %s to %s, form %v", got.URL, got.RemoteAddr, got.Host, got.PostForm)
-	}
+	expect.That(t, got.URL.Path == "/console/タスク" && got.URL.Query().Get("q") == "稟" &&
+		got.PostFormValue("text") == "稟" && got.RemoteAddr == "192.0.2.7" &&
+		got.Host == "ringi.example", "it is %s of %s to %s, form %v", got.URL, got.RemoteAddr, got.Host, got.PostForm)
 	c, err := got.Cookie("b")
 	expect.That(t, err == nil && c.Value == "2", "the cookie b is %v, %v", c, err)
 	expect.That(t, out.StatusCode == http.StatusTeapot && out.Body == "はい" && !out.IsBase64Encoded &&
@@ -103,15 +102,13 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 			r.Header.Set("Origin", tt.origin)
 			w := httptest.NewRecorder()
 			page.ServeHTTP(w, r)
-			if w.Code != tt.want || (w.Header().Get("Strict-Transport-Security") != "") != tt.strict {
-				t.Errorf("%d, %v", w.Code, w.Header())
-			}
+			expect.That(t, w.Code == tt.want && (w.Header().Get("Strict-Transport-Security") != "") == tt.strict, "%d, %v",
+				w.Code, w.Header())
 			expect.That(t, strings.Contains(log.String(), "msg=refused") == (tt.want == http.StatusForbidden),
 				"the log is %q", &log)
-			if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") ||
-				!strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") {
-				t.Errorf("the policy is %q", csp)
-			}
+			csp := w.Header().Get("Content-Security-Policy")
+			expect.That(t, !strings.Contains(csp, "unsafe") && strings.Contains(csp, "default-src 'none'") &&
+				strings.Contains(csp, "frame-ancestors 'none'"), "the policy is %q", csp)
 		})
 	}
 }

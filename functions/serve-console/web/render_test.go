@@ -100,10 +100,9 @@ func TestATabHasItsIcon(t *testing.T) {
 	page := w.Browser().Get("/console/signin")
 	_, rest, found := strings.Cut(page.Body, `<link rel="icon" type="image/svg+xml" href="`)
 	path, _, _ := strings.Cut(rest, `"`)
-	if icon := w.Browser().Get(path); !found || icon.Status != http.StatusOK ||
-		icon.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(icon.Body, "<svg ") {
-		t.Errorf("%q is answered %d", path, icon.Status)
-	}
+	icon := w.Browser().Get(path)
+	expect.That(t, found && icon.Status == http.StatusOK && icon.Header.Get("Content-Type") == "image/svg+xml" &&
+		strings.HasPrefix(icon.Body, "<svg "), "%q is answered %d", path, icon.Status)
 }
 
 // A page that refreshes itself and has a form needs the line about what has changed: console.js uses it.
@@ -216,9 +215,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 				}
 				delete(texts, key)
 			}
-			if len(texts) > 0 {
-				t.Errorf("%s/%s.yaml alone has %v", locale, catalog, slices.Sorted(maps.Keys(texts)))
-			}
+			expect.That(t, len(texts) == 0, "%s/%s.yaml alone has %v", locale, catalog, slices.Sorted(maps.Keys(texts)))
 		}
 	}
 	for _, locale := range language.All {
@@ -245,7 +242,7 @@ var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web
 func TestPagesAskForTextsThatThereAre(t *testing.T) {
 	used := map[string]bool{} // by catalog and key
 	catalogs, keys := maps.Clone(handed), map[string][]string{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	expect.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		page := strings.HasSuffix(path, ".html")
 		if err != nil || d.IsDir() || !page && !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
@@ -272,8 +269,7 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	expect.NoError(t, err)
+	}))
 	for where, asks := range keys {
 		for _, key := range asks {
 			found := false
@@ -282,9 +278,7 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 					used[catalog+" "+key], found = true, true
 				}
 			}
-			if !found {
-				t.Errorf("%s asks for %q, which none of %v has", where, key, catalogs[where])
-			}
+			expect.That(t, found, "%s asks for %q, which none of %v has", where, key, catalogs[where])
 		}
 	}
 	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {

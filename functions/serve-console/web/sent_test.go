@@ -72,9 +72,8 @@ func TestADifferenceHasBothTexts(t *testing.T) {
 				is = append(is, l.Text)
 			}
 		}
-		if strings.Join(was, "\n") != before || strings.Join(is, "\n") != after {
-			t.Fatalf("%q to %q is %v", before, after, Diff(before, after))
-		}
+		expect.Must(t, strings.Join(was, "\n") == before && strings.Join(is, "\n") == after, "%q to %q is %v", before, after,
+			Diff(before, after))
 	})
 }
 
@@ -91,10 +90,9 @@ func TestADifferenceIsTheFewestLines(t *testing.T) {
 	})
 	alike := strings.Repeat("\nx", 40_000)
 	expect.Within(t, 3*time.Second, func() {
-		if lines := Diff("a"+alike, "b"+alike); len(lines) != 40_002 || lines[1].Change != Added ||
-			lines[40_001] != (Line{Same, "x"}) {
-			t.Errorf("%d lines with the same end", len(lines))
-		}
+		lines := Diff("a"+alike, "b"+alike)
+		expect.That(t, len(lines) == 40_002 && lines[1].Change == Added && lines[40_001] == (Line{Same, "x"}),
+			"%d lines with the same end", len(lines))
 	})
 }
 
