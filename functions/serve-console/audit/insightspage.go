@@ -81,7 +81,6 @@ type dayRow struct {
 	Unpriced              int
 }
 
-// insightsPath is the address of the page.
 const insightsPath = "/console/insights"
 
 func (c *InsightPages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

@@ -92,16 +92,14 @@ func (f auditForm) filter() (auditlog.Filter, error) {
 	return out, nil
 }
 
-// auditPath is the address of the log.
 const auditPath = "/console/audit"
 
-// narrowing is the filter as people fill it in.
 func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
 	return web.Filter{Path: auditPath, Submit: words.Say("show"), Links: web.Cleared(auditPath, words.Say("clear"), true),
 		Fields: []web.Field{
 			web.Select("action", words.Say("action"), words.Say("any_action"), actionChoices(words.Locale(), f.Action)),
-			web.Select("actor", words.Say("actor"), words.Say("anybody"), actors),
-			{Name: "resource", Label: words.Say("resource"), Value: f.Resource, Most: 64, HintID: "resource-hint"},
+			web.Select("actor", words.Say("who"), words.Say("anybody"), actors),
+			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64, HintID: "resource-hint"},
 			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To),
 		}}
 }
@@ -251,7 +249,6 @@ func actorID(filter string) string {
 	return filter
 }
 
-// actionChoices returns all actions, sorted by their labels.
 func actionChoices(locale, chosen string) (all []web.Choice) {
 	texts := auditlog.WordsIn(locale)
 	for _, a := range texts.Actions() {

@@ -52,7 +52,6 @@ type period struct {
 	first, last int // fiscal years
 }
 
-// registerPath is the address of the list.
 const registerPath = "/console/register"
 
 // at returns an address of the period, with more values.
@@ -64,7 +63,6 @@ func (p *period) at(path string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// filter is the filter as people fill it in.
 func (p *period) filter(words web.Texts, number string) web.Filter {
 	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("show"),
 		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
@@ -86,23 +84,20 @@ func (c *RegisterPages) period(ctx context.Context, v *web.Viewer, q url.Values)
 			p.By = ofRequests
 		}
 	}
-	p.begin, p.end = now.AddDate(0, 0, -pageDays), now.AddDate(0, 0, 1)
-	if p.From != "" {
-		if p.begin, err = tenancy.DayBegins(p.From); err != nil {
-			p.Problem = "from"
-			return p, nil
-		}
+	bad, from, to := web.BadFilter{}, p.From, p.To
+	p.begin, p.end = bad.Days(&from, &to)
+	if from == "" {
+		p.begin = now.AddDate(0, 0, -pageDays)
 	}
-	if p.To != "" {
-		if p.end, err = tenancy.DayBegins(p.To); err != nil {
-			p.Problem = "to"
-			return p, nil
-		}
-		p.end = p.end.AddDate(0, 0, 1)
+	if to == "" {
+		p.end = now.AddDate(0, 0, 1)
 	}
 	// A year that was changed in the settings may have put a decision into the one beside.
 	p.first, p.last = settings.FiscalYear(p.begin)-1, settings.FiscalYear(p.end)+1
-	if !p.begin.Before(p.end) || p.last-p.first > maxYears+2 {
+	switch {
+	case bad["from"]:
+		p.Problem = "from"
+	case bad["to"] || !p.begin.Before(p.end) || p.last-p.first > maxYears+2:
 		p.Problem = "to"
 	}
 	return p, nil
@@ -161,35 +156,67 @@ func (c *RegisterPages) list(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, doc, "audit/register")
 }
 
+// numbers is one of the registers.
+type numbers[T any] struct {
+	list  func(ctx context.Context, tenant string, year int, from string, limit int) ([]T, error)
+	tasks func(ctx context.Context, tenant string, some []T) ([]store.RegisteredTask, error)
+	about func(x *T) (n int, at time.Time)
+}
+
+func (c *RegisterPages) decisions() numbers[domain.Numbered] {
+	return numbers[domain.Numbered]{c.Store.Numbers, c.Store.DecisionLines,
+		func(x *domain.Numbered) (int, time.Time) { return x.N, x.SettledAt }}
+}
+
+func (c *RegisterPages) requests() numbers[domain.Requested] {
+	return numbers[domain.Requested]{c.Store.RequestNumbers, c.Store.RequestLines,
+		func(x *domain.Requested) (int, time.Time) { return x.N, x.TakenAt }}
+}
+
 // found returns what has a number: a decision, a request, or one of each. A decision's page is its sheet.
 func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (out []line, err error) {
 	x, ok := domain.ParseNumber(text)
 	if !ok {
 		return nil, nil
 	}
-	decisions, err := c.Store.Numbers(ctx, v.Tenant, x.Year, x.Key(), 1)
-	if err != nil {
+	if out, err = c.decisions().one(ctx, c, v, x); err != nil {
 		return nil, err
 	}
-	if len(decisions) > 0 && decisions[0].N == x.N {
-		rows, err := c.decisions(ctx, v, decisions)
+	for i := range out {
+		out[i].Page, out[i].Request = "/console/register/"+x.String(), ""
+	}
+	requests, err := c.requests().one(ctx, c, v, x)
+	for _, r := range requests {
+		r.Number = ""
+		out = append(out, r)
+	}
+	return out, err
+}
+
+// one returns the line of a number, if there is one.
+func (r numbers[T]) one(ctx context.Context, c *RegisterPages, v *web.Viewer, x domain.Numbered) ([]line, error) {
+	all, err := r.list(ctx, v.Tenant, x.Year, x.Key(), 1)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	if n, _ := r.about(&all[0]); n != x.N {
+		return nil, nil
+	}
+	return r.lines(ctx, c, v, all)
+}
+
+// lines makes lines of numbers, of as many at once as may be read.
+func (r numbers[T]) lines(ctx context.Context, c *RegisterPages, v *web.Viewer, all []T) (out []line, err error) {
+	for some := range slices.Chunk(all, store.MostRegistered) {
+		rows, err := r.tasks(ctx, v.Tenant, some)
 		if err != nil {
 			return nil, err
 		}
-		rows[0].Page, rows[0].Request = "/console/register/"+x.String(), ""
-		out = append(out, rows[0])
-	}
-	requests, err := c.Store.RequestNumbers(ctx, v.Tenant, x.Year, x.Key(), 1)
-	if err != nil {
-		return nil, err
-	}
-	if len(requests) > 0 && requests[0].N == x.N {
-		rows, err := c.requests(ctx, v, requests)
+		lines, err := c.lines(ctx, v, rows)
 		if err != nil {
 			return nil, err
 		}
-		rows[0].Number = ""
-		out = append(out, rows[0])
+		out = append(out, lines...)
 	}
 	return out, nil
 }
@@ -199,26 +226,24 @@ func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (
 func (c *RegisterPages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
 	out []line, next string, err error) {
 	if p.By == ofRequests {
-		all, next, err := read(p, from, most, func(year int, key string) ([]domain.Requested, error) {
-			return c.Store.RequestNumbers(ctx, v.Tenant, year, key, atOnce)
-		}, func(x *domain.Requested) (int, time.Time) { return x.N, x.TakenAt })
-		if err == nil {
-			out, err = c.requests(ctx, v, all)
-		}
-		return out, next, err
+		return c.requests().of(ctx, c, v, p, from, most)
 	}
-	all, next, err := read(p, from, most, func(year int, key string) ([]domain.Numbered, error) {
-		return c.Store.Numbers(ctx, v.Tenant, year, key, atOnce)
-	}, func(x *domain.Numbered) (int, time.Time) { return x.N, x.SettledAt })
-	if err == nil {
-		out, err = c.decisions(ctx, v, all)
+	return c.decisions().of(ctx, c, v, p, from, most)
+}
+
+func (r numbers[T]) of(ctx context.Context, c *RegisterPages, v *web.Viewer, p *period, from domain.Numbered,
+	most int) ([]line, string, error) {
+	all, next, err := r.read(ctx, v, p, from, most)
+	if err != nil {
+		return nil, "", err
 	}
+	out, err := r.lines(ctx, c, v, all)
 	return out, next, err
 }
 
 // read reads the numbers of a period from one down, the highest first: at most most of them, and which is next.
-func read[T any](p *period, from domain.Numbered, most int, list func(year int, key string) ([]T, error),
-	about func(x *T) (n int, at time.Time)) (out []T, next string, err error) {
+func (r numbers[T]) read(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
+	out []T, next string, err error) {
 	for year := p.last; year >= p.first; year-- {
 		key := ""
 		switch {
@@ -228,13 +253,13 @@ func read[T any](p *period, from domain.Numbered, most int, list func(year int, 
 			key = from.Key()
 		}
 		for {
-			all, err := list(year, key)
+			all, err := r.list(ctx, v.Tenant, year, key, atOnce)
 			if err != nil {
 				return nil, "", err
 			}
 			last := 1
 			for i := range all {
-				n, at := about(&all[i])
+				n, at := r.about(&all[i])
 				if last = n; at.Before(p.begin) || !at.Before(p.end) {
 					continue
 				}
@@ -252,40 +277,6 @@ func read[T any](p *period, from domain.Numbered, most int, list func(year int, 
 	return out, "", nil
 }
 
-func (c *RegisterPages) decisions(ctx context.Context, v *web.Viewer, all []domain.Numbered) ([]line, error) {
-	return each(all, func(some []domain.Numbered) ([]line, error) {
-		rows, err := c.Store.DecisionLines(ctx, v.Tenant, some)
-		if err != nil {
-			return nil, err
-		}
-		return c.lines(ctx, v, rows)
-	})
-}
-
-func (c *RegisterPages) requests(ctx context.Context, v *web.Viewer, all []domain.Requested) ([]line, error) {
-	return each(all, func(some []domain.Requested) ([]line, error) {
-		rows, err := c.Store.RequestLines(ctx, v.Tenant, some)
-		if err != nil {
-			return nil, err
-		}
-		return c.lines(ctx, v, rows)
-	})
-}
-
-// each makes lines of as many numbers at once as may be read.
-func each[T any](all []T, of func(some []T) ([]line, error)) (out []line, err error) {
-	for len(all) > 0 {
-		n := min(len(all), store.MostRegistered)
-		some, err := of(all[:n])
-		if err != nil {
-			return nil, err
-		}
-		out, all = append(out, some...), all[n:]
-	}
-	return out, nil
-}
-
-// file sends a register of a period as a CSV file.
 func (c *RegisterPages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	p, err := c.period(r.Context(), v, r.URL.Query())
 	if err != nil {

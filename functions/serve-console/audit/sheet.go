@@ -15,7 +15,6 @@ import (
 	"ringi/shared/store"
 )
 
-// sheetData is a decision as it is printed on A4.
 type sheetData struct {
 	line
 	Begun                   time.Time

@@ -61,7 +61,7 @@ func (c *Console) connections() *integrations.Pages {
 func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	return slices.Concat(
-		c.homeRoutes(),
+		[]web.Route{web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home)},
 		c.entrance().Routes(),
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
@@ -85,14 +85,6 @@ func (c *Console) open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/language/{locale}", c.SwitchLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", web.ServeAsset)
 	mux.HandleFunc("/", c.Open(func(http.ResponseWriter, *http.Request, *web.Viewer) error { return web.ErrNoPage }))
-}
-
-// homeRoutes redirect from the console's address to the first page.
-func (c *Console) homeRoutes() []web.Route {
-	return []web.Route{
-		web.ForMembers("GET /console", c.home),
-		web.ForMembers("GET /console/{$}", c.home),
-	}
 }
 
 // home shows what waits for the viewer, their own requests in numbers and, to administrators, the workspace's week.

@@ -54,15 +54,13 @@ type beginForm struct {
 
 type beginPage struct {
 	beginForm
-	Files       []describedFile
-	Usable      int
-	Warned      int // usable files with something that has no effect or is missing
-	NotSet      bool
-	More        bool
-	Wrong       map[string]string // by field; "": the whole form
-	Most        string            // largest allowed budget; empty: no limit
-	MostRounds  int
-	MostSeconds int
+	Files  []describedFile
+	Usable int
+	Warned int // usable files with something that has no effect or is missing
+	NotSet bool
+	More   bool
+	Wrong  map[string]string // by field; "": the whole form
+	Most   string            // largest allowed budget; empty: no limit
 }
 
 type describedFile struct {
@@ -74,11 +72,7 @@ type describedFile struct {
 // mostContestUSD bounds a contest's cost where no budget does.
 const mostContestUSD = 1_000_000
 
-func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	s, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	d := s.DraftContest
 	f := beginForm{
 		contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds), strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64),
@@ -100,7 +94,7 @@ func (c *Pages) showBeginForm(
 	} else if err != nil {
 		return err
 	}
-	p := beginPage{beginForm: f, Wrong: wrong, MostRounds: contest.MaxRounds, MostSeconds: contest.MaxTeamSeconds}
+	p := beginPage{beginForm: f, Wrong: wrong}
 	if err == nil && most < aggregate.USD(mostContestUSD) {
 		p.Most = most.String()
 	}
@@ -148,7 +142,7 @@ func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
 }
 
 // beginAlone begins the requested contest and redirects to its page.
-func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	f := beginForm{
 		Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
 		File:      r.PostFormValue("file"),
@@ -158,10 +152,6 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	if !contest.ValidID(f.Key) {
 		return explain.ErrMalformedForm
-	}
-	s, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
 	}
 	words := v.Texts("contest-begin")
 	asked, wrong := f.alone(v, s, words)

@@ -40,8 +40,8 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/contests", c.listContests),
 		web.ForAdministrators("GET /console/contests/board", c.showBoard),
-		web.ForAdministrators("GET /console/contests/new", c.openBeginForm),
-		web.ForAdministrators("POST /console/contests", c.beginAlone),
+		web.ForAdministrators("GET /console/contests/new", web.Of(c.Settings, c.openBeginForm)),
+		web.ForAdministrators("POST /console/contests", web.Of(c.Settings, c.beginAlone)),
 		web.ForMembers("GET /console/contests/{id}", c.showContest),
 		web.ForMembers("GET /console/contests/{id}/compare", c.compareDrafts),
 		web.ForMembers("POST /console/contests/{id}/cancel", c.cancelContest),
@@ -81,7 +81,6 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, d, "contest/list")
 }
 
-// contestsPath is the address of the history.
 const contestsPath = "/console/contests"
 
 // views are the history and the board.
@@ -136,7 +135,6 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 	}[key]
 }
 
-// boardPage is the leader board of all contests or of one team.
 type boardPage struct {
 	Views []web.View
 	Most  int // how many rounds the board shows
@@ -147,18 +145,15 @@ type boardPage struct {
 }
 
 type boardRow struct {
-	Rank                int
-	Team, TeamPath      string
-	Path                string // of the contest
-	Asked, Task         string // the contest's title, and the address of the request whose policy it drafts
-	Round               int
-	Score, Feedback     string
-	Best                bool
-	At                  time.Time
-	Input, Output       int64
-	Key                 string // names the round in an address
-	Begins              string // start of the submission
-	SubmissionIsShorter bool
+	Rank            int
+	Team, TeamPath  string
+	Path            string // of the contest
+	Asked, Task     string // the contest's title, and the address of the request whose policy it drafts
+	Round           int
+	Score, Feedback string
+	Best            bool
+	At              time.Time
+	Key             string // names the round in an address
 }
 
 type teamStats struct {
@@ -215,9 +210,7 @@ func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
 		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
 		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore),
 		Feedback: card.Prose(contest.InPoints(b.EvaluationFeedback, locale)), Best: b.IsBest, At: b.CreatedAt,
-		Input: b.UsageInfo.InputTokens, Output: b.UsageInfo.OutputTokens, Key: draftKey(b.TeamID, b.RoundNumber),
-		Begins:              card.Prose(b.SubmissionContent),
-		SubmissionIsShorter: b.SubmissionBytes > len(b.SubmissionContent),
+		Key: draftKey(b.TeamID, b.RoundNumber),
 	}
 }
 

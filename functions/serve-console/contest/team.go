@@ -25,7 +25,6 @@ type teamRow struct {
 	Unjudged                           string // that the judge gave no judgment of some rounds
 	Sent                               string // address of the list of prompts sent to models; empty for members
 	Rounds, Most                       int
-	Ends                               time.Time
 	Played                             []roundRow
 }
 
@@ -71,7 +70,7 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	k := w.Team
 	row := teamRow{
 		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
-		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Ends: k.DeadlineAt,
+		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds,
 		Badge: map[contest.TeamStatus]string{contest.TeamRunning: "badge-calm", contest.TeamEnded: "badge-good",
 			contest.TeamFailed: "badge-bad"}[k.Status],
 	}
@@ -138,7 +137,6 @@ func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	return strings.Join(shown, t.Say("and"))
 }
 
-// length formats a duration.
 func (t contestTexts) length(seconds float64) string {
 	return web.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
 }
@@ -234,12 +232,10 @@ func (c *Pages) workOf(r *http.Request, v *web.Viewer) (*contest.Work, error) {
 	return works[i], nil
 }
 
-// sentPath returns the address of a team's list of model calls.
 func sentPath(execution, team string) string {
 	return contestPath(execution) + "/sent/" + contest.TeamHash(team)
 }
 
-// listContestSent lists a team's model calls for administrators, newest first.
 func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	work, err := c.workOf(r, v)
 	if err != nil {
@@ -288,7 +284,6 @@ func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	return call
 }
 
-// showContestSent shows administrators the prompt of one call.
 func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	work, err := c.workOf(r, v)
 	if err != nil {

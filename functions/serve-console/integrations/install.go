@@ -37,7 +37,6 @@ func installedAddress(r *http.Request) string {
 	return web.Address(r) + "/console/slack/installed"
 }
 
-// beginInstall redirects the browser to Slack.
 func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Within(r); err != nil {
 		return err

@@ -51,7 +51,6 @@ func (c *Pages) Routes() []web.Route {
 // vendors need an OAuth app of the workspace's own; GitHub, Slack and MCP servers don't.
 var vendors = []string{"freee", "google"}
 
-// integration is one entry of the page.
 type integration struct {
 	Provider, Name, About, Address string
 	State, Badge                   string
@@ -84,12 +83,10 @@ func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations")
 }
 
-// returnAddress is the address that vendors redirect to.
 func returnAddress(r *http.Request) string {
 	return web.Address(r) + "/console/integrations/return"
 }
 
-// connections returns all integrations that the workspace has or may have.
 func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, error) {
 	rows, err := c.Store.Integrations(ctx, v.Tenant)
 	if err != nil {
@@ -141,6 +138,10 @@ func (c *Pages) fill(
 	ctx context.Context, v *web.Viewer, words integrationTexts, x *integration, rows []tenancy.Integration,
 ) {
 	i := slices.IndexFunc(rows, func(row tenancy.Integration) bool { return row.Provider == x.Provider })
+	own := false
+	if x.IsSlack && i < 0 {
+		own, _ = c.Own.Own(ctx, v.Tenant) // without an answer it isn't
+	}
 	switch {
 	case i >= 0:
 		row := rows[i]
@@ -153,7 +154,7 @@ func (c *Pages) fill(
 		if x.IsGitHub && x.Connected {
 			x.AppID, x.Installation = appOf(row)
 		}
-	case x.IsSlack && c.isOwn(ctx, v.Tenant):
+	case own:
 		x.Connected = true
 		x.State, x.Badge = words.state(tenancy.Connected)
 		x.Reason = words.Say("deployments")
@@ -172,11 +173,6 @@ func (c *Pages) elsewhere(ctx context.Context, words integrationTexts, row tenan
 		return words.In("reasons", tenancy.CredentialElsewhere)
 	}
 	return ""
-}
-
-func (c *Pages) isOwn(ctx context.Context, tenant string) bool {
-	own, err := c.Own.Own(ctx, tenant)
-	return err == nil && own
 }
 
 // integrationOf returns the integration that a form names, or aggregate.ErrNotFound if the workspace can't have it.
@@ -199,7 +195,6 @@ const (
 	maxServerToken  = 16 << 10
 )
 
-// saveClient saves the pasted OAuth client of the workspace at a vendor.
 func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
 	if err != nil {
@@ -264,7 +259,6 @@ func (c *Pages) connectFailed(w http.ResponseWriter, r *http.Request, v *web.Vie
 
 type integrationTexts struct{ web.Texts }
 
-// of returns an integration without stored state.
 func (t integrationTexts) of(provider, address string) integration {
 	x := integration{
 		Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
@@ -278,7 +272,6 @@ func (t integrationTexts) of(provider, address string) integration {
 	return x
 }
 
-// state returns a status in words and its badge.
 func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string) {
 	badges := map[tenancy.IntegrationStatus]string{
 		tenancy.Connected: "badge badge-good", tenancy.Broken: "badge badge-bad", tenancy.Disconnected: "badge",
@@ -286,7 +279,6 @@ func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string
 	return t.In("states", s), badges[s]
 }
 
-// stops lists what stops working without an integration.
 func (t integrationTexts) stops(provider string) []string {
 	if isServer(provider) {
 		return t.List("stops", "mcp")
@@ -294,7 +286,6 @@ func (t integrationTexts) stops(provider string) []string {
 	return t.List("stops", provider)
 }
 
-// saveApp connects GitHub with the pasted key of a GitHub App.
 func (c *Pages) saveApp(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	typed := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	err := c.Connect.Vault.ConnectApp(r.Context(), v.Tenant, typed("app_id"), typed("installation_id"),

@@ -38,16 +38,12 @@ func (c *SignInPages) Open(mux *http.ServeMux) {
 }
 
 func (c *SignInPages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))}
-	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: data}, "home/signin")
+	begin := "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))
+	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: begin}, "home/signin")
 }
 
-type signInData struct{ Begin string }
-
-// redirect is the address that Slack redirects to.
 func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
 
-// beginSignIn redirects the browser to Slack.
 func (c *SignInPages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Within(r); err != nil {
 		return err
@@ -70,7 +66,6 @@ func (c *SignInPages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web
 	return nil
 }
 
-// endSignIn finishes a sign-in when Slack redirects the browser back.
 func (c *SignInPages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	ctx, q := r.Context(), r.URL.Query()
 	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())

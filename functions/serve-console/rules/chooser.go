@@ -22,7 +22,6 @@ func coded(value, text, note string) web.Box {
 	return b
 }
 
-// peopleChooser chooses people of the workspace.
 func (a *asked) peopleChooser(name string, ids []string, sent url.Values) web.Chooser {
 	return web.Choosing{Members: a.members, Box: a.personBox}.Choose(name, ids, sent.Get("find."+name))
 }
@@ -74,7 +73,6 @@ func (a *asked) channelChooser(ids []string, query string) web.Chooser {
 	return c
 }
 
-// sortedChannels returns the present ids of the viewer's channels by their names.
 func (a *asked) sortedChannels() (ids []string) {
 	for id := range a.channels {
 		if a.moved[id] == "" {

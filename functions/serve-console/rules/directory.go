@@ -149,7 +149,6 @@ func readersOf(x *rules.Rules) (ids []string) {
 	return ids
 }
 
-// organised reads which organisation stands.
 func (a *asked) organised() error {
 	a.day = a.Today()
 	is, err := a.Organisations.Current(a.r.Context(), a.v.Tenant)

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/rules"
 )
 
-// edited is what a rule's form is about.
 type edited struct {
 	At   string     // number of the rule from 0, "new", or "reads" or "writes" of the last rule
 	Rule rules.Rule // of the last rule only its outcome
@@ -58,7 +57,6 @@ func (a *asked) put(e edited) (*rules.Rules, string) {
 	return &x, fmt.Sprintf("rules[%d].", i)
 }
 
-// edit answers the buttons of a rule's form.
 func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, err := c.begun(w, r, v)
 	if err != nil {
@@ -120,7 +118,6 @@ func fieldsOf(rule string) string {
 	return "rules[" + rule + "]."
 }
 
-// ruleData is the form of a rule.
 type ruleData struct {
 	Draft, Was, At string
 	Rev            int
@@ -233,7 +230,6 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	return a.Show(a.w, a.r, a.v, doc, "rules-rule")
 }
 
-// conditions fills in the inputs of the conditions.
 func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	var departments []string
 	if c.Requester != nil {
@@ -255,28 +251,25 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	if c.Destinations != nil {
 		to, d.Destinations = string(c.Destinations.Go), strings.Join(c.Destinations.List, "\n")
 	}
-	kindsText := func(v string) string { return a.In("kind_choices", v) }
-	d.Kinds = options(kindsText, kindsValue(c.Kinds), steps, actions, both)
+	d.Kinds = a.options("kind_choices", kindsValue(c.Kinds), steps, actions, both)
 	if len(c.Kinds) == 0 {
-		d.Kinds = options(kindsText, "", "", steps, actions, both)
+		d.Kinds = a.options("kind_choices", "", "", steps, actions, both)
 	}
-	useText := func(v string) string { return a.In("use_options", v) }
-	toText := func(v string) string { return a.In("to_options", v) }
-	d.Use = options(useText, use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
-	d.To = options(toText, to, "", string(rules.GoWithin), string(rules.GoOutside))
+	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
+	d.To = a.options("to_options", to, "", string(rules.GoWithin), string(rules.GoOutside))
 	d.Tools = a.toolBoxes(listed)
 	if d.Currency = yen; c.Amount != nil {
 		d.AtLeast, d.Below, d.Currency = string(c.Amount.AtLeast), string(c.Amount.Below), c.Amount.Currency
 	}
 }
 
-// options returns a select's options; a value that the form doesn't offer stays chosen.
-func options(says func(value string) string, is string, values ...string) (all []web.Choice) {
+// options returns a select's options, named by a table; a value that the form doesn't offer stays chosen.
+func (a *asked) options(table, is string, values ...string) (all []web.Choice) {
 	if !slices.Contains(values, is) {
 		values = append(values, is)
 	}
 	for _, value := range values {
-		all = append(all, web.Choice{Value: value, Text: cmp.Or(says(value), value), Chosen: value == is})
+		all = append(all, web.Choice{Value: value, Text: cmp.Or(a.In(table, value), value), Chosen: value == is})
 	}
 	return all
 }
@@ -305,7 +298,6 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 	d.Readers = a.peopleChooser("readers", readers, sent)
 }
 
-// stageForm fills in the inputs of a stage.
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Field: fmt.Sprintf("route.stages[%d]", i), Mark: number(i), Name: s.Name,
 		Need: wholeShown(s.Need), First: i == 0, Others: s.Others}
@@ -321,7 +313,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	} else if ofOrganisation {
 		x.Kept = a.stage(s)
 	}
-	x.Kinds = options(func(v string) string { return a.In("kind_options", v) }, string(s.Who.Kind), kinds...)
+	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
 	x.Position = a.positionChooser(x.At+"position", positionValue(s.Who.Department, s.Who.Position),
@@ -351,7 +343,7 @@ func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
 			of = append(of, string(t))
 		}
 		all = append(all, emptyData{cause.name, a.In("stage_empty", cause.name),
-			options(func(v string) string { return a.In("empty_options", v) }, string(cause.is), of...)})
+			a.options("empty_options", string(cause.is), of...)})
 	}
 	return all
 }
@@ -359,7 +351,6 @@ func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
 // newEmpty is what a new stage says.
 var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}
 
-// levelOptions are the levels of managers above the requester.
 func (a *asked) levelOptions(is int) (all []web.Choice) {
 	for level := range rules.MaxLevel {
 		all = append(all, web.Choice{Value: strconv.Itoa(level + 1), Text: a.manager(level + 1),

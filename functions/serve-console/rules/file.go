@@ -19,7 +19,6 @@ import (
 // file leaves out the revision, which says nothing in another workspace.
 var file = web.YAMLForm{Own: func(name string) bool { return name == "rev" }}
 
-// kept is a revision in the list of those that were saved.
 type kept struct {
 	Rev   int
 	At    time.Time
@@ -28,7 +27,6 @@ type kept struct {
 	Ended bool
 }
 
-// mostKept is how many revisions the page lists.
 const mostKept = 10
 
 func (a *asked) history() (out []kept, err error) {
@@ -87,7 +85,6 @@ func (a *asked) named(id string) string {
 	return web.ChannelName(a.channels, id)
 }
 
-// importData has a file's faults.
 type importData struct {
 	Text string
 	web.Faults
@@ -116,7 +113,8 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	var all []web.Fault
 	for _, f := range faults {
-		all = append(all, a.fault(f.Line, a.fieldIn(f.Field), a.In("faults", f.Rule, "max", web.MaxBytes>>10)))
+		all = append(all, a.fault(f.Line, legible.OneLine(legible.First(f.Field, 200)),
+			a.In("faults", f.Rule, "max", web.MaxBytes>>10)))
 	}
 	if len(faults) == 0 {
 		for _, p := range x.Problems(knownOf(a.tools, false)) {
@@ -141,9 +139,6 @@ func (a *asked) fault(line int, label, text string) web.Fault {
 	}
 	return f
 }
-
-// fieldIn names a field of a file as it stands there: whoever writes files knows the names.
-func (a *asked) fieldIn(field string) string { return legible.OneLine(legible.First(field, 200)) }
 
 // draft is rules that somebody writes. It travels in the page's form: nothing is kept until all of it is saved.
 type draft struct {
@@ -174,7 +169,6 @@ func unpacked[T any](field, text string) (v T, err error) {
 	return v, nil
 }
 
-// draftOf returns the form's draft.
 func draftOf(text string) (draft, error) {
 	d, err := unpacked[draft]("draft", text)
 	if err == nil && d.Rules != nil && len(d.Rules.Rules) > 2*rules.MaxRules {

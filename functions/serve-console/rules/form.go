@@ -42,7 +42,10 @@ func typed(form url.Values, was rules.Rule) rules.Rule {
 func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 	is := was
 	if form.Has("kinds") {
-		is.Kinds = kindsOf(form.Get("kinds"))
+		is.Kinds = nil
+		for name := range strings.FieldsSeq(form.Get("kinds")) {
+			is.Kinds = append(is.Kinds, rules.Kind(name))
+		}
 	}
 	is.Places, is.Tools, is.Destinations, is.Amount = nil, nil, nil, nil
 	places := rules.Places{Channels: web.Ticked(form["channels"]), Direct: typedDirect(form, was.Places)}
@@ -91,13 +94,6 @@ func kindsValue(kinds []rules.Kind) string {
 		names = slices.Insert(names, 0, string(k)) // steps first
 	}
 	return strings.Join(names, " ")
-}
-
-func kindsOf(value string) (kinds []rules.Kind) {
-	for _, name := range strings.Fields(value) {
-		kinds = append(kinds, rules.Kind(name))
-	}
-	return kinds
 }
 
 // typedRequester reads the departments, if the form has them. User groups stay unless the condition is removed.
@@ -247,7 +243,6 @@ func arranged[T any](list []T, act string, i int) []T {
 	return list
 }
 
-// knownTool is a tool that a tenant's requests may call.
 type knownTool struct {
 	rules.Known
 	Title   string

@@ -56,7 +56,6 @@ func (c *OrganisationPages) standing(ctx context.Context, v *web.Viewer) (is sto
 	return is, false, err
 }
 
-// fact is a line of what stands, or of a file.
 type fact struct{ Label, Text string }
 
 // peopleList is what people should look at, of which the page shows the first.
@@ -88,7 +87,6 @@ func filledLists(all ...peopleList) (out []peopleList) {
 	return out
 }
 
-// pageData is what stands.
 type pageData struct {
 	Stands, Unread bool
 	Filter         web.Filter
@@ -179,7 +177,6 @@ func textOf(r *http.Request) (text []byte, encoding string, err error) {
 	return text, charset.UTF8, nil
 }
 
-// download sends what stands.
 func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	is, err := c.Organisations.Current(r.Context(), v.Tenant)
 	if err != nil {
@@ -198,16 +195,12 @@ func (c *OrganisationPages) template(w http.ResponseWriter, _ *http.Request, v *
 	return web.Attach(w, web.KindCSV, "organisation-template.csv", web.CSVOf(rows, auditlog.Cell))
 }
 
-// texts are the texts of these pages in the viewer's language.
 type texts struct{ web.Texts }
 
-// people says how many people something concerns.
 func (t texts) people(n int) string { return t.Say("people", "n", web.Count(int64(n))) }
 
-// kind names how somebody is employed.
 func (t texts) kind(k organisation.Kind) string { return t.In("kinds", k) }
 
-// facts count what a chart has.
 func (t texts) facts(c *organisation.Chart) []fact {
 	n := map[organisation.Kind]int{}
 	for _, p := range c.People() {
@@ -226,7 +219,6 @@ func (t texts) facts(c *organisation.Chart) []fact {
 	return []fact{{t.Say("works_here"), all}, {t.Say("departments"), web.Count(int64(len(c.Departments())))}}
 }
 
-// person names a person.
 func (t texts) person(p organisation.Person) string { return called(p.Name, p.Number) }
 
 func called(name, id string) string {
@@ -241,16 +233,13 @@ func (t texts) numbered(o *organisation.Organisation, day organisation.Date, num
 	return called(o.Name(number, day), number)
 }
 
-// of names the person of a number in a chart.
 func (t texts) of(c *organisation.Chart, number string) string {
 	p, _ := c.Person(number)
 	return called(p.Name, number)
 }
 
-// department names a department.
 func (t texts) department(d organisation.Department) string { return called(d.Name, d.Code) }
 
-// departmentOf names the department of a code in a chart.
 func (t texts) departmentOf(c *organisation.Chart, code string) string {
 	if path := c.Path(code); len(path) > 0 {
 		return t.department(path[0])
@@ -258,7 +247,6 @@ func (t texts) departmentOf(c *organisation.Chart, code string) string {
 	return code
 }
 
-// accountOf names an account.
 func (t texts) accountOf(names map[string]string) func(id string) string {
 	return func(id string) string { return called(names[id], id) }
 }
@@ -310,7 +298,6 @@ func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peo
 	return filledLists(all...)
 }
 
-// gapOf says what is missing on a chart's day.
 func (t texts) gapOf(c *organisation.Chart) func(organisation.Gap) string {
 	return func(g organisation.Gap) string {
 		var all []string
@@ -330,7 +317,6 @@ func (t texts) column(c organisation.Column) string {
 	return c.Header(t.Locale())
 }
 
-// fileProblem is what is wrong with a cell.
 type fileProblem struct{ Row, Column, Value, Text string }
 
 // problem says what is wrong, where, and what another row has to do with it.

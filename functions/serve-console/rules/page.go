@@ -97,7 +97,6 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 	return a, a.organised()
 }
 
-// open shows the rules that are saved.
 func (c *Pages) open(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, err := c.ask(w, r, v)
 	if err != nil {
@@ -109,7 +108,6 @@ func (c *Pages) open(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return a.list(listState{})
 }
 
-// saved returns the rules that are saved, as a draft.
 func (a *asked) saved() (draft, error) {
 	x, rev, err := a.Store.Rules(a.r.Context(), a.v.Tenant)
 	if x != nil {
@@ -153,7 +151,7 @@ func (c *Pages) act(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 		return a.save()
 	case "end":
 		a.draft.Rules = nil
-		return a.review(reviewState{})
+		return a.review(false)
 	}
 	if a.draft.Rules == nil {
 		return a.list(listState{})
@@ -170,7 +168,7 @@ func (c *Pages) act(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 			return a.form(e, nil, nil)
 		}
 	case "check":
-		return a.review(reviewState{})
+		return a.review(false)
 	case "try":
 		return a.list(listState{try: true})
 	}
@@ -226,7 +224,6 @@ type conflict struct {
 	Changes []change
 }
 
-// listData is the list of rules.
 type listData struct {
 	Draft     string
 	Rev       int
@@ -246,7 +243,6 @@ type listData struct {
 	Actions   bool // agents' actions are asked about by the rules
 }
 
-// ruleRow is a rule in the list.
 type ruleRow struct {
 	I, N        int
 	At          string
@@ -260,7 +256,6 @@ type floorData struct {
 	Wrong                       []problem
 }
 
-// list shows the draft.
 func (a *asked) list(state listState) error {
 	saved, err := a.saved()
 	if err != nil {
@@ -286,27 +281,22 @@ func (a *asked) list(state listState) error {
 
 // rows fills in the rules, the last one and the floor.
 func (a *asked) rows(d *listData, x *rules.Rules) {
+	wrong := func(rule string) (all []problem) {
+		for _, p := range d.Problems {
+			if p.Label = a.label(p.Field); p.Rule == rule {
+				all = append(all, p)
+			}
+		}
+		return all
+	}
 	for i := range x.Rules {
-		row := ruleRow{I: i, N: i + 1, Name: x.Rules[i].Name, Says: a.rule(&x.Rules[i]), First: i == 0,
-			Last: i == len(x.Rules)-1}
-		for _, p := range d.Problems {
-			if p.Label = a.label(p.Field); p.Rule == strconv.Itoa(i) {
-				row.Wrong = append(row.Wrong, p)
-			}
-		}
-		d.Rules = append(d.Rules, row)
+		d.Rules = append(d.Rules, ruleRow{I: i, N: i + 1, Name: x.Rules[i].Name, Says: a.rule(&x.Rules[i]),
+			Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1})
 	}
-	for at, o := range map[string]*rules.Outcome{reads: &x.Last.Reads, writes: &x.Last.Writes} {
-		row := ruleRow{At: at, Name: a.In("last", at), Says: a.lastOutcome(at, o)}
-		for _, p := range d.Problems {
-			if p.Label = a.label(p.Field); p.Rule == at {
-				row.Wrong = append(row.Wrong, p)
-			}
-		}
-		if d.Last = append(d.Last, row); at == reads && len(d.Last) == 2 {
-			d.Last[0], d.Last[1] = d.Last[1], d.Last[0]
-		}
+	last := func(at string, o *rules.Outcome) ruleRow {
+		return ruleRow{At: at, Name: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at)}
 	}
+	d.Last = []ruleRow{last(reads, &x.Last.Reads), last(writes, &x.Last.Writes)}
 	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen}
 	if x.Floor.Stamps <= 0 {
 		d.Floor.Stamps = a.r.PostForm.Get("floor.stamps")

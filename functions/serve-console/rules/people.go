@@ -20,10 +20,8 @@ type peopleData struct {
 	Person    *personData
 }
 
-// found is somebody whom a search found.
 type found struct{ Number, Text string }
 
-// personData is where somebody stands on a day.
 type personData struct {
 	Name, Standing string
 	Here           bool
@@ -80,11 +78,10 @@ func (c *OrganisationPages) people(w http.ResponseWriter, r *http.Request, v *we
 	return c.Show(w, r, v, d, "organisation/people")
 }
 
-// resolve is the search for somebody on a day.
 func (t texts) resolve(query, day string) web.Filter {
 	return web.Filter{Path: "/console/organisation/people", Search: true, Bare: true, Submit: t.Say("look_up"),
 		Fields: []web.Field{
-			{Name: "q", Label: t.Say("person_label"), Value: query, Example: t.Say("person_hint")},
+			{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("person_hint")},
 			web.Day("on", t.Say("day_label"), day),
 		}}
 }

@@ -16,11 +16,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// reviewState is what an answer with the look before saving says besides.
-type reviewState struct {
-	edited bool // the draft isn't the one that was looked at
-}
-
 // reviewData is the look at a draft before it is saved.
 type reviewData struct {
 	Draft, Seen string
@@ -47,8 +42,8 @@ type wayRow struct {
 }
 
 // review shows what saving the draft would change, what should be known about it, and the weakest way to each tool that
-// writes. What can't be saved goes back to the list.
-func (a *asked) review(state reviewState) error {
+// writes. What can't be saved goes back to the list. edited: the draft isn't the one that was looked at.
+func (a *asked) review(edited bool) error {
 	now, err := a.saved()
 	if err != nil {
 		return err
@@ -58,7 +53,7 @@ func (a *asked) review(state reviewState) error {
 		return a.conflicting(now)
 	}
 	d := reviewData{Draft: packed(a.draft), Seen: seen(a.draft), Rev: now.Rev, Ends: x == nil, First: now.Rules == nil,
-		Edited: state.edited, Changes: a.changes(now.Rules, x)}
+		Edited: edited, Changes: a.changes(now.Rules, x)}
 	if x != nil {
 		if wrong := a.problems(x, x.Problems(knownOf(a.tools, false))); len(wrong) > 0 {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
@@ -78,7 +73,7 @@ func (a *asked) review(state reviewState) error {
 			return err
 		}
 	}
-	doc := web.Document{Title: a.Say("check_title"), Here: "rules", Data: d}
+	doc := web.Document{Title: a.Say("check"), Here: "rules", Data: d}
 	if d.Silent {
 		doc.Status = http.StatusServiceUnavailable
 	}
@@ -104,15 +99,14 @@ func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 	return all, err
 }
 
-// save saves the draft that was looked at.
 func (a *asked) save() error {
 	if a.r.PostForm.Get("seen") != seen(a.draft) {
-		return a.review(reviewState{edited: true})
+		return a.review(true)
 	}
 	if a.draft.Rules != nil {
 		_, err := a.found(a.draft.Rules)
 		if errors.Is(err, explain.ErrUnverified) {
-			return a.review(reviewState{})
+			return a.review(false)
 		}
 		if err != nil {
 			return err
@@ -129,9 +123,9 @@ func (a *asked) save() error {
 		if now.Rev != a.draft.Rev {
 			return a.conflicting(now)
 		}
-		return a.review(reviewState{}) // the settings moved, not the rules
+		return a.review(false) // the settings moved, not the rules
 	case errors.As(err, new(aggregate.ErrField)):
-		return a.review(reviewState{})
+		return a.review(false)
 	case err != nil:
 		return err
 	}

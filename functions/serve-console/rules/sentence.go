@@ -58,7 +58,6 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 	return text
 }
 
-// rule says a whole rule.
 func (s speaker) rule(r *rules.Rule) string {
 	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
 		"route", s.outcome(&r.Outcome))
@@ -87,12 +86,10 @@ func (s speaker) department(code string) string {
 	return legible.OneLine(cmp.Or(s.departments[code], code))
 }
 
-// position says a position of a department.
 func (s speaker) position(department, position string) string {
 	return s.Say("who_position", "department", s.department(department), "position", legible.OneLine(position))
 }
 
-// manager says who stands above the requester.
 func (s speaker) manager(level int) string {
 	if level == 1 {
 		return s.Say("who_manager")
@@ -100,7 +97,6 @@ func (s speaker) manager(level int) string {
 	return s.Say("who_above", "n", level)
 }
 
-// group says a user group, and how many people are in it if that is known.
 func (s speaker) group(id string) string {
 	if n := s.counts[id]; n > 0 {
 		return s.Say("who_group_of", "name", s.person(id), "n", n)
@@ -158,7 +154,6 @@ func (s speaker) amount(b *rules.Between) string {
 	return s.Say("at_least", "least", least)
 }
 
-// outcome says the route or the refusal.
 func (s speaker) outcome(o *rules.Outcome) string {
 	if o.Route == nil {
 		if o.Refuse == "" {
@@ -207,7 +202,6 @@ func number(i int) string {
 	return fmt.Sprintf("(%d)", i+1)
 }
 
-// stage says whom a stage asks, and how many of them.
 func (s speaker) stage(x *rules.Stage) string {
 	name := legible.OneLine(x.Name)
 	text := ""

@@ -30,7 +30,6 @@ type StandInPages struct {
 	Messages DirectMessages
 }
 
-// address is where the page is.
 const address = "/console/stand-ins"
 
 // Routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
@@ -38,7 +37,6 @@ func (c *StandInPages) Routes() []web.Route {
 	return []web.Route{web.ForMembers("GET "+address, c.page), web.ForMembers("POST "+address, c.save)}
 }
 
-// shown is what the page shows.
 type shown struct {
 	Parts    []part // of the sentence that is the form
 	About    string
@@ -58,7 +56,6 @@ type shown struct {
 // part is a text of the sentence, or the name of a field in it.
 type part struct{ Text, Field string }
 
-// row is a delegation that is not over.
 type row struct {
 	Key, Hand, Principal, From, Until, SetBy string
 	Now, Ends                                bool // it counts now; the viewer may end it
@@ -66,7 +63,6 @@ type row struct {
 	Void bool
 }
 
-// typedStandIn is what a form has.
 type typedStandIn struct{ hand, principal, from, until string }
 
 func typedIn(form url.Values) typedStandIn {

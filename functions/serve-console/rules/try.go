@@ -62,7 +62,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	kind := rules.KindSteps
 	if a.draft.Rules.Actions() {
 		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
-		d.Kinds = options(func(v string) string { return a.In("way_kinds", v) }, string(kind), steps, actions)
+		d.Kinds = a.options("way_kinds", string(kind), steps, actions)
 	}
 	d.Places = a.placesToTry(f.Get("try.place"))
 	if !answer || of.Tool.Name == "" {
@@ -214,7 +214,7 @@ const tryDirect = "direct"
 // placesToTry are direct messages, the channels that rules name and those of the viewer; none of them is any other
 // channel.
 func (a *asked) placesToTry(is string) (all []web.Choice) {
-	all = append(all, web.Choice{Value: "", Text: a.Say("try_elsewhere"), Chosen: is == ""},
+	all = append(all, web.Choice{Value: "", Text: a.Say("elsewhere"), Chosen: is == ""},
 		web.Choice{Value: tryDirect, Text: a.Say("place_direct"), Chosen: is == tryDirect})
 	offered := map[string]bool{"": true}
 	var ids []string
@@ -303,7 +303,6 @@ func (a *asked) places(way rules.Way, kind rules.Kind, several bool) string {
 	return strings.Join(places, a.Say("middot"))
 }
 
-// ruleNamed names a rule by its id.
 func (a *asked) ruleNamed(x *rules.Rules, id string) string {
 	i := slices.IndexFunc(x.Rules, func(r rules.Rule) bool { return r.ID == id })
 	if i < 0 {

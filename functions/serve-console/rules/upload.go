@@ -113,7 +113,6 @@ func (l listing) mailless() bool {
 	return len(l.accounts) > 0
 }
 
-// names returns the names of accounts, by id.
 func (l listing) names() map[string]string {
 	all := make(map[string]string, len(l.accounts))
 	for _, u := range l.accounts {
@@ -239,7 +238,7 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 	o *organisation.Organisation, m *organisation.Matching) {
 	d.Incomplete, d.Mailless = l.more, l.mailless()
 	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
-		fact{t.Say("accounts_of_nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
+		fact{t.Say("nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
 	named := t.accountOf(l.names())
 	personOf := func(number string) string { return t.numbered(o, today, number) }
 	var others []organisation.AccountDifference

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -25,8 +24,9 @@ type markable struct {
 
 // markable returns a tool whose amount and destinations can be marked. It returns ErrNoPage if the tool only reads or
 // is none that is allowed.
-func (c *ToolPages) markable(ctx context.Context, v *web.Viewer, name string) (m markable, err error) {
-	if m.row, _, err = c.Store.ToolPermission(ctx, v.Tenant, name); err != nil {
+func (c *ToolPages) markable(r *http.Request, v *web.Viewer) (m markable, err error) {
+	name := r.PathValue("name")
+	if m.row, _, err = c.Store.ToolPermission(r.Context(), v.Tenant, name); err != nil {
 		return m, err
 	}
 	if server, _, foreign := tenancy.ServerTool(name); foreign {
@@ -96,20 +96,12 @@ func (t typedMark) mark(version string) *rules.Mark {
 	return m
 }
 
-func (c *ToolPages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	m, err := c.markable(r.Context(), v, r.PathValue("name"))
-	if err != nil {
-		return err
-	}
+func (c *ToolPages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	return c.showMark(w, r, v, m, typedOf(m.row.Marked(m.version), m.schema), nil, false)
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
-func (c *ToolPages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	m, err := c.markable(r.Context(), v, r.PathValue("name"))
-	if err != nil {
-		return err
-	}
+func (c *ToolPages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	typed := typedIn(r)
 	mark := typed.mark(m.version)
 	var wrong []aggregate.ErrField
@@ -124,7 +116,7 @@ func (c *ToolPages) saveMark(w http.ResponseWriter, r *http.Request, v *web.View
 	}
 	p := m.row
 	p.Mark = mark
-	_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
+	_, err := c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
 		return c.showMark(w, r, v, m, typed, nil, true)

@@ -19,7 +19,6 @@ import (
 
 type markTexts struct{ web.Texts }
 
-// markData is the form of a tool's mark.
 type markData struct {
 	Name, Title, Back string
 	Rev               int

@@ -35,46 +35,35 @@ type Channels interface {
 // Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/settings", c.settings),
-		web.ForAdministrators("POST /console/settings", c.saveSettings),
-		web.ForAdministrators("GET /console/settings.yaml", c.exportSettings),
-		web.ForAdministrators("POST /console/settings/import", c.importSettings),
-		web.ForAdministrators("GET /console/welcome", c.welcome),
-		web.ForAdministrators("POST /console/welcome", c.chooseSelfApproval),
-		web.ForAdministrators("GET /console/settings/admins", c.admins),
-		web.ForAdministrators("POST /console/settings/admins", c.saveAdmins),
+		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.settings)),
+		web.ForAdministrators("POST /console/settings", web.Of(c.Settings, c.saveSettings)),
+		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
+		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
+		web.ForAdministrators("GET /console/welcome", web.Of(c.Settings, c.welcome)),
+		web.ForAdministrators("POST /console/welcome", web.Of(c.Settings, c.chooseSelfApproval)),
+		web.ForAdministrators("GET /console/settings/admins", web.Of(c.owner, c.admins)),
+		web.ForAdministrators("POST /console/settings/admins", web.Of(c.owner, c.saveAdmins)),
 	}
 }
 
-// settingsPage holds the values of the page's inputs and their problems.
 type settingsPage struct {
 	now      tenancy.Settings
 	form     url.Values
 	problems []tenancy.Problem
 	conflict bool
-	silent   bool     // Slack could not be asked who the new approvers are
-	noGitHub bool     // GitHub could not be asked for the new sources
-	noFiles  bool     // the files of contests could not be checked
-	both     []string // settings that the viewer and somebody else changed
-	members  *people.Members
-	contest  *contestNote
+	unasked
+	both    []string // settings that the viewer and somebody else changed
+	members *people.Members
+	contest *contestNote
 }
 
-func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	now, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) error {
 	return c.showSettings(w, r, v, settingsPage{now: now, form: formOf(now), contest: c.contestNote(r.Context(), v, now)})
 }
 
 // saveSettings saves the typed values. It shows them again if they have problems, if somebody else saved changes
 // meanwhile, or if the form was a search.
-func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	now, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) (err error) {
 	p := settingsPage{now: now, form: r.PostForm}
 	if searches(r.PostForm) {
 		return c.showSettings(w, r, v, p)
@@ -91,34 +80,47 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 		p.problems, err = c.listable(r.Context(), v, now, &x)
 	}
 	if err == nil && len(p.problems) == 0 {
-		x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
-		_, err = c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now())
+		err = c.keep(r, v, now, x)
 		if wrong, ok := tenancy.ProblemOf(err); ok {
 			p.problems, err = []tenancy.Problem{wrong}, nil
 		}
 	}
-	switch {
-	case errors.Is(err, explain.ErrUnverified):
-		slog.WarnContext(r.Context(), "settings are not saved", "err", err)
-		p.silent = true
-		return c.showSettings(w, r, v, p)
-	case errors.Is(err, errNoGitHub):
-		p.noGitHub = true
-		return c.showSettings(w, r, v, p)
-	case errors.Is(err, errNoFiles):
-		p.noFiles = true
-		return c.showSettings(w, r, v, p)
+	var silent bool
+	switch p.unasked, silent = unaskedOf(r.Context(), err); {
 	case errors.Is(err, aggregate.ErrConflict):
 		if p.now, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
 			return err
 		}
 		return c.showConflict(w, r, v, p)
-	case err != nil:
+	case err != nil && !silent:
 		return err
-	case len(p.problems) > 0:
+	case silent || len(p.problems) > 0:
 		return c.showSettings(w, r, v, p)
 	}
 	return c.Done(w, r, "/console/settings", "saved")
+}
+
+// unasked is what couldn't be asked for what it would have to say before settings are saved.
+type unasked struct {
+	Silent   bool // Slack: who the approvers are
+	NoGitHub bool // GitHub: for the sources
+	NoFiles  bool // the files of contests
+}
+
+// unaskedOf returns what an error means that could not be asked, and whether it does.
+func unaskedOf(ctx context.Context, err error) (is unasked, so bool) {
+	is = unasked{errors.Is(err, explain.ErrUnverified), errors.Is(err, errNoGitHub), errors.Is(err, errNoFiles)}
+	if is.Silent {
+		slog.WarnContext(ctx, "settings are not saved", "err", err)
+	}
+	return is, is != unasked{}
+}
+
+// keep saves settings over those that stand.
+func (c *Pages) keep(r *http.Request, v *web.Viewer, now, x tenancy.Settings) error {
+	x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
+	_, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now())
+	return err
 }
 
 // searches reports whether the form searches for somebody. Pressing Enter in the search field does that too.
@@ -146,11 +148,22 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 	added := func(ids, before []string) []string {
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(before, id) })
 	}
-	users, groups := added(x.Approvers.Users, was.Approvers.Users), added(x.Approvers.Usergroups, was.Approvers.Usergroups)
-	users = append(users, added(x.DirectApprovers.Users, was.DirectApprovers.Users)...)
-	if x.DirectApprovers.Channel != was.DirectApprovers.Channel {
-		if all, err := c.unjoined(ctx, x); err != nil || all != nil {
-			return all, err
+	users := append(added(x.Approvers.Users, was.Approvers.Users),
+		added(x.DirectApprovers.Users, was.DirectApprovers.Users)...)
+	groups := added(x.Approvers.Usergroups, was.Approvers.Usergroups)
+	return c.unfit(ctx, v, x, x.DirectApprovers.Channel != was.DirectApprovers.Channel, users, groups)
+}
+
+// unfit returns the problems of these approvers among those of settings and, if it is asked about, of the channel for
+// direct messages: one in which Ringi can't post.
+func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, channel bool, users, groups []string) (
+	all []tenancy.Problem, err error) {
+	if to := x.DirectApprovers.Channel; channel && to != "" {
+		switch reaches, err := c.Channels.Reaches(ctx, to, ""); {
+		case !reaches:
+			return []tenancy.Problem{{Field: "direct_approvers.channel", Rule: tenancy.RuleUnjoined}}, nil
+		case err != nil:
+			return nil, fmt.Errorf("%w: ask about channel %s: %w", explain.ErrUnverified, to, err)
 		}
 	}
 	if len(users)+len(groups) == 0 {
@@ -164,26 +177,6 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 	if err != nil {
 		return nil, err
 	}
-	return approverProblems(x, refused), nil
-}
-
-// unjoined returns the problem of a channel for direct messages in which Ringi can't post.
-func (c *Pages) unjoined(ctx context.Context, x tenancy.Settings) ([]tenancy.Problem, error) {
-	channel := x.DirectApprovers.Channel
-	if channel == "" {
-		return nil, nil
-	}
-	switch reaches, err := c.Channels.Reaches(ctx, channel, ""); {
-	case !reaches:
-		return []tenancy.Problem{{Field: "direct_approvers.channel", Rule: tenancy.RuleUnjoined}}, nil
-	case err != nil:
-		return nil, fmt.Errorf("%w: ask about channel %s: %w", explain.ErrUnverified, channel, err)
-	}
-	return nil, nil
-}
-
-// approverProblems returns a problem for each refused approver; refused has the broken rule by id.
-func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all []tenancy.Problem) {
 	for _, list := range []struct {
 		field string
 		ids   []string
@@ -195,7 +188,7 @@ func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all 
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // showSettings renders the page. If Slack doesn't answer it shows ids instead of names.
@@ -221,7 +214,7 @@ func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.View
 			data.Sections[i].Note = t.Say("spent", "day", sums.Day, "month", sums.Month)
 		}
 	}
-	came := web.Came{Silent: p.silent || p.noGitHub || p.noFiles, Conflict: p.conflict, Wrong: len(p.problems) > 0}
+	came := web.Came{Silent: p.unasked != unasked{}, Conflict: p.conflict, Wrong: len(p.problems) > 0}
 	d := web.Document{Title: t.Say("title"), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings")
 }
@@ -249,29 +242,15 @@ func nameOf(m *people.Members, id string) string {
 	return id
 }
 
-// welcomeData is the question for the first administrator.
-type welcomeData struct {
-	Allowed, Chosen bool
-}
-
-func (c *Pages) welcome(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	s, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) welcome(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	t := v.Texts("welcome")
-	data := welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}
-	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "settings", Data: data}, "home/welcome")
+	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "settings", Data: s}, "home/welcome")
 }
 
-func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	s, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	choice := r.PostForm.Get("allow_self_approval")
 	if choice != "true" && choice != "false" {
-		return c.welcome(w, r, v)
+		return c.welcome(w, r, v, s)
 	}
 	// If somebody else decided after this question was shown, this answer must not undo their decision.
 	if r.PostForm.Has("chosen") && r.PostForm.Get("chosen") != strconv.FormatBool(s.SelfApprovalChosen) &&
@@ -285,7 +264,6 @@ func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *we
 	return c.Done(w, r, "/console/settings", "saved")
 }
 
-// adminsData lists the administrators and the people found by a search.
 type adminsData struct {
 	Rev int
 	web.Chooser
@@ -293,15 +271,16 @@ type adminsData struct {
 	Problem string
 }
 
-func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	return c.showAdmins(w, r, v, "")
+func (c *Pages) owner(r *http.Request, v *web.Viewer) (tenancy.Tenant, error) {
+	return c.Store.Tenant(r.Context(), v.Tenant)
 }
 
-func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, problem string) error {
-	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant) error {
+	return c.showAdmins(w, r, v, owner, "")
+}
+
+func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant,
+	problem string) error {
 	t := settingsTexts{v.Texts("settings")}
 	m := c.members(r, v)
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
@@ -312,20 +291,17 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 }
 
 // saveAdmins adds or removes one administrator. It refuses to remove the last one, and to add anyone but a full member.
-func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
+func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant) error {
 	t, id := settingsTexts{v.Texts("settings")}, r.PostForm.Get("id")
+	refuse := func(why string) error { return c.showAdmins(w, r, v, owner, why) }
 	if web.RevisionOf(r.PostForm) != owner.Rev {
-		return c.showAdmins(w, r, v, t.Say("admins_changed"))
+		return refuse(t.Say("admins_changed"))
 	}
 	rest := slices.DeleteFunc(slices.Clone(owner.Admins), func(x string) bool { return x == id })
 	switch r.PostForm.Get("act") {
 	case "remove":
 		if len(rest) == 0 {
-			return c.showAdmins(w, r, v, t.Say("admins_last"))
+			return refuse(t.Say("admins_last"))
 		}
 	case "add":
 		rest = append(rest, id)
@@ -338,16 +314,17 @@ func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 			return err
 		}
 		if refused[id] != "" {
-			return c.showAdmins(w, r, v, t.Say("admins_unfit", "name", nameOf(&m, id)))
+			return refuse(t.Say("admins_unfit", "name", nameOf(&m, id)))
 		}
 	default:
-		return c.showAdmins(w, r, v, t.Say("admins_changed"))
+		return refuse(t.Say("admins_changed"))
 	}
-	owner.Admins = rest
-	if wrong, ok := tenancy.ProblemOf(owner.Validate()); ok {
-		return c.showAdmins(w, r, v, t.problem(wrong))
+	changed := owner
+	changed.Admins = rest
+	if wrong, ok := tenancy.ProblemOf(changed.Validate()); ok {
+		return refuse(t.problem(wrong))
 	}
-	if err := c.Store.SaveTenant(r.Context(), owner, v.Actor(), c.Now()); err != nil {
+	if err := c.Store.SaveTenant(r.Context(), changed, v.Actor(), c.Now()); err != nil {
 		return err
 	}
 	return c.Done(w, r, "/console/settings/admins", "saved")

@@ -67,7 +67,6 @@ func inputsOf(x tenancy.Setting) (names []string) {
 	return names
 }
 
-// settingRow is one row on the page.
 type settingRow struct {
 	N        int
 	Cells    []cell
@@ -80,7 +79,6 @@ type cell struct {
 	Wrong                       bool
 }
 
-// addRows adds the rows of settings to a form.
 func addRows(f url.Values, s tenancy.Settings) {
 	add := func(list string, cells ...string) {
 		for i, c := range rowsLists[list] {
@@ -140,7 +138,6 @@ func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool)
 	return rows, f.Has(first)
 }
 
-// typedRows sets settings from the rows of a form.
 func typedRows(f url.Values, s *tenancy.Settings) {
 	typedList(f, "mcp_servers", &s.MCPServers, func(row map[string]string) tenancy.MCPServer {
 		return tenancy.MCPServer{Name: row["name"], URL: row["url"]}
@@ -165,7 +162,6 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	})
 }
 
-// typedList sets a list from its rows, if the form has it.
 func typedList[T any](f url.Values, name string, list *[]T, of func(row map[string]string) T) {
 	rows, asked := rowsTyped(f, name)
 	if !asked {
@@ -262,7 +258,6 @@ func (t settingsTexts) choice(name, value string) string {
 	return value
 }
 
-// rowsShown formats a list's rows in one line.
 func rowsShown(list string, form url.Values) string {
 	var all []string
 	rows, _ := rowsTyped(form, list)

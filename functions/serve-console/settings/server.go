@@ -69,15 +69,12 @@ type saying struct {
 	Changed, Code  bool
 }
 
-func (c *ToolPages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	return c.showServer(w, r, v, "")
+func (c *ToolPages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer) error {
+	return c.showServer(w, r, v, s, "")
 }
 
-func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, problem string) error {
-	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
-	if err != nil {
-		return err
-	}
+func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer,
+	problem string) error {
 	t := toolsTexts{v.Texts("tools")}
 	data := serverData{Server: s, Problem: problem}
 	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
@@ -150,7 +147,6 @@ func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp
 	return shown
 }
 
-// serverPath is the address of the page of a server's tools.
 func serverPath(name string) string { return toolsPath + "/servers/" + name }
 
 // errNoServers: this deployment can't ask servers.
@@ -272,15 +268,13 @@ func pretty(text string) string {
 }
 
 // decideServerTool allows a tool exactly as it was shown, or forbids it.
-func (c *ToolPages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
-	if err != nil {
-		return err
-	}
+func (c *ToolPages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer,
+	s tenancy.MCPServer) (err error) {
 	t, f := toolsTexts{v.Texts("tools")}, r.PostForm
+	refuse := func(why string) error { return c.showServer(w, r, v, s, why) }
 	name := f.Get("tool")
 	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
-		return c.showServer(w, r, v, t.Say("refused"))
+		return refuse(t.Say("refused"))
 	}
 	access := aggregate.Access(f.Get("effect"))
 	switch f.Get("act") {
@@ -290,21 +284,21 @@ func (c *ToolPages) decideServerTool(w http.ResponseWriter, r *http.Request, v *
 		err = c.Servers.ForContests(r.Context(), v.Tenant, name, f.Get("hash"), f.Get("act") == "contests", v.Actor())
 	case "allow":
 		if access != aggregate.Read && access != aggregate.Write {
-			return c.showServer(w, r, v, t.Say("say_effect"))
+			return refuse(t.Say("say_effect"))
 		}
 		err = c.Servers.Allow(r.Context(), v.Tenant, name, f.Get("hash"), access, v.Actor())
 	default:
-		return c.showServer(w, r, v, t.Say("refused"))
+		return refuse(t.Say("refused"))
 	}
 	var field aggregate.ErrField
 	var silent *explain.CallError
 	switch {
 	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
-		return c.showServer(w, r, v, t.Say("changed_now"))
+		return refuse(t.Say("changed_now"))
 	case errors.As(err, &silent):
-		return c.showServer(w, r, v, t.silence(v.Locale, err))
+		return refuse(t.silence(v.Locale, err))
 	case errors.As(err, &field):
-		return c.showServer(w, r, v, t.unfit(field.Limit))
+		return refuse(t.unfit(field.Limit))
 	case err != nil:
 		return err
 	}

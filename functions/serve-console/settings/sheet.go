@@ -27,9 +27,7 @@ type settingsData struct {
 	Unchosen bool   // nobody has decided on self-approval
 	Conflict bool
 	NoSlack  bool
-	Silent   bool
-	NoGitHub bool
-	NoFiles  bool
+	unasked
 	Cut      bool
 	Contest  *contestNote
 	Problems []fieldProblem
@@ -47,7 +45,6 @@ type settingsSection struct {
 	Inputs     []input
 }
 
-// input is one setting on the page.
 type input struct {
 	tenancy.Words
 	Name, ID, Value string
@@ -61,13 +58,11 @@ type input struct {
 	Ruled           bool // rules stand: for steps they decide
 }
 
-// sheetOf builds the page from its state.
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
-		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, Silent: p.silent,
-		NoGitHub: p.noGitHub, NoFiles: p.noFiles, Contest: p.contest,
-		NoSlack: p.members == nil,
+		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, unasked: p.unasked,
+		Contest: p.contest, NoSlack: p.members == nil,
 	}
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
@@ -147,7 +142,6 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	return in
 }
 
-// choosing is how approvers and administrators are chosen.
 func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
 	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box { return t.boxOf(m, id, on) }}
 }
@@ -187,7 +181,6 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 	return b
 }
 
-// shown formats a setting of a form.
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
 	if _, rows := rowsLists[name]; rows {
 		return cmp.Or(rowsShown(name, form), t.Say("nothing"))
@@ -210,14 +203,12 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) st
 	return strings.Join(all, ", ")
 }
 
-// settingsEntry is one entry of the log of settings.
 type settingsEntry struct {
 	At      time.Time
 	Who     string
 	Changes []change
 }
 
-// change is a setting's old and new value.
 type change struct{ Label, Was, Is string }
 
 // latest is how many changes of settings the page shows.
@@ -246,7 +237,6 @@ func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference)
 	return all
 }
 
-// plain formats a value of the log.
 func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) string {
 	var list []string
 	var text string
@@ -321,12 +311,10 @@ func (t settingsTexts) modelUsed(provider, model string, at time.Time) string {
 
 type settingsTexts struct{ web.Texts }
 
-// rule describes the rule that a value breaks.
 func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
 	return t.In("rules", r, append(values, "commands", agent.OpenCommands())...)
 }
 
-// problem says in the reader's language why a field's value is refused.
 func (t settingsTexts) problem(p tenancy.Problem) string {
 	var words []string
 	for _, w := range p.Words {

@@ -28,10 +28,10 @@ func (c *ToolPages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/tools", c.tools),
 		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
-		web.ForAdministrators("GET /console/tools/marks/{name}", c.mark),
-		web.ForAdministrators("POST /console/tools/marks/{name}", c.saveMark),
-		web.ForAdministrators("GET /console/tools/servers/{server}", c.server),
-		web.ForAdministrators("POST /console/tools/servers/{server}", c.decideServerTool),
+		web.ForAdministrators("GET /console/tools/marks/{name}", web.Of(c.markable, c.mark)),
+		web.ForAdministrators("POST /console/tools/marks/{name}", web.Of(c.markable, c.saveMark)),
+		web.ForAdministrators("GET /console/tools/servers/{server}", web.Of(c.namedServer, c.server)),
+		web.ForAdministrators("POST /console/tools/servers/{server}", web.Of(c.namedServer, c.decideServerTool)),
 	}
 }
 
@@ -57,7 +57,6 @@ type ownTool struct {
 	Problems           int
 }
 
-// boundInput is the input of one constraint.
 type boundInput struct {
 	Name, ID, Label, About string
 	Number                 bool
@@ -114,7 +113,6 @@ func (c *ToolPages) showTools(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, d, "tools")
 }
 
-// toolsPath is the address of the list.
 const toolsPath = "/console/tools"
 
 // search is the filter of a list of tools; the whole list is at its path.
@@ -302,11 +300,12 @@ func (c *ToolPages) countUndecided(ctx context.Context, v *web.Viewer, rows []te
 }
 
 // namedServer returns a server of the settings, or aggregate.ErrNotFound.
-func (c *ToolPages) namedServer(ctx context.Context, v *web.Viewer, name string) (tenancy.MCPServer, error) {
-	settings, err := c.Store.Settings(ctx, v.Tenant)
+func (c *ToolPages) namedServer(r *http.Request, v *web.Viewer) (tenancy.MCPServer, error) {
+	settings, err := c.Settings(r, v)
 	if err != nil {
 		return tenancy.MCPServer{}, err
 	}
+	name := r.PathValue("server")
 	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
 	if i < 0 {
 		return tenancy.MCPServer{}, aggregate.ErrNotFound

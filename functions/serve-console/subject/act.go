@@ -123,14 +123,15 @@ func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject,
 	return a, err
 }
 
+// of reads the subject in the address of a page.
+func (c *Acts) of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, error) {
+	return func(r *http.Request, v *web.Viewer) (decide.Subject, error) { return c.Subject(r, v, on) }
+}
+
 // Act makes the same decision as a click on the card. First it checks that the viewer may read the subject, since the
 // decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
 func (c *Acts) Act(on Page) web.Page {
-	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-		a, err := c.Subject(r, v, on)
-		if err != nil {
-			return err
-		}
+	return web.Of(c.of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 		x := wantedBy(r)
 		x.Kind = cmp.Or(x.Kind, a.AskedBy(x.ID))
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
@@ -149,7 +150,7 @@ func (c *Acts) Act(on Page) web.Page {
 			done = checkApprovers
 		}
 		return c.Decided(w, r, v, on, click, x, verdict, done)
-	}
+	})
 }
 
 // Click returns a click by the viewer.
@@ -219,11 +220,7 @@ func NotDone(r *http.Request, v *web.Viewer, x Wanted, why error) (status int, t
 
 // OpenBeginning redirects to the Slack message with which a subject began.
 func (c *Acts) OpenBeginning(on Page) web.Page {
-	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-		a, err := c.Subject(r, v, on)
-		if err != nil {
-			return err
-		}
+	return web.Of(c.of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 		if c.Links == nil {
 			return aggregate.ErrNotFound
 		}
@@ -234,7 +231,7 @@ func (c *Acts) OpenBeginning(on Page) web.Page {
 		}
 		http.Redirect(w, r, link, http.StatusSeeOther)
 		return nil
-	}
+	})
 }
 
 // Button is an act that the viewer may try.

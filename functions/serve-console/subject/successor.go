@@ -38,15 +38,14 @@ func (c *SuccessorPages) Routes() (all []web.Route) {
 		{Path: "/console/tasks/", RefOf: refOf(task.RefOf)},
 		{Path: "/console/sessions/", RefOf: refOf(conversation.RefOf)},
 	} {
-		all = append(all,
-			web.ForAdministrators("GET "+on.Path+"{id}/successor", func(w http.ResponseWriter, r *http.Request,
-				v *web.Viewer) error {
-				return c.ask(w, r, v, on)
-			}),
-			web.ForAdministrators("POST "+on.Path+"{id}/successor", func(w http.ResponseWriter, r *http.Request,
-				v *web.Viewer) error {
-				return c.stand(w, r, v, on)
-			}))
+		ask := func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+			return c.show(w, r, v, on, a, successorBy(r), nil)
+		}
+		stand := func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+			return c.stand(w, r, v, on, a)
+		}
+		all = append(all, web.ForAdministrators("GET "+on.Path+"{id}/successor", web.Of(c.of(on), ask)),
+			web.ForAdministrators("POST "+on.Path+"{id}/successor", web.Of(c.of(on), stand)))
 	}
 	return append(all, web.ForAdministrators("GET /console/successors", c.stuck))
 }
@@ -113,14 +112,6 @@ func successorBy(r *http.Request) decide.Successor {
 		To:      r.PostFormValue("to"), Hash: r.PostFormValue("asked"),
 		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
 	}
-}
-
-func (c *SuccessorPages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page) error {
-	a, err := c.Subject(r, v, on)
-	if err != nil {
-		return err
-	}
-	return c.show(w, r, v, on, a, successorBy(r), nil)
 }
 
 // show asks whom to choose. why is why nobody was chosen, if somebody tried.
@@ -192,11 +183,8 @@ func named(why error, also string) []string {
 	return ids
 }
 
-func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page) error {
-	a, err := c.Subject(r, v, on)
-	if err != nil {
-		return err
-	}
+func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page,
+	a decide.Subject) error {
 	x := successorBy(r)
 	ctx, cancel := context.WithTimeout(r.Context(), Within)
 	defer cancel()

@@ -125,10 +125,8 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	}
 }
 
-// approvalsPath is the address of the list of what waits.
 const approvalsPath = "/console/approvals"
 
-// form is the filter as people fill it in.
 func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	out := web.Filter{Path: approvalsPath, Submit: words.Say("show"), Fields: []web.Field{
 		web.Select("kind", words.Say("what"), words.Say("anything"), web.Choices(words, "kinds", f.Kind, gateKinds...)),

@@ -46,13 +46,11 @@ type waitingList struct {
 	Sorts      map[string]string // addresses of the same list in another order
 }
 
-// waitingGroup has the rows of one requester, or all.
 type waitingGroup struct {
 	Name string // empty: all
 	Rows []waitingRow
 }
 
-// waitingRow is one item that waits for a person.
 type waitingRow struct {
 	Path, Title   string
 	Words         string // the beginning of the requester's message
@@ -257,7 +255,6 @@ func (w *waitingRow) shorten() {
 	}
 }
 
-// writes names what the item's steps write to.
 func (x askedItem) writes(locale string) string {
 	if steps := x.steps(); steps != nil {
 		return explain.Writes(locale, steps)
@@ -298,7 +295,6 @@ func (x askedItem) gated(g *task.StepGate) int {
 	return x.plan.StepOf(g)
 }
 
-// askers returns the people who made the request.
 func (x askedItem) askers() []string {
 	switch row := x.Row.(type) {
 	case *task.Prompt:

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/store/large"
 )
 
-// draftPage shows another team's draft.
 type draftPage struct {
 	Draft
 	Execution    string
@@ -45,15 +44,8 @@ func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, e
 }
 
 // showOtherDraft shows a complete draft, with the button that picks it if the viewer may.
-func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	ref, err := refOf(r, v)
-	if err != nil {
-		return err
-	}
-	t, err := c.load(r.Context(), v, ref)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
+	ref := t.task.Ref()
 	p, e, err := otherDraft(r, t.task)
 	if err != nil {
 		return err
@@ -120,11 +112,7 @@ func (c *Pages) naming(ctx context.Context, v *web.Viewer, text string) Reader {
 }
 
 // pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.
-func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.taskOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
 	p, e, err := otherDraft(r, a)
 	if err != nil {
 		return err

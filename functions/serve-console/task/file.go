@@ -24,11 +24,7 @@ var errExpired = fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound,
 
 // sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
 // all.csv the first table or, without one, the values.
-func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.taskOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
 	row := StepAt(a, r.PathValue("step"))
 	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
 	if row == nil || row.Result == nil || !isCSV {
@@ -92,11 +88,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, name, kind string, body []
 }
 
 // showSent shows a prompt as it was sent to a model. Only the requester and administrators may see it.
-func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.taskOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
 	if !mayReadPrompts(v, a) {
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
 	}

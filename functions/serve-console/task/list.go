@@ -34,7 +34,6 @@ type taskList struct {
 	of       taskFilter
 }
 
-// taskRow is a request in the list.
 type taskRow struct {
 	ID, Title        string
 	Status           task.Status
@@ -157,7 +156,6 @@ const (
 	maxSearch = 100
 )
 
-// taskFilter is the filter in the list's address.
 type taskFilter struct {
 	Status, Person, From, To, Search string
 	cursor                           string
@@ -183,7 +181,6 @@ func (f taskFilter) of(v *web.Viewer) task.Filter {
 	return task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v), From: f.from, To: f.to}
 }
 
-// form is the filter as people fill it in.
 func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	search := web.Field{Name: "q", Label: words.Say("search"), Type: "search", Most: maxSearch, Value: f.Search,
 		Hint: words.Say("search_hint")}
@@ -195,10 +192,8 @@ func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
 			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
 }
 
-// tasksPath is the address of the list of requests.
 const tasksPath = "/console/tasks"
 
-// at returns the address of the page at a cursor.
 func (f taskFilter) at(cursor string) string {
 	return web.At(tasksPath, map[string]string{
 		"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor,

@@ -47,13 +47,13 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
 		web.ForMembers("GET /console/approvals", c.approvals),
-		web.ForMembers("GET /console/tasks/{id}", c.showTask),
+		web.ForMembers("GET /console/tasks/{id}", web.Of(c.loaded, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
-		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", c.sendResult),
-		web.ForMembers("GET /console/tasks/{id}/sent/{use}", c.showSent),
-		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", c.showOtherDraft),
-		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", c.pickDraft),
+		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
+		web.ForMembers("GET /console/tasks/{id}/sent/{use}", web.Of(c.taskOf, c.showSent)),
+		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.loaded, c.showOtherDraft)),
+		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.taskOf, c.pickDraft)),
 	}
 }
 
@@ -187,19 +187,19 @@ type taskPage struct {
 	tried   aggregate.Offer
 }
 
-func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+// loaded loads the task in the address.
+func (c *Pages) loaded(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	ref, err := refOf(r, v)
 	if err != nil {
-		return err
+		return t, err
 	}
-	t, err := c.load(r.Context(), v, ref)
-	if err != nil {
-		return err
-	}
+	return c.load(r.Context(), v, ref)
+}
+
+func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
 	return c.showPage(w, r, v, t, taskPage{}, 0)
 }
 
-// showPage renders the page; p names the refused act, if one was refused.
 func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage, status int,
 ) error {

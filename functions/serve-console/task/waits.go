@@ -159,7 +159,6 @@ func (x askedItem) along(user string) bool {
 	return g != nil && g.OnRoute(user)
 }
 
-// until returns until when the item waits.
 func (x askedItem) until() time.Time {
 	if g := x.ruled(); g != nil {
 		return subject.RouteUntil(g)

@@ -77,7 +77,6 @@ func menu(v *Viewer) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
 
-// pages caches parsed pages by the names of their files.
 var pages sync.Map
 
 // parts are what several pages have: the layout, the drawing of routes, and the kit of forms and lists.

@@ -79,7 +79,6 @@ func WasKept(u *aggregate.Use) bool {
 	return u.Kept() && aggregate.ValidID(u.ID)
 }
 
-// sentPage shows what a model was sent.
 type sentPage struct {
 	Of                  string // purpose of the calls, in words
 	Back, Model, Prompt string

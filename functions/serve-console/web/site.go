@@ -71,6 +71,23 @@ type Deployment interface {
 // Page renders a page, or performs an act and redirects. Its error becomes an error page.
 type Page func(w http.ResponseWriter, r *http.Request, v *Viewer) error
 
+// Of makes a page of one that is about what read finds first. An error of read's is the page's.
+func Of[T any](read func(*http.Request, *Viewer) (T, error),
+	serve func(http.ResponseWriter, *http.Request, *Viewer, T) error) Page {
+	return func(w http.ResponseWriter, r *http.Request, v *Viewer) error {
+		x, err := read(r, v)
+		if err != nil {
+			return err
+		}
+		return serve(w, r, v, x)
+	}
+}
+
+// Settings returns the settings of the viewer's workspace.
+func (c *Site) Settings(r *http.Request, v *Viewer) (tenancy.Settings, error) {
+	return c.Store.Settings(r.Context(), v.Tenant)
+}
+
 // Route is a page for people who are signed in; Pattern is one of http.ServeMux.
 type Route struct {
 	Pattern        string

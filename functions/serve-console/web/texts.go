@@ -22,7 +22,6 @@ var catalogs embed.FS
 // $w.asked_by is a text.
 type Texts map[string]any
 
-// read caches parsed catalogs.
 var read sync.Map
 
 // TextsOf returns a catalog in a language. It always exists: a test reads every catalog that a page names.
@@ -71,7 +70,6 @@ func parse(name string) (Texts, error) {
 
 func (t Texts) Locale() string { return t.Say(localeKey) }
 
-// column is the head of a table's column.
 type column struct {
 	Text   string
 	Number bool // its cells are numbers
