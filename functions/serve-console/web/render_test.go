@@ -228,7 +228,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 
 var (
 	named = regexp.MustCompile(`(?:\.Texts|TextsOf)\(?\s*"([a-z-]+)"`)
-	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, )"([a-z_]+)"`)
+	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, |\.options\()"([a-z_]+)"`)
 	heads = regexp.MustCompile(`\.Columns((?:\s+(?:"#?[a-z_]+"|\(only \S+ "#?[a-z_]+"\)))+)`)
 	head  = regexp.MustCompile(`"#?([a-z_]+)"`)
 	shown = regexp.MustCompile(`\$(?:w|l|r|tasks|drafts)\.([a-z_]+)`)
