@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	trees "ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -34,10 +35,10 @@ var typesWalked = map[agent.ActionType][]walked{
 		proposals: []string{
 			`{"files":[{"path":"new.txt","content":"one\ntwo\n"}],"edits":[{"path":"a.txt","old":"two","new":"2"}],"delete":["b.txt"]}`,
 		},
-		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
-			Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: strings.Repeat("a", 64)},
-			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" +
-				strings.Repeat("x", conversation.MaxChangedLine+1)}}}}}}},
+		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []trees.Change{{
+			Path: "a", Is: &trees.Side{Mode: trees.ModeFile, SHA256: strings.Repeat("a", 64)},
+			Hunks: []trees.Hunk{{From: 1, To: 1, Lines: []string{"+" +
+				strings.Repeat("x", trees.MaxChangedLine+1)}}}}}}},
 	}},
 	agent.TestRun: {{
 		byRule:    true,
@@ -64,7 +65,7 @@ var typesWalked = map[agent.ActionType][]walked{
 
 // eachWalked runs a test for each type of action, and each form of its payload.
 func eachWalked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is walked, kept conversation.Payload)) {
-	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one\ntwo\n"},
+	base := expect.Value((&trees.Tree{}).Apply([]trees.File{{Path: "a.txt", Content: "one\ntwo\n"},
 		{Path: "b.txt", Content: "x\n"}}))(t)
 	for _, typ := range agent.ActionTypes {
 		expect.That(t, len(typesWalked[typ]) != 0,

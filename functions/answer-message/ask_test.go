@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -141,7 +142,7 @@ func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 		s.Agents[0].ID = "codex"
 	})
 	// 4,000 tokens
-	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 600)}}
+	shelf.files = []files.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 600)}}
 	long := reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`))
 	w.answers(long, long, long, long, model.Response{Text: "read"})
 	expect.Value(w.handle())(t)
@@ -164,7 +165,7 @@ func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 // A model that refuses the length after it has read gets its rounds again without the oldest results.
 func TestARefusalForLengthAfterReading(t *testing.T) {
 	w, shelf := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
-	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
+	shelf.files = []files.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
 	w.answers(reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`)), model.Response{Text: "read"})
 	step := w.vendor.asked
 	w.vendor.asked = func() {

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -27,12 +28,12 @@ type kept struct {
 	full error
 }
 
-func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
+func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
 	k.puts++
 	if k.full != nil {
 		return "", k.full
 	}
-	version := conversation.Version(expect.Value(t.Archive())(&testing.T{}))
+	version := files.Sum(expect.Value(t.Archive())(&testing.T{}))
 	k.all[version] = t
 	return version, nil
 }
@@ -49,12 +50,12 @@ type attaching struct {
 }
 
 // attachedTo returns a conversation whose first message has these files, as "name content" by id.
-func attachedTo(t *testing.T, server *storetest.Server, files ...string) *attaching {
+func attachedTo(t *testing.T, server *storetest.Server, list ...string) *attaching {
 	t.Helper()
-	a := &attaching{kept: &kept{trees: trees{all: map[string]*conversation.Tree{}}}, slack: map[string][]byte{},
+	a := &attaching{kept: &kept{trees: trees{all: map[string]*files.Tree{}}}, slack: map[string][]byte{},
 		texts: map[string]isolated.FileText{}}
 	in := inbound(root, "U1", "look")
-	in.Attachments = a.files(files...)
+	in.Attachments = a.files(list...)
 	a.world = talkingOf(t, server, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	a.Attachments = a.kept
 	a.File = func(_ context.Context, _ aggregate.Ref, id string, most int) (slackapi.File, error) {
@@ -304,8 +305,8 @@ func TestAttachmentsThatAreGoneAreLaidAgain(t *testing.T) {
 // The agent finds attachments beside the files by its tools, and a proposal names them.
 func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 	a := attachedTo(t, storetest.Start(t), "data.csv", "部署,金額\n営業,1200\n")
-	files := &shelf{files: []conversation.File{{Path: "attachments/own.txt", Content: "the source's"}}}
-	a.Files = files
+	list := &shelf{files: []files.File{{Path: "attachments/own.txt", Content: "the source's"}}}
+	a.Files = list
 	a.version("v1")
 	a.answers(reading(callOf("list_files", `{"path":""}`)), reading(callOf("search", `{"text":"営業","path":""}`)),
 		reading(callOf("read_file", `{"path":".ringi/in/data.csv","from":1,"to":0}`)),
@@ -317,7 +318,7 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 		`"path":".ringi/in/data.csv","line":2,"text":"営業,1200"`, `1: 部署,金額`} {
 		expect.Has(t, strings.ReplaceAll(told, `\"`, `"`), part)
 	}
-	expect.That(t, len(files.opened) == 1, "the archive was opened %d times", len(files.opened))
+	expect.That(t, len(list.opened) == 1, "the archive was opened %d times", len(list.opened))
 	x := a.Load().Current()
 	expect.Must(t, x != nil && x.AttachmentsVersion == s.AttachmentsVersion && x.Base == "v1", "%+v", x)
 	expect.Has(t, string(x.Payload.JSON), `"attachments_version":"`+s.AttachmentsVersion)

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -245,8 +246,8 @@ func (s *trees) Commit(_ context.Context, _ large.VersionsOf, version string) (c
 	}
 	c = conversation.Commit{SHA: strings.Repeat("c", 40)}
 	for _, e := range s.all[version].Manifest().Entries {
-		if e.Kind == conversation.KindFile {
-			c.Entries = append(c.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode})
+		if e.Kind == files.KindFile {
+			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
 		}
 	}
 	return c, nil
@@ -260,7 +261,7 @@ func (hubbed) Integrations(context.Context, string) ([]tenancy.Integration, erro
 }
 
 // sourced returns a conversation that began with a.py of a repository, in which it has changed since.
-func sourced(t *testing.T, server *storetest.Server, ref string, is ...conversation.File) *world {
+func sourced(t *testing.T, server *storetest.Server, ref string, is ...files.File) *world {
 	t.Helper()
 	source := agent.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{agent.Everybody},
 		Agents: []string{"codex"},
@@ -268,15 +269,15 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...conversat
 	w := talkingOf(t, server, inbound(root, "U1", "please open a pull request"),
 		conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(source)},
 		func(s *tenancy.Settings) { s.Sources = []agent.Source{source} })
-	files := &trees{all: map[string]*conversation.Tree{}}
-	put := func(list []conversation.File) string {
-		tree := expect.Value((&conversation.Tree{}).Apply(list))(t)
-		version := conversation.Version(expect.Value(tree.Archive())(t))
-		files.all[version] = tree
+	kept := &trees{all: map[string]*files.Tree{}}
+	put := func(list []files.File) string {
+		tree := expect.Value((&files.Tree{}).Apply(list))(t)
+		version := files.Sum(expect.Value(tree.Archive())(t))
+		kept.all[version] = tree
 		return version
 	}
-	w.Store, w.Catalog, w.Files = hubbed{w.Store}, tool.Builtin, files
-	first := put([]conversation.File{{Path: "a.py", Content: "1\n"}})
+	w.Store, w.Catalog, w.Files = hubbed{w.Store}, tool.Builtin, kept
+	first := put([]files.File{{Path: "a.py", Content: "1\n"}})
 	run, commit, now := w.Load().Head.Run, strings.Repeat("c", 40), time.Now()
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, now) },
@@ -297,8 +298,8 @@ func pull(title string) model.Call {
 
 func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 	server := storetest.Start(t)
-	w := sourced(t, server, "heads/main", conversation.File{Path: "a.py", Content: "2\n"},
-		conversation.File{Path: "new.py"})
+	w := sourced(t, server, "heads/main", files.File{Path: "a.py", Content: "2\n"},
+		files.File{Path: "new.py"})
 	w.vendor.says.Calls = []model.Call{pull("Mend it")}
 	expect.Value(w.handle())(t)
 	x := w.Load().Current()
@@ -318,9 +319,9 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 
 // The stamp covers who changed each path before, also where the files are a folder of the repository.
 func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
-	w := sourced(t, storetest.Start(t), "heads/main", conversation.File{Path: "a.py", Content: "2\n"})
-	want := []conversation.Maker{{Action: 1}}
-	w.Files.(*trees).made = conversation.Made{Paths: map[string][]conversation.Maker{"a.py": want}}
+	w := sourced(t, storetest.Start(t), "heads/main", files.File{Path: "a.py", Content: "2\n"})
+	want := []files.Maker{{Action: 1}}
+	w.Files.(*trees).made = files.Made{Paths: map[string][]files.Maker{"a.py": want}}
 	w.Files = below{w.Files}
 	w.settings().Sources[0].Path = "services/pay"
 	w.Rewrite(func(s *conversation.Conversation) {
@@ -349,17 +350,17 @@ func (b below) Commit(ctx context.Context, of large.VersionsOf, version string) 
 // Each of these goes back to the model, and no action is proposed.
 func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 	server := storetest.Start(t)
-	is := []conversation.File{{Path: "a.py", Content: "2\n"}}
+	is := []files.File{{Path: "a.py", Content: "2\n"}}
 	for name, tt := range map[string]struct {
 		title string
-		files []conversation.File
+		list  []files.File
 		want  string
 	}{
 		"a title that says something to GitHub": {"Fixes #1", is, "title has '#'"},
-		"nothing has changed": {"Mend", []conversation.File{{Path: "a.py", Content: "1\n"}},
+		"nothing has changed": {"Mend", []files.File{{Path: "a.py", Content: "1\n"}},
 			"nothing has changed since the commit"},
 	} {
-		w := sourced(t, server, "heads/main", tt.files...)
+		w := sourced(t, server, "heads/main", tt.list...)
 		w.vendor.says.Calls = []model.Call{pull(tt.title)}
 		_, _ = w.handle()
 		said := ""
@@ -390,8 +391,8 @@ func TestOnlyABranchsFilesAreOfferedAPullRequest(t *testing.T) {
 		}
 		return false
 	}
-	expect.Is(t, offered(sourced(t, server, "tags/v1", conversation.File{Path: "a.py"})), false, "of a tag")
-	expect.Is(t, offered(sourced(t, server, "heads/main", conversation.File{Path: "a.py"})), true, "of a branch")
+	expect.Is(t, offered(sourced(t, server, "tags/v1", files.File{Path: "a.py"})), false, "of a tag")
+	expect.Is(t, offered(sourced(t, server, "heads/main", files.File{Path: "a.py"})), true, "of a branch")
 	w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, unchanged)
 	w.Store, w.Catalog = hubbed{w.Store}, tool.Builtin
 	expect.Is(t, offered(w), false, "without a source")

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
@@ -53,7 +54,7 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 	defer cancel()
 	if err := t.openAttachments(ctx); errors.Is(err, large.ErrGone) {
 		slog.WarnContext(ctx, "the attachments of a conversation are gone", "session", t.ref.ID, "version", t.laid.version)
-		t.laid.Laid = &conversation.Laid{Tree: &conversation.Tree{}}
+		t.laid.Laid = &conversation.Laid{Tree: &files.Tree{}}
 	} else if err != nil {
 		slog.WarnContext(ctx, "the attachments of a conversation are not read", "session", t.ref.ID, "err", err)
 		return
@@ -153,12 +154,12 @@ func (t *answering) show(ctx context.Context, f *turn.File) {
 		return
 	}
 	x := t.laid.ByID(f.ID)
-	f.Lies, f.Remarks, f.Type = conversation.AttachedFolder+"/"+x.Path, x.Remarks, x.Type
+	f.Lies, f.Remarks, f.Type = files.AttachedFolder+"/"+x.Path, x.Remarks, x.Type
 	switch {
 	case x.Image():
 		f.Size = int(x.Bytes)
 	case x.Text != "":
-		f.TextLies, f.Type, f.Encoding = conversation.AttachedFolder+"/"+x.Text, "text/plain", x.Encoding
+		f.TextLies, f.Type, f.Encoding = files.AttachedFolder+"/"+x.Text, "text/plain", x.Encoding
 		f.Size = int(x.Bytes)
 		if t.openAttachments(ctx) == nil {
 			text, _ := t.laid.Tree.Content(x.Text)

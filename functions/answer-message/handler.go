@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -50,22 +51,22 @@ type Payloads interface {
 
 // Files reads versions of conversations' files. *large.Versions implements it.
 type Files interface {
-	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
-	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)
+	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
+	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
 	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
 	Lister
 }
 
 // Lister lists versions without opening them.
 type Lister interface {
-	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)
+	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
 }
 
 // Attachments stores versions of what people attached.
 type Attachments interface {
 	Lister
-	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
-	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
+	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
+	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 }
 
 type Handler struct {
@@ -121,7 +122,7 @@ type answering struct {
 	settings tenancy.Settings
 	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
-	tree     *conversation.Tree                 // the conversation's files, once they are needed
+	tree     *files.Tree                        // the conversation's files, once they are needed
 	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
 	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none

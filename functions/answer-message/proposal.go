@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/model/turn"
@@ -53,15 +54,15 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 		if kept.Push != nil { // its paths are the repository's
 			made = made.Below(t.a.Conversation.Source.Path)
 		}
-		conversation.MadeBefore(kept.Changes, made)
+		files.MadeBefore(kept.Changes, made)
 		return kept, problems
 	}
 }
 
 // madeBefore returns which actions made the files as they are.
-func (t *answering) madeBefore(ctx context.Context, asked bool) conversation.Made {
+func (t *answering) madeBefore(ctx context.Context, asked bool) files.Made {
 	if !asked || t.base() == "" || t.a.Conversation.FirstFiles() {
-		return conversation.Made{}
+		return files.Made{}
 	}
 	of := large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
 	m, err := t.Files.Made(ctx, of, t.base(), t.a.Conversation.FilesBy)
@@ -78,7 +79,7 @@ func (t *answering) open(ctx context.Context) (why string) {
 	switch {
 	case errors.Is(err, large.ErrGone):
 		slog.WarnContext(ctx, "the files of a conversation are gone", "session", t.ref.ID, "version", version)
-		t.lost, t.tree = version, &conversation.Tree{}
+		t.lost, t.tree = version, &files.Tree{}
 		return filesLost
 	case err != nil:
 		slog.WarnContext(ctx, "the files of a conversation are not read", "session", t.ref.ID, "err", err)
@@ -259,7 +260,7 @@ func (t *answering) withMakers(ctx context.Context, p conversation.Proposal) (st
 	if problems != nil {
 		return "", fmt.Errorf("read a person's own proposal: %s", problems[0])
 	}
-	conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
+	files.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
 	return kept.JSON(), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
@@ -21,26 +22,26 @@ import (
 
 // trees stores versions in memory.
 type trees struct {
-	all  map[string]*conversation.Tree
+	all  map[string]*files.Tree
 	err  error
 	got  int
-	made conversation.Made
+	made files.Made
 }
 
-func (s *trees) Made(_ context.Context, _ large.VersionsOf, _ string, action int) (conversation.Made, error) {
+func (s *trees) Made(_ context.Context, _ large.VersionsOf, _ string, action int) (files.Made, error) {
 	if action == 0 {
-		return conversation.Made{Unknown: true}, nil
+		return files.Made{Unknown: true}, nil
 	}
 	return s.made, nil
 }
 
-func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*conversation.Tree, error) {
+func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*files.Tree, error) {
 	s.got++
 	switch {
 	case s.err != nil:
 		return nil, s.err
 	case version == "":
-		return &conversation.Tree{}, nil
+		return &files.Tree{}, nil
 	case s.all[version] == nil:
 		return nil, large.ErrGone
 	}
@@ -48,7 +49,7 @@ func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*con
 }
 
 func (s *trees) Manifest(ctx context.Context, of large.VersionsOf,
-	version string) (m conversation.Manifest, err error) {
+	version string) (m files.Manifest, err error) {
 	t, err := s.Get(ctx, of, version)
 	s.got--
 	if err != nil {
@@ -58,15 +59,15 @@ func (s *trees) Manifest(ctx context.Context, of large.VersionsOf,
 }
 
 // working returns a conversation whose files are a.txt.
-func working(t *testing.T, server *storetest.Server, content string) (w *world, files *trees, version string) {
+func working(t *testing.T, server *storetest.Server, content string) (w *world, list *trees, version string) {
 	t.Helper()
 	w = talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
-	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: content}}))(t)
-	version = conversation.Version(expect.Value(tree.Archive())(t))
+	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.txt", Content: content}}))(t)
+	version = files.Sum(expect.Value(tree.Archive())(t))
 	w.moves(version)
-	files = &trees{all: map[string]*conversation.Tree{version: tree}}
-	w.Files = files
-	return w, files, version
+	list = &trees{all: map[string]*files.Tree{version: tree}}
+	w.Files = list
+	return w, list, version
 }
 
 // moves gives the conversation other files.
@@ -95,8 +96,8 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 		strings.Join(p.Changes[0].Hunks[0].Lines, "") != " one\n-two\n+2\n" {
 		t.Errorf("%v %s", problems, x.Payload.JSON)
 	}
-	expect.That(t, p.Changes[0].Was.SHA256 == conversation.Version([]byte("one\ntwo\n")) &&
-		p.Changes[0].Is.SHA256 == conversation.Version([]byte("one\n2\n")), "%s", x.Payload.JSON)
+	expect.That(t, p.Changes[0].Was.SHA256 == files.Sum([]byte("one\ntwo\n")) &&
+		p.Changes[0].Is.SHA256 == files.Sum([]byte("one\n2\n")), "%s", x.Payload.JSON)
 
 	// Later the agent is shown its own proposal, in the form in which it makes them.
 	w.vendor.says.Calls = nil
@@ -111,9 +112,9 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 // The payload says which actions changed each path before, so the stamp covers that people were told.
 func TestAProposalSaysWhoChangedItsPathsBefore(t *testing.T) {
 	server := storetest.Start(t)
-	for by, want := range map[int][]conversation.Maker{0: {{}}, 3: {{Action: 1, Seen: true}, {Action: 3}}} {
-		w, files, version := working(t, server, "one\ntwo\n")
-		files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want, "b": {{Action: 2}}}}
+	for by, want := range map[int][]files.Maker{0: {{}}, 3: {{Action: 1, Seen: true}, {Action: 3}}} {
+		w, list, version := working(t, server, "one\ntwo\n")
+		list.made = files.Made{Paths: map[string][]files.Maker{"a.txt": want, "b": {{Action: 2}}}}
 		w.Rewrite(func(s *conversation.Conversation) {
 			s.FilesBy, s.WorkspaceVersion = by, version
 		})
@@ -302,9 +303,9 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 
 // Whoever approves is told who changed a file before, whoever proposes to change it now.
 func TestWhatAPersonTypedSaysWhoChangedItsPathBefore(t *testing.T) {
-	w, files, version := working(t, storetest.Start(t), "one\n")
-	want := []conversation.Maker{{Action: 1}}
-	files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want}}
+	w, list, version := working(t, storetest.Start(t), "one\n")
+	want := []files.Maker{{Action: 1}}
+	list.made = files.Made{Paths: map[string][]files.Maker{"a.txt": want}}
 	w.Rewrite(func(s *conversation.Conversation) {
 		s.FilesBy, s.WorkspaceVersion = 1, version
 	})

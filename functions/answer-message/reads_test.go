@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -20,28 +21,28 @@ import (
 
 // shelf has one version of a conversation's files.
 type shelf struct {
-	files  []conversation.File
+	files  []files.File
 	opened []string
 	err    error
 }
 
-func (s *shelf) Made(context.Context, large.VersionsOf, string, int) (conversation.Made, error) {
-	return conversation.Made{}, nil
+func (s *shelf) Made(context.Context, large.VersionsOf, string, int) (files.Made, error) {
+	return files.Made{}, nil
 }
 
-func (s *shelf) Get(_ context.Context, of large.VersionsOf, version string) (*conversation.Tree, error) {
+func (s *shelf) Get(_ context.Context, of large.VersionsOf, version string) (*files.Tree, error) {
 	s.opened = append(s.opened, of.ID+"/"+version)
 	if s.err != nil {
 		return nil, s.err
 	}
-	return (&conversation.Tree{}).Apply(s.files)
+	return (&files.Tree{}).Apply(s.files)
 }
 
-func (s *shelf) Manifest(context.Context, large.VersionsOf, string) (m conversation.Manifest, err error) {
+func (s *shelf) Manifest(context.Context, large.VersionsOf, string) (m files.Manifest, err error) {
 	if s.err != nil {
 		return m, s.err
 	}
-	t, err := (&conversation.Tree{}).Apply(s.files)
+	t, err := (&files.Tree{}).Apply(s.files)
 	return t.Manifest(), err
 }
 
@@ -49,7 +50,7 @@ func (s *shelf) Manifest(context.Context, large.VersionsOf, string) (m conversat
 func withFiles(t *testing.T, server *storetest.Server, change func(*tenancy.Settings)) (*world, *shelf) {
 	t.Helper()
 	w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, change)
-	s := &shelf{files: []conversation.File{{Path: "notes.txt", Content: "the budget\nis 30,000 yen\n"}}}
+	s := &shelf{files: []files.File{{Path: "notes.txt", Content: "the budget\nis 30,000 yen\n"}}}
 	w.Files = s
 	w.version("v1")
 	return w, s

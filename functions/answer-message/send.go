@@ -12,6 +12,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
@@ -28,10 +29,10 @@ type Uploads interface {
 
 // Written reads what actions wrote. *large.Versions implements it.
 type Written interface {
-	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]conversation.FileChange, error)
-	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)
-	Each(ctx context.Context, of large.VersionsOf, version string, files []conversation.Entry,
-		take func(e conversation.Entry, content []byte) error) error
+	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
+	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
+	Each(ctx context.Context, of large.VersionsOf, version string, files []files.Entry,
+		take func(e files.Entry, content []byte) error) error
 }
 
 // looks is how often Slack is asked whether it shared files, each time after a longer wait: it says so late.
@@ -99,18 +100,18 @@ func (s *sending) upload(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the files: %w", err)
 	}
-	files := slices.DeleteFunc(m.Entries, func(e conversation.Entry) bool {
-		return !slices.ContainsFunc(changes, func(c conversation.FileChange) bool { return c.Path == e.Path && c.Wrote() })
+	these := slices.DeleteFunc(m.Entries, func(e files.Entry) bool {
+		return !slices.ContainsFunc(changes, func(c files.Change) bool { return c.Path == e.Path && c.Wrote() })
 	})
-	if len(files) == 0 || len(files) > conversation.MaxSent {
+	if len(these) == 0 || len(these) > conversation.MaxSent {
 		return errUnsendable
 	}
 	var sent []conversation.SentFile
-	err = s.Written.Each(ctx, of, s.x.Version, files, func(e conversation.Entry, content []byte) error {
+	err = s.Written.Each(ctx, of, s.x.Version, these, func(e files.Entry, content []byte) error {
 		if len(content) > conversation.MaxSentBytes {
 			return errUnsendable
 		}
-		id, err := s.Uploads.Upload(ctx, conversation.SafeName(path.Base(e.Path)), content)
+		id, err := s.Uploads.Upload(ctx, files.SafeName(path.Base(e.Path)), content)
 		sent = append(sent, conversation.SentFile{Path: e.Path, FileID: id})
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -26,7 +27,7 @@ type thread struct {
 	fault  func(at string) error // of a call, before "upload", "share" and "look", or "after share"
 	gone   error
 	late   int // how often a shared file isn't found yet
-	files  *conversation.Tree
+	files  *files.Tree
 }
 
 func (s *thread) at(call string) error {
@@ -71,17 +72,17 @@ func (s *thread) Shared(_ context.Context, id, _, _ string) (bool, error) {
 	return s.shared[id] > 0, nil
 }
 
-func (s *thread) Difference(context.Context, large.VersionsOf, string, string) ([]conversation.FileChange, error) {
-	return conversation.Difference(&conversation.Tree{}, s.files), s.gone
+func (s *thread) Difference(context.Context, large.VersionsOf, string, string) ([]files.Change, error) {
+	return files.Difference(&files.Tree{}, s.files), s.gone
 }
 
-func (s *thread) Manifest(context.Context, large.VersionsOf, string) (conversation.Manifest, error) {
+func (s *thread) Manifest(context.Context, large.VersionsOf, string) (files.Manifest, error) {
 	return s.files.Manifest(), s.gone
 }
 
-func (s *thread) Each(_ context.Context, _ large.VersionsOf, _ string, files []conversation.Entry,
-	take func(conversation.Entry, []byte) error) error {
-	for _, e := range files {
+func (s *thread) Each(_ context.Context, _ large.VersionsOf, _ string, list []files.Entry,
+	take func(files.Entry, []byte) error) error {
+	for _, e := range list {
 		content, _ := s.files.Content(e.Path)
 		if err := take(e, content); err != nil {
 			return err
@@ -91,13 +92,13 @@ func (s *thread) Each(_ context.Context, _ large.VersionsOf, _ string, files []c
 }
 
 // wrote is a conversation in which an action wrote two files, and somebody wants them in Slack.
-func wrote(t *testing.T, server *storetest.Server, files ...conversation.File) (*world, *thread) {
+func wrote(t *testing.T, server *storetest.Server, list ...files.File) (*world, *thread) {
 	t.Helper()
 	w := talking(t, server, conversation.Opening{AgentID: "claude", Locale: "en"}, func(*tenancy.Settings) {})
-	if files == nil {
-		files = []conversation.File{{Path: "a.txt", Content: "1"}, {Path: "日本/con.txt", Content: "22"}, {Path: "empty"}}
+	if list == nil {
+		list = []files.File{{Path: "a.txt", Content: "1"}, {Path: "日本/con.txt", Content: "22"}, {Path: "empty"}}
 	}
-	s := &thread{shared: map[string]int{}, files: expect.Value((&conversation.Tree{}).Apply(files))(t)}
+	s := &thread{shared: map[string]int{}, files: expect.Value((&files.Tree{}).Apply(list))(t)}
 	w.Uploads, w.Written, w.Every = s, s, time.Millisecond
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head := *a.Conversation, a.Head
@@ -106,7 +107,7 @@ func wrote(t *testing.T, server *storetest.Server, files ...conversation.File) (
 			ActionType: conversation.ShellCommand,
 			Status:     conversation.ActionSucceeded, Version: "v1", ApprovedBy: conversation.ApprovedByUser,
 			CreatedAt: time.Now(),
-			Changed:   &conversation.FilesChanged{Files: len(files), Written: 2}}
+			Changed:   &conversation.FilesChanged{Files: len(list), Written: 2}}
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row, &x}}, nil
 	})
 	w.press()
@@ -205,9 +206,9 @@ func (d *dies) Decide(ctx context.Context, ref aggregate.Ref,
 func TestFilesThatSlackDoesNotTake(t *testing.T) {
 	server := storetest.Start(t)
 	refusal := func(code string, app bool) error { return slackapi.Refused{Code: code, App: app, Permanent: !app} }
-	big := conversation.File{Path: "big", Content: strings.Repeat("x", conversation.MaxSentBytes+1)}
+	big := files.File{Path: "big", Content: strings.Repeat("x", conversation.MaxSentBytes+1)}
 	for name, tt := range map[string]struct {
-		files []conversation.File
+		list  []files.File
 		fault func(string) error
 		gone  error
 		why   aggregate.Reason
@@ -221,16 +222,16 @@ func TestFilesThatSlackDoesNotTake(t *testing.T) {
 			return nil
 		}, nil, conversation.ReasonNotSent},
 		"a version that is gone": {nil, nil, large.ErrGone, conversation.ReasonSendGone},
-		"a large file":           {[]conversation.File{big, {Path: "a", Content: "1"}}, nil, nil, conversation.ReasonNotSent},
+		"a large file":           {[]files.File{big, {Path: "a", Content: "1"}}, nil, nil, conversation.ReasonNotSent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, s := wrote(t, server, tt.files...)
+			w, s := wrote(t, server, tt.list...)
 			s.fault, s.gone = tt.fault, tt.gone
 			expect.Value(w.handle())(t)
 			got := w.sending()
 			expect.That(t, got.State == conversation.SendingFailed && got.Error == tt.why && got.Files == nil &&
 				len(s.titles) == 0, "%+v", got)
-			if tt.files == nil { // a person tries again
+			if tt.list == nil { // a person tries again
 				s.fault, s.gone = nil, nil
 				w.press()
 				expect.Value(w.handle())(t)

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
@@ -164,7 +165,7 @@ func (t *answering) conversationFiles() *turn.Files {
 		return nil
 	}
 	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Attached: t.laid.version != "", List: t.listFiles,
-		Open: func(ctx context.Context) (*conversation.Tree, error) {
+		Open: func(ctx context.Context) (*files.Tree, error) {
 			if t.tree == nil {
 				if why := t.open(ctx); why != "" {
 					return nil, errors.New(why)
@@ -182,7 +183,7 @@ func (t *answering) conversationFiles() *turn.Files {
 }
 
 // listFiles lists the files and the attachments.
-func (t *answering) listFiles(ctx context.Context) (m conversation.Manifest, err error) {
+func (t *answering) listFiles(ctx context.Context) (m files.Manifest, err error) {
 	switch m, err = t.Files.Manifest(ctx, t.of(), t.base()); {
 	case errors.Is(err, large.ErrGone):
 		return m, errors.New(t.open(ctx))

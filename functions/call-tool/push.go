@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool/github"
@@ -24,7 +25,7 @@ func (j *job) pushable(p conversation.Payload) refusal {
 	case p.Push == nil && x.Pushed == nil && !j.tool.Spec.Sourced:
 		return refusal{}
 	case p.Push == nil || x.Pushed == nil || !j.tool.Spec.Sourced || x.Pushed.Base != p.Push.Commit ||
-		x.Pushed.Repository != p.Push.Repository || conversation.Unstampable(p.Changes) != nil || len(p.Changes) == 0:
+		x.Pushed.Repository != p.Push.Repository || files.Unstampable(p.Changes) != nil || len(p.Changes) == 0:
 		j.cause = errors.New("its row names another push")
 		return refusal{reason: conversation.ReasonUnread}
 	case s == nil || s.Commit != p.Push.Commit || s.RepositoryID != p.Push.RepositoryID ||
@@ -49,7 +50,7 @@ func (j *job) order() (o github.Order, err error) {
 		return o, fmt.Errorf("read the arguments: %w", err)
 	}
 	if problems := conversation.CheckPull(said.Title, said.Body); problems != nil {
-		return o, fmt.Errorf("%s: %w", problems[0], conversation.ErrRefused)
+		return o, fmt.Errorf("%s: %w", problems[0], files.ErrRefused)
 	}
 	return github.Order{
 		RepositoryID: int64(p.Push.RepositoryID), Base: p.Push.Commit, Branch: x.Pushed.Branch, Into: p.Push.Into,
@@ -138,7 +139,7 @@ func pushed(locale string, at github.Step, err error) (r conversation.Result, fi
 		r.Error = conversation.ReasonBranchTaken
 	case errors.Is(err, github.ErrTree):
 		r.Error = conversation.ReasonPushOther
-	case errors.Is(err, conversation.ErrRefused), errors.Is(err, github.ErrTruncated):
+	case errors.Is(err, files.ErrRefused), errors.Is(err, github.ErrTruncated):
 		r.Error = conversation.ReasonPushRefused
 	case called && (github.Refuses(err) || e.Problem == explain.ProblemNotConnected) && e.Outcome == explain.CallFailed:
 		r.Error, r.ErrorDetail = conversation.ReasonPushRefused, explain.FailedCall(locale, e.Problem, e.Args...)

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -70,9 +71,9 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	run := w.Load().Head.Run
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, w.now) })
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, h.first, w.now) })
-	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "1\n"}}))(t)
-	is := expect.Value(was.Apply([]conversation.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)
-	version := conversation.Version(expect.Value(is.Archive())(t))
+	was := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.py", Content: "1\n"}}))(t)
+	is := expect.Value(was.Apply([]files.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)
+	version := files.Sum(expect.Value(is.Archive())(t))
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version, Files: is.Paths()}, w.now)
 	})

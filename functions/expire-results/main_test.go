@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
@@ -39,7 +39,7 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	s, of := large.OpenVersions(w.Config, w.Bucket), large.VersionsOf{Tenant: w.Ref.Tenant,
 		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
-	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
+	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	h := expect.Value(newHandler(t.Context(), w.Config,
 		environment{boot.Table{TableName: w.Table()}, boot.Results{ResultsBucket: w.Bucket}}))(t)
 	r := h.Results.(removal.Retention)

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
@@ -58,7 +59,7 @@ type Store interface {
 
 // Files stores workspaces. *large.Versions implements it.
 type Files interface {
-	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
+	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 	PutCommit(ctx context.Context, of large.VersionsOf, version string, c conversation.Commit) error
 }
 
@@ -154,7 +155,7 @@ func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.
 	if a.Next(h.Now()).State != conversation.StateFetch {
 		return a, nil
 	}
-	commit, imported, err := files(within, repo, a.Conversation.Source)
+	commit, imported, err := fetched(within, repo, a.Conversation.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +232,7 @@ func given(err error) aggregate.Reason {
 		return conversation.ReasonSourceGone
 	case errors.Is(err, errOther):
 		return conversation.ReasonSourceOther
-	case errors.Is(err, conversation.ErrRefused), errors.Is(err, github.ErrTruncated):
+	case errors.Is(err, files.ErrRefused), errors.Is(err, github.ErrTruncated):
 		return conversation.ReasonSourceTooLarge
 	case errors.Is(err, errNoApp), github.Refuses(err):
 		return conversation.ReasonSourceRefused
@@ -246,8 +247,8 @@ const (
 )
 
 // files returns the files of the source's commit, and the commit's manifest.
-func files(ctx context.Context, repo *github.Client, s *conversation.Source) (
-	conversation.Commit, *conversation.Imported, error) {
+func fetched(ctx context.Context, repo *github.Client, s *conversation.Source) (
+	conversation.Commit, *files.Imported, error) {
 	commit := conversation.Commit{Repository: s.Repository, RepositoryID: s.RepositoryID, SHA: s.Commit, Path: s.Path}
 	var err error
 	if commit.Tree, err = repo.TreeOf(ctx, s.Commit); err != nil {
@@ -257,11 +258,11 @@ func files(ctx context.Context, repo *github.Client, s *conversation.Source) (
 	if err != nil {
 		return commit, nil, fmt.Errorf("list the tree: %w", err)
 	}
-	if len(tree) > conversation.MaxLooked {
+	if len(tree) > files.MaxLooked {
 		return commit, nil, github.ErrTruncated
 	}
 	for _, e := range tree {
-		commit.Entries = append(commit.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
+		commit.Entries = append(commit.Entries, files.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
 	}
 	imported, err := unpacked(ctx, repo, s)
 	if err != nil {
@@ -271,7 +272,7 @@ func files(ctx context.Context, repo *github.Client, s *conversation.Source) (
 }
 
 // unpacked reads the commit's archive. A read that breaks off is tried again, an archive that can't be read is not.
-func unpacked(ctx context.Context, repo *github.Client, s *conversation.Source) (*conversation.Imported, error) {
+func unpacked(ctx context.Context, repo *github.Client, s *conversation.Source) (*files.Imported, error) {
 	body, err := repo.Archive(ctx, s.Commit)
 	if err != nil {
 		return nil, fmt.Errorf("fetch the archive: %w", err)
@@ -280,12 +281,12 @@ func unpacked(ctx context.Context, repo *github.Client, s *conversation.Source) 
 	counted := &noting{Reader: body}
 	unzipped, err := gzip.NewReader(counted)
 	if err == nil {
-		var m *conversation.Imported
-		if m, err = conversation.Import(ctx, unzipped, s.Path); err == nil {
+		var m *files.Imported
+		if m, err = files.Import(ctx, unzipped, s.Path); err == nil {
 			return m, nil
 		}
 	}
-	if counted.err != nil && !errors.Is(counted.err, io.EOF) || !errors.Is(err, conversation.ErrRefused) {
+	if counted.err != nil && !errors.Is(counted.err, io.EOF) || !errors.Is(err, files.ErrRefused) {
 		return nil, fmt.Errorf("%w: the archive broke off", explain.ErrUnavailable) // the error may quote the address
 	}
 	return nil, err
@@ -307,7 +308,7 @@ func (n *noting) Read(p []byte) (int, error) {
 
 // mend fetches the commit's own content for the files that the archive has another content of. Those beyond the limits
 // are left out.
-func mend(ctx context.Context, repo *github.Client, m *conversation.Imported, differ []conversation.Committed) error {
+func mend(ctx context.Context, repo *github.Client, m *files.Imported, differ []files.Committed) error {
 	left := int64(maxBlobs)
 	for i, e := range differ {
 		if i >= mostBlobs || e.Size > left {

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -29,17 +30,17 @@ const root = "1775034000.000100"
 
 // kept stores files in memory.
 type kept struct {
-	trees   map[string]*conversation.Tree
+	trees   map[string]*files.Tree
 	commits map[string]conversation.Commit
 	err     error
 }
 
-func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
+func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err = errors.Join(err, k.err); err != nil {
 		return "", err
 	}
-	version := conversation.Version(archive)
+	version := files.Sum(archive)
 	k.trees[version] = t
 	return version, nil
 }
@@ -90,7 +91,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	_, table := db.Store(t)
 	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub())(t), rows: store.NewConversations(db.DB, table),
 		calls: map[string]int{},
-		kept:  &kept{trees: map[string]*conversation.Tree{}, commits: map[string]conversation.Commit{}},
+		kept:  &kept{trees: map[string]*files.Tree{}, commits: map[string]conversation.Commit{}},
 		now:   time.Now().UTC().Truncate(time.Millisecond)}
 	w.repo = w.Add("acme", "shop")
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
@@ -209,18 +210,18 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
 	content, _ := tree.Content("version.txt")
 	expect.Same(t, "$Format:%H$\n", string(content)) // as the commit has it, not as the archive does
-	left := map[string]conversation.LeftOutReason{}
+	left := map[string]files.LeftOutReason{}
 	for _, x := range s.Source.Left {
 		left[x.Path] = x.Why
 	}
-	expect.Same(t, map[string]conversation.LeftOutReason{"secret.txt": "missing", "lib": "submodule", "out": "link",
+	expect.Same(t, map[string]files.LeftOutReason{"secret.txt": "missing", "lib": "submodule", "out": "link",
 		"model.bin": "lfs"}, left)
 	c := w.kept.commits[s.WorkspaceVersion]
 	expect.That(t, c.SHA == w.sha && c.RepositoryID == 7_000_001 && len(c.Tree) == 40 && len(c.Entries) == len(odd()),
 		"%+v", c)
 	for _, e := range c.Entries {
 		if e.Path == "run.sh" {
-			expect.Same(t, conversation.Committed{Path: "run.sh", Mode: "100755", SHA: conversation.BlobSHA([]byte("true\n")),
+			expect.Same(t, files.Committed{Path: "run.sh", Mode: "100755", SHA: files.BlobSHA([]byte("true\n")),
 				Size: 5}, e)
 		}
 	}
@@ -243,11 +244,11 @@ func testFetched(t *testing.T, db *storetest.Server) {
 
 func testFolder(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, func(s *agent.Source) { s.Path = "pay" })
-	files := odd()
-	for i := range conversation.MaxLooked + 1000 { // what stands beside the folder counts for no limit
-		files[fmt.Sprintf("beside/%d/%d.txt", i%100, i)] = vendors.File{}
+	list := odd()
+	for i := range files.MaxLooked + 1000 { // what stands beside the folder counts for no limit
+		list[fmt.Sprintf("beside/%d/%d.txt", i%100, i)] = vendors.File{}
 	}
-	w.sha = w.repo.Commit("main", "second", files, w.now)
+	w.sha = w.repo.Commit("main", "second", list, w.now)
 	expect.Value(w.run())(t)
 	s := w.load().Conversation
 	expect.Same(t, "github.com/acme/shop@"+w.sha+"/pay", s.WorkspacePath)
@@ -356,14 +357,14 @@ func testBrokenOff(t *testing.T, db *storetest.Server) {
 
 func testManyDiffer(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
-	files := map[string]vendors.File{".gitattributes": {Content: "*.txt export-subst\n"}}
+	list := map[string]vendors.File{".gitattributes": {Content: "*.txt export-subst\n"}}
 	for i := range mostBlobs + 5 {
-		files[string(rune('a'+i/26))+string(rune('a'+i%26))+".txt"] = vendors.File{Content: "$Format:%H$\n"}
+		list[string(rune('a'+i/26))+string(rune('a'+i%26))+".txt"] = vendors.File{Content: "$Format:%H$\n"}
 	}
-	w.sha = w.repo.Commit("main", "many", files, w.now)
+	w.sha = w.repo.Commit("main", "many", list, w.now)
 	expect.Value(w.run())(t)
 	s := w.load().Conversation.Source
-	expect.That(t, s.State == conversation.SourceThere && len(s.Left) == 5 && s.Left[0].Why == conversation.LeftChanged,
+	expect.That(t, s.State == conversation.SourceThere && len(s.Left) == 5 && s.Left[0].Why == files.LeftChanged,
 		"%+v", s)
 	expect.Same(t, mostBlobs, w.called("GET/git/blobs/{sha}"))
 }

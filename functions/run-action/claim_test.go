@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -137,7 +138,7 @@ func testLateTime(t *testing.T, w *world) {
 		w.now = over
 	}
 	w.box.end, w.Files = isolated.End{Version: "x"}, slowFiles{w.archives, w}
-	w.archives.uploaded = &conversation.Tree{}
+	w.archives.uploaded = &files.Tree{}
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)

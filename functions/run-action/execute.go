@@ -9,6 +9,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/large"
 	"ringi/shared/words/language"
@@ -32,7 +33,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 		t, err = t.Make(j.payload.Changes)
 	}
 	switch { // errors that trying again doesn't fix
-	case errors.Is(err, conversation.ErrRefused):
+	case errors.Is(err, files.ErrRefused):
 		return j.says(reasonRefused, j.words().refused, err), nil
 	case errors.Is(err, large.ErrGone):
 		return j.gone(err), nil
@@ -67,15 +68,15 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 }
 
 // made stores which actions made the version that this one leaves, and adds to its changes which did before.
-func (j *job) made(ctx context.Context, version string, changes []conversation.FileChange) error {
-	var before conversation.Made
+func (j *job) made(ctx context.Context, version string, changes []files.Change) error {
+	var before files.Made
 	if !j.session.FirstFiles() {
 		var err error
 		if before, err = j.Files.Made(ctx, j.files(), j.action.BaseVersion, j.session.FilesBy); err != nil {
 			return err
 		}
 	}
-	conversation.MadeBefore(changes, before)
+	files.MadeBefore(changes, before)
 	if version == j.action.BaseVersion {
 		return nil
 	}

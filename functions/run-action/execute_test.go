@@ -12,26 +12,27 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
 
-var hello = conversation.Payload{Files: []conversation.File{{Path: "a.txt", Content: "1\n2\n"}}}
+var hello = conversation.Payload{Files: []files.File{{Path: "a.txt", Content: "1\n2\n"}}}
 
 // An edit works on the very files for which it was approved, and leaves exactly what was shown.
 func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.CodeGenerate, hello)
 	expect.Value(w.handle())(t)
 	a := w.propose(conversation.CodeGenerate, conversation.Payload{
-		Edits: []conversation.Edit{{Path: "a.txt", Old: "2", New: "two"}}, Files: []conversation.File{{Path: "b.txt"}}})
+		Edits: []files.Edit{{Path: "a.txt", Old: "2", New: "two"}}, Files: []files.File{{Path: "b.txt"}}})
 	x := a.Actions[1]
 	expect.Must(t, x.Status == conversation.ActionSucceeded && x.Base == a.Actions[0].Version, "%+v", x)
 	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
 	expect.Is(t, string(content), "1\ntwo\n", "the file")
 	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
-		Written: 1, Makers: [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
+		Written: 1, Makers: [][]files.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a.txt"}})
 	paths := w.archives.trees[a.Conversation.WorkspaceVersion].Paths()
 	expect.That(t, len(paths) == 1 && paths[0] == "b.txt", "%v", paths)
@@ -121,7 +122,7 @@ func TestAResultWhoseDifferenceFailsIsAResult(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.archives.uncompared = errors.New("no answer")
 	w.box.end = isolated.End{Version: "x"}
-	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply(hello.Files))(t)
+	w.archives.uploaded = expect.Value((&files.Tree{}).Apply(hello.Files))(t)
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionSucceeded && x.Changed == nil && x.Version != "" && !x.NotTaken, "%+v",
@@ -143,10 +144,10 @@ func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *co
 // An action whose files are lost does not work in an empty folder, and neither does the next one until a person
 // chooses.
 func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
-	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
+	server, list := storetest.Start(t), conversation.Payload{Files: []files.File{{Path: "a", Content: "x"}}}
 	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command,
-		conversation.CodeGenerate: files} {
-		w := approved(t, server, conversation.CodeGenerate, files)
+		conversation.CodeGenerate: list} {
+		w := approved(t, server, conversation.CodeGenerate, list)
 		expect.Value(w.handle())(t)
 		clear(w.archives.trees)
 		w.box.err = isolated.ErrCannot
@@ -158,7 +159,7 @@ func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
 		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.BeginEmpty(pipelinetest.Member("U1"), pipelinetest.Anyone(), w.now)
 		})
-		if a := w.propose(conversation.CodeGenerate, files); a.Actions[2].Status != conversation.ActionSucceeded ||
+		if a := w.propose(conversation.CodeGenerate, list); a.Actions[2].Status != conversation.ActionSucceeded ||
 			a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: after it %+v", typ, a.Actions[2])
 		}
@@ -167,8 +168,8 @@ func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
 
 // A late result may find out that the files are lost, while the next action is approved already.
 func TestAnApprovedActionDoesNotRunWhileFilesAreLost(t *testing.T) {
-	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
-	w := approved(t, server, conversation.CodeGenerate, files)
+	server, list := storetest.Start(t), conversation.Payload{Files: []files.File{{Path: "a", Content: "x"}}}
+	w := approved(t, server, conversation.CodeGenerate, list)
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		s, head := *a.Conversation, a.Head
 		s.FilesLostAt, head.ChangedAt = &w.now, w.now
@@ -207,15 +208,15 @@ func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawM
 func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 	server := storetest.Start(t)
 	other := conversation.Payload{Script: "rm -rf /", TimeoutSeconds: 60}.JSON()
-	files := conversation.Payload{Files: []conversation.File{{Path: "other", Content: "x"}}}.JSON()
+	list := conversation.Payload{Files: []files.File{{Path: "other", Content: "x"}}}.JSON()
 	for name, w := range map[string]*world{
 		string(conversation.ShellCommand): approved(t, server, conversation.ShellCommand, command),
 		string(conversation.CodeGenerate): approved(t, server, conversation.CodeGenerate,
-			conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}),
+			conversation.Payload{Files: []files.File{{Path: "a", Content: "x"}}}),
 	} {
 		w.Payloads = swapped{string(other)}
 		if name == string(conversation.CodeGenerate) {
-			w.Payloads = swapped{string(files)}
+			w.Payloads = swapped{string(list)}
 		}
 		expect.Value(w.handle())(t)
 		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonChanged ||
@@ -263,11 +264,11 @@ type folders struct {
 	err error
 }
 
-func (f folders) Get(context.Context, large.VersionsOf, string) (*conversation.Tree, error) {
+func (f folders) Get(context.Context, large.VersionsOf, string) (*files.Tree, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return (&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b", Content: "x"}})
+	return (&files.Tree{}).Apply([]files.File{{Path: "a/b", Content: "x"}})
 }
 
 func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
@@ -277,7 +278,7 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 		reason aggregate.Reason
 		want   string
 	}{{large.ErrGone, conversation.ReasonFilesLost, words.gone}, {nil, reasonRefused, words.refused}} {
-		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a",
+		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []files.File{{Path: "a",
 			Content: "x"}}})
 		w.Files = folders{w.archives, tt.err}
 		log := logged(t, func() { expect.Value(w.handle())(t) })
@@ -315,31 +316,31 @@ func logged(t *testing.T, do func()) string {
 
 // Of each path it is known which actions changed it since the first files, and whether people saw the text before.
 func TestWhoMadeEachChangeIsKnown(t *testing.T) {
-	w := approved(t, storetest.Start(t), conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{
+	w := approved(t, storetest.Start(t), conversation.CodeGenerate, conversation.Payload{Files: []files.File{
 		{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}})
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Changed.Makers == nil, "before the first action: %+v", x.Changed)
 
 	w.box.end = isolated.End{Version: "x"}
-	w.archives.uploaded = expect.Value(w.archives.trees[x.Version].Apply([]conversation.File{{Path: "a",
+	w.archives.uploaded = expect.Value(w.archives.trees[x.Version].Apply([]files.File{{Path: "a",
 		Content: "2\n"}, {Path: "c", Content: "1\n"}}))(t)
 	a := w.propose(conversation.ShellCommand, command)
-	expect.Same(t, [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}, a.Actions[1].Changed.Makers)
+	expect.Same(t, [][]files.Maker{nil, {{Action: 1, Seen: true}}}, a.Actions[1].Changed.Makers)
 
 	w.archives.uploaded = w.archives.trees[a.Conversation.WorkspaceVersion] // nothing changes
 	a = w.propose(conversation.ShellCommand, command)
 	expect.Is(t, a.Conversation.FilesBy, 2, "the action that left the files")
 
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a"},
-		Files: []conversation.File{{Path: "b", Content: "1\n2\n"}}})
+		Files: []files.File{{Path: "b", Content: "1\n2\n"}}})
 	made := expect.Value(w.archives.Made(t.Context(), large.VersionsOf{}, a.Conversation.WorkspaceVersion,
 		a.Conversation.FilesBy))(t)
-	expect.Same(t, conversation.Made{Paths: map[string][]conversation.Maker{
+	expect.Same(t, files.Made{Paths: map[string][]files.Maker{
 		"a": {{Action: 1, Seen: true}, {Action: 2}, {Action: 4, Seen: true}},
 		"b": {{Action: 1, Seen: true}, {Action: 4, Seen: true}}, "c": {{Action: 2}}}}, made)
 
 	clear(w.archives.made) // they could not be stored
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"c"}})
-	expect.Same(t, [][]conversation.Maker{{{}}}, a.Actions[4].Changed.Makers)
+	expect.Same(t, [][]files.Maker{{{}}}, a.Actions[4].Changed.Makers)
 }

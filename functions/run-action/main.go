@@ -13,6 +13,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
@@ -85,14 +86,14 @@ type Payloads interface {
 
 // Files stores workspaces. *large.Versions implements it.
 type Files interface {
-	Get(ctx context.Context, of large.VersionsOf, version string) (*conversation.Tree, error)
-	Put(ctx context.Context, of large.VersionsOf, t *conversation.Tree) (version string, err error)
+	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
+	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 	Take(ctx context.Context, of large.VersionsOf, action string) (version string, err error)
 	Cancel(ctx context.Context, of large.VersionsOf, action string) error
 	Compare(ctx context.Context, of large.VersionsOf, base, version string) (
-		[]conversation.FileChange, *conversation.Tree, error)
-	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)
-	KeepMade(ctx context.Context, of large.VersionsOf, version string, action int, m conversation.Made) error
+		[]files.Change, *files.Tree, error)
+	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
+	KeepMade(ctx context.Context, of large.VersionsOf, version string, action int, m files.Made) error
 	Lend(ctx context.Context, of large.VersionsOf, on conversation.On, until time.Time, o *isolated.Order) error
 }
 
@@ -210,7 +211,7 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 		return &r, nil
 	}
 	p, problems := conversation.ReadKept(j.action.ActionType, text)
-	problems = append(problems, conversation.Unstampable(p.Changes)...)
+	problems = append(problems, files.Unstampable(p.Changes)...)
 	switch {
 	case problems != nil:
 	case p.AttachmentsVersion != j.action.AttachmentsVersion:

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store"
@@ -60,18 +61,18 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 // archives stores workspaces in memory.
 type archives struct {
 	mu        sync.Mutex // of cancelled
-	trees     map[string]*conversation.Tree
-	uploaded  *conversation.Tree
+	trees     map[string]*files.Tree
+	uploaded  *files.Tree
 	cancelled []string
 	told      chan struct{} // gets a value for each cancellation
 	// uncompared is why differences can't be made.
 	uncompared error
-	made       map[string]conversation.Made
+	made       map[string]files.Made
 }
 
-func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*conversation.Tree, error) {
+func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*files.Tree, error) {
 	if version == "" {
-		return &conversation.Tree{}, nil
+		return &files.Tree{}, nil
 	}
 	if s.trees[version] == nil {
 		return nil, large.ErrGone
@@ -79,12 +80,12 @@ func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*
 	return s.trees[version], nil
 }
 
-func (s *archives) Put(_ context.Context, _ large.VersionsOf, t *conversation.Tree) (string, error) {
+func (s *archives) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
-	version := conversation.Version(archive)
+	version := files.Sum(archive)
 	s.trees[version] = t
 	return version, nil
 }
@@ -97,7 +98,7 @@ func (s *archives) Take(ctx context.Context, of large.VersionsOf, _ string) (str
 }
 
 func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, version string) (
-	[]conversation.FileChange, *conversation.Tree, error) {
+	[]files.Change, *files.Tree, error) {
 	if s.uncompared != nil {
 		return nil, nil, s.uncompared
 	}
@@ -109,20 +110,20 @@ func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, versi
 	if err != nil {
 		return nil, nil, err
 	}
-	return conversation.Difference(was, is), is, ctx.Err()
+	return files.Difference(was, is), is, ctx.Err()
 }
 
-func (s *archives) Made(_ context.Context, _ large.VersionsOf, version string, action int) (conversation.Made, error) {
+func (s *archives) Made(_ context.Context, _ large.VersionsOf, version string, action int) (files.Made, error) {
 	if m, known := s.made[fmt.Sprint(version, action)]; known {
 		return m, nil
 	}
-	return conversation.Made{Unknown: true}, nil
+	return files.Made{Unknown: true}, nil
 }
 
 func (s *archives) KeepMade(_ context.Context, _ large.VersionsOf, version string, action int,
-	m conversation.Made) error {
+	m files.Made) error {
 	if s.made == nil {
-		s.made = map[string]conversation.Made{}
+		s.made = map[string]files.Made{}
 	}
 	s.made[fmt.Sprint(version, action)] = m
 	return nil
@@ -173,7 +174,7 @@ func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ 
 	p conversation.Payload) *world {
 	t.Helper()
 	w := &world{box: &box{}, now: time.Now().UTC().Truncate(time.Millisecond),
-		archives: &archives{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}}
+		archives: &archives{trees: map[string]*files.Tree{}, told: make(chan struct{}, 1)}}
 	now := func() time.Time { return w.now }
 	in := pipelinetest.Heard(thread, "U1", "do it")
 	in.Thread = thread
@@ -193,11 +194,11 @@ func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ 
 // proposal is what answer-message makes of an agent's proposal for these files.
 func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, base string) *conversation.Proposal {
 	w.T.Helper()
-	files := w.archives.trees[base]
-	if files == nil {
-		files = &conversation.Tree{}
+	list := w.archives.trees[base]
+	if list == nil {
+		list = &files.Tree{}
 	}
-	kept, problems := p.Complete(typ, conversation.On{Base: base}, files)
+	kept, problems := p.Complete(typ, conversation.On{Base: base}, list)
 	expect.Must(w.T, problems == nil, "%v", problems)
 	text := kept.JSON()
 	return &conversation.Proposal{Type: typ, Payload: pipelinetest.InRow(text),
@@ -239,13 +240,13 @@ func TestActions(t *testing.T) {
 	run("what is cancelled is told to stop, and its late result is kept beside", conversation.ShellCommand, command,
 		testCancelled)
 	run("files are written without a sandbox", conversation.CodeGenerate,
-		conversation.Payload{Files: []conversation.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
+		conversation.Payload{Files: []files.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
 	run("without a sandbox no command is run", conversation.ShellCommand, command, testNoSandbox)
 }
 
 func testRuns(t *testing.T, w *world) {
 	w.box.lines, w.box.end = []string{"one", "two"}, isolated.End{Version: "whatever it says"}
-	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
+	w.archives.uploaded = expect.Value((&files.Tree{}).Apply([]files.File{{Path: "out", Content: "x"}}))(t)
 	for range 3 {
 		next, err := w.handle()
 		expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
@@ -348,7 +349,7 @@ func testCancelled(t *testing.T, w *world) {
 		}
 	}
 	w.box.end = isolated.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
-	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "half", Content: "x"}}))(t)
+	w.archives.uploaded = expect.Value((&files.Tree{}).Apply([]files.File{{Path: "half", Content: "x"}}))(t)
 	expect.Value(w.handle())(t)
 	a := w.Load()
 	x := a.Actions[0]

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/storetest"
@@ -131,7 +132,7 @@ func TestSeveralCommandsAreOneAction(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, several)
 	w.box.lines, w.box.begins = []string{"a", "b", "c", "d"}, map[int]int{0: 1, 2: 2, 3: 3}
 	w.box.end = isolated.End{Version: "x", Ran: []isolated.Ran{{Lines: 2, Millis: 1500}, {Lines: 1}, {Lines: 1}}}
-	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
+	w.archives.uploaded = expect.Value((&files.Tree{}).Apply([]files.File{{Path: "out", Content: "x"}}))(t)
 	for range 3 {
 		expect.Value(w.handle())(t)
 	}

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -341,14 +341,14 @@ func (b *box) kill() {
 // packed returns the changed workspace. The command could not reach the process that packed it, but packed validates
 // the archive as untrusted input anyway.
 func (b *box) packed() (archive []byte, version string, err error) {
-	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, conversation.MaxArchive+1))
+	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, files.MaxArchive+1))
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := conversation.ReadFiles(bytes.NewReader(archive)); err != nil {
+	if _, err := files.Read(bytes.NewReader(archive)); err != nil {
 		return nil, "", err
 	}
-	return archive, conversation.Version(archive), nil
+	return archive, files.Sum(archive), nil
 }
 
 // close ends the box's processes and removes its files.

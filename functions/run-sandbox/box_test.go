@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -104,11 +104,11 @@ func newStore(t *testing.T) *store {
 }
 
 // after returns the uploaded workspace.
-func (s *store) after(t *testing.T) *conversation.Tree {
+func (s *store) after(t *testing.T) *files.Tree {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return expect.Value(conversation.ReadFiles(bytes.NewReader(s.uploaded)))(t)
+	return expect.Value(files.Read(bytes.NewReader(s.uploaded)))(t)
 }
 
 // outcome is the result of an order.
@@ -210,13 +210,13 @@ func inBox(t *testing.T, test func(t *testing.T, l level)) {
 	})
 }
 
-func tree(t *testing.T, files ...string) []byte {
+func tree(t *testing.T, list ...string) []byte {
 	t.Helper()
-	var all []conversation.File
-	for i := 0; i+1 < len(files); i += 2 {
-		all = append(all, conversation.File{Path: files[i], Content: files[i+1]})
+	var all []files.File
+	for i := 0; i+1 < len(list); i += 2 {
+		all = append(all, files.File{Path: list[i], Content: list[i+1]})
 	}
-	return expect.Value(expect.Value((&conversation.Tree{}).Apply(all))(t).Archive())(t)
+	return expect.Value(expect.Value((&files.Tree{}).Apply(all))(t).Archive())(t)
 }
 
 // attached returns an order whose command finds attachments beside its files.

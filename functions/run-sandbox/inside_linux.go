@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 )
 
 // inside is the first process of a box. It makes the box, starts the command, ends the processes that the command left
@@ -101,7 +101,7 @@ func (in *inside) furnish() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process to others: %w", err)
 	}
-	tree, err := conversation.ReadFiles(os.NewFile(fileArchive, "archive"))
+	tree, err := files.Read(os.NewFile(fileArchive, "archive"))
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (in *inside) wait(pid int) syscall.WaitStatus {
 
 // pack writes the workspace's archive for the supervisor.
 func (in *inside) pack() event {
-	tree, left, err := conversation.Pack(in.root, ownedHere)
+	tree, left, err := files.Pack(in.root, ownedHere)
 	if err != nil {
 		return event{Refused: err.Error()}
 	}

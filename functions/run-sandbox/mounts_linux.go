@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -235,7 +235,7 @@ func loopback() error {
 // link in the workspace. With namespaces they stand on a file system of their own; Landlock withholds writing; on a
 // machine that was made for the action their modes do, against mistakes.
 func (in *inside) layAttached() error {
-	tree, err := conversation.ReadFiles(os.NewFile(fileAttached, "attachments"))
+	tree, err := files.Read(os.NewFile(fileAttached, "attachments"))
 	if err != nil {
 		return fmt.Errorf("read the attachments: %w", err)
 	}
@@ -260,14 +260,14 @@ func (in *inside) layAttached() error {
 			return fmt.Errorf("close the attachments for writing: %w", err)
 		}
 	}
-	above := path.Dir(conversation.AttachedFolder)
+	above := path.Dir(files.AttachedFolder)
 	if err := in.root.Mkdir(above, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := in.root.RemoveAll(conversation.AttachedFolder); err != nil { // the files' own
+	if err := in.root.RemoveAll(files.AttachedFolder); err != nil { // the files' own
 		return err
 	}
-	return in.root.Symlink(folder, conversation.AttachedFolder)
+	return in.root.Symlink(folder, files.AttachedFolder)
 }
 
 // readOnly takes away the modes that allow writing.

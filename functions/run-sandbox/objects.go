@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -29,9 +29,9 @@ func newObjects() *objects {
 // archive fetches the archive of the files. An empty address means no files.
 func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	if address == "" {
-		return (&conversation.Tree{}).Archive()
+		return (&files.Tree{}).Archive()
 	}
-	b, status, err := o.get(ctx, address, conversation.MaxArchive)
+	b, status, err := o.get(ctx, address, files.MaxArchive)
 	if err != nil {
 		return nil, fmt.Errorf("get the workspace: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -16,13 +16,13 @@ import (
 func TestACommandRunsInItsWorkspace(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
-		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "in/a.txt", Content: "before\n"}}))(t)
+		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "in/a.txt", Content: "before\n"}}))(t)
 		s.archive = expect.Value(tree.Archive())(t)
 		o := s.order(`cat in/a.txt; echo warn >&2; mkdir out; printf after > out/b.txt; rm in/a.txt; printf end`)
 		o.Workspace = s.URL + "/workspace"
 		got := run(t, l, o)
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 0 || got.end.Limit != "" || got.end.Version != conversation.Version(s.uploaded) {
+		if got.end.ExitCode != 0 || got.end.Limit != "" || got.end.Version != files.Sum(s.uploaded) {
 			t.Errorf("%+v", got.end)
 		}
 		var out []isolated.Line
@@ -122,7 +122,7 @@ func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 		}
 		expect.Same(t, []string{"f"}, s.after(t).Paths())
 		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`,
-			conversation.MaxEntries)))
+			files.MaxEntries)))
 		expect.NoError(t, got.err)
 		if got.end.ExitCode != 0 || got.end.Version != "" || !strings.Contains(got.end.Limit, "more than 5000 files") {
 			t.Errorf("%+v", got.end)

@@ -24,6 +24,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -90,14 +91,14 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 		return decide.Reject("no")(a, no.ActionID, member, anyone, w.Now())
 	})
 	k.archives(t)
-	files := large.OpenVersions(w.Config, w.Bucket)
+	versions := large.OpenVersions(w.Config, w.Bucket)
 	of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
 	for range 2 {
-		expect.Value(files.Put(t.Context(), of, &conversation.Tree{}))(t)
+		expect.Value(versions.Put(t.Context(), of, &files.Tree{}))(t)
 		expect.Value(k.results.Prompts(k.ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
 		expect.Value(k.results.KeepReads(t.Context(), k.ref, value(4)))(t)
 	}
-	expect.NoError(t, files.Cancel(t.Context(), of, x.ActionID))
+	expect.NoError(t, versions.Cancel(t.Context(), of, x.ActionID))
 	k.cards = len(k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(member, anyone, w.Now())
 	}).Cards)
@@ -314,18 +315,18 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 	k.gone(t)
 	late := k.results
 	late.Living = k.rows.Living
-	files := large.OpenVersions(k.Config, k.Bucket)
-	files.Living = k.rows.Living
+	versions := large.OpenVersions(k.Config, k.Bucket)
+	versions.Living = k.rows.Living
 	for name, err := range map[string]func() error{
 		"a payload": func() error { _, err := late.KeepPayload(t.Context(), k.ref, value(7), nil); return err },
 		"a reading": func() error { _, err := late.KeepReads(t.Context(), k.ref, value(8)); return err },
 		"a prompt":  func() error { _, err := late.Prompts(k.ref)(t.Context(), []byte("{}")); return err },
 		"files": func() error {
-			_, err := files.Put(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, &conversation.Tree{})
+			_, err := versions.Put(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, &files.Tree{})
 			return err
 		},
 		"a difference": func() error {
-			_, _, err := files.Compare(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
+			_, _, err := versions.Compare(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
 			return err
 		},
 		"output": func() error {

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 )
@@ -109,7 +110,7 @@ func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, pay
 // Kept returns a proposal's payload as it is kept, or what is no proposal's as it is.
 func Kept(typ conversation.ActionType, payload, base string) string {
 	p, problems := conversation.ReadPayload(typ, []byte(payload))
-	kept, wrong := p.Complete(typ, conversation.On{Base: base}, &conversation.Tree{})
+	kept, wrong := p.Complete(typ, conversation.On{Base: base}, &files.Tree{})
 	if problems != nil || wrong != nil {
 		return payload
 	}
@@ -188,10 +189,10 @@ const Script = `{"script":"make test\nrm -rf build","timeout_seconds":60,"base":
 
 // Files stands in for the bucket with conversations' files.
 type Files struct {
-	Changes []conversation.FileChange // the stored difference of every action
-	By      map[string][]conversation.Maker
+	Changes []files.Change // the stored difference of every action
+	By      map[string][]files.Maker
 	Links   map[string][]byte // what was offered by a link, by name
-	trees   map[string]*conversation.Tree
+	trees   map[string]*files.Tree
 	commits map[string]conversation.Commit
 }
 
@@ -200,15 +201,15 @@ func key(of large.VersionsOf, version string) string {
 }
 
 // KeepFiles stores a version of the conversation's files.
-func (k *Conversation) KeepFiles(t *testing.T, tree *conversation.Tree) (version string) {
+func (k *Conversation) KeepFiles(t *testing.T, tree *files.Tree) (version string) {
 	t.Helper()
 	f, is := k.Console.Files.(*Files)
 	if !is {
-		f = &Files{Links: map[string][]byte{}, trees: map[string]*conversation.Tree{},
+		f = &Files{Links: map[string][]byte{}, trees: map[string]*files.Tree{},
 			commits: map[string]conversation.Commit{}}
 		k.Console.Files = f
 	}
-	version = conversation.Version(expect.Value(tree.Archive())(t))
+	version = files.Sum(expect.Value(tree.Archive())(t))
 	f.trees[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
 	return version
 }
@@ -223,18 +224,18 @@ func (k *Conversation) LoseFiles(version string) {
 	delete(k.Console.Files.(*Files).trees, key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version))
 }
 
-func (f *Files) Difference(context.Context, large.VersionsOf, string, string) ([]conversation.FileChange, error) {
+func (f *Files) Difference(context.Context, large.VersionsOf, string, string) ([]files.Change, error) {
 	return f.Changes, nil
 }
 
 // Made returns which actions changed each path.
-func (f *Files) Made(context.Context, large.VersionsOf, string, int) (conversation.Made, error) {
-	return conversation.Made{Paths: f.By}, nil
+func (f *Files) Made(context.Context, large.VersionsOf, string, int) (files.Made, error) {
+	return files.Made{Paths: f.By}, nil
 }
 
-func (f *Files) tree(of large.VersionsOf, version string) (*conversation.Tree, error) {
+func (f *Files) tree(of large.VersionsOf, version string) (*files.Tree, error) {
 	if version == "" {
-		return &conversation.Tree{}, nil
+		return &files.Tree{}, nil
 	}
 	if t := f.trees[key(of, version)]; t != nil {
 		return t, nil
@@ -243,7 +244,7 @@ func (f *Files) tree(of large.VersionsOf, version string) (*conversation.Tree, e
 }
 
 func (f *Files) Manifest(_ context.Context, of large.VersionsOf, version string) (
-	m conversation.Manifest, err error,
+	m files.Manifest, err error,
 ) {
 	t, err := f.tree(of, version)
 	if err == nil {
@@ -260,14 +261,14 @@ func (f *Files) Commit(_ context.Context, of large.VersionsOf, version string) (
 	return c, nil
 }
 
-func (f *Files) Each(_ context.Context, of large.VersionsOf, version string, files []conversation.Entry,
-	take func(conversation.Entry, []byte) error,
+func (f *Files) Each(_ context.Context, of large.VersionsOf, version string, list []files.Entry,
+	take func(files.Entry, []byte) error,
 ) error {
 	t, err := f.tree(of, version)
 	if err != nil {
 		return err
 	}
-	for _, e := range files {
+	for _, e := range list {
 		content, ok := t.Content(e.Path)
 		if !ok {
 			return fmt.Errorf("%s has no %s", version, e.Path)

@@ -14,6 +14,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
@@ -94,7 +95,7 @@ func (l differenceLine) Class() string {
 }
 
 // changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
-func changedFiles(changes []conversation.FileChange, words web.Texts, locale string, address func(int) string) (
+func changedFiles(changes []files.Change, words web.Texts, locale string, address func(int) string) (
 	out []changedFile,
 ) {
 	for i, c := range changes {
@@ -111,7 +112,7 @@ func changedFiles(changes []conversation.FileChange, words web.Texts, locale str
 }
 
 // spelled reports whether a line of a change is shown otherwise than it is.
-func spelled(c conversation.FileChange) bool {
+func spelled(c files.Change) bool {
 	for _, h := range c.Hunks {
 		for _, line := range h.Lines {
 			if text := strings.TrimSuffix(line[1:], "\n"); legible.Spelled(text) != text {
@@ -287,7 +288,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 }
 
 // became reads what an action that has ended changed, if the page shows its output. Without it the page shows the rest.
-func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.Action) []conversation.FileChange {
+func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.Action) []files.Change {
 	if c.Files == nil || x.Changed == nil || x.Changed.Files == 0 || x.ActionType == conversation.CodeGenerate {
 		return nil
 	}
@@ -302,7 +303,7 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 	if err != nil {
 		slog.WarnContext(ctx, "who changed files before is not shown", "session_id", ref.ID, "err", err)
 	}
-	conversation.MadeBefore(changes, made)
+	files.MadeBefore(changes, made)
 	for i, change := range changes { // the last one is this action
 		if n := len(change.By); n > 0 && change.By[n-1].Action == x.Number {
 			changes[i].By = change.By[:n-1]

@@ -17,11 +17,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
@@ -50,20 +49,20 @@ type filePage struct {
 }
 
 // file returns the entry that an address names. It must be a file of the version's list.
-func (o opened) file(r *http.Request) (conversation.Entry, error) {
+func (o opened) file(r *http.Request) (files.Entry, error) {
 	name := r.URL.Query().Get("path")
-	i := slices.IndexFunc(o.manifest.Entries, func(e conversation.Entry) bool {
-		return e.Path == name && e.Kind == conversation.KindFile
+	i := slices.IndexFunc(o.manifest.Entries, func(e files.Entry) bool {
+		return e.Path == name && e.Kind == files.KindFile
 	})
 	if i < 0 {
-		return conversation.Entry{}, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
+		return files.Entry{}, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
 	}
 	return o.manifest.Entries[i], nil
 }
 
 // content reads a file of the version.
-func (c *Pages) content(ctx context.Context, o opened, e conversation.Entry) (content []byte, err error) {
-	err = c.Files.Each(ctx, o.of, o.version, []conversation.Entry{e}, func(_ conversation.Entry, b []byte) error {
+func (c *Pages) content(ctx context.Context, o opened, e files.Entry) (content []byte, err error) {
+	err = c.Files.Each(ctx, o.of, o.version, []files.Entry{e}, func(_ files.Entry, b []byte) error {
 		content = b
 		return nil
 	})
@@ -72,9 +71,6 @@ func (c *Pages) content(ctx context.Context, o opened, e conversation.Entry) (co
 	}
 	return content, err
 }
-
-// isText reports whether a page can show a content: UTF-8 without NUL.
-func isText(content []byte) bool { return utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 }
 
 func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	o, err := c.openFiles(r, v)
@@ -91,14 +87,14 @@ func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		folder.Set("folder", dir)
 	}
 	p := filePage{Back: o.address("", folder), Path: legible.Spelled(e.Path), SHA256: e.SHA256, Bytes: e.Size,
-		Executable: e.Mode == conversation.ModeExecutable, Large: e.Size > mostStraight,
+		Executable: e.Mode == files.ModeExecutable, Large: e.Size > mostStraight,
 		Download: o.address("/raw", url.Values{"path": {e.Path}, "download": {"1"}})}
 	if !p.Large {
 		content, err := c.content(r.Context(), o, e)
 		if err != nil {
 			return err
 		}
-		if p.Binary = !isText(content); !p.Binary {
+		if p.Binary = !files.IsText(content); !p.Binary {
 			p.AsItIs = o.address("/raw", of)
 			from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 			p.lines(string(content), max(1, from), func(from int) string {
@@ -156,7 +152,7 @@ func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		return err
 	}
 	name := path.Base(e.Path)
-	if r.URL.Query().Get("download") != "" || !isText(content) || len(content) > mostStraight {
+	if r.URL.Query().Get("download") != "" || !files.IsText(content) || len(content) > mostStraight {
 		return c.deliver(w, r, o, name, content)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -190,7 +186,7 @@ func (o opened) named() string {
 	if s := o.a.Conversation.Source; s != nil {
 		name = path.Base(s.Repository)
 	}
-	return conversation.SafeName(name + "-" + cmp.Or(o.version, "empty")[:min(7, len(cmp.Or(o.version, "empty")))])
+	return files.SafeName(name + "-" + cmp.Or(o.version, "empty")[:min(7, len(cmp.Or(o.version, "empty")))])
 }
 
 // sendArchive sends all files of a version as an archive.
@@ -199,7 +195,7 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	if err != nil {
 		return err
 	}
-	d := conversation.DownloadOf(o.manifest, o.named())
+	d := files.DownloadOf(o.manifest, o.named())
 	if len(d.Names) == 0 {
 		return fmt.Errorf("an archive of no file: %w", aggregate.ErrNotFound)
 	}
@@ -209,11 +205,11 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	var out bytes.Buffer
 	packed := packers[as](d, &out, c.Now())
-	files := slices.DeleteFunc(slices.Clone(o.manifest.Entries), func(e conversation.Entry) bool {
+	list := slices.DeleteFunc(slices.Clone(o.manifest.Entries), func(e files.Entry) bool {
 		return d.Names[e.Path] == ""
 	})
-	err = c.Files.Each(r.Context(), o.of, o.version, files, func(e conversation.Entry, content []byte) error {
-		return packed.Add(e.Path, content, e.Mode == conversation.ModeExecutable)
+	err = c.Files.Each(r.Context(), o.of, o.version, list, func(e files.Entry, content []byte) error {
+		return packed.Add(e.Path, content, e.Mode == files.ModeExecutable)
 	})
 	if err = errors.Join(err, packed.Close()); errors.Is(err, large.ErrGone) {
 		return fmt.Errorf("%w: %w", web.ErrExpired, err)
@@ -238,16 +234,16 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return err
 	}
 	contents := [2]map[string][]byte{{}, {}}
-	var needed [2][]conversation.Entry
+	var needed [2][]files.Entry
 	for _, f := range p.Files {
-		for i, e := range []*conversation.Entry{f.Was, f.Is} {
+		for i, e := range []*files.Entry{f.Was, f.Is} {
 			if e != nil {
 				needed[i] = append(needed[i], *e)
 			}
 		}
 	}
 	for i, version := range []string{o.first(), o.version} {
-		err := c.Files.Each(r.Context(), o.of, version, needed[i], func(e conversation.Entry, content []byte) error {
+		err := c.Files.Each(r.Context(), o.of, version, needed[i], func(e files.Entry, content []byte) error {
 			contents[i][e.Path] = content
 			return nil
 		})
@@ -272,23 +268,23 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 
 // packer writes a download.
 type packer interface {
-	// Add writes a file that conversation.Download.Names has.
+	// Add writes a file that files.Download.Names has.
 	Add(path string, content []byte, executable bool) error
 	Close() error
 }
 
 // packers are the forms of archives, by the end of their names. Files in them have the time.
-var packers = map[string]func(d conversation.Download, out io.Writer, at time.Time) packer{
-	"zip": func(d conversation.Download, out io.Writer, at time.Time) packer {
+var packers = map[string]func(d files.Download, out io.Writer, at time.Time) packer{
+	"zip": func(d files.Download, out io.Writer, at time.Time) packer {
 		return zipper{d, zip.NewWriter(out), at}
 	},
-	"tar.gz": func(d conversation.Download, out io.Writer, at time.Time) packer {
+	"tar.gz": func(d files.Download, out io.Writer, at time.Time) packer {
 		z := gzip.NewWriter(out)
 		return tarrer{d, tar.NewWriter(z), z, at}
 	},
 }
 
-func named(d conversation.Download, p string) (string, error) {
+func named(d files.Download, p string) (string, error) {
 	name, ok := d.Names[p]
 	if !ok {
 		return "", fmt.Errorf("pack %q: it is not in the list", p)
@@ -297,7 +293,7 @@ func named(d conversation.Download, p string) (string, error) {
 }
 
 type zipper struct {
-	conversation.Download
+	files.Download
 	*zip.Writer
 	at time.Time
 }
@@ -320,7 +316,7 @@ func (z zipper) Add(p string, content []byte, executable bool) error {
 }
 
 type tarrer struct {
-	conversation.Download
+	files.Download
 	*tar.Writer
 	gzip *gzip.Writer
 	at   time.Time

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -28,11 +29,11 @@ func TestADownloadIsAnArchiveOfOneFolder(t *testing.T) {
 	at, contents := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC), map[string]string{
 		"main.py": "print(1)\n", "run.sh": "true\n", "日本/表 1.csv": "あ\n", "a:b.txt": "1", "empty": "",
 	}
-	m := conversation.Manifest{Entries: []conversation.Entry{{Path: "out", Kind: conversation.KindLink}}}
+	m := files.Manifest{Entries: []files.Entry{{Path: "out", Kind: files.KindLink}}}
 	for _, p := range slices.Sorted(maps.Keys(contents)) {
-		m.Entries = append(m.Entries, conversation.Entry{Path: p, Kind: conversation.KindFile})
+		m.Entries = append(m.Entries, files.Entry{Path: p, Kind: files.KindFile})
 	}
-	d := conversation.DownloadOf(m, "shop")
+	d := files.DownloadOf(m, "shop")
 	want := map[string]string{}
 	for p, name := range d.Names {
 		want["shop/"+name] = fmt.Sprintf("%s %v", contents[p], strings.HasSuffix(p, ".sh"))
@@ -148,7 +149,7 @@ func TestWhereFilesCameFromIsShown(t *testing.T) {
 	expect.Has(t, sourceOf(words, s, "en").State, "waiting")
 	expect.Same(t, "", s.URL())
 	s.Commit, s.State = "3f2c1ab9d2c1", conversation.SourceThere
-	s.Left, s.More = []conversation.LeftOut{{Path: "model.bin", Why: conversation.LeftLFS}}, 3
+	s.Left, s.More = []files.LeftOut{{Path: "model.bin", Why: files.LeftLFS}}, 3
 	x := sourceOf(words, s, "en")
 	expect.Same(t, "acme/shop@3f2c1ab", x.Short)
 	expect.Same(t, "https://github.com/acme/shop/tree/3f2c1ab9d2c1/a%20b%7Cc%3E", x.URL)

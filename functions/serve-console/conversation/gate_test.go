@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -171,7 +172,7 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	}
 
 	x = k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
-		Files: []conversation.File{{Path: "b.txt", Content: "一行目\n二行目"}}}), "")
+		Files: []files.File{{Path: "b.txt", Content: "一行目\n二行目"}}}), "")
 	sato.Get(k.Page()).Holds(t, "b.txt", plus("+一行目"), plus("+二行目"))
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(conversation.ActCancel, x, "")).To)

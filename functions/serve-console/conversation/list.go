@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
@@ -40,13 +41,13 @@ type Pages struct {
 
 // Files reads conversations' files, and what actions made of them. *large.Versions implements it.
 type Files interface {
-	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]conversation.FileChange, error)
-	Manifest(ctx context.Context, of large.VersionsOf, version string) (conversation.Manifest, error)
+	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
+	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
 	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
-	Each(ctx context.Context, of large.VersionsOf, version string, files []conversation.Entry,
-		take func(e conversation.Entry, content []byte) error) error
+	Each(ctx context.Context, of large.VersionsOf, version string, files []files.Entry,
+		take func(e files.Entry, content []byte) error) error
 	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
-	Made(ctx context.Context, of large.VersionsOf, version string, action int) (conversation.Made, error)
+	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.

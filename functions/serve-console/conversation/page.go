@@ -20,6 +20,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
@@ -48,10 +49,10 @@ type loaded struct {
 	summary  *conversation.Message           // replaces the older messages
 	asked    map[string]conversation.Payload // payloads by action, if they can be shown completely
 	log      []conversation.LogEntry
-	logged   int                       // number of the action whose output is in log
-	chosen   bool                      // the reader chose that action
-	became   []conversation.FileChange // what that action changed
-	returned string                    // what the agent was given of its result, of a call
+	logged   int            // number of the action whose output is in log
+	chosen   bool           // the reader chose that action
+	became   []files.Change // what that action changed
+	returned string         // what the agent was given of its result, of a call
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
@@ -350,7 +351,7 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 		return nil
 	}
 	p, err := c.payload(ctx, a.Ref(), of.Action(x.ID))
-	if err == nil && conversation.Unstampable(p.Changes) != nil {
+	if err == nil && files.Unstampable(p.Changes) != nil {
 		err = errors.New("it is over the limits of a difference")
 	}
 	if err != nil {

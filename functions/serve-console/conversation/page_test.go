@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -107,7 +108,7 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", markup)
 	rev := expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev
 	by := w.Now().Add(time.Hour)
-	payload := completed(t, conversation.Payload{Files: []conversation.File{{Path: "a.txt", Content: markup + " \u202e"}}})
+	payload := completed(t, conversation.Payload{Files: []files.File{{Path: "a.txt", Content: markup + " \u202e"}}})
 	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{
 		Type: conversation.CodeGenerate, Payload: consoletest.Inline(payload), Summary: markup,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
@@ -122,7 +123,7 @@ func payloadTexts(p conversation.Payload) []string {
 }
 
 // differences writes each change as a unified difference.
-func differences(changes []conversation.FileChange) []string {
+func differences(changes []files.Change) []string {
 	out := make([]string, len(changes))
 	for i, c := range changes {
 		out[i] = string(c.Unified())

@@ -15,14 +15,15 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
 
-func filesOf(t testing.TB, path, content string) *conversation.Tree {
+func filesOf(t testing.TB, path, content string) *files.Tree {
 	t.Helper()
-	return expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: path, Content: content}}))(t)
+	return expect.Value((&files.Tree{}).Apply([]files.File{{Path: path, Content: content}}))(t)
 }
 
 // completed is the kept payload of an edit of a.txt.
@@ -38,11 +39,11 @@ func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 
 func showsDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
-	w.Console.Files = &consoletest.Files{Changes: conversation.Difference(filesOf(t, "a", "x\n"),
+	w.Console.Files = &consoletest.Files{Changes: files.Difference(filesOf(t, "a", "x\n"),
 		filesOf(t, "<b>", "y\n")),
-		By: map[string][]conversation.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
+		By: map[string][]files.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
-		Edits: []conversation.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
+		Edits: []files.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())
 	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus(`<span class="removed">-二行目</span>`),
 		"(行末の改行なし)</span>",
@@ -73,10 +74,10 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 // What can't be read to its end has no button, and no click approves it.
 func refusesDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
-	text := strings.Repeat("x", conversation.MaxChangedLine+1)
-	long := conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
-		Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
-		Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}
+	text := strings.Repeat("x", files.MaxChangedLine+1)
+	long := conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []files.Change{{
+		Path: "a", Is: &files.Side{Mode: files.ModeFile, SHA256: aggregate.HashOf(text)},
+		Hunks: []files.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}
 	x := k.Proposes(conversation.CodeGenerate, long.JSON(), "")
 	page := sato.Get(k.Page())
 	page.Holds(t, "一度に承認できる量を超えているため", `value="reject"`)

@@ -11,6 +11,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
@@ -228,7 +229,7 @@ type attachedRow struct {
 
 func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRow) {
 	for _, x := range all {
-		row := attachedRow{Path: conversation.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
+		row := attachedRow{Path: files.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
 		switch {
 		case x.Image():
 			row.Read = words.Say("attached_image")

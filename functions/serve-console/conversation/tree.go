@@ -14,6 +14,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
@@ -73,7 +74,7 @@ type opened struct {
 	of       large.VersionsOf
 	actions  []*conversation.Action
 	version  string
-	manifest conversation.Manifest
+	manifest files.Manifest
 	gone     bool
 	path     string // address of the list of files
 }
@@ -145,8 +146,8 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return err
 	}
 	folder := r.URL.Query().Get("folder")
-	if folder != "" && !slices.ContainsFunc(o.manifest.Entries, func(e conversation.Entry) bool {
-		return e.Path == folder && e.Kind == conversation.KindFolder
+	if folder != "" && !slices.ContainsFunc(o.manifest.Entries, func(e files.Entry) bool {
+		return e.Path == folder && e.Kind == files.KindFolder
 	}) {
 		return fmt.Errorf("a folder of the files: %w", aggregate.ErrNotFound)
 	}
@@ -181,9 +182,9 @@ func (p *treePage) rows(o opened, folder, after string) {
 			}
 		}
 	}
-	var folders, files []treeRow
+	var folders, list []treeRow
 	for _, e := range o.manifest.Entries {
-		if e.Kind == conversation.KindFile {
+		if e.Kind == files.KindFile {
 			p.Files++
 			p.Bytes += e.Size
 		}
@@ -191,26 +192,26 @@ func (p *treePage) rows(o opened, folder, after string) {
 		name, deeper, in := strings.Cut(rest, "/")
 		switch {
 		case !inside:
-		case in || e.Kind == conversation.KindFolder:
+		case in || e.Kind == files.KindFolder:
 			at, known := names[name]
 			if !known {
 				at, names[name] = len(folders), len(folders)
 				dir := url.Values{"folder": {below + name}}
 				folders = append(folders, treeRow{Name: name, Path: o.address("", dir), Folder: true})
 			}
-			if deeper != "" && e.Kind == conversation.KindFile {
+			if deeper != "" && e.Kind == files.KindFile {
 				folders[at].Files++
 				folders[at].Bytes += e.Size
 			}
 		default:
-			row := treeRow{Name: name, Executable: e.Mode == conversation.ModeExecutable, Lines: e.Lines, Bytes: e.Size}
-			if row.Target = legible.Spelled(e.Target); e.Kind == conversation.KindFile {
+			row := treeRow{Name: name, Executable: e.Mode == files.ModeExecutable, Lines: e.Lines, Bytes: e.Size}
+			if row.Target = legible.Spelled(e.Target); e.Kind == files.KindFile {
 				row.Path = o.address("/file", url.Values{"path": {e.Path}})
 			}
-			files = append(files, row)
+			list = append(list, row)
 		}
 	}
-	all := append(folders, files...)
+	all := append(folders, list...)
 	from := 0
 	if after != "" {
 		from = slices.IndexFunc(all, func(x treeRow) bool { return x.Name == after }) + 1
@@ -231,7 +232,7 @@ func (p *treePage) rows(o opened, folder, after string) {
 
 // downloads fills in the addresses of the archives, and what is not in them as it is here.
 func (p *treePage) downloads(o opened) {
-	d := conversation.DownloadOf(o.manifest, "")
+	d := files.DownloadOf(o.manifest, "")
 	if len(d.Names) > 0 {
 		p.Zip = o.address("/archive", url.Values{"as": {"zip"}})
 		p.TarGz = o.address("/archive", url.Values{"as": {"tar.gz"}})
@@ -254,7 +255,7 @@ func listed(paths []string, write func(string) string) string {
 }
 
 // patch returns what became of the first files in this version. It returns ErrGone if the first files are gone.
-func (c *Pages) patch(ctx context.Context, o opened) (conversation.Patch, error) {
+func (c *Pages) patch(ctx context.Context, o opened) (files.Patch, error) {
 	var commit conversation.Commit
 	was, err := c.Files.Manifest(ctx, o.of, o.first())
 	if err == nil && o.first() != "" {
@@ -262,7 +263,7 @@ func (c *Pages) patch(ctx context.Context, o opened) (conversation.Patch, error)
 			err = nil
 		}
 	}
-	return conversation.PatchOf(was, o.manifest, commit.Entries), err
+	return files.PatchOf(was, o.manifest, commit.Entries), err
 }
 
 // since fills in what changed since the beginning.
@@ -285,7 +286,7 @@ func (c *Pages) since(ctx context.Context, o opened, p *treePage, words web.Text
 		p.Since = append(p.Since, sinceRow{Path: legible.Spelled(x.Path), No: words.In("unpatched", x.Why), SHA256: x.SHA256})
 	}
 	for _, f := range patch.Files[:min(len(patch.Files), mostSince)] {
-		change := conversation.FileChange{Path: f.Path, Was: f.Was.Side(), Is: f.Is.Side()}
+		change := files.Change{Path: f.Path, Was: f.Was.Side(), Is: f.Is.Side()}
 		p.Since = append(p.Since, sinceRow{Path: legible.Spelled(f.Path), What: card.Became(change, locale)})
 	}
 	return nil

@@ -13,16 +13,17 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 )
 
-func treeWith(t *testing.T, files map[string]string) *conversation.Tree {
+func treeWith(t *testing.T, these map[string]string) *files.Tree {
 	t.Helper()
-	var list []conversation.File
-	for p, content := range files {
-		list = append(list, conversation.File{Path: p, Content: content})
+	var list []files.File
+	for p, content := range these {
+		list = append(list, files.File{Path: p, Content: content})
 	}
-	return expect.Value((&conversation.Tree{}).Apply(list))(t)
+	return expect.Value((&files.Tree{}).Apply(list))(t)
 }
 
 // becomes makes a version the conversation's current one, by an action that ended.
@@ -186,7 +187,7 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 func patchesOfASource(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
 	first := k.KeepFiles(t, treeWith(t, map[string]string{"tax.py": "rate = 10\n"}))
-	k.KeepCommit(first, conversation.Commit{Entries: []conversation.Committed{{Path: "tax.py"}, {Path: "model.bin"}}})
+	k.KeepCommit(first, conversation.Commit{Entries: []files.Committed{{Path: "tax.py"}, {Path: "model.bin"}}})
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head := *a.Conversation, a.Head
 		row.WorkspaceVersion = first

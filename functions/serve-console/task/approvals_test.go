@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -78,9 +79,9 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 
 // What an agent says of its action is the agent's words, and never stands for what the action does.
 func testActionsApproval(t *testing.T, w *consoletest.World) {
-	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "README.md", Content: "x\n"}}))(t)
+	was := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "README.md", Content: "x\n"}}))(t)
 	kept, problems := conversation.Payload{Delete: []string{"README.md"},
-		Files: []conversation.File{{Path: "a", Content: "y\n"}}}.
+		Files: []files.File{{Path: "a", Content: "y\n"}}}.
 		Complete(conversation.CodeGenerate, conversation.On{}, was)
 	expect.Must(t, problems == nil, "%v", problems)
 	for payload, tt := range map[string]struct {

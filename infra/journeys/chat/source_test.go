@@ -17,6 +17,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -162,7 +163,7 @@ func TestACSVBecomesAReport(t *testing.T) {
 	s := d.Rests().Conversation
 	expect.That(t, len(s.Attached) == 3 && s.AttachmentsVersion != "" && s.WorkspaceVersion != "", "%+v", s)
 	d.Reply("ファイルを見せて")
-	d.Shows("report.txt", conversation.AttachedFolder+"/sjis.csv")
+	d.Shows("report.txt", files.AttachedFolder+"/sjis.csv")
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
 	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"),
 		"the page is %d, or lacks it", status)

@@ -20,6 +20,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	client "ringi/shared/runtime/isolated/invoke"
@@ -276,7 +277,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
 	store, of := large.OpenVersions(inBucket, "bucket"), large.VersionsOf{Tenant: "01TENANT", ID: "0b1c"}
-	before := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one"}}))(t)
+	before := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.txt", Content: "one"}}))(t)
 	version := expect.Value(store.Put(t.Context(), of, before))(t)
 
 	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")

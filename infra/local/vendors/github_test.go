@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	client "ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -32,8 +32,8 @@ import (
 // at is when the tests' commits are made.
 var at = time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 
-// files have names that Git sorts in its own way, modes, a link, a submodule and attributes.
-func files() map[string]vendors.File {
+// someFiles have names that Git sorts in its own way, modes, a link, a submodule and attributes.
+func someFiles() map[string]vendors.File {
 	return map[string]vendors.File{
 		"README.md": {Content: "# shop\n"}, "run.sh": {Content: "#!/bin/sh\n", Mode: "100755"},
 		"a-b": {Content: "1"}, "a/x.py": {Content: "x = 1\r\n"}, "a.b": {Content: "2"}, "a/b/c/d": {Content: ""},
@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{GitHubServer: expect.Value(vendors.NewGitHub())(t)}
 	w.repo = w.Add("acme", "shop")
-	w.first = w.repo.Commit("main", "first", files(), at)
+	w.first = w.repo.Commit("main", "first", someFiles(), at)
 	w.repo.Tag("v1", w.first)
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.calls, w.headers = append(w.calls, r.Method+" "+r.URL.String()), append(w.headers, r.Header.Clone())
@@ -97,7 +97,7 @@ func TestGitReadsTheObjects(t *testing.T) {
 	runGit(t, dir, "fsck", "--strict", "--no-dangling")
 	expect.Is(t, strings.TrimSpace(runGit(t, dir, "rev-parse", "v1^{commit}")), w.first, "the tag leads to the commit")
 	var want []string
-	for p, f := range files() {
+	for p, f := range someFiles() {
 		want = append(want, p)
 		if f.Mode != "160000" {
 			expect.Is(t, runGit(t, dir, "cat-file", "blob", "main:"+p), f.Content, p)
@@ -199,7 +199,7 @@ func publishedForms(t *testing.T, w *world) {
 	sha("GET", repo+"/git/tags/"+w.repo.Ref("tags/v1"), "", "git-tag", 200)
 	sha("GET", repo+"/git/commits/"+w.first, "", "git-commit", 200)
 	base := sha("GET", repo+"/git/trees/"+w.first+"?recursive=1", "", "git-tree", 200)
-	sha("GET", repo+"/git/blobs/"+conversation.BlobSHA([]byte("1")), "", "blob", 200)
+	sha("GET", repo+"/git/blobs/"+files.BlobSHA([]byte("1")), "", "blob", 200)
 	tree := sha("POST", repo+"/git/trees", `{"base_tree":"`+base+`","tree":[{"path":"a-b","mode":"100644","type":"blob","content":"3"}]}`, "git-tree", 201)
 	commit := sha("POST", repo+"/git/commits", `{"message":"m","tree":"`+tree+`","parents":["`+w.first+`"]}`, "git-commit", 201)
 	sha("POST", repo+"/git/refs", `{"ref":"refs/heads/new","sha":"`+commit+`"}`, "git-ref", 201)

@@ -2,22 +2,19 @@ package conversation
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/legible"
 )
 
-// AttachedFolder is where attachments lie beside the conversation's files. No version of the files has this path.
-const AttachedFolder = ".ringi/in"
-
 // Limits of the attachments of a conversation. A file's own limit is isolated.MaxFile; their texts count too.
 const (
 	MaxAttached      = 20
-	MaxAttachedBytes = MaxBytes
+	MaxAttachedBytes = files.MaxBytes
 )
 
 // Attached is a file of Slack's that lies beside the conversation's files and never changes.
@@ -42,7 +39,7 @@ func (x Attached) Image() bool { return strings.HasPrefix(x.Type, "image/") }
 
 // Laid are the attachments of a conversation as one version, while it is added to.
 type Laid struct {
-	Tree *Tree
+	Tree *files.Tree
 	List []Attached
 }
 
@@ -62,7 +59,7 @@ func (l *Laid) Refuses(bytes int64) (why string) {
 		return fmt.Sprintf("it has %d bytes, the limit is %d", bytes, isolated.MaxFile)
 	case len(l.List) >= MaxAttached:
 		return fmt.Sprintf("a conversation holds %d attachments, and has them", MaxAttached)
-	case l.Tree.bytes+bytes > MaxAttachedBytes:
+	case l.Tree.Bytes()+bytes > MaxAttachedBytes:
 		return fmt.Sprintf("a conversation's attachments have at most %d bytes together", MaxAttachedBytes)
 	}
 	return ""
@@ -73,8 +70,8 @@ func (l *Laid) Add(x Attached, name string, content []byte) (added *Attached, wh
 	if why := l.Refuses(int64(len(content))); why != "" {
 		return nil, why
 	}
-	x.Path, x.Bytes, x.SHA256 = l.free(name, ""), int64(len(content)), sumOf(content)
-	if isText(content) {
+	x.Path, x.Bytes, x.SHA256 = l.free(name, ""), int64(len(content)), files.Sum(content)
+	if files.IsText(content) {
 		x.Text, x.Form, x.Encoding = x.Path, isolated.PlainText, "UTF-8"
 	}
 	if why := l.put(x.Path, content); why != "" {
@@ -97,8 +94,8 @@ func (l *Laid) Read(x *Attached, t isolated.FileText) {
 }
 
 func (l *Laid) put(p string, content []byte) (why string) {
-	next := &Tree{entries: maps.Clone(l.Tree.entries), bytes: l.Tree.bytes}
-	if err := next.add(p, entry{content: content}); err != nil {
+	next, err := l.Tree.Apply([]files.File{{Path: p, Content: string(content)}})
+	if err != nil {
 		return fmt.Sprintf("a conversation's attachments have at most %d bytes together", MaxAttachedBytes)
 	}
 	l.Tree = next
@@ -112,7 +109,7 @@ const maxFileName = 200
 // that people could take for it.
 func (l *Laid) free(name, ending string) string {
 	name = strings.Map(func(r rune) rune {
-		if r == '/' || r == '\\' || r == ':' || unreadable(r) {
+		if r == '/' || r == '\\' || r == ':' || files.Illegible(r) {
 			return '_'
 		}
 		return r
@@ -126,7 +123,7 @@ func (l *Laid) free(name, ending string) string {
 	}
 	stem := legible.FirstBytes(strings.TrimSuffix(name, last), maxFileName-len(last))
 	taken := map[string]bool{}
-	for p := range l.Tree.entries {
+	for _, p := range l.Tree.Paths() {
 		taken[legible.Folded(p)] = true
 	}
 	for n := 1; ; n++ {
@@ -138,85 +135,4 @@ func (l *Laid) free(name, ending string) string {
 			return p
 		}
 	}
-}
-
-// attachedPath reports whether a path is the attachments' place or below it.
-func attachedPath(p string) bool {
-	return p == AttachedFolder || strings.HasPrefix(p, AttachedFolder+"/")
-}
-
-// reserved reports whether files may not have this path: the attachments' place, or something else than a folder in its
-// way.
-func reserved(p string, folder bool) bool {
-	return attachedPath(p) || p == path.Dir(AttachedFolder) && !folder
-}
-
-// checkWritable is CheckPath for a path that a proposal changes.
-func checkWritable(p string) error {
-	if err := CheckPath(p); err != nil {
-		return err
-	}
-	if reserved(p, false) {
-		return refuse("path %q is where attachments lie, which nobody can change: write to another folder", p)
-	}
-	return nil
-}
-
-// Own returns the tree without what stands in the attachments' place, and without the folder that was made
-// for it.
-func (t *Tree) Own() *Tree {
-	next, within := &Tree{entries: map[string]entry{}, bytes: t.bytes}, false
-	above := path.Dir(AttachedFolder)
-	for p, e := range t.entries {
-		if reserved(p, e.folder) {
-			next.bytes -= int64(len(e.content))
-			continue
-		}
-		next.entries[p] = e
-		within = within || strings.HasPrefix(p, above+"/")
-	}
-	if !within {
-		delete(next.entries, above)
-	}
-	return next
-}
-
-// With returns the tree with attachments in their place, for reading. It can't be stored.
-func (t *Tree) With(attached *Tree) *Tree {
-	if attached == nil || len(attached.entries) == 0 {
-		return t
-	}
-	next := t.Own()
-	next.entries = maps.Clone(next.entries)
-	for _, p := range []string{path.Dir(AttachedFolder), AttachedFolder} {
-		next.entries[p] = entry{folder: true}
-	}
-	for p, e := range attached.entries {
-		next.entries[AttachedFolder+"/"+p] = e
-	}
-	return next
-}
-
-// With returns the manifest with that of attachments in their place.
-func (m Manifest) With(attached Manifest) Manifest {
-	if len(attached.Entries) == 0 {
-		return m
-	}
-	var out Manifest
-	for _, e := range m.Entries {
-		if !reserved(e.Path, e.Kind == KindFolder) {
-			out.Entries = append(out.Entries, e)
-		}
-	}
-	for _, e := range attached.Entries {
-		e.Path = AttachedFolder + "/" + e.Path
-		out.Entries = append(out.Entries, e)
-	}
-	slices.SortFunc(out.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	for _, p := range []string{path.Dir(AttachedFolder), AttachedFolder} {
-		if !slices.ContainsFunc(out.Entries, func(e Entry) bool { return e.Path == p }) {
-			out.Entries = append(out.Entries, Entry{Path: p, Kind: KindFolder, Mode: ModeFolder})
-		}
-	}
-	return out
 }

@@ -10,11 +10,12 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
 
-func nothingLaid() *Laid { return &Laid{Tree: &Tree{}} }
+func nothingLaid() *Laid { return &Laid{Tree: &files.Tree{}} }
 
 func TestAttachmentsGetNamesOfTheirOwn(t *testing.T) {
 	l := nothingLaid()
@@ -28,7 +29,7 @@ func TestAttachmentsGetNamesOfTheirOwn(t *testing.T) {
 		x, why := l.Add(Attached{FileID: "F" + tt.name}, tt.name, []byte("x"))
 		expect.Must(t, why == "", "%q: %s", tt.name, why)
 		expect.Is(t, x.Path, tt.want, "%q", tt.name)
-		expect.NoError(t, CheckPath(AttachedFolder+"/"+x.Path+".txt"))
+		expect.NoError(t, files.CheckPath(files.AttachedFolder+"/"+x.Path+".txt"))
 	}
 }
 
@@ -65,8 +66,9 @@ func TestATextStandsBesideItsFile(t *testing.T) {
 	l.Read(y, isolated.FileText{Why: isolated.PDF})
 	expect.That(t, l.ByID("F3").Text == "" && CauseOf(l.ByID("F3").Why) == Cause(isolated.PDF) && l.ByID("F4") == nil,
 		"%+v", l.ByID("F3"))
-	seen := expect.Value((&Tree{}).Apply([]File{{"src/a.txt", "1"}, {".ringi/own", "2"},
-		{".ringi/in/old", "3"}}))(t).With(l.Tree)
+	seen := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "src/a.txt", Content: "1"},
+		{Path: ".ringi/own", Content: "2"},
+		{Path: ".ringi/in/old", Content: "3"}}))(t).With(l.Tree)
 	expect.Same(t, []string{".ringi/in/book (2).xlsx.txt", ".ringi/in/book.xlsx", ".ringi/in/book.xlsx.txt",
 		".ringi/in/x.pdf",
 		".ringi/own", "src/a.txt"}, seen.Paths())
@@ -93,9 +95,9 @@ func TestASourceHasNothingInTheAttachmentsPlace(t *testing.T) {
 		expect.NoError(t, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644}))
 	}
 	expect.NoError(t, w.Close())
-	got := expect.Value(Import(t.Context(), &b, ""))(t)
+	got := expect.Value(files.Import(t.Context(), &b, ""))(t)
 	expect.Same(t, []string{".ringi/rules", "attachments/b"}, got.Tree.Paths())
-	expect.Same(t, []LeftOut{{".ringi/in/a", LeftPath}}, got.Left)
+	expect.Same(t, []files.LeftOut{{Path: ".ringi/in/a", Why: files.LeftPath}}, got.Left)
 }
 
 func TestWhatACommandLeavesHasNoAttachments(t *testing.T) {
@@ -104,12 +106,12 @@ func TestWhatACommandLeavesHasNoAttachments(t *testing.T) {
 	expect.NoError(t, root.MkdirAll(".ringi", 0o755))
 	expect.NoError(t, root.Symlink("/attachments", ".ringi/in"))
 	expect.NoError(t, root.WriteFile("kept", nil, 0o644))
-	tree, left, err := Pack(root, func(os.FileInfo) bool { return true })
-	expect.That(t, err == nil && len(left) == 0 && len(tree.entries) == 1, "%v %v %v", tree, left, err)
+	tree, left, err := files.Pack(root, func(os.FileInfo) bool { return true })
+	expect.That(t, err == nil && len(left) == 0 && len(tree.Manifest().Entries) == 1, "%v %v %v", tree, left, err)
 	expect.NoError(t, root.Remove(".ringi/in"))
 	expect.NoError(t, root.MkdirAll(".ringi/in", 0o755))
 	expect.NoError(t, root.WriteFile(".ringi/own", nil, 0o644))
-	tree, left, err = Pack(root, func(os.FileInfo) bool { return true })
+	tree, left, err = files.Pack(root, func(os.FileInfo) bool { return true })
 	expect.That(t, err == nil && len(left) == 1 && strings.Contains(left[0], "place of attachments"), "%v %v", left, err)
 	expect.Same(t, []string{".ringi/own", "kept"}, tree.Paths())
 }
@@ -125,7 +127,7 @@ func TestOnlyNamesOfASourcesFilesAreQuoted(t *testing.T) {
 		f.Files = append(f.Files, fmt.Sprintf("src/number-%03d.py", i))
 	}
 	for i := range shownLeft + 5 {
-		f.Left = append(f.Left, LeftOut{Path: fmt.Sprintf("left-%02d.bin", i), Why: LeftLFS})
+		f.Left = append(f.Left, files.LeftOut{Path: fmt.Sprintf("left-%02d.bin", i), Why: files.LeftLFS})
 	}
 	a := tb.load()
 	c, err := a.TakeSource(a.Head.Run, f, tb.now)
@@ -241,35 +243,9 @@ func TestFilesThatCantBeSent(t *testing.T) {
 	expect.That(t, a.Sending() == nil && a.Actions[0].Sending.State == SendingFailed, "%+v", a.Actions[0].Sending)
 	expect.Fails(t, tb.send(x, "U2"), aggregate.ErrMoved, "a closed conversation's files")
 
-	tree := treeOf(t, map[string]string{"kept": "1", "moved": "1", "run": "1"})
-	after := treeOf(t, map[string]string{"kept": "2", "run": "!1", "empty": "", "link": "→kept",
-		"new/big": string(make([]byte, MaxSentBytes+1))})
-	sum := SumOf(Difference(tree, after), after)
+	tree := treeOf(t, file("kept", "1"), file("moved", "1"), file("run", "1"))
+	after := treeOf(t, file("kept", "2"), program("run", "1"), file("empty", ""), link("link", "kept"),
+		file("new/big", string(make([]byte, MaxSentBytes+1))))
+	sum := SumOf(files.Difference(tree, after), after)
 	expect.That(t, sum.Written == 2 && sum.Large, "%+v", sum)
-}
-
-func odd(t *testing.T) *Tree {
-	return treeOf(t, map[string]string{
-		"main.py": "print(1)\n", "run.sh": "!true\n", "日本/表 1.csv": "あ\n", "out": "→main.py",
-		".git/config": "x", "a/.GIT/hooks/x": "!y",
-		".gitignore": "x\n", "a:b.txt": "1", "a_b.txt": "2", "Makefile": "3", "makefile": "4", "con.txt": "5",
-		"dir. /x": "6", "lpt1": "7",
-		"COM12": "8", "x": "9", "X/y": "10", "q?\"<>|*": "11", "tail.": "12",
-	})
-}
-
-func TestADownloadHasNamesThatAreSafe(t *testing.T) {
-	d := DownloadOf(odd(t).Manifest(), "shop-3f2c")
-	expect.Same(t, []string{".git/config", "a/.GIT/hooks/x", "out"}, d.Left)
-	expect.Same(t, map[string]string{
-		"main.py": "main.py", "run.sh": "run.sh", "日本/表 1.csv": "日本/表 1.csv", ".gitignore": ".gitignore",
-		"a:b.txt": "a_b.txt", "a_b.txt": "a_b~2.txt",
-		"Makefile": "Makefile", "makefile": "makefile~2", "con.txt": "_con.txt", "dir. /x": "dir__/x",
-		"lpt1": "_lpt1", "COM12": "COM12",
-		"x": "x~2", "X/y": "X/y", "q?\"<>|*": "q______", "tail.": "tail_",
-	}, d.Names)
-	renamed := []string{"a:b.txt", "a_b.txt", "con.txt", "dir. /x", "lpt1", "makefile", "q?\"<>|*", "tail.", "x"}
-	expect.Same(t, renamed, d.Renamed)
-	none := DownloadOf(Manifest{}, "x")
-	expect.That(t, len(none.Names) == 0 && none.Left == nil, "%v", none)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/files"
 	"ringi/shared/words/legible"
 )
 
@@ -44,14 +45,14 @@ type FilesChanged struct {
 	Written int  `json:"written,omitempty"`
 	Large   bool `json:"large,omitempty"`
 	// Makers are the actions that changed each of these paths before.
-	Makers [][]Maker `json:"makers,omitempty"`
+	Makers [][]files.Maker `json:"makers,omitempty"`
 }
 
 // mostNames is how many paths a FilesChanged names.
 const mostNames = 5
 
 // SumOf sums up a difference; is are the files that it leads to.
-func SumOf(changes []FileChange, is *Tree) *FilesChanged {
+func SumOf(changes []files.Change, is *files.Tree) *FilesChanged {
 	out := &FilesChanged{Files: len(changes)}
 	for i, c := range changes {
 		added, removed := c.Count()
@@ -70,7 +71,7 @@ func SumOf(changes []FileChange, is *Tree) *FilesChanged {
 			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
 		}
 	}
-	if !slices.ContainsFunc(out.Makers, func(by []Maker) bool { return len(by) > 0 }) {
+	if !slices.ContainsFunc(out.Makers, func(by []files.Maker) bool { return len(by) > 0 }) {
 		out.Makers = nil
 	}
 	return out

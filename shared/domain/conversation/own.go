@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/files"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -192,7 +193,7 @@ func (o Own) Read(def agent.Definition, on On, first bool) (p Proposal, faults [
 	}
 	kept, problems := checked.First(o.Type, on)
 	if problems != nil {
-		return p, []OwnFault{(&Tree{}).unmade(checked.Files[0], problems[0])}
+		return p, []OwnFault{refused(&files.Tree{}, checked.Files[0], problems[0])}
 	}
 	text := kept.JSON()
 	p.Payload, p.On = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, on
@@ -200,71 +201,63 @@ func (o Own) Read(def agent.Definition, on On, first bool) (p Proposal, faults [
 }
 
 // ReadBeside reads the proposal of a file beside others, as Read does, with its payload.
-func (o Own) ReadBeside(def agent.Definition, on On, files *Tree) (p Proposal, faults []OwnFault) {
+func (o Own) ReadBeside(def agent.Definition, on On, t *files.Tree) (p Proposal, faults []OwnFault) {
 	if p, faults = o.Read(def, on, false); faults != nil || o.Type != CodeGenerate {
 		return p, faults
 	}
 	typed, _ := o.payload(func(OwnField, ownRule, ...int) {})
-	kept, problems := typed.Complete(o.Type, on, files)
+	kept, problems := typed.Complete(o.Type, on, t)
 	if problems != nil {
-		return p, []OwnFault{files.refuses(typed.Files[0], problems[0])}
+		return p, []OwnFault{refused(t, typed.Files[0], problems[0])}
 	}
 	text := kept.JSON()
 	p.Payload, p.On = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, on
 	return p, nil
 }
 
-// refuses says in the form's words why a file can't be proposed beside these files. why has the model's words for it.
-func (t *Tree) refuses(f File, why string) OwnFault {
-	e, there := t.entries[f.Path]
+// refused says in the form's words why a file can't be proposed beside a tree's. why has the model's words for it.
+func refused(t *files.Tree, f files.File, why string) OwnFault {
+	e, there := t.Entry(f.Path)
+	content, _ := t.Content(f.Path)
 	switch {
-	case there && e.kind() != KindFile:
+	case there && e.Kind != files.KindFile:
 		return OwnFault{Field: OwnPath, rule: ownTaken}
-	case there && !isText(e.content):
+	case !files.IsText(content):
 		return OwnFault{Field: OwnPath, rule: ownBinary}
-	case there && string(e.content) == f.Content:
+	case there && string(content) == f.Content:
 		return OwnFault{Field: OwnContent, rule: ownSame}
 	}
-	next, err := t.Apply([]File{f})
+	next, err := t.Apply([]files.File{f})
 	if err != nil {
 		return OwnFault{Field: OwnPath, rule: ownElse, about: why}
 	}
-	changes := Difference(t, next)
-	if next.checkNames(changes) != nil {
+	changes := files.Difference(t, next)
+	if next.CheckNames(changes) != nil {
 		return OwnFault{Field: OwnPath, rule: ownTwin}
 	}
 	return tooMuch(changes, why)
 }
 
-// unmade says why a first file can't be proposed.
-func (t *Tree) unmade(f File, why string) OwnFault {
-	next, err := t.Apply([]File{f})
-	if err != nil {
-		return OwnFault{Field: OwnPath, rule: ownElse, about: why}
-	}
-	return tooMuch(Difference(t, next), why)
-}
-
-func tooMuch(changes []FileChange, why string) OwnFault {
+func tooMuch(changes []files.Change, why string) OwnFault {
 	bytes, lines, widest := 0, 0, 0
 	for _, c := range changes {
-		b, l, w := c.drawn()
+		b, l, w := c.Drawn()
 		bytes, lines, widest = bytes+b, lines+l, max(widest, w)
 	}
 	switch {
-	case widest > MaxChangedLine:
-		return OwnFault{Field: OwnContent, rule: ownWide, n: widest, of: MaxChangedLine}
-	case lines > MaxChangedLines:
-		return OwnFault{Field: OwnContent, rule: ownLines, n: lines, of: MaxChangedLines}
-	case bytes > MaxChangedBytes:
-		return OwnFault{Field: OwnContent, rule: ownBytes, n: bytes, of: MaxChangedBytes}
+	case widest > files.MaxChangedLine:
+		return OwnFault{Field: OwnContent, rule: ownWide, n: widest, of: files.MaxChangedLine}
+	case lines > files.MaxChangedLines:
+		return OwnFault{Field: OwnContent, rule: ownLines, n: lines, of: files.MaxChangedLines}
+	case bytes > files.MaxChangedBytes:
+		return OwnFault{Field: OwnContent, rule: ownBytes, n: bytes, of: files.MaxChangedBytes}
 	}
 	return OwnFault{Field: OwnContent, rule: ownElse, about: why}
 }
 
 func (o Own) checkTexts(fault func(OwnField, ownRule, ...int)) {
 	switch {
-	case !utf8.ValidString(o.Content) || strings.Contains(o.Content, "\x00"):
+	case !files.IsText([]byte(o.Content)):
 		fault(OwnContent, ownNoText)
 	case strings.TrimSpace(o.Content) == "" && o.Type != CodeGenerate:
 		fault(OwnContent, ownRequired)
@@ -275,7 +268,7 @@ func (o Own) checkTexts(fault func(OwnField, ownRule, ...int)) {
 	switch {
 	case strings.TrimSpace(o.Path) == "":
 		fault(OwnPath, ownRequired)
-	case checkWritable(strings.TrimSpace(o.Path)) != nil:
+	case files.CheckWritable(strings.TrimSpace(o.Path)) != nil:
 		fault(OwnPath, ownNoPath)
 	}
 }
@@ -283,7 +276,7 @@ func (o Own) checkTexts(fault func(OwnField, ownRule, ...int)) {
 // payload returns the payload of the form's fields, and its time limit.
 func (o Own) payload(fault func(OwnField, ownRule, ...int)) (p Payload, seconds int) {
 	if o.Type == CodeGenerate {
-		p.Files = []File{{Path: strings.TrimSpace(o.Path), Content: o.Content}}
+		p.Files = []files.File{{Path: strings.TrimSpace(o.Path), Content: o.Content}}
 		return p, 0
 	}
 	p.TimeoutSeconds = UsualSeconds

@@ -5,16 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/files"
 )
 
 const (
 	MaxPayload = 128 << 10 // as JSON; a row holds 400 KB
-	MaxFiles   = 50
 	MaxArgv    = 64
 	MaxArg     = 4000  // characters
 	MaxScript  = 16000 // characters
@@ -26,12 +25,12 @@ const (
 
 // Payload is the payload of an action. Each type uses only some of the fields.
 type Payload struct {
-	Files          []File   `json:"files,omitempty"`           // code_generate: files to write whole
-	Edits          []Edit   `json:"edits,omitempty"`           // code_generate
-	Delete         []string `json:"delete,omitempty"`          // code_generate: paths
-	Argv           []string `json:"argv,omitempty"`            // test_run
-	Script         string   `json:"script,omitempty"`          // shell_command
-	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // test_run and shell_command
+	Files          []files.File `json:"files,omitempty"`           // code_generate: files to write whole
+	Edits          []files.Edit `json:"edits,omitempty"`           // code_generate
+	Delete         []string     `json:"delete,omitempty"`          // code_generate: paths
+	Argv           []string     `json:"argv,omitempty"`            // test_run
+	Script         string       `json:"script,omitempty"`          // shell_command
+	TimeoutSeconds int          `json:"timeout_seconds,omitempty"` // test_run and shell_command
 	// Commands are those of a shell_command that runs several, one after another until one fails. They take the place of
 	// script and timeout_seconds.
 	Commands  []Command `json:"commands,omitempty"`
@@ -64,7 +63,7 @@ type Stamped struct {
 	// AttachmentsVersion is the version of the attachments that lie beside the files. Empty: none.
 	AttachmentsVersion string `json:"attachments_version,omitempty"`
 	// Changes is what a code_generate changes. They take the place of files, edits and delete.
-	Changes []FileChange `json:"changes,omitempty"`
+	Changes []files.Change `json:"changes,omitempty"`
 	// Called is which form of the tool a tool_call calls.
 	Called
 	// Push is where a tool_call that opens a pull request opens it.
@@ -96,14 +95,10 @@ func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string)
 func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string, err error) {
 	switch t {
 	case agent.CodeGenerate:
-		var x struct {
-			Files  []File
-			Edits  []Edit
-			Delete []string
-		}
+		var x files.Writing
 		err = d.Decode(&x)
 		p.Files, p.Edits, p.Delete = x.Files, x.Edits, x.Delete
-		problems = append(p.checkFiles(), p.checkEdits()...)
+		problems = x.Check()
 	case agent.TestRun:
 		var x struct {
 			Argv           []string
@@ -143,29 +138,6 @@ func (p Payload) JSON() string {
 		panic(fmt.Sprintf("encode a payload: %v", err)) // can't happen with strings and numbers
 	}
 	return string(b)
-}
-
-func (p Payload) checkFiles() (problems []string) {
-	if len(p.Files)+len(p.Edits)+len(p.Delete) == 0 {
-		problems = append(problems, "files, edits and delete are empty, one of them must have an entry")
-	}
-	if n := len(p.Files); n > MaxFiles {
-		problems = append(problems, fmt.Sprintf("files has %d entries, the limit is %d", n, MaxFiles))
-	}
-	var seen []string
-	for i, f := range p.Files[:min(len(p.Files), MaxFiles)] {
-		if err := checkWritable(f.Path); err != nil {
-			problems = append(problems, fmt.Sprintf("files[%d].%v", i, err))
-		}
-		if slices.Contains(seen, f.Path) {
-			problems = append(problems, fmt.Sprintf("files[%d].path is in the list twice", i))
-		}
-		if !utf8.ValidString(f.Content) || strings.Contains(f.Content, "\x00") {
-			problems = append(problems, fmt.Sprintf("files[%d].content is no text", i))
-		}
-		seen = append(seen, f.Path)
-	}
-	return problems
 }
 
 func (p Payload) checkArgv() (problems []string) {
@@ -219,7 +191,7 @@ func (p Payload) checkTime() []string {
 
 func line(field, s string, limit int) []string {
 	switch n := utf8.RuneCountInString(s); {
-	case !utf8.ValidString(s) || strings.Contains(s, "\x00"):
+	case !files.IsText([]byte(s)):
 		return []string{field + " is no text"}
 	case n > limit:
 		return []string{fmt.Sprintf("%s has %d characters, the limit is %d", field, n, limit)}
@@ -229,7 +201,7 @@ func line(field, s string, limit int) []string {
 
 // maxKept is the limit in bytes of a kept payload: the lines of all changes as JSON, which spells some characters with
 // six bytes.
-const maxKept = 8 * MaxChangedBytes
+const maxKept = 8 * files.MaxChangedBytes
 
 // On is what an action works on: a version of the files, and one of the attachments beside them. Empty: there are none.
 type On struct{ Base, Attachments string }
@@ -240,13 +212,13 @@ func (s *Conversation) On() On { return On{s.WorkspaceVersion, s.AttachmentsVers
 // Complete returns the payload as it is kept and stamped: with the versions for which it was proposed and, for files,
 // with exactly what it changes in them. t are the files of that version; commands need none. It returns problems as
 // Changes does.
-func (p Payload) Complete(typ agent.ActionType, on On, t *Tree) (kept Payload, problems []string) {
+func (p Payload) Complete(typ agent.ActionType, on On, t *files.Tree) (kept Payload, problems []string) {
 	kept = p
 	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
 	if typ != agent.CodeGenerate {
 		return kept, nil
 	}
-	if kept.Changes, problems = t.Changes(p); problems != nil {
+	if kept.Changes, problems = t.Changes(p.writing()); problems != nil {
 		return Payload{}, problems
 	}
 	kept.Files, kept.Edits, kept.Delete = nil, nil, nil
@@ -255,24 +227,10 @@ func (p Payload) Complete(typ agent.ActionType, on On, t *Tree) (kept Payload, p
 
 // First is Complete for a payload that is no proposal of files, or writes one file where there are none.
 func (p Payload) First(typ agent.ActionType, on On) (kept Payload, problems []string) {
-	kept = p
-	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
-	if typ != agent.CodeGenerate {
-		return kept, nil
-	}
-	if on.Base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0 {
+	if typ == agent.CodeGenerate && (on.Base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0) {
 		return Payload{}, []string{"it is not one file where there are none"}
 	}
-	before := &Tree{}
-	after, err := before.Apply(p.Files)
-	if err != nil {
-		return Payload{}, []string{err.Error()}
-	}
-	kept.Files, kept.Changes = nil, Difference(before, after)
-	if problems = stampable(kept.Changes); problems != nil {
-		return Payload{}, problems
-	}
-	return kept, nil
+	return p.Complete(typ, on, &files.Tree{})
 }
 
 // ReadKept parses a kept payload of this type.
@@ -295,7 +253,7 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 		if len(members) > 0 || len(added.Changes) == 0 {
 			return p, []string{"a kept payload of files has changes and nothing else"}
 		}
-		return Payload{Stamped: added}, checkChanges(added.Changes)
+		return Payload{Stamped: added}, files.CheckChanges(added.Changes)
 	}
 	rest, err := json.Marshal(members)
 	if err != nil {
@@ -311,7 +269,7 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 func (s Stamped) misplaced(typ agent.ActionType) []string {
 	switch {
 	case typ == agent.ToolCall:
-		return append(s.Called.checkCalled(), checkChanges(s.Changes)...)
+		return append(s.Called.checkCalled(), files.CheckChanges(s.Changes)...)
 	case s.Called != Called{} || s.Push != nil:
 		return []string{"only a tool_call has a tool's version or a push"}
 	case typ != agent.CodeGenerate && s.Changes != nil:
@@ -320,71 +278,17 @@ func (s Stamped) misplaced(typ agent.ActionType) []string {
 	return nil
 }
 
-// checkChanges checks that changes can be drawn and made: known modes, paths inside, whole lines.
-func checkChanges(changes []FileChange) (problems []string) {
-	seen := map[string]bool{}
-	for i, c := range changes {
-		field := fmt.Sprintf("changes[%d]", i)
-		if err := CheckPath(c.Path); err != nil || seen[c.Path] {
-			problems = append(problems, field+".path is no path, or there twice")
-		}
-		seen[c.Path] = true
-		for _, s := range []*Side{c.Was, c.Is} {
-			if s != nil && (s.Mode != ModeFile && s.Mode != ModeExecutable || s.Target != "") {
-				problems = append(problems, field+" is no file")
-			}
-		}
-		if c.Was == nil && c.Is == nil || c.Was != nil && c.Is != nil && *c.Was == *c.Is || c.Unshown != "" ||
-			c.Added != 0 || c.Removed != 0 || len(c.By) > mostMakers+1 {
-			problems = append(problems, field+" doesn't say what changes")
-		}
-		for _, h := range c.Hunks {
-			for _, line := range h.Lines {
-				text := strings.TrimSuffix(line, "\n")
-				if len(line) < 2 || !strings.Contains(" +-", line[:1]) || strings.Contains(text, "\n") {
-					problems = append(problems, field+" has a line that is none")
-				}
-			}
-		}
-	}
-	return problems
-}
-
 // Proposed returns a kept payload in the form in which an agent proposes it, so that later turns show the agent its own
 // proposals.
 func (p Payload) Proposed() Payload {
-	changes := p.Changes
+	if p.Tool == "" {
+		w := files.Proposed(p.Changes)
+		p.Files, p.Edits, p.Delete = append(p.Files, w.Files...), append(p.Edits, w.Edits...), append(p.Delete, w.Delete...)
+	}
 	p.Stamped = Stamped{}
-	if p.Tool != "" {
-		return p
-	}
-	for _, c := range changes {
-		if c.Is == nil {
-			p.Delete = append(p.Delete, c.Path)
-			continue
-		}
-		var edits []Edit
-		for _, h := range c.Hunks {
-			var with strings.Builder
-			to := h.From - 1
-			for _, line := range h.Lines {
-				if line[0] != '+' {
-					to++
-				}
-				if line[0] != '-' {
-					with.WriteString(line[1:])
-				}
-			}
-			edits = append(edits, Edit{Path: c.Path, From: h.From, To: to, New: with.String()})
-		}
-		switch {
-		case len(edits) == 0:
-			p.Files = append(p.Files, File{Path: c.Path})
-		case edits[0].To < edits[0].From: // the file was new or empty
-			p.Files = append(p.Files, File{c.Path, edits[0].New})
-		default:
-			p.Edits = append(p.Edits, edits...)
-		}
-	}
 	return p
+}
+
+func (p Payload) writing() files.Writing {
+	return files.Writing{Files: p.Files, Edits: p.Edits, Delete: p.Delete}
 }

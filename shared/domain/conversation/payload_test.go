@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/schema"
 )
@@ -87,7 +88,7 @@ func wrongFiles() []wrongPayload {
 		{agent.CodeGenerate, `{"edits":[{"path":"a","from":2,"to":1,"new":"y"}]}`, "edits[0] has the lines 2 to 1"},
 		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"\u0000"}]}`, "edits[0].new is no text"},
 		{agent.CodeGenerate, `{"edits":[{"path":"a","old":"x","new":"y","mode":"0755"}]}`, "form"},
-		{agent.CodeGenerate, `{"edits":[` + strings.Repeat(`{"path":"a","old":"x","new":"y"},`, conversation.MaxEdits) +
+		{agent.CodeGenerate, `{"edits":[` + strings.Repeat(`{"path":"a","old":"x","new":"y"},`, files.MaxEdits) +
 			`{"path":"a","old":"x","new":"y"}]}`, "edits has 101 entries, the limit is 100"},
 		{agent.CodeGenerate, `{"delete":["a/"]}`, "delete[0].workspace: path"},
 		{agent.CodeGenerate, `{"delete":["a","a"]}`, "delete[1] \"a\" is in delete, too"},
@@ -96,8 +97,8 @@ func wrongFiles() []wrongPayload {
 			"delete[0] \"a\" is in edits, too"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":""}],"edits":[{"path":"a","old":"x","new":"y"}]}`,
 			"in files and in edits"},
-		{agent.CodeGenerate, `{"delete":[` + manyPaths(conversation.MaxFiles+1) + `]}`, "have 51 paths, the limit is 50"},
-		{agent.CodeGenerate, `{"files":[` + strings.Repeat(`{"path":"a","content":""},`, conversation.MaxFiles) +
+		{agent.CodeGenerate, `{"delete":[` + manyPaths(files.MaxFiles+1) + `]}`, "have 51 paths, the limit is 50"},
+		{agent.CodeGenerate, `{"files":[` + strings.Repeat(`{"path":"a","content":""},`, files.MaxFiles) +
 			`{"path":"b","content":""}]}`, "files has 51"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":""},{"path":"a","content":"x"}]}`,
 			"files[1].path is in the list twice"},
@@ -160,7 +161,9 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 }
 
 func TestAKeptPayloadSaysItsFilesAndWhatItMakesOfThem(t *testing.T) {
-	base := treeOf(t, file("edited", "a\nb\n"), file("deleted", "x\n"), file("empty", ""))
+	base := expect.Value((&files.Tree{}).Apply([]files.File{
+		{Path: "edited", Content: "a\nb\n"}, {Path: "deleted", Content: "x\n"}, {Path: "empty"},
+	}))(t)
 	p, problems := conversation.ReadPayload(agent.CodeGenerate, []byte(`{"files":[
 		{"path":"new","content":"x\n"},{"path":"none","content":""},
 		{"path":"empty","content":"y"}],

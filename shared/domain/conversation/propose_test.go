@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -138,7 +139,8 @@ func TestNoMoreThanAFewProposalsWaitAndOldOnesGo(t *testing.T) {
 
 // What can't be made beside the conversation's files is said as what it is, with the limit.
 func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
-	files := expect.Value((&Tree{}).Apply([]File{{"src/a.py", "x\n"}, {"Read.me", ""}, {"photo", "\xff"}}))(t)
+	list := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "src/a.py", Content: "x\n"},
+		{Path: "Read.me", Content: ""}, {Path: "photo", Content: "\xff"}}))(t)
 	def := agent.Definition{Capabilities: agent.Capabilities}
 	for want, o := range map[string]Own{
 		"already has this content": typedFile,
@@ -150,7 +152,7 @@ func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
 		"Can’t be written":         {Path: "src/a.py/b", Content: "x"},
 	} {
 		o.Type, o.Summary = CodeGenerate, "writes"
-		_, faults := o.ReadBeside(def, On{Base: "v1"}, files)
+		_, faults := o.ReadBeside(def, On{Base: "v1"}, list)
 		expect.Must(t, len(faults) == 1, "%s: %+v", want, faults)
 		expect.Has(t, faults[0].Sentence("en"), want)
 		for _, locale := range language.All {
@@ -158,7 +160,7 @@ func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
 		}
 	}
 	p, faults := Own{Type: CodeGenerate, Path: "src/a.py", Content: "y\n", Summary: "replaces"}.ReadBeside(def,
-		On{Base: "v1"}, files)
+		On{Base: "v1"}, list)
 	expect.That(t, faults == nil && strings.Contains(string(p.Payload.JSON), `"-x\n","+y\n"`), "%+v %s", faults,
 		p.Payload.JSON)
 }
@@ -256,16 +258,17 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 // A person's first file is kept as the same proposal of an agent's is, and no other file by that shorter way.
 func TestTheFirstFileIsKeptAsAnyOther(t *testing.T) {
 	for _, content := range []string{"a\nb\n", "no end of line", "", strings.Repeat("x", 5000) + "\n"} {
-		p := Payload{Files: []File{{Path: "src/app.py", Content: content}}}
-		whole, problems := p.Complete(CodeGenerate, On{}, &Tree{})
+		p := Payload{Files: []files.File{{Path: "src/app.py", Content: content}}}
+		whole, problems := p.Complete(CodeGenerate, On{}, &files.Tree{})
 		first, faults := p.First(CodeGenerate, On{})
 		expect.Same(t, problems, faults)
 		expect.Is(t, first.JSON(), whole.JSON(), "%.20q", content)
 	}
-	one := []File{{Path: "a", Content: "1"}}
+	one := []files.File{{Path: "a", Content: "1"}}
 	for name, p := range map[string]Payload{
-		"two": {Files: append(one, File{Path: "b"})}, "none": {}, "an edit": {Files: one, Edits: []Edit{{Path: "a"}}},
-		"a path outside": {Files: []File{{Path: "../a", Content: "1"}}},
+		"two": {Files: append(one, files.File{Path: "b"})}, "none": {}, "an edit": {Files: one,
+			Edits: []files.Edit{{Path: "a"}}},
+		"a path outside": {Files: []files.File{{Path: "../a", Content: "1"}}},
 	} {
 		_, faults := p.First(CodeGenerate, On{})
 		expect.That(t, faults != nil, "%s is taken", name)

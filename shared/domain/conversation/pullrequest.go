@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/files"
 	"ringi/shared/words/legible"
 )
 
@@ -85,11 +87,22 @@ func PushMessage(session, action string, ci agent.CI) string {
 	return text
 }
 
+// Commit is the manifest of a source: what the commit has below the source's path, by paths without it. A pull request
+// is made against it, because an archive may lack files of the commit, or have others in their place.
+type Commit struct {
+	Repository   string            `json:"repository"`
+	RepositoryID int               `json:"repository_id"`
+	SHA          string            `json:"commit"`
+	Tree         string            `json:"tree"`
+	Path         string            `json:"path,omitempty"`
+	Entries      []files.Committed `json:"entries"`
+}
+
 // Changes returns what became of the repository's files between the source's version and another, by their paths in the
 // repository. Git has no folders of their own, so these are left out. PatchOf lists the same of two manifests.
-func (c Commit) Changes(was, is *Tree) []FileChange {
-	all := slices.DeleteFunc(Difference(was, is), func(x FileChange) bool {
-		return (x.Was == nil || x.Was.Mode == ModeFolder) && (x.Is == nil || x.Is.Mode == ModeFolder)
+func (c Commit) Changes(was, is *files.Tree) []files.Change {
+	all := slices.DeleteFunc(files.Difference(was, is), func(x files.Change) bool {
+		return (x.Was == nil || x.Was.Mode == files.ModeFolder) && (x.Is == nil || x.Is.Mode == files.ModeFolder)
 	})
 	for i := range all {
 		all[i].Path = c.path(all[i].Path)
@@ -148,30 +161,30 @@ func guards(p string, allow []string) string {
 
 // Unpushable says why these changes of the commit can't become a pull request, worded for the agent; empty: they can.
 // allow is as in the source.
-func (c Commit) Unpushable(changes []FileChange, allow []string) (problems []string) {
+func (c Commit) Unpushable(changes []files.Change, allow []string) (problems []string) {
 	if len(changes) == 0 {
 		return []string{"nothing has changed since the commit"}
 	}
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	there := map[string]Committed{}
+	there := map[string]files.Committed{}
 	for _, e := range c.Entries {
 		there[c.path(e.Path)] = e
 	}
 	folders := foldersOf(there)
 	for _, x := range changes {
 		switch is, known := there[x.Path]; {
-		case CheckPath(x.Path) != nil || dotGit(x.Path):
+		case files.CheckPath(x.Path) != nil || files.DotGit(x.Path):
 			add("%q is no path that can be pushed", x.Path)
 		case guards(x.Path, allow) != "":
 			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path, allow))
-		case !x.Was.file() || !x.Is.file():
+		case !fileOrNone(x.Was) || !fileOrNone(x.Is):
 			add("%q is or was a link or a folder: pull requests change files alone", x.Path)
 		case x.Was == nil && (known || folders[x.Path]):
 			add("%q is in the repository, but not in these files, so it can't be written", x.Path)
 		case x.Was != nil && (!known || is.Mode != x.Was.Mode):
 			add("%q is not what the commit has", x.Path)
 		case x.Was == nil:
-			for p := parent(x.Path); p != ""; p = parent(p) {
+			for p := path.Dir(x.Path); p != "."; p = path.Dir(p) {
 				if _, file := there[p]; file {
 					add("%q can't be there, because %q is no folder in the repository", x.Path, p)
 				}
@@ -179,17 +192,17 @@ func (c Commit) Unpushable(changes []FileChange, allow []string) (problems []str
 		}
 	}
 	problems = append(problems, alike(there, changes)...)
-	return append(problems, Unstampable(changes)...)
+	return append(problems, files.Unstampable(changes)...)
 }
 
-// file reports whether a side of a change is a file or nothing.
-func (s *Side) file() bool { return s == nil || s.Kind() == KindFile }
+// fileOrNone reports whether a side of a change is a file or nothing.
+func fileOrNone(s *files.Side) bool { return s == nil || s.Kind() == files.KindFile }
 
 // foldersOf returns the folders of a commit's entries.
-func foldersOf(entries map[string]Committed) map[string]bool {
+func foldersOf(entries map[string]files.Committed) map[string]bool {
 	out := map[string]bool{}
 	for p := range entries {
-		for p = parent(p); p != "" && !out[p]; p = parent(p) {
+		for p = path.Dir(p); p != "." && !out[p]; p = path.Dir(p) {
 			out[p] = true
 		}
 	}
@@ -197,41 +210,18 @@ func foldersOf(entries map[string]Committed) map[string]bool {
 }
 
 // alike names the changes after which a path differs from another only as people and file systems don't see.
-func alike(there map[string]Committed, changes []FileChange) (problems []string) {
-	t := &Tree{entries: map[string]entry{}}
+func alike(there map[string]files.Committed, changes []files.Change) (problems []string) {
+	after := map[string]bool{}
 	for p := range there {
-		t.entries[p] = entry{}
+		after[p] = true
 	}
 	for _, x := range changes {
-		if delete(t.entries, x.Path); x.Is != nil {
-			t.entries[x.Path] = entry{}
+		if delete(after, x.Path); x.Is != nil {
+			after[x.Path] = true
 		}
 	}
-	for p := range t.entries {
-		for p = parent(p); p != ""; p = parent(p) {
-			t.entries[p] = entry{folder: true}
-		}
-	}
-	if err := t.checkNames(changes); err != nil {
+	if err := files.CheckNames(maps.Keys(after), changes); err != nil {
 		return []string{err.Error()}
 	}
 	return nil
-}
-
-// After returns the content that a file has after the change. It refuses a content that isn't the one that people saw
-// changing, or that doesn't become what they saw.
-func (c FileChange) After(was []byte) (is []byte, err error) {
-	if c.Was != nil && sumOf(was) != c.Was.SHA256 || c.Was == nil && len(was) > 0 {
-		return nil, refuse("%q is not what it was", c.Path)
-	}
-	text, ok := apply(string(was), c.Hunks)
-	switch {
-	case !ok:
-		return nil, refuse("%q doesn't have the lines that change", c.Path)
-	case c.Is == nil && text != "":
-		return nil, refuse("%q has lines that stay, so it can't be deleted", c.Path)
-	case c.Is != nil && sumOf([]byte(text)) != c.Is.SHA256:
-		return nil, refuse("%q doesn't become what is approved", c.Path)
-	}
-	return []byte(text), nil
 }

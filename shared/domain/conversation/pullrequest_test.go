@@ -1,4 +1,4 @@
-package conversation_test
+package conversation
 
 import (
 	"fmt"
@@ -8,17 +8,17 @@ import (
 	"testing"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 )
 
 // commitOf returns the manifest of a commit with these files below a path, and more entries that they lack.
-func commitOf(t *testing.T, path string, files *conversation.Tree, more ...conversation.Committed) conversation.Commit {
+func commitOf(t *testing.T, path string, tree *files.Tree, more ...files.Committed) Commit {
 	t.Helper()
-	c := conversation.Commit{Repository: "acme/shop", SHA: strings.Repeat("a", 40), Path: path, Entries: more}
-	for _, e := range files.Manifest().Entries {
-		if e.Kind != conversation.KindFolder {
-			c.Entries = append(c.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode, SHA: strings.Repeat("b", 40)})
+	c := Commit{Repository: "acme/shop", SHA: strings.Repeat("a", 40), Path: path, Entries: more}
+	for _, e := range tree.Manifest().Entries {
+		if e.Kind != files.KindFolder {
+			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode, SHA: strings.Repeat("b", 40)})
 		}
 	}
 	return c
@@ -29,7 +29,7 @@ func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
 		folder("empty"), link("way", "stays"))
 	is := treeOf(t, file("main.py", "b\n"), program("run.sh", "true\n"), file("stays", "s\n"), file("new/x.py", ""),
 		folder("made"), link("way", "stays"))
-	c := commitOf(t, "services/pay", was, conversation.Committed{Path: "large.bin", Mode: "100644"})
+	c := commitOf(t, "services/pay", was, files.Committed{Path: "large.bin", Mode: "100644"})
 	changes := c.Changes(was, is)
 	var got []string
 	for _, x := range changes {
@@ -44,9 +44,9 @@ func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
 // Each of these would change what nobody was shown, what runs, or what a person takes for something else.
 func TestWhatAPullRequestMayNotChange(t *testing.T) {
 	base := []written{file("a/b", "x\n"), file("Makefile", "x\n"), link("way", "Makefile"), program("run", "x\n")}
-	left := []conversation.Committed{{Path: "lfs/big", Mode: "100644"}, {Path: "vendored", Mode: "160000"},
+	left := []files.Committed{{Path: "lfs/big", Mode: "100644"}, {Path: "vendored", Mode: "160000"},
 		{Path: "Data/x", Mode: "100644"}}
-	large := strings.Repeat("x\n", conversation.MaxChangedLines+1)
+	large := strings.Repeat("x\n", files.MaxChangedLines+1)
 	for name, test := range map[string]struct {
 		add    []written
 		remove string
@@ -101,8 +101,8 @@ func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
 	expect.That(t, len(left) == 1 && strings.Contains(left[0], ".github"), "%q", left)
 }
 
-// guarded reports whether no pull request may add a file, whatever its source allows.
-func guarded(t *testing.T, p string) bool {
+// isGuarded reports whether no pull request may add a file, whatever its source allows.
+func isGuarded(t *testing.T, p string) bool {
 	t.Helper()
 	was, is := treeOf(t), treeOf(t, file(p, "x\n"))
 	c := commitOf(t, "", was)
@@ -121,7 +121,7 @@ func TestGuardsKnowThePublishedNames(t *testing.T) {
 		published++
 		p := strings.NewReplacer("**/", "some/folder/", "**", "deep/x", "*", "x").Replace(pattern)
 		for _, p := range []string{p, "services/api/" + p, strings.ToUpper(p), p + "."} {
-			expect.That(t, guarded(t, p), "%s may be changed, published as %s", p, pattern)
+			expect.That(t, isGuarded(t, p), "%s may be changed, published as %s", p, pattern)
 		}
 	}
 	expect.That(t, published > 100, "%d names", published)
@@ -142,13 +142,13 @@ func TestGuardsKnowNamesInAnyWriting(t *testing.T) {
 		".GitHub/workflows/x.yml", "．github/workflows/x.yml", ".ｇithub/workflows/x.yml", ".github./workflows/x.yml",
 		".github /workflows/x.yml", "JENKINSFILE", "ﬂy.toml", ".GITLAB-CI.YML", "vendor/x/.Travis.yml",
 	} {
-		expect.That(t, guarded(t, p), "%s may be changed", p)
+		expect.That(t, isGuarded(t, p), "%s may be changed", p)
 	}
 	for _, p := range []string{
 		"README.md", "Makefile", "package.json", "docs/pipelines/intro.md", "github/client.go", "src/bitrise/client.go",
 		"src/owners/list.go", "cmd/render.go", "app/app.tsx", "src/cirrus/cloud.go", "gitlab.md", "build.yml",
 	} {
-		expect.That(t, !guarded(t, p), "%s may not be changed", p)
+		expect.That(t, !isGuarded(t, p), "%s may not be changed", p)
 	}
 }
 
@@ -172,14 +172,14 @@ func TestATitleSaysNothingToGitHub(t *testing.T) {
 		"e\u0301": "title has",
 		"\xff":    "title must have text",
 	} {
-		said := strings.Join(conversation.CheckPull(title, "why"), "\n")
+		said := strings.Join(CheckPull(title, "why"), "\n")
 		expect.That(t, strings.Contains(said, says) && (says == "") == (said == ""), "%q: %q", title, said)
 	}
 	for body, says := range map[string]string{
 		"why\n\tso": "", "": "body is empty", "\u200b \n": "body is empty", "a\r\nb": "LF line ends", "a\x00": "LF line ends",
 		strings.Repeat("語", 4001): "body has 4001 characters, the limit is 4000",
 	} {
-		said := strings.Join(conversation.CheckPull("t", body), "\n")
+		said := strings.Join(CheckPull("t", body), "\n")
 		expect.That(t, strings.Contains(said, says) && (says == "") == (said == ""), "%q: %q", body, said)
 	}
 }
@@ -187,7 +187,7 @@ func TestATitleSaysNothingToGitHub(t *testing.T) {
 // No line of a body ends the block of code in which it stands, whatever it is made of.
 func TestABodyStaysOneBlockOfCode(t *testing.T) {
 	for _, body := range []string{"why", "```\n@team\n```\n", "````` `` ``````\n", "`", "~~~\n", strings.Repeat("`", 50)} {
-		lines := strings.Split(strings.TrimSuffix(conversation.PullBody(body), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(PullBody(body), "\n"), "\n")
 		fence := strings.TrimSuffix(lines[0], "text")
 		expect.That(t, len(fence) >= 3 && strings.Trim(fence, "`") == "" && lines[len(lines)-1] == fence, "%q", lines)
 		inside := lines[1 : len(lines)-1]
@@ -197,11 +197,11 @@ func TestABodyStaysOneBlockOfCode(t *testing.T) {
 }
 
 func TestACommitsMessageIsOurs(t *testing.T) {
-	expect.Is(t, conversation.PushMessage("s", "a", agent.CIRun),
+	expect.Is(t, PushMessage("s", "a", agent.CIRun),
 		"Apply changes that people approved in Ringi\n\nConversation s, action a\n")
-	expect.Is(t, conversation.PushMessage("s", "a", agent.CISkip),
+	expect.Is(t, PushMessage("s", "a", agent.CISkip),
 		"Apply changes that people approved in Ringi\n\nConversation s, action a\n\n[skip ci]\n")
-	expect.Is(t, conversation.BranchOf("s", "a"), "ringi/s/a")
+	expect.Is(t, BranchOf("s", "a"), "ringi/s/a")
 }
 
 func TestAFileBecomesWhatWasApprovedOrNothing(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAFileBecomesWhatWasApprovedOrNothing(t *testing.T) {
 	is := treeOf(t, file("a", "1\ntwo"), file("run", "x\n"), file("new", "n\r\n"))
 	content := map[string]string{"a": "1\n2\n", "gone": "x\n", "run": "x\n"}
 	after := map[string]string{"a": "1\ntwo", "run": "x\n", "new": "n\r\n"}
-	for _, x := range conversation.Difference(was, is) {
+	for _, x := range files.Difference(was, is) {
 		got, err := x.After([]byte(content[x.Path]))
 		expect.That(t, err == nil && string(got) == after[x.Path], "%s: %q %v", x.Path, got, err)
 		if _, err := x.After([]byte("another\n")); err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
@@ -26,7 +27,7 @@ type Source struct {
 	// Error says why there are no files.
 	Error   aggregate.Reason `json:"error_code,omitempty"`
 	Version string           `json:"version,omitempty"` // of the files as they were fetched
-	Left    []LeftOut        `json:"left,omitempty"`    // the first entries that the files don't have
+	Left    []files.LeftOut  `json:"left,omitempty"`    // the first entries that the files don't have
 	More    int              `json:"more,omitempty"`    // how many others they don't have
 }
 
@@ -82,8 +83,8 @@ func (s *Conversation) Lists(sources []agent.Source) bool {
 // wants reports whether the source's files must be fetched before the agent answers.
 func (s *Conversation) wants() bool { return s.Source != nil && s.Source.State == SourceWanted }
 
-// Where says for rules that approve actions where the conversation is, and whether its files are still its source's. What
-// the commands of a conversation with a source do depends on the repository, so rules have to name that.
+// Where says for rules that approve actions where the conversation is, and whether its files are still its source's.
+// What the commands of a conversation with a source do depends on the repository, so rules have to name that.
 func (s *Conversation) Where(sources []agent.Source) agent.Where {
 	if s.Source == nil {
 		return agent.Where{Place: s.Channel}
@@ -168,7 +169,7 @@ type Fetched struct {
 	Commit  string
 	Version string
 	Files   []string // paths
-	Left    []LeftOut
+	Left    []files.LeftOut
 	More    int
 }
 
@@ -261,7 +262,7 @@ func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time
 type sourceWords struct {
 	there, left, files, more string
 	day                      string // with the limit
-	why                      language.Said[LeftOutReason]
+	why                      language.Said[files.LeftOutReason]
 	failed                   language.Said[aggregate.Reason]
 }
 
@@ -291,9 +292,10 @@ var aboutSource = language.InEach(
 	sourceWords{
 		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):", more: "ほか %d 件",
 		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
-		why: language.Said[LeftOutReason]{
-			{LeftLink, "フォルダー外へのリンク"}, {LeftKind, "ファイルでもフォルダーでもない"}, {LeftPath, "使えない名前"}, {LeftSize, "大きすぎる"}, {LeftLFS, "Git LFS"},
-			{LeftModule, "サブモジュール"}, {LeftMissing, "アーカイブにない"}, {LeftChanged, "アーカイブがコミットと不一致"},
+		why: language.Said[files.LeftOutReason]{
+			{files.LeftLink, "フォルダー外へのリンク"}, {files.LeftKind, "ファイルでもフォルダーでもない"}, {files.LeftPath, "使えない名前"}, {files.LeftSize,
+				"大きすぎる"}, {files.LeftLFS, "Git LFS"},
+			{files.LeftModule, "サブモジュール"}, {files.LeftMissing, "アーカイブにない"}, {files.LeftChanged, "アーカイブがコミットと不一致"},
 		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
@@ -309,10 +311,12 @@ var aboutSource = language.InEach(
 		there: "This conversation starts with these files:", left: "Left out (%d):", files: "Files (%d):",
 		more: "and %d more",
 		day:  "This workspace can fetch sources %d times a day.",
-		why: language.Said[LeftOutReason]{
-			{LeftLink, "a link outside the folder"}, {LeftKind, "neither file nor folder"}, {LeftPath, "an unusable name"},
-			{LeftSize, "too large"},
-			{LeftLFS, "Git LFS"}, {LeftModule, "submodule"}, {LeftMissing, "not in the archive"}, {LeftChanged, "the archive differs from the commit"},
+		why: language.Said[files.LeftOutReason]{
+			{files.LeftLink, "a link outside the folder"}, {files.LeftKind, "neither file nor folder"}, {files.LeftPath,
+				"an unusable name"},
+			{files.LeftSize, "too large"},
+			{files.LeftLFS, "Git LFS"}, {files.LeftModule, "submodule"}, {files.LeftMissing,
+				"not in the archive"}, {files.LeftChanged, "the archive differs from the commit"},
 		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +

@@ -182,7 +182,7 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 		}
 		var all []object
 		for _, name := range names {
-			sample, _ := files.ReadFile("samples/" + name) // a test reads each
+			sample, _ := embedded.ReadFile("samples/" + name) // a test reads each
 			note := fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(name), path.Ext(name)))
 			all = append(all, object{"path": name, "content": cmp.Or(given, string(sample), note) + more})
 		}

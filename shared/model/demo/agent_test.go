@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -141,7 +142,7 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 		"read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
 	} {
 		_, input := answered(t, others(statement(text)))
-		var got struct{ Files []conversation.File }
+		var got struct{ Files []files.File }
 		_, data, _ := strings.Cut(input, " ")
 		_ = json.Unmarshal([]byte(data), &got) // nothing is proposed
 		if got.Files == nil {
@@ -149,7 +150,7 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 			continue
 		}
 		expect.That(t, got.Files[0].Path == want[0] && strings.HasPrefix(got.Files[0].Content, want[1]) &&
-			conversation.CheckPath(want[0]) == nil, "%s: %+v", text, got)
+			files.CheckPath(want[0]) == nil, "%s: %+v", text, got)
 	}
 	said := others(statement("make a file notes.md"))
 	text, first := answered(t, said)
@@ -254,7 +255,7 @@ func TestTheAgentProposesOnlyWhatIsWanted(t *testing.T) {
 
 // The demo reads what people ask for in plain words, and says what it found.
 func TestTheDemoReadsFiles(t *testing.T) {
-	tree, err := (&conversation.Tree{}).Apply([]conversation.File{{Path: "hello.js", Content: "Hello, Ringi\n"}})
+	tree, err := (&files.Tree{}).Apply([]files.File{{Path: "hello.js", Content: "Hello, Ringi\n"}})
 	expect.NoError(t, err)
 	for text, want := range map[string]string{
 		"ファイルを見せて": "hello.js  13 B", "list the files": "hello.js  13 B", "Show me the files!": "hello.js  13 B",
@@ -263,7 +264,7 @@ func TestTheDemoReadsFiles(t *testing.T) {
 		"search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
 	} {
 		asked := turn.Turn{Agent: agent.BuiltIn()[0], History: []turn.Message{{Sender: turn.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
-			Files: &turn.Files{Version: "v", Open: func(context.Context) (*conversation.Tree, error) { return tree, nil }}}
+			Files: &turn.Files{Version: "v", Open: func(context.Context) (*files.Tree, error) { return tree, nil }}}
 		reply, err := turn.Answer(t.Context(), Agent{}, asked, nil)
 		expect.NoError(t, err)
 		expect.Has(t, reply.Text, want, text)

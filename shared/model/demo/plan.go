@@ -18,7 +18,7 @@ import (
 )
 
 //go:embed words samples steps.txt
-var files embed.FS
+var embedded embed.FS
 
 // words are the texts of one language. A test holds the names in the code against them.
 type words struct {
@@ -34,7 +34,7 @@ type words struct {
 
 type step struct{ Title, Description, Expected string }
 
-var spoken = language.Catalog[words]{Files: &files, Folder: "words"}
+var spoken = language.Catalog[words]{Files: &embedded, Folder: "words"}
 
 // texts are the templates of policies, steps and summaries, by language.
 var texts = sync.OnceValue(func() map[string]*template.Template {
@@ -42,7 +42,7 @@ var texts = sync.OnceValue(func() map[string]*template.Template {
 	for _, locale := range language.All {
 		t := template.New("").Funcs(template.FuncMap{"quote": spoken.In(locale).quote,
 			"json": func(v any) string { return string(encoded(v)) }})
-		all[locale] = template.Must(t.ParseFS(files, "words/"+locale+".txt", "steps.txt"))
+		all[locale] = template.Must(t.ParseFS(embedded, "words/"+locale+".txt", "steps.txt"))
 	}
 	return all
 })

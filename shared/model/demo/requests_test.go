@@ -313,7 +313,7 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 
 // A word that is missing in one language would otherwise be noticed only when the demo needs it.
 func TestEachLanguageHasAllWords(t *testing.T) {
-	languagetest.Whole[words](t, files, "words")
+	languagetest.Whole[words](t, embedded, "words")
 	for _, locale := range language.All {
 		for _, l := range allLists() {
 			for form := range l.Demo.Words[locale].Forms {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -60,11 +61,11 @@ type Files struct {
 	Version  string // empty: there are no files yet
 	Attached bool   // there are attachments beside them
 	// List returns the manifest of all of them without opening any; nil: they are opened. Its error is shown, too.
-	List func(ctx context.Context) (conversation.Manifest, error)
+	List func(ctx context.Context) (files.Manifest, error)
 	// Open returns the files; it is called at the first read. Its error is shown to the model.
-	Open func(ctx context.Context) (*conversation.Tree, error)
+	Open func(ctx context.Context) (*files.Tree, error)
 
-	tree    *conversation.Tree
+	tree    *files.Tree
 	opened  bool
 	failed  error
 	scanned int
@@ -88,8 +89,8 @@ func arguments(c model.Call) (a asked, err error) {
 		return a, errors.New("the arguments can't be read: path and text are texts, from and to are whole numbers")
 	}
 	switch n := utf8.RuneCountInString(a.Text); {
-	case len(a.Path) > conversation.MaxPath:
-		return a, fmt.Errorf("path has %d bytes, the limit is %d", len(a.Path), conversation.MaxPath)
+	case len(a.Path) > files.MaxPath:
+		return a, fmt.Errorf("path has %d bytes, the limit is %d", len(a.Path), files.MaxPath)
 	case c.Name == readFile && a.Path == "":
 		return a, errors.New("path is empty: name a file")
 	case c.Name == search && (n == 0 || n > maxSought || strings.Contains(a.Text, "\n")):
@@ -144,7 +145,7 @@ func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversat
 	if !f.opened && !lists {
 		f.opened = true
 		if f.tree, f.failed = f.Open(ctx); f.failed == nil && f.tree == nil {
-			f.tree = &conversation.Tree{}
+			f.tree = &files.Tree{}
 		}
 	}
 	began := time.Now()
@@ -243,7 +244,7 @@ func (f *Files) listed(ctx context.Context, place string) (out shown, err error)
 	for _, e := range found {
 		x := listed{Path: e.Path, Bytes: int(e.Size), Lines: e.Lines, Link: e.Target}
 		switch {
-		case e.Kind == conversation.KindLink:
+		case e.Kind == files.KindLink:
 			x.Kind = "link"
 		case e.Lines == 0 && e.Size > 0:
 			x.Kind = noText
@@ -253,7 +254,7 @@ func (f *Files) listed(ctx context.Context, place string) (out shown, err error)
 	return list(all), nil
 }
 
-func listing(f conversation.Found) listed {
+func listing(f files.Found) listed {
 	x := listed{Path: f.Path, Bytes: f.Size(), Link: f.Link}
 	switch text, ok := f.Text(); {
 	case f.Link != "":
@@ -261,7 +262,7 @@ func listing(f conversation.Found) listed {
 	case !ok:
 		x.Kind = noText
 	default:
-		x.Lines = conversation.LinesOf(text)
+		x.Lines = files.LinesOf(text)
 	}
 	return x
 }
@@ -284,10 +285,10 @@ func list(found []listed) (out shown) {
 }
 
 // lineRange returns lines of a file, each after its number.
-func lineRange(f conversation.Found, a asked) (out shown, is conversation.Lines, err error) {
+func lineRange(f files.Found, a asked) (out shown, is conversation.Lines, err error) {
 	out.File = f.Path
 	text, ok := f.Text()
-	total := conversation.LinesOf(text)
+	total := files.LinesOf(text)
 	switch {
 	case f.Link != "":
 		return out, is, errors.New("it is a link: read the file that it leads to, if that is among the files")

@@ -12,6 +12,7 @@ import (
 
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -20,12 +21,12 @@ import (
 // filesOf returns files that can be read, and how often they were opened.
 func filesOf(t *testing.T, content map[string]string) (f *turn.Files, opened *int) {
 	t.Helper()
-	var list []conversation.File
+	var list []files.File
 	for path, text := range content {
-		list = append(list, conversation.File{Path: path, Content: text})
+		list = append(list, files.File{Path: path, Content: text})
 	}
-	tree, opened := expect.Value((&conversation.Tree{}).Apply(list))(t), new(int)
-	return &turn.Files{Version: strings.Repeat("ab", 32), Open: func(context.Context) (*conversation.Tree, error) {
+	tree, opened := expect.Value((&files.Tree{}).Apply(list))(t), new(int)
+	return &turn.Files{Version: strings.Repeat("ab", 32), Open: func(context.Context) (*files.Tree, error) {
 		*opened++
 		return tree, nil
 	}}, opened
@@ -144,9 +145,10 @@ func TestATurnReadsSoMuchOnly(t *testing.T) {
 		}
 	}
 	expect.That(t, n >= 5 && n <= 8, "%d results of 32 KiB fit", n)
-	_, r := read(t, &turn.Files{Open: func(context.Context) (*conversation.Tree, error) { return nil, nil }}, "list_files", `{}`)
+	_, r := read(t, &turn.Files{Open: func(context.Context) (*files.Tree, error) { return nil, nil }}, "list_files", `{}`)
 	expect.Has(t, r.Text, "there are no files in this conversation yet")
-	_, r = read(t, &turn.Files{Version: "a", Open: func(context.Context) (*conversation.Tree, error) { return nil, errors.New("gone") }}, "list_files", `{}`)
+	gone := func(context.Context) (*files.Tree, error) { return nil, errors.New("gone") }
+	_, r = read(t, &turn.Files{Version: "a", Open: gone}, "list_files", `{}`)
 	expect.That(t, r.Failed && strings.Contains(r.Text, "gone"), "%s", r.Text)
 }
 

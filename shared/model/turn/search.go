@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/words/legible"
 )
 
@@ -21,7 +22,7 @@ type hit struct {
 }
 
 // search returns the lines that hold a text.
-func (f *Files) search(found []conversation.Found, sought string) (out shown) {
+func (f *Files) search(found []files.Found, sought string) (out shown) {
 	var left []string
 	binary, size := 0, 0
 	began := time.Now()

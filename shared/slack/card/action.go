@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
@@ -125,9 +126,9 @@ func (d conversationDrawing) unapprovable(x *conversation.Action) string {
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
 func Unapprovable(x *conversation.Action, p conversation.Payload, locale string) string {
 	w := conversationWordsOf.In(locale)
-	if conversation.Unstampable(p.Changes) != nil {
-		return fill(w.TooMuch, "paths", conversation.MaxChanges, "lines", conversation.MaxChangedLines,
-			"kib", conversation.MaxChangedBytes>>10, "characters", conversation.MaxChangedLine)
+	if files.Unstampable(p.Changes) != nil {
+		return fill(w.TooMuch, "paths", files.MaxChanges, "lines", files.MaxChangedLines,
+			"kib", files.MaxChangedBytes>>10, "characters", files.MaxChangedLine)
 	}
 	return ""
 }

@@ -304,4 +304,4 @@ type endTexts struct {
 	Cancelled string
 }
 
-var endWords = language.Catalog[endTexts]{Files: &files, Folder: "texts/ends"}
+var endWords = language.Catalog[endTexts]{Files: &embedded, Folder: "texts/ends"}

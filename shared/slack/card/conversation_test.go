@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -78,10 +79,10 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 }
 
 // changing proposes changes of files.
-func changing(t *testing.T, base *conversation.Tree, p conversation.Payload) *conversation.Proposal {
+func changing(t *testing.T, base *files.Tree, p conversation.Payload) *conversation.Proposal {
 	t.Helper()
 	if base == nil {
-		base = &conversation.Tree{}
+		base = &files.Tree{}
 	}
 	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, base)
 	expect.Must(t, problems == nil, "%v", problems)
@@ -91,10 +92,10 @@ func changing(t *testing.T, base *conversation.Tree, p conversation.Payload) *co
 // difference proposes an edit that hides something, and a deletion.
 func difference(t *testing.T) *conversation.Proposal {
 	t.Helper()
-	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{
+	base := expect.Value((&files.Tree{}).Apply([]files.File{
 		{Path: "src/a.go", Content: "\ufeffpackage a\r\n\r\nfunc A() {\r\n\treturn\r\n}\r\n\r\n// 1\r\n// 2\r\n// 3\r\n// 4\r\n// 5"},
 		{Path: "old.txt", Content: "gone  \nsoon"}}))(t)
-	return changing(t, base, conversation.Payload{Delete: []string{"old.txt"}, Edits: []conversation.Edit{
+	return changing(t, base, conversation.Payload{Delete: []string{"old.txt"}, Edits: []files.Edit{
 		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", From: 11,
 			To: 11, New: "// five \n"}}})
 }
@@ -285,15 +286,15 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 	c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
 		Commit: commit,
 		State:  conversation.SourceThere}
-	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "1\n"}}))(t)
-	is := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "2\u202e\n"}}))(t)
+	was := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.py", Content: "1\n"}}))(t)
+	is := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.py", Content: "2\u202e\n"}}))(t)
 	base := ""
 	p := conversation.Payload{Tool: "open_pull_request",
 		Arguments: `{"title":"Mend it","body":"*why* <@U1>\n` + "```" + `"}`}
 	p.Base, p.Changes = &base, conversation.Commit{SHA: commit}.Changes(was, is)
 	sh := aggregate.HashOf("x")
-	p.Changes = append([]conversation.FileChange{{Path: "run.sh", Was: &conversation.Side{Mode: "100644", SHA256: sh},
-		Is: &conversation.Side{Mode: "100755", SHA256: sh}}}, p.Changes...)
+	p.Changes = append([]files.Change{{Path: "run.sh", Was: &files.Side{Mode: "100644", SHA256: sh},
+		Is: &files.Side{Mode: "100755", SHA256: sh}}}, p.Changes...)
 	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
 		CI: ci}
 	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}

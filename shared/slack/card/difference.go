@@ -10,11 +10,12 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/words/legible"
 )
 
 // difference draws changes of files: for each path what became of it, and the lines that change.
-func (d conversationDrawing) difference(changes []conversation.FileChange) listing {
+func (d conversationDrawing) difference(changes []files.Change) listing {
 	l := listing{more: d.texts.Rest["files"]}
 	l.add(0, "", fill(d.texts.Difference, "n", len(changes)))
 	for i, c := range changes {
@@ -37,11 +38,11 @@ func (d conversationDrawing) again(path string) string {
 }
 
 // Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
-func Earlier(by []conversation.Maker, locale string) string {
+func Earlier(by []files.Maker, locale string) string {
 	return earlier(by, conversationWordsOf.In(locale))
 }
 
-func earlier(by []conversation.Maker, w *conversationWords) string {
+func earlier(by []files.Maker, w *conversationWords) string {
 	if len(by) == 0 {
 		return ""
 	}
@@ -69,13 +70,13 @@ func Seen(x *conversation.Action, locale string) string {
 }
 
 // Became says on any surface what became of a path.
-func Became(c conversation.FileChange, locale string) string {
+func Became(c files.Change, locale string) string {
 	return became(c, conversationWordsOf.In(locale), legible.OneLine, wordsOf.In(locale).None)
 }
 
 // became says in words what became of a path; named draws where a link leads, and none that it leads nowhere.
-func became(c conversation.FileChange, w *conversationWords, named func(string) string, none string) string {
-	target := func(s *conversation.Side) string {
+func became(c files.Change, w *conversationWords, named func(string) string, none string) string {
+	target := func(s *files.Side) string {
 		if s == nil || s.Target == "" {
 			return none
 		}
@@ -85,11 +86,11 @@ func became(c conversation.FileChange, w *conversationWords, named func(string) 
 	for _, kind := range c.Kinds() {
 		text := w.Changes[kind]
 		switch kind {
-		case conversation.ChangedKind:
+		case files.ChangedKind:
 			text = fill(text, "was", w.Entries[c.Was.Kind()], "is", w.Entries[c.Is.Kind()])
-		case conversation.ChangedMode:
+		case files.ChangedMode:
 			text = w.Modes[c.Is.Mode]
-		case conversation.ChangedLink:
+		case files.ChangedLink:
 			text = fill(text, "was", target(c.Was), "is", target(c.Is))
 		}
 		out = append(out, text)
@@ -105,7 +106,7 @@ func became(c conversation.FileChange, w *conversationWords, named func(string) 
 }
 
 // lines writes a change's hunks as a unified difference in which every character can be seen.
-func (d conversationDrawing) lines(c conversation.FileChange) string {
+func (d conversationDrawing) lines(c files.Change) string {
 	var b strings.Builder
 	for _, line := range DifferenceLines(c, d.texts.NoLineEnd) {
 		b.WriteString(line + "\n")
@@ -115,7 +116,7 @@ func (d conversationDrawing) lines(c conversation.FileChange) string {
 
 // DifferenceLines returns the lines of a unified difference in which every character can be seen. noEnd stands below a
 // line without a line end.
-func DifferenceLines(c conversation.FileChange, noEnd string) (out []string) {
+func DifferenceLines(c files.Change, noEnd string) (out []string) {
 	for _, h := range c.Hunks {
 		out = append(out, h.Heading())
 		for _, line := range h.Lines {

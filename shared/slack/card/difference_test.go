@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -42,20 +43,20 @@ func (c *onThread) read() (pages []string, submits []int) {
 
 // The largest difference that can be approved is drawn to its last line, and the last page alone has the button.
 func TestTheLargestDifferenceIsDrawnWhole(t *testing.T) {
-	var files []conversation.File
-	for i := range conversation.MaxChanges {
+	var list []files.File
+	for i := range files.MaxChanges {
 		var text strings.Builder
-		for n := range conversation.MaxChangedLines / conversation.MaxChanges {
+		for n := range files.MaxChangedLines / files.MaxChanges {
 			fmt.Fprintf(&text, "%d/%d\u202e%s\n", i, n, strings.Repeat("漢", 8))
 		}
-		files = append(files, conversation.File{Path: fmt.Sprintf("src/%d.txt", i), Content: text.String()})
+		list = append(list, files.File{Path: fmt.Sprintf("src/%d.txt", i), Content: text.String()})
 	}
-	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: files}))
+	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: list}))
 	pages, submits := c.read()
 	expect.That(t, len(submits) == 1 && submits[0] == len(pages)-1, "pages %v of %d have the button", submits, len(pages))
 	whole := strings.Join(pages, "")
-	for i := range conversation.MaxChanges {
-		for n := range conversation.MaxChangedLines / conversation.MaxChanges {
+	for i := range files.MaxChanges {
+		for n := range files.MaxChangedLines / files.MaxChanges {
 			expect.Must(t, strings.Contains(whole, fmt.Sprintf("+%d/%d⟨U+202E⟩", i, n)), "line %d of file %d is nowhere", n, i)
 		}
 	}
@@ -66,7 +67,7 @@ func TestTheLargestDifferenceIsDrawnWhole(t *testing.T) {
 
 // Backticks of a program are shown as they are; those that would end Slack's block of code are spelled out.
 func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
-	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: []conversation.File{
+	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: []files.File{
 		{Path: "a.js", Content: "const a = `x`, b = ``;\n````\n"}}}))
 	m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, "ja")))(t))
 	expect.Has(t, m, "+const a = `x`, b = ``;\\n+⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩\\n```")
@@ -74,11 +75,11 @@ func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
 
 // tooMuch is what no proposal becomes: it is over the limits.
 func tooMuch() *conversation.Proposal {
-	text := strings.Repeat("x", conversation.MaxChangedLine+1)
+	text := strings.Repeat("x", files.MaxChangedLine+1)
 	return proposed(conversation.CodeGenerate, conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
-		Changes: []conversation.FileChange{{Path: "a",
-			Is:    &conversation.Side{Mode: conversation.ModeFile, SHA256: aggregate.HashOf(text)},
-			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}})
+		Changes: []files.Change{{Path: "a",
+			Is:    &files.Side{Mode: files.ModeFile, SHA256: aggregate.HashOf(text)},
+			Hunks: []files.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}})
 }
 
 // What is over the limits has no button anywhere, and says why.
@@ -97,23 +98,23 @@ func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
 
 // Each kind of change has its words, links and modes before all others.
 func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
-	side := func(mode, target string) *conversation.Side {
-		return &conversation.Side{Mode: mode, SHA256: mode + target, Target: target}
+	side := func(mode, target string) *files.Side {
+		return &files.Side{Mode: mode, SHA256: mode + target, Target: target}
 	}
-	for want, c := range map[string]conversation.FileChange{
+	for want, c := range map[string]files.Change{
 		"a file becomes a link": {Was: side("100644", ""), Is: side("120000", "b")},
 		"link: (none) → b":      {Is: side("120000", "b")},
 		"link: a → b":           {Was: side("120000", "a"), Is: side("120000", "b")},
 		"link: a → (none)":      {Was: side("120000", "a")},
 		"executable · new file": {Is: side("100755", "")},
-		"no longer executable": {Was: &conversation.Side{Mode: "100755"},
-			Is: &conversation.Side{Mode: "100644"}},
+		"no longer executable": {Was: &files.Side{Mode: "100755"},
+			Is: &files.Side{Mode: "100644"}},
 		"new empty folder":                   {Is: side("040000", "")},
 		"folder deleted":                     {Was: side("040000", "")},
 		"a folder becomes a file":            {Was: side("040000", ""), Is: side("100644", "")},
-		"deleted · not text, so its content": {Was: side("100644", ""), Unshown: conversation.UnshownBinary},
+		"deleted · not text, so its content": {Was: side("100644", ""), Unshown: files.UnshownBinary},
 		"changed · +3 −1 lines · too large": {Was: side("100644", "1"), Is: side("100644", "2"),
-			Unshown: conversation.UnshownLarge, Added: 3, Removed: 1},
+			Unshown: files.UnshownLarge, Added: 3, Removed: 1},
 	} {
 		got := card.Became(c, "en")
 		expect.That(t, strings.Contains(got, want), "%q, want %q", got, want)
@@ -122,11 +123,11 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 
 // writing proposes new files, each with this many lines.
 func writing(t *testing.T, lines ...int) *conversation.Proposal {
-	var files []conversation.File
+	var list []files.File
 	for i, n := range lines {
-		files = append(files, conversation.File{Path: fmt.Sprintf("src/%d.txt", i+1), Content: strings.Repeat("漢字を書く行\n", n)})
+		list = append(list, files.File{Path: fmt.Sprintf("src/%d.txt", i+1), Content: strings.Repeat("漢字を書く行\n", n)})
 	}
-	return changing(t, nil, conversation.Payload{Files: files})
+	return changing(t, nil, conversation.Payload{Files: list})
 }
 
 // sections returns the texts of a message's sections.

@@ -8,6 +8,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -163,7 +164,7 @@ var conversationStates = []struct {
 			conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
 	}},
 	{"action_files", conversation.CardAction, func(c *onThread) {
-		c.says("", changing(c.t, nil, conversation.Payload{Files: []conversation.File{
+		c.says("", changing(c.t, nil, conversation.Payload{Files: []files.File{
 			{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
 	}},
 	{"action_difference", conversation.CardAction, func(c *onThread) { c.says("", difference(c.t)) }},
@@ -244,19 +245,19 @@ var conversationStates = []struct {
 			shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
 	}},
 	{"action_changed_before", conversation.CardAction, func(c *onThread) {
-		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"},
+		base := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1\n"},
 			{Path: "b", Content: "1\n"}}))(c.t)
-		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"},
+		kept, _ := conversation.Payload{Files: []files.File{{Path: "a", Content: "2\n"},
 			{Path: "b", Content: "2\n"}}}.Complete(
 			conversation.CodeGenerate, conversation.On{}, base)
-		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
+		files.MadeBefore(kept.Changes, files.Made{Paths: map[string][]files.Maker{
 			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
 		c.says("", proposed(conversation.CodeGenerate, kept))
 	}},
 	{"action_changed_again", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
 			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
-				Makers: [][]conversation.Maker{{{Action: 3, Seen: true}}, nil}}})
+				Makers: [][]files.Maker{{{Action: 3, Seen: true}}, nil}}})
 	}},
 	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
 	{"action_commands_executing", conversation.CardAction, func(c *onThread) {

@@ -287,11 +287,11 @@ func texts(v reflect.Value, path string, out map[string]string) {
 }
 
 func TestEachLanguageHasAllTexts(t *testing.T) {
-	languagetest.Whole[words](t, files, "texts/cards")
-	languagetest.Whole[conversationWords](t, files, "texts/conversations")
-	languagetest.Whole[askWords](t, files, "texts/asks")
-	languagetest.Whole[routeWords](t, files, "texts/routes")
-	languagetest.Whole[endTexts](t, files, "texts/ends")
+	languagetest.Whole[words](t, embedded, "texts/cards")
+	languagetest.Whole[conversationWords](t, embedded, "texts/conversations")
+	languagetest.Whole[askWords](t, embedded, "texts/asks")
+	languagetest.Whole[routeWords](t, embedded, "texts/routes")
+	languagetest.Whole[endTexts](t, embedded, "texts/ends")
 }
 
 var place = regexp.MustCompile(`\{[a-z]+\}`)

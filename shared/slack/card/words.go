@@ -5,6 +5,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/words/language"
 )
 
@@ -120,10 +121,10 @@ type gateWords struct {
 }
 
 //go:embed texts
-var files embed.FS
+var embedded embed.FS
 
 // wordsOf returns a language's texts, Japanese for an unknown language.
-var wordsOf = language.Catalog[words]{Files: &files, Folder: "texts/cards"}
+var wordsOf = language.Catalog[words]{Files: &embedded, Folder: "texts/cards"}
 
 // askWords are the texts of commands, shortcuts and the Home tab, by which people ask without writing to Ringi.
 type askWords struct {
@@ -150,7 +151,7 @@ type askWords struct {
 	StateWaits, StateRunning, StatePrepared, StateDenied                string
 }
 
-var askWordsOf = language.Catalog[askWords]{Files: &files, Folder: "texts/asks"}
+var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}
 
 type conversationWords struct {
 	Action, Asks, AsksText, Header          string
@@ -166,10 +167,10 @@ type conversationWords struct {
 	MadeUnknown, MadeAnd, Seen, Unseen      string
 	FetchAgain                              string
 	Difference, Count, NoLineEnd            string
-	Changes                                 map[conversation.ChangeKind]string
-	Entries                                 map[conversation.EntryKind]string
+	Changes                                 map[files.ChangeKind]string
+	Entries                                 map[files.Kind]string
 	Modes                                   map[string]string // by the later mode
-	Unshown                                 map[conversation.Unshown]string
+	Unshown                                 map[files.Unshown]string
 	TooMuch                                 string // why nobody can approve it
 	FilesChanged, FilesDeleted              string
 	MoreFiles, NotTaken                     string
@@ -219,7 +220,7 @@ type conversationWords struct {
 	Otherwise                               string // for a reason without a sentence of its own
 }
 
-var conversationWordsOf = language.Catalog[conversationWords]{Files: &files, Folder: "texts/conversations"}
+var conversationWordsOf = language.Catalog[conversationWords]{Files: &embedded, Folder: "texts/conversations"}
 
 // reason says why something was not done and what people can do next.
 func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
@@ -261,4 +262,4 @@ type routeWords struct {
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled
 }
 
-var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}
+var routeWordsOf = language.Catalog[routeWords]{Files: &embedded, Folder: "texts/routes"}

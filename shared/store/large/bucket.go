@@ -3,9 +3,7 @@ package large
 import (
 	"archive/tar"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +21,7 @@ import (
 	"github.com/aws/smithy-go/encoding/httpbinding"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/outbound"
 )
 
@@ -183,10 +182,10 @@ const LinkLasts = time.Minute
 // Each reads files of a version one after the other, so that only one is in memory, and calls take with each. It stops
 // when all were taken. It returns ErrGone if the version doesn't exist, and an error for a file that is not as the
 // manifest says.
-func (s *Versions) Each(ctx context.Context, of VersionsOf, version string, files []conversation.Entry,
-	take func(e conversation.Entry, content []byte) error) error {
-	left := map[string]conversation.Entry{}
-	for _, e := range files {
+func (s *Versions) Each(ctx context.Context, of VersionsOf, version string, list []files.Entry,
+	take func(e files.Entry, content []byte) error) error {
+	left := map[string]files.Entry{}
+	for _, e := range list {
 		left[e.Path] = e
 	}
 	if len(left) == 0 {
@@ -209,11 +208,11 @@ func (s *Versions) Each(ctx context.Context, of VersionsOf, version string, file
 		if !wanted || h.Typeflag != tar.TypeReg {
 			continue
 		}
-		content, err := io.ReadAll(io.LimitReader(in, conversation.MaxBytes+1))
+		content, err := io.ReadAll(io.LimitReader(in, files.MaxBytes+1))
 		if err != nil {
 			return fmt.Errorf("read %q: %w", e.Path, err)
 		}
-		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != e.SHA256 {
+		if files.Sum(content) != e.SHA256 {
 			return fmt.Errorf("read %q: it is not the file that the manifest names", e.Path)
 		}
 		if err := take(e, content); err != nil {
@@ -227,8 +226,7 @@ func (s *Versions) Each(ctx context.Context, of VersionsOf, version string, file
 // Link stores a download for a day and returns an address that serves it as a file of this name, without a session, for
 // LinkLasts.
 func (s *Versions) Link(ctx context.Context, of VersionsOf, name string, body []byte) (string, error) {
-	sum := sha256.Sum256(body)
-	key := conversation.DownloadsPrefix + of.Tenant + "/" + of.ID + "/" + hex.EncodeToString(sum[:])
+	key := conversation.DownloadsPrefix + of.Tenant + "/" + of.ID + "/" + files.Sum(body)
 	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
 		return "", fmt.Errorf("keep a download: %w", err)
 	}
@@ -241,7 +239,7 @@ func (s *Versions) Link(ctx context.Context, of VersionsOf, name string, body []
 
 // Attachment is the header Content-Disposition of a file that browsers save under this name.
 func Attachment(name string) string {
-	name = conversation.SafeName(name)
+	name = files.SafeName(name)
 	if header := mime.FormatMediaType("attachment", map[string]string{"filename": name}); header != "" {
 		return header
 	}

@@ -42,7 +42,7 @@ const (
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
-	files = FilesPrefix // of requests, and their texts; they expire like results
+	filesOf = FilesPrefix // of requests, and their texts; they expire like results
 
 	talks = conversation.TalksPrefix // payloads of conversations; kept until the conversation is forgotten
 
@@ -143,7 +143,7 @@ func (s Store) KeepText(ctx context.Context, ref aggregate.Ref, text string) (ag
 	if err != nil {
 		return aggregate.Blob{}, fmt.Errorf("keep a text: %w", err)
 	}
-	return s.put(ctx, files+under(ref), v, aggregate.Blob{})
+	return s.put(ctx, filesOf+under(ref), v, aggregate.Blob{})
 }
 
 // Lend stores a file named by its hash, of a conversation as KeepReads does, and returns an address at which it can be
@@ -152,7 +152,7 @@ func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte,
 	during time.Duration) (address string, err error) {
 	key := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder + aggregate.HashOf(string(file))
 	if ref.Kind == task.Kind.Name {
-		key = files + under(ref) + aggregate.HashOf(string(file))
+		key = filesOf + under(ref) + aggregate.HashOf(string(file))
 	}
 	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
 		return "", fmt.Errorf("keep a file: %w", err)
@@ -208,7 +208,7 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		return json.RawMessage(b.JSON), nil
 	}
 	own := func(prefix string) bool { return strings.HasPrefix(b.S3Key, prefix+under(ref)) }
-	if !slices.ContainsFunc([]string{results, prompts, arguments, contests, turns, talks, files}, own) {
+	if !slices.ContainsFunc([]string{results, prompts, arguments, contests, turns, talks, filesOf}, own) {
 		return nil, fmt.Errorf("open a value: %w", aggregate.ErrNotFound)
 	}
 	v, err := s.get(ctx, b.S3Key)

@@ -17,6 +17,7 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -96,8 +97,8 @@ func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 	version := expect.Value(s.Put(t.Context(), session, two))(t)
 	_, err := s.Difference(t.Context(), session, base, version)
 	expect.Fails(t, err, large.ErrGone, "before it is computed")
-	for from, was := range map[string]*conversation.Tree{"": {}, base: one} {
-		want := conversation.Difference(was, two)
+	for from, was := range map[string]*files.Tree{"": {}, base: one} {
+		want := files.Difference(was, two)
 		got, _, err := s.Compare(t.Context(), session, from, version)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -109,7 +110,7 @@ func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 			Bucket: aws.String("differences"), Key: aws.String(folder + v + ".tar")}))(t)
 	}
 	got := expect.Value(s.Difference(t.Context(), session, base, version))(t)
-	if diff := cmp.Diff(conversation.Difference(one, two), got); diff != "" {
+	if diff := cmp.Diff(files.Difference(one, two), got); diff != "" {
 		t.Error(diff)
 	}
 	_, _, err = s.Compare(t.Context(), session, version, base)
@@ -129,22 +130,22 @@ func opened(t *testing.T) *large.Versions {
 
 func TestFilesAreReadOneByOneAndAsTheManifestSays(t *testing.T) {
 	s := opened(t)
-	files := expect.Value((&conversation.Tree{}).Apply([]conversation.File{
+	list := expect.Value((&files.Tree{}).Apply([]files.File{
 		{Path: "a.txt", Content: "1\n"}, {Path: "b/c.txt", Content: "2\n"}, {Path: "z.txt", Content: "3\n"}}))(t)
-	version := expect.Value(s.Put(t.Context(), session, files))(t)
-	all := files.Manifest().Entries
+	version := expect.Value(s.Put(t.Context(), session, list))(t)
+	all := list.Manifest().Entries
 	got := map[string]string{}
-	take := func(e conversation.Entry, content []byte) error { got[e.Path] = string(content); return nil }
-	expect.NoError(t, s.Each(t.Context(), session, version, []conversation.Entry{all[0], all[2]}, take))
+	take := func(e files.Entry, content []byte) error { got[e.Path] = string(content); return nil }
+	expect.NoError(t, s.Each(t.Context(), session, version, []files.Entry{all[0], all[2]}, take))
 	expect.Same(t, map[string]string{"a.txt": "1\n", "b/c.txt": "2\n"}, got)
 
 	other := all[0]
 	other.SHA256 = strings.Repeat("0", 64)
-	if err := s.Each(t.Context(), session, version, []conversation.Entry{other}, take); err == nil {
+	if err := s.Each(t.Context(), session, version, []files.Entry{other}, take); err == nil {
 		t.Error("another file is taken for that of the manifest")
 	}
 	other.Path = "missing"
-	expect.Fails(t, s.Each(t.Context(), session, version, []conversation.Entry{other}, take), io.EOF, "a missing file")
+	expect.Fails(t, s.Each(t.Context(), session, version, []files.Entry{other}, take), io.EOF, "a missing file")
 	gone := strings.Repeat("a", 64)
 	expect.Fails(t, s.Each(t.Context(), session, gone, all[:1], take), large.ErrGone, "a version that is gone")
 	stranger := large.VersionsOf{Tenant: "01TENANT", ID: "other"}

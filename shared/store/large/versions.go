@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -88,9 +90,9 @@ func (s *Versions) Attached() *Versions {
 
 // Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
 // exist.
-func (s *Versions) Get(ctx context.Context, of VersionsOf, version string) (*conversation.Tree, error) {
+func (s *Versions) Get(ctx context.Context, of VersionsOf, version string) (*files.Tree, error) {
 	if version == "" {
-		return &conversation.Tree{}, nil
+		return &files.Tree{}, nil
 	}
 	if err := checkVersion(version); err != nil {
 		return nil, err
@@ -105,13 +107,13 @@ func checkVersion(version string) error {
 	return nil
 }
 
-func (s *Versions) get(ctx context.Context, key string) (*conversation.Tree, error) {
+func (s *Versions) get(ctx context.Context, key string) (*files.Tree, error) {
 	// Read everything first, so that an interrupted download is not mistaken for an invalid archive.
-	archive, err := s.read(ctx, key, conversation.MaxArchive)
+	archive, err := s.read(ctx, key, files.MaxArchive)
 	if err != nil {
 		return nil, err
 	}
-	return conversation.ReadFiles(bytes.NewReader(archive))
+	return files.Read(bytes.NewReader(archive))
 }
 
 // read returns an object's bytes, at most one more than most, or ErrGone.
@@ -139,12 +141,12 @@ func (s *Versions) open(ctx context.Context, key string) (io.ReadCloser, error) 
 
 // Put stores a tree with its manifest and returns its version. Storing the same tree again changes nothing. The
 // manifest comes first: where an archive is, its manifest is, and neither outlives the other in retention.
-func (s *Versions) Put(ctx context.Context, of VersionsOf, t *conversation.Tree) (version string, err error) {
+func (s *Versions) Put(ctx context.Context, of VersionsOf, t *files.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
-	version = conversation.Version(archive)
+	version = files.Sum(archive)
 	manifest, err := json.Marshal(t.Manifest())
 	if err != nil {
 		return "", fmt.Errorf("list a workspace: %w", err)
@@ -177,36 +179,47 @@ func (s *Versions) inTime(ctx context.Context, of VersionsOf, keys ...string) er
 }
 
 // maxManifest bounds a manifest in bytes: every entry with the longest path and target.
-const maxManifest = conversation.MaxEntries * (2*conversation.MaxPath + 512)
+const maxManifest = files.MaxEntries * (2*files.MaxPath + 512)
 
 // Manifest lists a version's entries without reading its archive. It returns ErrGone if the version doesn't exist.
-func (s *Versions) Manifest(ctx context.Context, of VersionsOf, version string) (m conversation.Manifest, err error) {
+func (s *Versions) Manifest(ctx context.Context, of VersionsOf, version string) (m files.Manifest, err error) {
 	if version == "" {
 		return m, nil
 	}
 	if err := checkVersion(version); err != nil {
 		return m, err
 	}
-	text, err := s.read(ctx, s.manifest(of, version), maxManifest)
+	err = s.readJSON(ctx, s.manifest(of, version), maxManifest, &m)
+	return m, err
+}
+
+// readJSON reads what putJSON stored, at most so many bytes. It returns ErrGone if there is none.
+func (s *Versions) readJSON(ctx context.Context, key string, most int64, into any) error {
+	text, err := s.read(ctx, key, most)
 	if err != nil {
-		return m, err
+		return err
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("read a manifest: %w", err)
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read %s: %w", path.Base(key), err)
 	}
-	return m, nil
+	return nil
+}
+
+// putJSON stores what stands beside a version.
+func (s *Versions) putJSON(ctx context.Context, of VersionsOf, key string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path.Base(key), err)
+	}
+	if err := s.put(ctx, key, text); err != nil {
+		return err
+	}
+	return s.inTime(ctx, of, key)
 }
 
 // PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
 func (s *Versions) PutCommit(ctx context.Context, of VersionsOf, version string, c conversation.Commit) error {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("keep a commit's manifest: %w", err)
-	}
-	if err := s.put(ctx, of.commit(version), text); err != nil {
-		return err
-	}
-	return s.inTime(ctx, of, of.commit(version))
+	return s.putJSON(ctx, of, of.commit(version), c)
 }
 
 // Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
@@ -229,10 +242,10 @@ func (s *Versions) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it and
+// Compare stores what became of a base in a version, bounded as files.Bounded does, and returns all of it and
 // the version's files. It returns ErrGone if one of the two doesn't exist.
 func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version string) (
-	[]conversation.FileChange, *conversation.Tree, error) {
+	[]files.Change, *files.Tree, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
 		return nil, nil, err
@@ -241,73 +254,47 @@ func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version str
 	if err != nil {
 		return nil, nil, err
 	}
-	changes := conversation.Difference(was, is)
-	text, err := json.Marshal(conversation.Bounded(changes))
-	if err != nil {
-		return nil, nil, fmt.Errorf("write a difference: %w", err)
-	}
-	key := of.difference(base, version)
-	if err := s.put(ctx, key, text); err != nil {
-		return changes, is, err
-	}
-	return changes, is, s.inTime(ctx, of, key)
+	changes := files.Difference(was, is)
+	return changes, is, s.putJSON(ctx, of, of.difference(base, version), files.Bounded(changes))
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
-const maxDifference = 2*maxManifest + 8*conversation.MaxChangedBytes
+const maxDifference = 2*maxManifest + 8*files.MaxChangedBytes
 
 // Difference returns what Compare stored, without reading an archive. It returns ErrGone if nothing was stored.
 func (s *Versions) Difference(
 	ctx context.Context, of VersionsOf, base, version string,
-) (list []conversation.FileChange, err error) {
+) (list []files.Change, err error) {
 	for _, v := range []string{base, version} {
 		if err := checkVersion(v); err != nil && v != "" {
 			return nil, err
 		}
 	}
-	text, err := s.read(ctx, of.difference(base, version), maxDifference)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("read a difference: %w", err)
-	}
-	return list, nil
+	err = s.readJSON(ctx, of.difference(base, version), maxDifference, &list)
+	return list, err
 }
 
 // KeepMade stores which actions made a version that the action with this number left.
-func (s *Versions) KeepMade(ctx context.Context, of VersionsOf, version string, action int, m conversation.Made) error {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("write who made a version: %w", err)
-	}
-	key := of.made(version, action)
-	if err := s.put(ctx, key, text); err != nil {
-		return err
-	}
-	return s.inTime(ctx, of, key)
+func (s *Versions) KeepMade(ctx context.Context, of VersionsOf, version string, action int, m files.Made) error {
+	return s.putJSON(ctx, of, of.made(version, action), m)
 }
 
 // Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
 // did not store is not known, either.
 func (s *Versions) Made(ctx context.Context, of VersionsOf, version string,
-	action int) (m conversation.Made, err error) {
-	unknown := conversation.Made{Unknown: true}
+	action int) (m files.Made, err error) {
+	unknown := files.Made{Unknown: true}
 	if action == 0 {
 		return unknown, nil
 	}
 	if err := checkVersion(version); err != nil {
 		return unknown, err
 	}
-	text, err := s.read(ctx, of.made(version, action), maxDifference)
-	if errors.Is(err, ErrGone) {
+	switch err := s.readJSON(ctx, of.made(version, action), maxDifference, &m); {
+	case errors.Is(err, ErrGone):
 		return unknown, nil
-	}
-	if err != nil {
+	case err != nil:
 		return unknown, err
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return unknown, fmt.Errorf("read who made a version: %w", err)
 	}
 	return m, nil
 }
@@ -341,7 +328,7 @@ func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, 
 	if o.Cancel, err = read(of.action(o.Action, "cancel")); err != nil {
 		return err
 	}
-	form, err := s.bucket.Form(ctx, of.action(o.Action, "changed.tar"), conversation.MaxArchive, left)
+	form, err := s.bucket.Form(ctx, of.action(o.Action, "changed.tar"), files.MaxArchive, left)
 	if err != nil {
 		return fmt.Errorf("sign an upload: %w", err)
 	}
@@ -356,7 +343,7 @@ func (s *Versions) Cancel(ctx context.Context, of VersionsOf, action string) err
 
 // Take stores the archive that an action uploaded as a version and returns the version. It checks the archive as
 // untrusted input, and computes the version from its content. It returns ErrGone if nothing was uploaded, and an error
-// wrapping conversation.ErrRefused for an invalid archive.
+// wrapping files.ErrRefused for an invalid archive.
 func (s *Versions) Take(ctx context.Context, of VersionsOf, action string) (version string, err error) {
 	t, err := s.get(ctx, of.action(action, "changed.tar"))
 	if err != nil {

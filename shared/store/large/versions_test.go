@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/large"
@@ -57,9 +58,9 @@ func get(t *testing.T, address string) (int, []byte) {
 	return res.StatusCode, expect.Value(io.ReadAll(res.Body))(t)
 }
 
-func tree(t *testing.T, content string) (*conversation.Tree, []byte) {
+func tree(t *testing.T, content string) (*files.Tree, []byte) {
 	t.Helper()
-	made := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "main.py", Content: content}}))(t)
+	made := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "main.py", Content: content}}))(t)
 	return made, expect.Value(made.Archive())(t)
 }
 
@@ -71,7 +72,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 
 	before, archive := tree(t, "1")
 	version := expect.Value(s.Put(t.Context(), session, before))(t)
-	expect.Is(t, version, conversation.Version(archive), "it is kept as")
+	expect.Is(t, version, files.Sum(archive), "it is kept as")
 	o := isolated.Order{Action: "01ACTION"}
 	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: version}, time.Now().Add(time.Minute), &o))
 	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
@@ -87,10 +88,10 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
 	after := expect.Value(s.Get(t.Context(), session, taken))(t)
 	content, _ := after.Content("main.py")
-	expect.That(t, string(content) == "2" && taken == conversation.Version(changed), "version %s holds %q", taken, content)
+	expect.That(t, string(content) == "2" && taken == files.Sum(changed), "version %s holds %q", taken, content)
 	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
 		_, err := s.Take(t.Context(), session, "01ACTION")
-		expect.Fails(t, err, conversation.ErrRefused, "what is no archive")
+		expect.Fails(t, err, files.ErrRefused, "what is no archive")
 	}
 
 	if status, _ := get(t, o.Cancel); status == http.StatusOK {
@@ -102,7 +103,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	}
 
 	commit := conversation.Commit{Repository: "acme/shop", SHA: "3f2c",
-		Entries: []conversation.Committed{{Path: "a", Mode: "100644"}}}
+		Entries: []files.Committed{{Path: "a", Mode: "100644"}}}
 	expect.NoError(t, s.PutCommit(t.Context(), session, version, commit))
 	expect.Same(t, commit, expect.Value(s.Commit(t.Context(), session, version))(t))
 	_, err := s.Commit(t.Context(), session, taken)
@@ -149,24 +150,24 @@ func TestAVersionIsNoPath(t *testing.T) {
 func TestWhoMadeAVersionIsKept(t *testing.T) {
 	_, s := bucket(t, "made")
 	of := session
-	version := conversation.Version([]byte("x"))
-	want := conversation.Made{Paths: map[string][]conversation.Maker{"a": {{Action: 3, Seen: true}, {Action: 4}}}}
+	version := files.Sum([]byte("x"))
+	want := files.Made{Paths: map[string][]files.Maker{"a": {{Action: 3, Seen: true}, {Action: 4}}}}
 	expect.NoError(t, s.KeepMade(t.Context(), of, version, 4, want))
 	expect.Same(t, want, expect.Value(s.Made(t.Context(), of, version, 4))(t))
 	for _, action := range []int{0, 5} {
-		expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, action))(t))
+		expect.Same(t, files.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, action))(t))
 	}
 	_, err := s.Made(t.Context(), of, "../x", 4)
 	expect.That(t, err != nil, "it reads what is no version")
 	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
 	expect.Fails(t, s.KeepMade(t.Context(), of, version, 6, want), aggregate.ErrNotFound)
-	expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
+	expect.Same(t, files.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
 }
 
 // What is put of a commit after its conversation began to be forgotten is deleted again.
 func TestACommitThatComesTooLateIsNotKept(t *testing.T) {
 	_, s := bucket(t, "late")
-	version := conversation.Version([]byte("x"))
+	version := files.Sum([]byte("x"))
 	expect.NoError(t, s.PutCommit(t.Context(), session, version, conversation.Commit{}))
 	_, err := s.Commit(t.Context(), session, version)
 	expect.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/language"
@@ -184,7 +184,7 @@ func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
 	}
 	var list []Entry
 	for _, e := range all {
-		if e.Mode == conversation.ModeFolder {
+		if e.Mode == files.ModeFolder {
 			continue
 		}
 		if _, err := c.hash(e.SHA); err != nil {
@@ -203,7 +203,7 @@ func (c *Client) Below(ctx context.Context, sha, folder string) ([]Entry, error)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(all, func(e Entry) bool { return e.Path == name && e.Mode == conversation.ModeFolder })
+		i := slices.IndexFunc(all, func(e Entry) bool { return e.Path == name && e.Mode == files.ModeFolder })
 		if i < 0 {
 			return nil, nil
 		}
@@ -245,7 +245,7 @@ func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
 			return nil, c.odd("a blob is no base64")
 		}
 	}
-	if conversation.BlobSHA(content) != sha {
+	if files.BlobSHA(content) != sha {
 		return nil, c.odd("a blob has another content than its hash says")
 	}
 	return content, nil

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
@@ -126,8 +126,8 @@ func TestAPullRequestIsOpened(t *testing.T) {
 	content := "print(2)\n"
 	base := expect.Value(c.TreeOf(ctx, w.first))(t)
 	tree := expect.Value(c.MakeTree(ctx, base, []github.Change{
-		{Path: "main.py", Mode: conversation.ModeFile, Content: &content}, {Path: "old.py", Mode: conversation.ModeFile},
-		{Path: "new/x.py", Mode: conversation.ModeFile, Content: new("")},
+		{Path: "main.py", Mode: files.ModeFile, Content: &content}, {Path: "old.py", Mode: files.ModeFile},
+		{Path: "new/x.py", Mode: files.ModeFile, Content: new("")},
 	}))(t)
 	order := github.Commit{Message: "Change", Tree: tree, Parent: w.first, Name: "ringi", Email: "ringi@example.com", At: at}
 	commit := expect.Value(c.MakeCommit(ctx, order))(t)

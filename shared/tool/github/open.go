@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 )
 
@@ -21,7 +22,7 @@ type Order struct {
 	Branch, Into         string // the branch to make, and the one that is asked to take it
 	Title, Body, Message string
 	At                   time.Time // the commit's date
-	Changes              []conversation.FileChange
+	Changes              []files.Change
 	Allow                []string // as in the source
 }
 
@@ -43,7 +44,7 @@ var (
 
 // Carry carries out an order from the step at which it is. After each further step note is called, and the next one
 // begins only if it returns nil. A step that was made before and isn't known of is found, not made again. It returns
-// the last step that is known, also beside an error: one of conversation.ErrRefused, ErrOther, ErrTaken, ErrTree,
+// the last step that is known, also beside an error: one of files.ErrRefused, ErrOther, ErrTaken, ErrTree,
 // ErrTruncated, or an *explain.CallError, whose outcome is Unknown if the next step may be there.
 func (c *Client) Carry(ctx context.Context, o Order, at Step, note func(context.Context, Step) error) (Step, error) {
 	if err := c.is(ctx, o.RepositoryID); err != nil {
@@ -110,10 +111,10 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 	want := map[string]Entry{}
 	for _, e := range entries {
 		want[e.Path] = Entry{Mode: e.Mode, SHA: e.SHA}
-		whole.Entries = append(whole.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
+		whole.Entries = append(whole.Entries, files.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
 	}
 	if problems := whole.Unpushable(o.Changes, o.Allow); problems != nil {
-		return fmt.Errorf("%s: %w", problems[0], conversation.ErrRefused)
+		return fmt.Errorf("%s: %w", problems[0], files.ErrRefused)
 	}
 	changes, err := c.apply(ctx, o.Changes, want)
 	if err != nil {
@@ -145,7 +146,7 @@ const committer, committerEmail = "ringi", "ringi@noreply.invalid"
 
 // apply returns what GitHub is to make of the files that change, each made of the commit's own bytes, and makes the
 // same of the entries. Content that stays is named by its hash, and need not be text.
-func (c *Client) apply(ctx context.Context, changes []conversation.FileChange, entries map[string]Entry) (
+func (c *Client) apply(ctx context.Context, changes []files.Change, entries map[string]Entry) (
 	list []Change, err error) {
 	for _, x := range changes {
 		was := []byte(nil)
@@ -170,7 +171,7 @@ func (c *Client) apply(ctx context.Context, changes []conversation.FileChange, e
 		}
 		content := string(is)
 		list = append(list, Change{Path: x.Path, Mode: x.Is.Mode, Content: &content})
-		entries[x.Path] = Entry{Mode: x.Is.Mode, SHA: conversation.BlobSHA(is)}
+		entries[x.Path] = Entry{Mode: x.Is.Mode, SHA: files.BlobSHA(is)}
 	}
 	return list, nil
 }
@@ -246,7 +247,7 @@ func uncertain(err, read error) error {
 // Change is a file that a new tree has in place of the base's. Without Content and SHA the file is deleted.
 type Change struct {
 	Path    string
-	Mode    string // conversation.ModeFile or ModeExecutable
+	Mode    string // files.ModeFile or ModeExecutable
 	Content *string
 	SHA     string // of content that is there already
 }

@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
@@ -21,7 +22,7 @@ import (
 
 // was and is are files of the commit that newWorld makes, before and after what people approved. The commit's
 // untouched.bin is not among them.
-func (w *world) approved(t *testing.T) []conversation.FileChange {
+func (w *world) approved(t *testing.T) []files.Change {
 	t.Helper()
 	was := filesOf(t, map[string]string{"main.py": "print(1)\n", "old.py": "x\n", "run.sh": "true\n"})
 	is := filesOf(t, map[string]string{"main.py": "print(2)", "run.sh": "true\n", "new/x.py": "x = 1\r\n", "empty": ""})
@@ -33,20 +34,20 @@ func (w *world) approved(t *testing.T) []conversation.FileChange {
 		}
 	}
 	sh := sum("true\n")
-	return append(changes, conversation.FileChange{Path: "run.sh", Was: &conversation.Side{Mode: "100755", SHA256: sh},
-		Is: &conversation.Side{Mode: "100644", SHA256: sh}})
+	return append(changes, files.Change{Path: "run.sh", Was: &files.Side{Mode: "100755", SHA256: sh},
+		Is: &files.Side{Mode: "100644", SHA256: sh}})
 }
 
-func filesOf(t *testing.T, files map[string]string) *conversation.Tree {
+func filesOf(t *testing.T, these map[string]string) *files.Tree {
 	t.Helper()
-	var list []conversation.File
-	for p, text := range files {
-		list = append(list, conversation.File{Path: p, Content: text})
+	var list []files.File
+	for p, text := range these {
+		list = append(list, files.File{Path: p, Content: text})
 	}
-	return expect.Value((&conversation.Tree{}).Apply(list))(t)
+	return expect.Value((&files.Tree{}).Apply(list))(t)
 }
 
-func sum(text string) string { return conversation.Version([]byte(text)) }
+func sum(text string) string { return files.Sum([]byte(text)) }
 
 func (w *world) order(t *testing.T) github.Order {
 	t.Helper()
@@ -101,7 +102,7 @@ func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 	expect.NoError(t, w.repo.Export(dir))
 	git(t, dir, "fsck", "--strict", "--no-dangling")
 	want := tree(t, dir, w.first)
-	blob := func(text string) string { return "blob " + conversation.BlobSHA([]byte(text)) }
+	blob := func(text string) string { return "blob " + files.BlobSHA([]byte(text)) }
 	delete(want, "old.py")
 	maps.Copy(want, map[string]string{"main.py": "100644 " + blob("print(2)"), "new/x.py": "100644 " + blob("x = 1\r\n"),
 		"empty": "100644 " + blob(""), "run.sh": "100644 " + blob("true\n")})
@@ -274,24 +275,24 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 				"run.sh": {Content: "true\n", Mode: "100755"}}, at)
 		},
 		"a path that the commit has": func(_ *world, o *github.Order) {
-			o.Changes = append(o.Changes, conversation.FileChange{Path: "untouched.bin", Is: o.Changes[0].Is,
+			o.Changes = append(o.Changes, files.Change{Path: "untouched.bin", Is: o.Changes[0].Is,
 				Hunks: o.Changes[0].Hunks})
 		},
 		"a guarded path": func(_ *world, o *github.Order) {
-			is := &conversation.Side{Mode: "100644", SHA256: sum("")}
-			o.Changes = append(o.Changes, conversation.FileChange{Path: ".github/workflows/x.yml", Is: is})
+			is := &files.Side{Mode: "100644", SHA256: sum("")}
+			o.Changes = append(o.Changes, files.Change{Path: ".github/workflows/x.yml", Is: is})
 		},
 		"bytes that nobody approved": func(_ *world, o *github.Order) {
 			o.Changes = slices.Clone(o.Changes)
-			i := slices.IndexFunc(o.Changes, func(x conversation.FileChange) bool { return x.Path == "main.py" })
-			o.Changes[i].Is = &conversation.Side{Mode: "100644", SHA256: sum("print(9)")}
+			i := slices.IndexFunc(o.Changes, func(x files.Change) bool { return x.Path == "main.py" })
+			o.Changes[i].Is = &files.Side{Mode: "100644", SHA256: sum("print(9)")}
 		},
 	} {
 		w := newWorld(t)
 		o := w.order(t)
 		bend(w, &o)
 		_, noted, err := w.carry(t, o, github.Step{})
-		expect.That(t, errors.Is(err, conversation.ErrRefused) && noted == nil, "%s: %v", name, err)
+		expect.That(t, errors.Is(err, files.ErrRefused) && noted == nil, "%s: %v", name, err)
 		expect.Is(t, w.repo.Ref("heads/"+o.Branch), "", name)
 	}
 	w := newWorld(t)

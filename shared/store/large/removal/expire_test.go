@@ -16,6 +16,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -155,7 +156,7 @@ func TestExpiringIsBounded(t *testing.T) {
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: k.Ref.Tenant, ID: "s"}
-	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
+	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
 	if n := k.expire(t, 29*day); n != 0 {
 		t.Errorf("%d deleted before their time", n)
@@ -180,7 +181,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	ref := in.Ref()
 	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
 	put := func(text string) string {
-		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
+		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
 	}
 	first, current := put("1"), put("2")
@@ -220,7 +221,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 		conversation.Opening{AgentID: "codex"}, now))(t)))
 	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), large.VersionsOf{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
 	put := func(text string) string {
-		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
+		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
 	}
 	old, acting, current := put("1"), put("2"), put("3")
@@ -279,7 +280,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
 	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
-	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1"}}))(t)
+	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1"}}))(t)
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
 	later := func() time.Time { return now.Add(31 * day) }

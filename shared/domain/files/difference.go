@@ -1,4 +1,4 @@
-package conversation
+package files
 
 import (
 	"fmt"
@@ -57,8 +57,8 @@ type Side struct {
 	Target string `json:"target,omitempty"` // of a link
 }
 
-// FileChange is what became of one path. Its hunks say every byte of a changed text.
-type FileChange struct {
+// Change is what became of one path. Its hunks say every byte of a changed text.
+type Change struct {
 	Path    string  `json:"path"`
 	Was     *Side   `json:"was,omitempty"` // nil: there was nothing
 	Is      *Side   `json:"is,omitempty"`  // nil: there is nothing any more
@@ -72,13 +72,13 @@ type FileChange struct {
 }
 
 // Wrote reports whether the path is now a file with content that it did not have before.
-func (c FileChange) Wrote() bool {
+func (c Change) Wrote() bool {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256 of nothing
 	return c.Is.Kind() == KindFile && c.Is.SHA256 != empty && (c.Was == nil || c.Was.SHA256 != c.Is.SHA256)
 }
 
 // Kinds says all that became of the path, in the order of kindsShown.
-func (c FileChange) Kinds() (kinds []ChangeKind) {
+func (c Change) Kinds() (kinds []ChangeKind) {
 	was, is := c.Was.Kind(), c.Is.Kind()
 	switch {
 	case was != "" && is != "" && was != is:
@@ -105,7 +105,7 @@ func (c FileChange) Kinds() (kinds []ChangeKind) {
 }
 
 // Kind says what one side of a change is; nothing has no kind.
-func (s *Side) Kind() EntryKind {
+func (s *Side) Kind() Kind {
 	if s == nil {
 		return ""
 	}
@@ -119,7 +119,7 @@ func (s *Side) Kind() EntryKind {
 }
 
 // Count returns how many lines a change adds and removes.
-func (c FileChange) Count() (added, removed int) {
+func (c Change) Count() (added, removed int) {
 	added, removed = c.Added, c.Removed
 	for _, h := range c.Hunks {
 		more, fewer := h.Count()
@@ -130,14 +130,14 @@ func (c FileChange) Count() (added, removed int) {
 
 // Difference returns what became of every path between two versions, sorted as people read it. Folders that hold
 // something are left out: what they hold says that they are there.
-func Difference(was, is *Tree) []FileChange {
+func Difference(was, is *Tree) []Change {
 	paths := maps.Clone(was.entries)
 	if paths == nil {
 		paths = map[string]entry{}
 	}
 	maps.Copy(paths, is.entries)
 	full := [2]map[string]bool{was.full(), is.full()}
-	compared, ranked := 0, make([][]FileChange, len(kindsShown))
+	compared, ranked := 0, make([][]Change, len(kindsShown))
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		a, there := was.entries[p]
 		b, stays := is.entries[p]
@@ -147,7 +147,7 @@ func Difference(was, is *Tree) []FileChange {
 		case there != stays && (there && a.folder && full[0][p] || stays && b.folder && full[1][p]):
 			continue
 		}
-		c := FileChange{Path: p}
+		c := Change{Path: p}
 		if there {
 			c.Was = a.side()
 		}
@@ -162,11 +162,11 @@ func Difference(was, is *Tree) []FileChange {
 }
 
 // compare fills in the hunks, or why there are none, and returns how many bytes were compared: at most most.
-func (c *FileChange) compare(was, is []byte, most int) int {
+func (c *Change) compare(was, is []byte, most int) int {
 	switch {
 	case c.Was != nil && c.Is != nil && c.Was.SHA256 == c.Is.SHA256:
 		return 0
-	case !isText(was) || !isText(is):
+	case !IsText(was) || !IsText(is):
 		c.Unshown = UnshownBinary
 		return 0
 	case len(was) > mostCompared || len(is) > mostCompared || len(was)+len(is) > most:
@@ -177,7 +177,7 @@ func (c *FileChange) compare(was, is []byte, most int) int {
 	return len(was) + len(is)
 }
 
-func (c FileChange) rank() int { return slices.Index(kindsShown, c.Kinds()[0]) }
+func (c Change) rank() int { return slices.Index(kindsShown, c.Kinds()[0]) }
 
 func (e entry) same(other entry) bool {
 	return e.mode() == other.mode() && e.link == other.link && string(e.content) == string(other.content)
@@ -206,9 +206,9 @@ func (t *Tree) full() map[string]bool {
 }
 
 // Bounded leaves out the hunks of changes beyond what people can read of a difference, but not their numbers of lines.
-func Bounded(changes []FileChange) []FileChange {
+func Bounded(changes []Change) []Change {
 	out := slices.Clone(changes)
-	var shown []FileChange
+	var shown []Change
 	for i, c := range out {
 		if c.Hunks == nil {
 			continue
@@ -224,7 +224,7 @@ func Bounded(changes []FileChange) []FileChange {
 }
 
 // Unstampable says why people can't approve these changes, worded so that a model can propose others; empty: they can.
-func Unstampable(changes []FileChange) (problems []string) {
+func Unstampable(changes []Change) (problems []string) {
 	if n := len(changes); n > MaxChanges {
 		problems = append(problems, fmt.Sprintf("changes has %d paths, the limit is %d", n, MaxChanges))
 	}
@@ -237,7 +237,7 @@ func Unstampable(changes []FileChange) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%q is too large for its lines to be compared, the limit is %d bytes",
 				c.Path, mostCompared))
 		}
-		b, l, widest := c.drawn()
+		b, l, widest := c.Drawn()
 		bytes, lines = bytes+b, lines+l
 		if widest > MaxChangedLine {
 			problems = append(problems, fmt.Sprintf(
@@ -253,8 +253,8 @@ func Unstampable(changes []FileChange) (problems []string) {
 	return problems
 }
 
-// drawn returns the bytes and lines of a change as people read it, and the characters of its widest line.
-func (c FileChange) drawn() (bytes, lines, widest int) {
+// Drawn returns the bytes and lines of a change as people read it, and the characters of its widest line.
+func (c Change) Drawn() (bytes, lines, widest int) {
 	for _, h := range c.Hunks {
 		for _, line := range h.Lines {
 			bytes, lines = bytes+len(line)-1, lines+1
@@ -262,4 +262,34 @@ func (c FileChange) drawn() (bytes, lines, widest int) {
 		}
 	}
 	return bytes, lines, widest
+}
+
+// CheckChanges checks that changes can be drawn and made: known modes, paths inside, whole lines.
+func CheckChanges(changes []Change) (problems []string) {
+	seen := map[string]bool{}
+	for i, c := range changes {
+		field := fmt.Sprintf("changes[%d]", i)
+		if err := CheckPath(c.Path); err != nil || seen[c.Path] {
+			problems = append(problems, field+".path is no path, or there twice")
+		}
+		seen[c.Path] = true
+		for _, s := range []*Side{c.Was, c.Is} {
+			if s != nil && (s.Mode != ModeFile && s.Mode != ModeExecutable || s.Target != "") {
+				problems = append(problems, field+" is no file")
+			}
+		}
+		if c.Was == nil && c.Is == nil || c.Was != nil && c.Is != nil && *c.Was == *c.Is || c.Unshown != "" ||
+			c.Added != 0 || c.Removed != 0 || len(c.By) > mostMakers+1 {
+			problems = append(problems, field+" doesn't say what changes")
+		}
+		for _, h := range c.Hunks {
+			for _, line := range h.Lines {
+				text := strings.TrimSuffix(line, "\n")
+				if len(line) < 2 || !strings.Contains(" +-", line[:1]) || strings.Contains(text, "\n") {
+					problems = append(problems, field+" has a line that is none")
+				}
+			}
+		}
+	}
+	return problems
 }

@@ -1,18 +1,16 @@
-package conversation_test
+package files_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 )
 
@@ -25,7 +23,7 @@ func TestEachKindOfChangeIsNamed(t *testing.T) {
 		file("both", "y\n"), link("led", "added"), link("a file", "added"), folder("fresh"), file("stays", "x"),
 		file("dir", "was a folder\n"), file("deep/er/x", "x\n"))
 	var got []string
-	for _, c := range conversation.Difference(was, is) {
+	for _, c := range files.Difference(was, is) {
 		got = append(got, fmt.Sprint(c.Path, " ", c.Kinds()))
 	}
 	want := []string{
@@ -35,13 +33,13 @@ func TestEachKindOfChangeIsNamed(t *testing.T) {
 		"changed [changed]", "deleted [deleted]", "dir/x [deleted]", "fresh [added_folder]", "gone [deleted_folder]",
 	}
 	expect.Is(t, strings.Join(got, "\n"), strings.Join(want, "\n"), "the difference")
-	if same := conversation.Difference(was, was); same != nil {
+	if same := files.Difference(was, was); same != nil {
 		t.Errorf("a version differs from itself: %v", same)
 	}
 }
 
 func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {
-	c := conversation.Difference(treeOf(t, file("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")),
+	c := files.Difference(treeOf(t, file("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")),
 		treeOf(t, file("a", "1\n2\n3\n4\nfive\r\n6\n7\n8\n9")))
 	expect.Must(t, len(c) == 1 && len(c[0].Hunks) == 1, "%+v", c)
 	h := c[0].Hunks[0]
@@ -53,23 +51,23 @@ func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {
 }
 
 func TestWhatNobodyCanReadIsSaid(t *testing.T) {
-	many := make([]written, conversation.MaxChanges+1)
+	many := make([]written, files.MaxChanges+1)
 	for i := range many {
 		many[i] = file(fmt.Sprintf("f%02d", i), "x\n")
 	}
-	wide := strings.Repeat("x", conversation.MaxChangedLine)
+	wide := strings.Repeat("x", files.MaxChangedLine)
 	for says, to := range map[string][]written{
 		"": {file("a", wide+"\n"),
-			file("b", strings.Repeat("x\n", conversation.MaxChangedLines-1))},
+			file("b", strings.Repeat("x\n", files.MaxChangedLines-1))},
 		"paths, the limit is 50":       many,
-		"lines, the limit is 3000":     {file("a", strings.Repeat("x\n", conversation.MaxChangedLines+1))},
+		"lines, the limit is 3000":     {file("a", strings.Repeat("x\n", files.MaxChangedLines+1))},
 		"characters, or one beside it": {file("a", wide+"x\n")},
 		"bytes, the limit is 131072":   {file("a", strings.Repeat(strings.Repeat("x", 99)+"\n", 1400))},
 		"no UTF-8 text":                {file("a", "\xff")},
 		"no UTF-8":                     {file("a", "a\x00b")},
 		"too large":                    {file("a", strings.Repeat("x\n", 1<<20))},
 	} {
-		problems := strings.Join(conversation.Unstampable(conversation.Difference(&conversation.Tree{}, treeOf(t, to...))),
+		problems := strings.Join(files.Unstampable(files.Difference(&files.Tree{}, treeOf(t, to...))),
 			"; ")
 		expect.That(t, (problems == "") == (says == "") && strings.Contains(problems, says), "%q, want %q", problems, says)
 	}
@@ -84,7 +82,7 @@ func oracle(t testing.TB, was string) string {
 }
 
 // patch writes hunks as git reads them.
-func patch(hunks []conversation.Hunk) string {
+func patch(hunks []files.Hunk) string {
 	var b strings.Builder
 	b.WriteString("--- a/f\n+++ b/f\n")
 	for _, h := range hunks {
@@ -122,7 +120,7 @@ func TestGitAppliesWhatDiffers(t *testing.T) {
 			is = strings.ToValidUTF8(was[:at], "") + "new\n" + strings.ToValidUTF8(was[at:], "")
 		}
 		was = strings.ToValidUTF8(was, "")
-		changes := conversation.Difference(treeOf(rt, file("f", was)), treeOf(rt, file("f", is)))
+		changes := files.Difference(treeOf(rt, file("f", was)), treeOf(rt, file("f", is)))
 		if was == is {
 			expect.Must(rt, changes == nil, "equal texts differ: %v", changes)
 			return
@@ -155,7 +153,7 @@ func TestADifferenceIsShort(t *testing.T) {
 			is.WriteString(line)
 		}
 	}
-	c := conversation.Difference(treeOf(t, file("f", was.String())), treeOf(t, file("f", is.String())))
+	c := files.Difference(treeOf(t, file("f", was.String())), treeOf(t, file("f", is.String())))
 	added, removed := c[0].Count()
 	dir := oracle(t, was.String())
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "g"), []byte(is.String()), 0o644))
@@ -177,7 +175,7 @@ func TestTheLargestFilesAreCompared(t *testing.T) {
 		"alike": {alike, "y\n" + alike[:900_000] + "y\n"}, "different": {alike, other.String()}, "shuffled": {other.String(),
 			other.String()[450_000:] + other.String()[:450_000]},
 	} {
-		c := conversation.Difference(treeOf(t, file("f", pair[0])), treeOf(t, file("f", pair[1])))
+		c := files.Difference(treeOf(t, file("f", pair[0])), treeOf(t, file("f", pair[1])))
 		expect.That(t, c[0].Unshown == "" && len(c[0].Hunks) > 0, "%s: %s", name, c[0].Unshown)
 	}
 }
@@ -192,12 +190,12 @@ func TestOnlySoMuchIsCompared(t *testing.T) {
 	}
 	large := strings.Repeat("x\n", 1<<20)
 	shown, unshown := 0, 0
-	for _, c := range conversation.Difference(treeOf(t, append(was, file("run", large))...),
+	for _, c := range files.Difference(treeOf(t, append(was, file("run", large))...),
 		treeOf(t, append(is, program("run", large))...)) {
 		switch {
 		case c.Path == "run":
 			expect.That(t, c.Unshown == "" && c.Hunks == nil, "%s: %s", c.Path, c.Unshown)
-		case c.Unshown == conversation.UnshownLarge:
+		case c.Unshown == files.UnshownLarge:
 			unshown++
 		default:
 			shown++
@@ -208,87 +206,16 @@ func TestOnlySoMuchIsCompared(t *testing.T) {
 
 // What is stored of a large difference is bounded, but says of each path how many lines changed.
 func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
-	all := conversation.Difference(&conversation.Tree{}, treeOf(t, file("a", "x\n"),
-		file("b", strings.Repeat("x\n", conversation.MaxChangedLines)), file("c", "y\n"), file("d",
+	all := files.Difference(&files.Tree{}, treeOf(t, file("a", "x\n"),
+		file("b", strings.Repeat("x\n", files.MaxChangedLines)), file("c", "y\n"), file("d",
 			strings.Repeat("x", 5000))))
-	before := conversation.SumOf(all, &conversation.Tree{})
-	some := conversation.Bounded(all)
-	expect.Same(t, before, conversation.SumOf(some, &conversation.Tree{}))
+	some := files.Bounded(all)
+	total := 0
 	for i, c := range some {
+		added, removed := c.Count()
+		total += added + removed
 		expect.Is(t, c.Unshown == "", c.Path == "a" || c.Path == "c", "whether %s is shown", c.Path)
 		expect.That(t, all[i].Hunks != nil, "what is bounded has lost its lines")
 	}
-	expect.That(t, before.Added == 3003 && conversation.Unstampable(all) != nil, "%+v", before)
-}
-
-// A patch and a pull request are made of two lists of the same changes.
-func TestAPatchListsWhatAPullRequestDoes(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		was, is := anyTree(rt, "was"), anyTree(rt, "is")
-		c := conversation.Commit{Path: rapid.SampledFrom([]string{"", "services/支払"}).Draw(rt, "path")}
-		for _, e := range was.Manifest().Entries {
-			c.Entries = append(c.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode})
-		}
-		lacking := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "d/b"}), rapid.ID).Draw(rt, "lacking")
-		for _, p := range lacking {
-			c.Entries = append(c.Entries, conversation.Committed{Path: p, Mode: conversation.ModeFile})
-		}
-		pushed, patched := map[string]string{}, map[string]string{}
-		for _, x := range c.Changes(was, is) {
-			pushed[strings.TrimPrefix(x.Path, c.Path+"/")] = sides(x.Was, x.Is)
-		}
-		p := conversation.PatchOf(was.Manifest(), is.Manifest(), c.Entries)
-		for _, x := range p.Files {
-			patched[x.Path] = sides(x.Was.Side(), x.Is.Side())
-		}
-		for _, x := range p.Left { // it says of them only that they changed
-			if _, twice := patched[x.Path]; twice {
-				rt.Fatalf("%s is listed twice", x.Path)
-			}
-			patched[x.Path] = pushed[x.Path]
-		}
-		if !maps.Equal(pushed, patched) {
-			rt.Fatalf("a pull request has %v, a patch %v", pushed, patched)
-		}
-	})
-}
-
-// sides writes both sides of a change. Git has no folders, so a folder is nothing.
-func sides(was, is *conversation.Side) string {
-	side := func(s *conversation.Side) string {
-		if s == nil || s.Kind() == conversation.KindFolder {
-			return "nothing"
-		}
-		return s.Mode + " " + s.SHA256
-	}
-	return fmt.Sprint(side(was), " → ", side(is))
-}
-
-// anyTree draws files, programs, links and folders of a few names.
-func anyTree(rt *rapid.T, of string) *conversation.Tree {
-	var all []written
-	taken := map[string]bool{}
-	for i := range rapid.IntRange(0, 6).Draw(rt, of) {
-		names := []string{"a", "b", "d", "d/a", "d/b", "d/e/f", "日本", ".git/config"}
-		name := rapid.SampledFrom(names).Draw(rt, fmt.Sprint(of, i))
-		above := slices.ContainsFunc(slices.Collect(maps.Keys(taken)), func(other string) bool {
-			return other == name || strings.HasPrefix(other, name+"/") || strings.HasPrefix(name, other+"/")
-		})
-		if above {
-			continue
-		}
-		taken[name] = true
-		text := rapid.SampledFrom([]string{"", "1\n", "2\n", "\x00"}).Draw(rt, fmt.Sprint(of, i, "text"))
-		switch rapid.IntRange(0, 3).Draw(rt, fmt.Sprint(of, i, "kind")) {
-		case 0:
-			all = append(all, program(name, text))
-		case 1:
-			all = append(all, link(name, rapid.SampledFrom([]string{"x", "y"}).Draw(rt, fmt.Sprint(of, i, "target"))))
-		case 2:
-			all = append(all, folder(name))
-		default:
-			all = append(all, file(name, text))
-		}
-	}
-	return treeOf(rt, all...)
+	expect.That(t, total == 3003 && files.Unstampable(all) != nil, "%d lines", total)
 }

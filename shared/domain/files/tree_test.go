@@ -1,4 +1,4 @@
-package conversation_test
+package files_test
 
 import (
 	"archive/tar"
@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 )
 
@@ -45,7 +45,7 @@ func archive(t *testing.T, headers ...*tar.Header) []byte {
 }
 
 func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
-	many := make([]*tar.Header, conversation.MaxEntries+1)
+	many := make([]*tar.Header, files.MaxEntries+1)
 	for i := range many {
 		many[i] = header(fmt.Sprintf("f%d", i), "")
 	}
@@ -82,11 +82,11 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"a link that leads out by another", []*tar.Header{header("p/q/up", "../.."), header("out", "p/q/up/../x")}, false},
 		{"a link up from a folder with a dot", []*tar.Header{header("a./b", "../../x")}, false},
 		{"a link in a folder with a dot", []*tar.Header{header("a./b", "../x")}, true},
-		{"a link with as many names as may be", chain(1, conversation.MaxDepth), true},
-		{"a link with one more", chain(1, conversation.MaxDepth+1), false},
-		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-2)+"x")},
+		{"a link with as many names as may be", chain(1, files.MaxDepth), true},
+		{"a link with one more", chain(1, files.MaxDepth+1), false},
+		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", files.MaxDepth-2)+"x")},
 			true},
-		{"a link to one deeper", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-1)+"x")}, false},
+		{"a link to one deeper", []*tar.Header{header("d/l", strings.Repeat("d/", files.MaxDepth-1)+"x")}, false},
 		{"a link to a path that is too long", []*tar.Header{header("l", strings.Repeat("d", 250)+"/m"),
 			header(strings.Repeat("d", 250)+"/m", strings.Repeat("d", 250)+"/"+strings.Repeat("d", 250))}, false},
 		{"as many links in a row as may be", chain(41, 1), true},
@@ -97,17 +97,17 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"a pipe", []*tar.Header{{Name: "d", Typeflag: tar.TypeFifo}}, false},
 		{"a hard link", []*tar.Header{header("a", ""), {Name: "d", Linkname: "a", Typeflag: tar.TypeLink}}, false},
 		{"too many entries", many, false},
-		{"too deep", []*tar.Header{header(strings.Repeat("d/", conversation.MaxDepth)+"f", "")}, false},
-		{"as deep as may be", []*tar.Header{header(strings.Repeat("d/", conversation.MaxDepth-1)+"f", "")}, true},
+		{"too deep", []*tar.Header{header(strings.Repeat("d/", files.MaxDepth)+"f", "")}, false},
+		{"as deep as may be", []*tar.Header{header(strings.Repeat("d/", files.MaxDepth-1)+"f", "")}, true},
 		{"too long", []*tar.Header{header(strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200),
 			"")}, false},
-		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: conversation.MaxBytes}, header("b", "")},
+		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: files.MaxBytes}, header("b", "")},
 			false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := conversation.ReadFiles(bytes.NewReader(archive(t, tt.headers...)))
-			if (err == nil) != tt.allowed || err != nil && !errors.Is(err, conversation.ErrRefused) {
+			_, err := files.Read(bytes.NewReader(archive(t, tt.headers...)))
+			if (err == nil) != tt.allowed || err != nil && !errors.Is(err, files.ErrRefused) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -119,55 +119,55 @@ func TestAClaimOfManyBytesIsRefusedUnread(t *testing.T) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: 1 << 40}))
-	if _, err := conversation.ReadFiles(&out); !errors.Is(err, conversation.ErrRefused) ||
+	if _, err := files.Read(&out); !errors.Is(err, files.ErrRefused) ||
 		!strings.Contains(err.Error(), "33554432 bytes") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
-	one := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("b", ""), header("a/", ""),
+	one := expect.Value(files.Read(bytes.NewReader(archive(t, header("b", ""), header("a/", ""),
 		header("a/c", ""), header("l", "b")))))(t)
-	other := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""),
+	other := expect.Value(files.Read(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""),
 		header("b", "")))))(t)
 	first, second := expect.Value(one.Archive())(t), expect.Value(other.Archive())(t)
-	expect.Is(t, conversation.Version(first), conversation.Version(second), "an archive's order changes its version")
-	again := expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t)
-	if third := expect.Value(again.Archive())(t); conversation.Version(third) != conversation.Version(first) {
+	expect.Is(t, files.Sum(first), files.Sum(second), "an archive's order changes its version")
+	again := expect.Value(files.Read(bytes.NewReader(first)))(t)
+	if third := expect.Value(again.Archive())(t); files.Sum(third) != files.Sum(first) {
 		t.Error("reading a version and writing it makes another one")
 	}
 	// Versions are stored, so another encoding of the same files would be a different version.
-	got, want := conversation.Version(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"
+	got, want := files.Sum(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"
 	expect.That(t, got == want, "version %s, stored ones have %s", got, want)
 }
 
 func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
-	base := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("src/main.py", ""),
+	base := expect.Value(files.Read(bytes.NewReader(archive(t, header("src/main.py", ""),
 		header("link", "src")))))(t)
 	tests := []struct {
 		name  string
-		files []conversation.File
+		files []files.File
 		want  []string // the paths afterwards; nil: refused
 	}{
-		{"a new file in a new folder", []conversation.File{{Path: "a/b.py", Content: "1"}},
+		{"a new file in a new folder", []files.File{{Path: "a/b.py", Content: "1"}},
 			[]string{"a/b.py", "src/main.py"}},
-		{"a file over another", []conversation.File{{Path: "src/main.py", Content: "2"}}, []string{"src/main.py"}},
-		{"upwards", []conversation.File{{Path: "../x"}}, nil},
-		{"absolute", []conversation.File{{Path: "/x"}}, nil},
-		{"through a link", []conversation.File{{Path: "link/main.py"}}, nil},
-		{"over a link", []conversation.File{{Path: "link"}}, nil},
-		{"over a folder", []conversation.File{{Path: "src"}}, nil},
-		{"below a file", []conversation.File{{Path: "src/main.py/x"}}, nil},
-		{"one path twice", []conversation.File{{Path: "x", Content: "shown"}, {Path: "x", Content: "written"}}, nil},
-		{"a name that nobody sees whole", []conversation.File{{Path: "x\u200b.py"}}, nil},
-		{"a backslash", []conversation.File{{Path: `..\x`}}, nil},
-		{"too many bytes", []conversation.File{{Path: "x", Content: strings.Repeat("x", conversation.MaxBytes)}}, nil},
+		{"a file over another", []files.File{{Path: "src/main.py", Content: "2"}}, []string{"src/main.py"}},
+		{"upwards", []files.File{{Path: "../x"}}, nil},
+		{"absolute", []files.File{{Path: "/x"}}, nil},
+		{"through a link", []files.File{{Path: "link/main.py"}}, nil},
+		{"over a link", []files.File{{Path: "link"}}, nil},
+		{"over a folder", []files.File{{Path: "src"}}, nil},
+		{"below a file", []files.File{{Path: "src/main.py/x"}}, nil},
+		{"one path twice", []files.File{{Path: "x", Content: "shown"}, {Path: "x", Content: "written"}}, nil},
+		{"a name that nobody sees whole", []files.File{{Path: "x\u200b.py"}}, nil},
+		{"a backslash", []files.File{{Path: `..\x`}}, nil},
+		{"too many bytes", []files.File{{Path: "x", Content: strings.Repeat("x", files.MaxBytes)}}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			next, err := base.Apply(tt.files)
 			if tt.want == nil {
-				expect.Must(t, errors.Is(err, conversation.ErrRefused), "got %v", err)
+				expect.Must(t, errors.Is(err, files.ErrRefused), "got %v", err)
 			} else {
 				expect.NoError(t, err)
 				expect.Same(t, tt.want, next.Paths())
@@ -194,19 +194,19 @@ func all(fs.FileInfo) bool { return true }
 
 func TestAFolderComesBackAsItWas(t *testing.T) {
 	dir, root := open(t)
-	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b.txt", Content: "one"},
+	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a/b.txt", Content: "one"},
 		{Path: "run.sh", Content: "two"}}))(t)
 	expect.NoError(t, tree.Unpack(root))
 	expect.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
 	expect.NoError(t, os.Symlink("a/b.txt", filepath.Join(dir, "l")))
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
-	packed, left, err := conversation.Pack(root, all)
+	packed, left, err := files.Pack(root, all)
 	expect.NoError(t, err)
 	expect.That(t, len(left) == 0, "left out: %v", left)
 	_, second := open(t)
 	first := expect.Value(packed.Archive())(t)
-	expect.NoError(t, expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t).Unpack(second))
-	again, _, err := conversation.Pack(second, all)
+	expect.NoError(t, expect.Value(files.Read(bytes.NewReader(first)))(t).Unpack(second))
+	again, _, err := files.Pack(second, all)
 	expect.NoError(t, err)
 	expect.That(t, bytes.Equal(first, expect.Value(again.Archive())(t)), "unpacked and packed it is another version")
 }
@@ -220,11 +220,11 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	expect.NoError(t, os.MkdirAll(filepath.Join(dir, "p", "q"), 0o755))
 	expect.NoError(t, os.Symlink("../..", filepath.Join(dir, "p", "q", "up")))
 	expect.NoError(t, os.Symlink("p/q/up/../x", filepath.Join(dir, "out")))
-	expect.NoError(t, os.Symlink(strings.Repeat("./", conversation.MaxDepth)+"closed", filepath.Join(dir, "far")))
+	expect.NoError(t, os.Symlink(strings.Repeat("./", files.MaxDepth)+"closed", filepath.Join(dir, "far")))
 	expect.NoError(t, exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run())
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "bad\nname"), nil, 0o644))
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "closed"), []byte("kept"), 0o000))
-	packed, left, err := conversation.Pack(root, all)
+	packed, left, err := files.Pack(root, all)
 	expect.NoError(t, err)
 	if len(left) != 6 || !slices.ContainsFunc(left, func(s string) bool { return strings.Contains(s, `"out"`) }) {
 		t.Errorf("left out are %q", left)
@@ -232,7 +232,7 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	expect.Same(t, []string{"closed"}, packed.Paths())
 	a := expect.Value(packed.Archive())(t)
 	expect.That(t, !bytes.Contains(a, []byte("secret")), "the archive holds what is outside of the folder")
-	if _, err := conversation.ReadFiles(bytes.NewReader(a)); err != nil {
+	if _, err := files.Read(bytes.NewReader(a)); err != nil {
 		t.Error(err)
 	}
 }
@@ -244,7 +244,7 @@ func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
 	expect.NoError(t, os.WriteFile(elsewhere, []byte("x"), 0o200))
 	expect.NoError(t, os.Link(elsewhere, filepath.Join(dir, "linked")))
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "own"), []byte("kept"), 0o200))
-	packed, left, err := conversation.Pack(root, func(i fs.FileInfo) bool { return i.Name() != "linked" })
+	packed, left, err := files.Pack(root, func(i fs.FileInfo) bool { return i.Name() != "linked" })
 	expect.NoError(t, err)
 	if i := expect.Value(os.Stat(elsewhere))(t); i.Mode().Perm() != 0o200 {
 		t.Errorf("its mode is %s now", i.Mode())
@@ -262,7 +262,7 @@ func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {
 			expect.NoError(t, os.Truncate(filepath.Join(dir, "f"), 1<<40))
 		},
 		"too many files": func(t *testing.T, dir string) {
-			for i := range conversation.MaxEntries + 1 {
+			for i := range files.MaxEntries + 1 {
 				expect.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o644))
 			}
 		},
@@ -270,8 +270,8 @@ func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, root := open(t)
 			fill(t, dir)
-			_, _, err := conversation.Pack(root, all)
-			expect.Fails(t, err, conversation.ErrRefused)
+			_, _, err := files.Pack(root, all)
+			expect.Fails(t, err, files.ErrRefused)
 		})
 	}
 }
@@ -291,12 +291,12 @@ func FuzzRead(f *testing.F) {
 	seed(header("a/b", ""), header("l", "a"))
 	seed(header("../x", ""))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		tree, err := conversation.ReadFiles(bytes.NewReader(b))
+		tree, err := files.Read(bytes.NewReader(b))
 		if err != nil {
 			return
 		}
 		a := expect.Value(tree.Archive())(t)
-		again := expect.Value(conversation.ReadFiles(bytes.NewReader(a)))(t)
+		again := expect.Value(files.Read(bytes.NewReader(a)))(t)
 		expect.That(t, bytes.Equal(a, expect.Value(again.Archive())(t)), "read again it is another version")
 		_, root := open(t)
 		expect.NoError(t, again.Unpack(root))
@@ -304,11 +304,11 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestAPlaceNamesFiles(t *testing.T) {
-	var files []conversation.File
+	var all []files.File
 	for _, p := range []string{"a.go", "src/a.go", "src/b/c_test.go", "src2/x", "src/b/data.csv", "名簿/四月.csv"} {
-		files = append(files, conversation.File{Path: p, Content: "x"})
+		all = append(all, files.File{Path: p, Content: "x"})
 	}
-	tree := expect.Value((&conversation.Tree{}).Apply(files))(t)
+	tree := expect.Value((&files.Tree{}).Apply(all))(t)
 	for place, want := range map[string]string{
 		"":    "a.go src/a.go src/b/c_test.go src/b/data.csv src2/x 名簿/四月.csv",
 		".":   "a.go src/a.go src/b/c_test.go src/b/data.csv src2/x 名簿/四月.csv",
@@ -331,11 +331,11 @@ func TestAPlaceNamesFiles(t *testing.T) {
 }
 
 func TestAGlobOfManyFoldersIsFast(t *testing.T) {
-	var files []conversation.File
+	var all []files.File
 	for i := range 1000 {
-		files = append(files, conversation.File{Path: strings.Repeat("a/", 20) + fmt.Sprint(i)})
+		all = append(all, files.File{Path: strings.Repeat("a/", 20) + fmt.Sprint(i)})
 	}
-	tree := expect.Value((&conversation.Tree{}).Apply(files))(t)
+	tree := expect.Value((&files.Tree{}).Apply(all))(t)
 	began := time.Now()
 	found := expect.Value(tree.Find(strings.Repeat("**/a*/", 30) + "b"))(t)
 	took := time.Since(began)
@@ -348,10 +348,10 @@ func TestWhatIsATextAndItsLines(t *testing.T) {
 		lines int
 	}{"": {true, 0}, "a": {true, 1}, "a\n": {true, 1}, "a\r\nb": {true, 2}, "\n\n": {true, 2}, "a\x00b": {false, 0},
 		"\x93\xfa\x96\x7b": {false, 0}} {
-		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "f", Content: content}}))(t)
+		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "f", Content: content}}))(t)
 		f := expect.Value(tree.Find("f"))(t)[0]
 		text, ok := f.Text()
-		expect.That(t, ok == want.text && conversation.LinesOf(text) == want.lines && f.Size() == len(content),
-			"%q: %v, %d lines", content, ok, conversation.LinesOf(text))
+		expect.That(t, ok == want.text && files.LinesOf(text) == want.lines && f.Size() == len(content),
+			"%q: %v, %d lines", content, ok, files.LinesOf(text))
 	}
 }

@@ -1,4 +1,4 @@
-package conversation
+package files
 
 import (
 	"cmp"
@@ -63,7 +63,7 @@ func CheckPath(p string) error {
 		return refuse("path has %d bytes, the limit is %d", len(p), MaxPath)
 	case !utf8.ValidString(p):
 		return refuse("path %q is no UTF-8", p)
-	case strings.ContainsFunc(p, unreadable):
+	case strings.ContainsFunc(p, Illegible):
 		return refuse("path %q has a character that can't be seen", p)
 	case strings.Contains(p, `\`):
 		return refuse("path %q has a backslash", p)
@@ -85,8 +85,8 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// unreadable reports whether people can't see the character or would take it for a space.
-func unreadable(r rune) bool {
+// Illegible reports whether people can't see the character or would take it for a space.
+func Illegible(r rune) bool {
 	return r != ' ' && (legible.Ignorable(r) || legible.Blank(r))
 }
 
@@ -163,6 +163,21 @@ func (t *Tree) checkLinks() error {
 	return nil
 }
 
+// dropLinks removes the links that lead out of the Tree, and returns their paths. All are found before any is removed,
+// because a link may lead out through another.
+func (t *Tree) dropLinks() (out []string) {
+	for p, e := range t.entries {
+		if e.link != "" && t.checkLink(p, e.link) != nil {
+			out = append(out, p)
+		}
+	}
+	for _, p := range out {
+		delete(t.entries, p)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // checkTarget refuses a link whose target alone shows that it can't be inside of the Tree.
 func checkTarget(p, link string) error {
 	switch {
@@ -170,7 +185,8 @@ func checkTarget(p, link string) error {
 		return refuse("the link %q has no target", p)
 	case strings.HasPrefix(link, "/"):
 		return refuse("the link %q leads out of the workspace", p)
-	case len(link) > MaxPath || namesOf(link) > MaxDepth || !utf8.ValidString(link) || strings.ContainsFunc(link, unreadable):
+	case len(link) > MaxPath || namesOf(link) > MaxDepth || !utf8.ValidString(link) ||
+		strings.ContainsFunc(link, Illegible):
 		return refuse("the link %q has a target that is too long or can't be read", p)
 	}
 	return nil
@@ -238,6 +254,15 @@ func (t *Tree) Content(p string) (content []byte, ok bool) {
 	}
 	return e.content, true
 }
+
+// Entry describes what is at a path, or is not there.
+func (t *Tree) Entry(p string) (e Entry, there bool) {
+	x, there := t.entries[p]
+	return x.describe(p), there
+}
+
+// Bytes returns how many bytes all files have together.
+func (t *Tree) Bytes() int64 { return t.bytes }
 
 // order returns all paths: folders before their contents, and links last, so that nothing is unpacked through a link.
 func (t *Tree) order() []string {

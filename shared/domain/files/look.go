@@ -1,4 +1,4 @@
-package conversation
+package files
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Found is a file or a link of a Tree, as lists show it.
@@ -21,7 +20,7 @@ func (f Found) Size() int { return len(f.content) }
 
 // Text returns the file's content, or false if it is a link or no text in UTF-8.
 func (f Found) Text() (text []byte, ok bool) {
-	if f.Link != "" || bytes.IndexByte(f.content, 0) >= 0 || !utf8.Valid(f.content) {
+	if f.Link != "" || !IsText(f.content) {
 		return nil, false
 	}
 	return f.content, true
@@ -59,7 +58,7 @@ func (t *Tree) Find(place string) ([]Found, error) {
 
 // Find returns the entries of files and links that a place names, as Tree.Find does.
 func (m Manifest) Find(place string) ([]Entry, error) {
-	kinds := map[string]EntryKind{}
+	kinds := map[string]Kind{}
 	for _, e := range m.Entries {
 		kinds[e.Path] = e.Kind
 	}

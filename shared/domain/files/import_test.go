@@ -1,4 +1,4 @@
-package conversation_test
+package files_test
 
 import (
 	"archive/tar"
@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 )
 
@@ -47,39 +47,39 @@ func leading(name, to string) tar.Header {
 }
 
 func TestWhatASourceCantHoldIsLeftOutAndNamed(t *testing.T) {
-	m := expect.Value(conversation.Import(t.Context(), packed(t,
+	m := expect.Value(files.Import(t.Context(), packed(t,
 		tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header"},
 		tar.Header{Name: "", Typeflag: tar.TypeDir}, plain("main.py", "print(1)"), plain("a/b.txt", "b"),
 		leading("in", "a/b.txt"), leading("out", "../x"), leading("root", "/etc"), leading("through", "out2/x"), leading("out2", "a/../.."),
 		tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}, tar.Header{Name: "hard", Typeflag: tar.TypeLink, Linkname: "main.py"},
 		plain(".git/config", "x"), plain("a/.GIT. /hooks/x", "x"), plain("GIT~1/config", "x"), plain(".git::$INDEX_ALLOCATION/config", "x"),
 		plain(".gitignore", "*.pyc"), plain("../evil", "x"), plain("a/../../evil", "x"), plain("zero\u200bwidth", "x"),
-		plain("big.bin", strings.Repeat("x", conversation.MaxImported+1)),
+		plain("big.bin", strings.Repeat("x", files.MaxImported+1)),
 		plain("model.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"),
 	), ""))(t)
 	expect.Same(t, []string{".gitignore", "a/b.txt", "main.py"}, m.Tree.Paths())
-	want := map[string]conversation.LeftOutReason{
+	want := map[string]files.LeftOutReason{
 		"out": "link", "root": "link", "out2": "link", "through": "link", "pipe": "kind", "hard": "kind", ".git/config": "path",
 		"a/.GIT. /hooks/x": "path", "GIT~1/config": "path", ".git::$INDEX_ALLOCATION/config": "path", "../evil": "path",
 		"a/../../evil": "path", "zero\u200bwidth": "path", "big.bin": "size", "model.bin": "lfs",
 	}
-	got := map[string]conversation.LeftOutReason{}
+	got := map[string]files.LeftOutReason{}
 	for _, l := range m.Left {
 		got[l.Path] = l.Why
 	}
 	expect.Same(t, want, got)
 	archive := expect.Value(m.Tree.Archive())(t)
-	again := expect.Value(conversation.ReadFiles(bytes.NewReader(archive)))(t)
+	again := expect.Value(files.Read(bytes.NewReader(archive)))(t)
 	expect.Same(t, m.Tree.Paths(), again.Paths())
 }
 
 func TestAPathOfASourceIsAllThatIsTaken(t *testing.T) {
-	m := expect.Value(conversation.Import(t.Context(), packed(t,
+	m := expect.Value(files.Import(t.Context(), packed(t,
 		plain("services/pay/main.py", "1"), plain("services/payment/main.py", "2"), plain("services/pay/lib/x.py", "3"),
 		leading("services/pay/up", "../other"), plain("README.md", "4"),
 	), "services/pay"))(t)
 	expect.Same(t, []string{"lib/x.py", "main.py"}, m.Tree.Paths())
-	expect.Same(t, []conversation.LeftOut{{Path: "up", Why: conversation.LeftLink}}, m.Left)
+	expect.Same(t, []files.LeftOut{{Path: "up", Why: files.LeftLink}}, m.Left)
 }
 
 // What stands beside a source's path counts neither by number nor by size.
@@ -87,11 +87,11 @@ func TestASourcesLimitsCountWhatItsPathLeaves(t *testing.T) {
 	out, in := io.Pipe()
 	go func() {
 		w := tar.NewWriter(in)
-		err := w.WriteHeader(&tar.Header{Name: "top/other/large", Typeflag: tar.TypeReg, Size: conversation.MaxUnpacked + 1})
+		err := w.WriteHeader(&tar.Header{Name: "top/other/large", Typeflag: tar.TypeReg, Size: files.MaxUnpacked + 1})
 		if err == nil {
-			_, err = io.CopyN(w, zeros{}, conversation.MaxUnpacked+1)
+			_, err = io.CopyN(w, zeros{}, files.MaxUnpacked+1)
 		}
-		for i := 0; err == nil && i <= conversation.MaxLooked; i++ {
+		for i := 0; err == nil && i <= files.MaxLooked; i++ {
 			err = w.WriteHeader(&tar.Header{Name: fmt.Sprintf("top/other/%d", i), Typeflag: tar.TypeReg})
 		}
 		if err == nil {
@@ -99,7 +99,7 @@ func TestASourcesLimitsCountWhatItsPathLeaves(t *testing.T) {
 		}
 		in.CloseWithError(cmp.Or(err, w.Close(), io.EOF))
 	}()
-	m := expect.Value(conversation.Import(t.Context(), out, "pay"))(t)
+	m := expect.Value(files.Import(t.Context(), out, "pay"))(t)
 	expect.Same(t, []string{"x.py"}, m.Tree.Paths())
 }
 
@@ -111,23 +111,23 @@ func (zeros) Read(to []byte) (int, error) {
 }
 
 func TestASourceIsBounded(t *testing.T) {
-	many := make([]tar.Header, conversation.MaxLooked+1)
+	many := make([]tar.Header, files.MaxLooked+1)
 	for i := range many {
 		many[i] = plain(fmt.Sprintf("%d", i), "")
 	}
-	_, err := conversation.Import(t.Context(), packed(t, many...), "")
-	expect.Fails(t, err, conversation.ErrRefused, "more entries than are looked at")
-	m := expect.Value(conversation.Import(t.Context(), packed(t, many[:conversation.MaxEntries+300]...), ""))(t)
-	expect.Is(t, len(m.Tree.Paths()), conversation.MaxEntries)
+	_, err := files.Import(t.Context(), packed(t, many...), "")
+	expect.Fails(t, err, files.ErrRefused, "more entries than are looked at")
+	m := expect.Value(files.Import(t.Context(), packed(t, many[:files.MaxEntries+300]...), ""))(t)
+	expect.Is(t, len(m.Tree.Paths()), files.MaxEntries)
 	expect.Is(t, len(m.Left)+m.More, 300, "left out")
 	whole := packed(t, plain("x", strings.Repeat("x", 5000)))
 	cut := make([]byte, 3000)
 	expect.Value(whole.Read(cut))(t)
-	_, err = conversation.Import(t.Context(), bytes.NewReader(cut), "")
-	expect.Fails(t, err, conversation.ErrRefused, "an archive that is cut off")
+	_, err = files.Import(t.Context(), bytes.NewReader(cut), "")
+	expect.Fails(t, err, files.ErrRefused, "an archive that is cut off")
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = conversation.Import(over, packed(t, many...), "")
+	_, err = files.Import(over, packed(t, many...), "")
 	expect.Fails(t, err, context.Canceled, "its time is over")
 }
 
@@ -149,7 +149,7 @@ func TestWhatGitPacksIsImported(t *testing.T) {
 		c.Stdout = &archive
 		expect.NoError(t, c.Run())
 	}
-	m := expect.Value(conversation.Import(t.Context(), &archive, ""))(t)
+	m := expect.Value(files.Import(t.Context(), &archive, ""))(t)
 	expect.Same(t, []string{".gitignore", "a.txt", "b/run.sh", "日本.txt"}, m.Tree.Paths())
 	content, _ := m.Tree.Content("a.txt")
 	expect.That(t, string(content) == "1\r\n" && len(m.Left) == 0, "%q, %v", content, m.Left)

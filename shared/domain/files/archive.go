@@ -1,4 +1,4 @@
-package conversation
+package files
 
 import (
 	"archive/tar"
@@ -18,9 +18,9 @@ import (
 	"unicode/utf8"
 )
 
-// ReadFiles reads an untrusted archive. It returns an error wrapping ErrRefused if the archive exceeds a Tree's
+// Read reads an untrusted archive. It returns an error wrapping ErrRefused if the archive exceeds a Tree's
 // limits or contains anything but files, folders and links inside of it.
-func ReadFiles(r io.Reader) (*Tree, error) {
+func Read(r io.Reader) (*Tree, error) {
 	limited := &io.LimitedReader{R: r, N: MaxArchive + 1}
 	t, in := &Tree{}, tar.NewReader(limited)
 	for {
@@ -93,12 +93,6 @@ func (t *Tree) Archive() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Version returns the id of an archive: its SHA-256 in hex.
-func Version(archive []byte) string {
-	sum := sha256.Sum256(archive)
-	return hex.EncodeToString(sum[:])
-}
-
 // Unpack writes the tree into an empty folder. Links are written last, so that no file is written through a link.
 func (t *Tree) Unpack(root *os.Root) error {
 	for _, p := range t.order() {
@@ -169,15 +163,8 @@ func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, 
 			}
 		}
 	}
-	var out []string // found before any is removed, because a link may lead out through another
-	for p, e := range k.tree.entries {
-		if e.link != "" && k.tree.checkLink(p, e.link) != nil {
-			out = append(out, p)
-		}
-	}
-	for _, p := range out {
+	for _, p := range k.tree.dropLinks() {
 		k.skip(p, leadsOut)
-		delete(k.tree.entries, p)
 	}
 	slices.Sort(k.left)
 	return k.tree.Own(), k.left, nil
@@ -278,13 +265,13 @@ func (k *packer) addFile(p string) error {
 	return k.tree.add(p, entry{content: content, executable: info.Mode()&0o100 != 0})
 }
 
-// EntryKind says what an entry of a version is.
-type EntryKind string
+// Kind says what an entry of a version is.
+type Kind string
 
 const (
-	KindFile   EntryKind = "file"
-	KindFolder EntryKind = "folder"
-	KindLink   EntryKind = "link"
+	KindFile   Kind = "file"
+	KindFolder Kind = "folder"
+	KindLink   Kind = "link"
 )
 
 // Modes of entries, as git writes them.
@@ -297,13 +284,13 @@ const (
 
 // Entry describes a file, a folder or a link of a version without its content.
 type Entry struct {
-	Path   string    `json:"path"`
-	Kind   EntryKind `json:"kind"`
-	Mode   string    `json:"mode"`
-	Size   int64     `json:"size,omitempty"`   // bytes of a file
-	Lines  int       `json:"lines,omitempty"`  // of a file that is text
-	SHA256 string    `json:"sha256,omitempty"` // of a file's content, or of a link's target
-	Target string    `json:"target,omitempty"` // of a link
+	Path   string `json:"path"`
+	Kind   Kind   `json:"kind"`
+	Mode   string `json:"mode"`
+	Size   int64  `json:"size,omitempty"`   // bytes of a file
+	Lines  int    `json:"lines,omitempty"`  // of a file that is text
+	SHA256 string `json:"sha256,omitempty"` // of a file's content, or of a link's target
+	Target string `json:"target,omitempty"` // of a link
 }
 
 // Manifest lists the entries of a version, sorted by path. It is stored beside the version, so that nobody has to read
@@ -321,7 +308,7 @@ func (t *Tree) Manifest() Manifest {
 	return m
 }
 
-func (e entry) kind() EntryKind {
+func (e entry) kind() Kind {
 	switch {
 	case e.folder:
 		return KindFolder
@@ -347,29 +334,21 @@ func (e entry) describe(p string) Entry {
 	out := Entry{Path: p, Kind: e.kind(), Mode: e.mode(), Target: e.link}
 	switch out.Kind {
 	case KindFile:
-		out.Size, out.SHA256 = int64(len(e.content)), sumOf(e.content)
-		if isText(e.content) {
-			out.Lines = countLines(e.content)
+		out.Size, out.SHA256 = int64(len(e.content)), Sum(e.content)
+		if IsText(e.content) {
+			out.Lines = LinesOf(e.content)
 		}
 	case KindLink:
-		out.SHA256 = sumOf([]byte(e.link))
+		out.SHA256 = Sum([]byte(e.link))
 	}
 	return out
 }
 
-func sumOf(b []byte) string {
+// Sum returns the SHA-256 of bytes in hex. That of an archive is its version's id.
+func Sum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// isText reports whether people can be shown a file's content: UTF-8 without NUL.
-func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
-
-// countLines counts lines as editors do: the last one may lack its line end.
-func countLines(b []byte) int {
-	n := bytes.Count(b, []byte("\n"))
-	if len(b) > 0 && b[len(b)-1] != '\n' {
-		n++
-	}
-	return n
-}
+// IsText reports whether people can be shown a file's content: UTF-8 without NUL.
+func IsText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }

@@ -1,14 +1,13 @@
-package conversation
+package files
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/shared/words/legible"
 )
@@ -25,80 +24,104 @@ type Edit struct {
 // lines reports whether the edit names lines and not a text.
 func (e Edit) lines() bool { return e.From != 0 || e.To != 0 }
 
-// MaxEdits limits the edits of a payload.
-const MaxEdits = 100
+// Limits of what is proposed at once.
+const (
+	MaxFiles = 50 // also of all paths together
+	MaxEdits = 100
+)
 
-// checkEdits checks what needs no file: fields and limits, and that a path is changed in one way only.
-func (p Payload) checkEdits() (problems []string) {
-	if n := len(p.Edits); n > MaxEdits {
-		problems = append(problems, fmt.Sprintf("edits has %d entries, the limit is %d", n, MaxEdits))
-	}
-	for i, e := range p.Edits[:min(len(p.Edits), MaxEdits)] {
-		field := fmt.Sprintf("edits[%d]", i)
-		if err := checkWritable(e.Path); err != nil {
-			problems = append(problems, fmt.Sprintf("%s.%v", field, err))
-		}
-		switch {
-		case e.lines() && e.Old != "":
-			problems = append(problems, field+" has old and from–to, it must have one of them")
-		case e.lines() && (e.From < 1 || e.To < e.From):
-			problems = append(problems, fmt.Sprintf("%s has the lines %d to %d, they must be 1 or more and in order",
-				field, e.From, e.To))
-		case !e.lines() && e.Old == "":
-			problems = append(problems, field+".old is empty: it must be text of the file, or from and to must be given")
-		}
-		for name, text := range map[string]string{"old": e.Old, "new": e.New} {
-			if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-				problems = append(problems, fmt.Sprintf("%s.%s is no text", field, name))
-			}
-		}
-	}
-	return append(problems, p.checkPaths()...)
+// Writing is what is proposed to be made of files: some written whole, some edited, some deleted.
+type Writing struct {
+	Files  []File
+	Edits  []Edit
+	Delete []string
 }
 
-// checkPaths checks the paths of deletions, and that files, edits and delete have different paths, not too many.
-func (p Payload) checkPaths() (problems []string) {
+// Check returns problems, worded so that a model can fix them, that need no file to be seen: fields and limits, and a
+// path that is changed in two ways.
+func (w Writing) Check() (problems []string) {
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if len(w.Files)+len(w.Edits)+len(w.Delete) == 0 {
+		add("files, edits and delete are empty, one of them must have an entry")
+	}
+	if n := len(w.Files); n > MaxFiles {
+		add("files has %d entries, the limit is %d", n, MaxFiles)
+	}
 	used := map[string]string{}
-	for _, f := range p.Files {
+	for i, f := range w.Files[:min(len(w.Files), MaxFiles)] {
+		if err := CheckWritable(f.Path); err != nil {
+			add("files[%d].%v", i, err)
+		}
+		if used[f.Path] != "" {
+			add("files[%d].path is in the list twice", i)
+		}
+		if !IsText([]byte(f.Content)) {
+			add("files[%d].content is no text", i)
+		}
 		used[f.Path] = "files"
 	}
-	for _, e := range p.Edits {
+	if n := len(w.Edits); n > MaxEdits {
+		add("edits has %d entries, the limit is %d", n, MaxEdits)
+	}
+	for i, e := range w.Edits[:min(len(w.Edits), MaxEdits)] {
+		e.check(fmt.Sprintf("edits[%d]", i), add)
+	}
+	for _, e := range w.Edits {
 		if used[e.Path] == "files" {
-			problems = append(problems, fmt.Sprintf("%q is in files and in edits, it must be in one of them", e.Path))
+			add("%q is in files and in edits, it must be in one of them", e.Path)
 			continue
 		}
 		used[e.Path] = "edits"
 	}
-	for i, path := range p.Delete {
-		if err := checkWritable(path); err != nil {
-			problems = append(problems, fmt.Sprintf("delete[%d].%v", i, err))
+	for i, p := range w.Delete {
+		if err := CheckWritable(p); err != nil {
+			add("delete[%d].%v", i, err)
 		}
-		if as := used[path]; as != "" {
-			problems = append(problems, fmt.Sprintf("delete[%d] %q is in %s, too", i, path, as))
+		if as := used[p]; as != "" {
+			add("delete[%d] %q is in %s, too", i, p, as)
 		}
-		used[path] = "delete"
+		used[p] = "delete"
 	}
 	if n := len(used); n > MaxFiles {
-		problems = append(problems, fmt.Sprintf("files, edits and delete have %d paths, the limit is %d", n, MaxFiles))
+		add("files, edits and delete have %d paths, the limit is %d", n, MaxFiles)
 	}
 	return problems
+}
+
+func (e Edit) check(field string, add func(format string, args ...any)) {
+	if err := CheckWritable(e.Path); err != nil {
+		add("%s.%v", field, err)
+	}
+	switch {
+	case e.lines() && e.Old != "":
+		add("%s has old and from–to, it must have one of them", field)
+	case e.lines() && (e.From < 1 || e.To < e.From):
+		add("%s has the lines %d to %d, they must be 1 or more and in order", field, e.From, e.To)
+	case !e.lines() && e.Old == "":
+		add("%s.old is empty: it must be text of the file, or from and to must be given", field)
+	}
+	for _, part := range [][2]string{{"old", e.Old}, {"new", e.New}} {
+		if !IsText([]byte(part[1])) {
+			add("%s.%s is no text", field, part[0])
+		}
+	}
 }
 
 // Changes returns what a proposal of files, edits and deletions changes in the tree, all of it against the tree as it
 // is. It returns problems, worded so that a model can fix them, if something can't be done or couldn't be shown to
 // people whole.
-func (t *Tree) Changes(p Payload) (changes []FileChange, problems []string) {
-	files := slices.Clone(p.Files)
-	for _, f := range p.Files {
-		if e, there := t.entries[f.Path]; there && e.kind() == KindFile && !isText(e.content) {
+func (t *Tree) Changes(w Writing) (changes []Change, problems []string) {
+	files := slices.Clone(w.Files)
+	for _, f := range w.Files {
+		if e, there := t.entries[f.Path]; there && e.kind() == KindFile && !IsText(e.content) {
 			problems = append(problems, fmt.Sprintf("files: %q is no UTF-8 text, so it can't be replaced", f.Path))
 		}
 	}
-	for _, path := range editedPaths(p.Edits) {
-		f, found := t.edited(path, p.Edits)
+	for _, path := range editedPaths(w.Edits) {
+		f, found := t.edited(path, w.Edits)
 		files, problems = append(files, f), append(problems, found...)
 	}
-	for i, path := range p.Delete {
+	for i, path := range w.Delete {
 		if _, why := t.text(path); why != "" {
 			problems = append(problems, fmt.Sprintf("delete[%d]: %q %s", i, path, why))
 		}
@@ -110,9 +133,9 @@ func (t *Tree) Changes(p Payload) (changes []FileChange, problems []string) {
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
-	next = next.without(p.Delete)
+	next = next.without(w.Delete)
 	changes = Difference(t, next)
-	if err := next.checkNames(changes); err != nil {
+	if err := next.CheckNames(changes); err != nil {
 		return nil, []string{err.Error()}
 	}
 	if problems = stampable(changes); problems != nil {
@@ -122,7 +145,7 @@ func (t *Tree) Changes(p Payload) (changes []FileChange, problems []string) {
 }
 
 // stampable returns problems if nothing changes, or people couldn't be shown the changes whole.
-func stampable(changes []FileChange) (problems []string) {
+func stampable(changes []Change) (problems []string) {
 	if len(changes) == 0 {
 		return []string{"nothing changes: the files are like that already"}
 	}
@@ -152,7 +175,7 @@ func (t *Tree) text(p string) (text, why string) {
 		return "", "is a folder"
 	case e.link != "":
 		return "", "is a link"
-	case !isText(e.content):
+	case !IsText(e.content):
 		return "", "is no UTF-8 text"
 	}
 	return string(e.content), ""
@@ -276,18 +299,26 @@ func occurrences(text, part string) (n int) {
 	return n
 }
 
-// checkNames refuses changes of paths that a file system or a person would take for another path of the tree.
-func (t *Tree) checkNames(changes []FileChange) error {
+// CheckNames refuses changes of paths that a file system or a person would take for another path of the tree.
+func (t *Tree) CheckNames(changes []Change) error {
+	return CheckNames(maps.Keys(t.entries), changes)
+}
+
+// CheckNames refuses changes of paths that a file system or a person would take for another of these, or for a folder
+// that one of them is in.
+func CheckNames(all iter.Seq[string], changes []Change) error {
 	forms := map[string][]string{}
-	for p := range t.entries {
-		form := legible.Folded(p)
-		forms[form] = append(forms[form], p)
+	for p := range all {
+		for ; p != ""; p = parent(p) {
+			form := legible.Folded(p)
+			if slices.Contains(forms[form], p) {
+				break // and so are the folders above
+			}
+			forms[form] = append(forms[form], p)
+		}
 	}
 	for _, c := range changes {
-		if c.Is == nil {
-			continue
-		}
-		for p := c.Path; p != ""; p = parent(p) {
+		for p := c.Path; c.Is != nil && p != ""; p = parent(p) {
 			for _, other := range forms[legible.Folded(p)] {
 				if other != p {
 					return refuse("path %q differs from %q only in case, width or how letters are composed", p, other)
@@ -298,93 +329,35 @@ func (t *Tree) checkNames(changes []FileChange) error {
 	return nil
 }
 
-// Lines are consecutive lines of an action's output, counted from 1.
-type Lines struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-}
-
-// mostGaps is how many gaps in an output an action's row names.
-const mostGaps = MaxCommands + 2
-
-// Missing returns the lines that are missing in an output of total lines of which those with the ascending indexes kept
-// (from 0) are there.
-func Missing(kept []int, total int) (gaps []Lines) {
-	next := 0
-	for _, i := range append(kept[:len(kept):len(kept)], total) {
-		if i > next {
-			gaps = append(gaps, Lines{next + 1, i})
+// Proposed returns changes in the form in which they are proposed.
+func Proposed(changes []Change) (w Writing) {
+	for _, c := range changes {
+		if c.Is == nil {
+			w.Delete = append(w.Delete, c.Path)
+			continue
 		}
-		next = max(next, i+1)
-	}
-	return gaps
-}
-
-// rest returns the lines from 1 to total that are in none of these.
-func rest(total int, of []Lines) (left []Lines) {
-	for next := 1; next <= total; {
-		end, inside := total, false // of the lines from next on that are all in some of these, or in none
-		for _, l := range of {
-			switch {
-			case l.From <= next && next <= l.To:
-				end, inside = l.To, true
-			case l.From > next && !inside:
-				end = min(end, l.From-1)
+		var edits []Edit
+		for _, h := range c.Hunks {
+			var with strings.Builder
+			to := h.From - 1
+			for _, line := range h.Lines {
+				if line[0] != '+' {
+					to++
+				}
+				if line[0] != '-' {
+					with.WriteString(line[1:])
+				}
 			}
+			edits = append(edits, Edit{Path: c.Path, From: h.From, To: to, New: with.String()})
 		}
-		if !inside {
-			left = append(left, Lines{next, end})
+		switch {
+		case len(edits) == 0:
+			w.Files = append(w.Files, File{Path: c.Path})
+		case edits[0].To < edits[0].From: // the file was new or empty
+			w.Files = append(w.Files, File{c.Path, edits[0].New})
+		default:
+			w.Edits = append(w.Edits, edits...)
 		}
-		next = end + 1
 	}
-	return left
-}
-
-// WithLine adds the next line to ascending ones.
-func WithLine(list []Lines, line int) []Lines {
-	if n := len(list); n > 0 && list[n-1].To == line-1 {
-		list[n-1].To = line
-		return list
-	}
-	return append(list, Lines{From: line, To: line})
-}
-
-// gaps returns the lines of the output that are not kept, and whether there are more.
-func (x *Action) gaps() (gaps []Lines, more bool) {
-	n := 0
-	for _, g := range x.Missing {
-		n += g.To - g.From + 1
-	}
-	return x.Missing, n < x.Dropped
-}
-
-// NotKept names the lines of the action's output that are not kept, such as 1–9,500; "" if all are.
-func (x *Action) NotKept() string {
-	gaps, more := x.gaps()
-	return NumbersOf(gaps, more)
-}
-
-// NumbersOf writes line numbers, such as 1–9,500, 9,612. An ellipsis stands for more.
-func NumbersOf(all []Lines, more bool) string {
-	var out []string
-	for _, l := range all {
-		text := Grouped(l.From)
-		if l.To > l.From {
-			text += "–" + Grouped(l.To)
-		}
-		out = append(out, text)
-	}
-	if more {
-		out = append(out, "…")
-	}
-	return strings.Join(out, ", ")
-}
-
-// Grouped writes a number with a comma before each three digits.
-func Grouped(n int) string {
-	text := strconv.Itoa(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
+	return w
 }

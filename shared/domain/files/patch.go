@@ -1,4 +1,4 @@
-package conversation
+package files
 
 import (
 	"bytes"
@@ -78,7 +78,7 @@ func PatchOf(was, is Manifest, commit []Committed) Patch {
 // unpatched says why a patch can't change a path; empty: it can.
 func unpatched(name string, a, b *Entry, committed bool, size, left int64) UnpatchedReason {
 	switch {
-	case dotGit(name):
+	case DotGit(name):
 		return UnpatchedGit
 	case a.link() || b.link():
 		return UnpatchedLink
@@ -221,7 +221,7 @@ func rangeOf(from, lines int) string {
 }
 
 // Unified returns a change as a unified difference, byte by byte.
-func (c FileChange) Unified() []byte {
+func (c Change) Unified() []byte {
 	var out bytes.Buffer
 	from, to := quoted("a/"+c.Path), quoted("b/"+c.Path)
 	if c.Was == nil {

@@ -1,11 +1,14 @@
-package conversation
+package files
 
 import (
 	"archive/tar"
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -58,7 +61,7 @@ func (m *Imported) leave(p string, why LeftOutReason) {
 }
 
 // Import reads an archive of somebody else's files, as a host of repositories packs them: everything stands below one
-// folder, whose name is dropped. Of it Import takes what is below path (empty: everything). Unlike ReadFiles it leaves
+// folder, whose name is dropped. Of it Import takes what is below path (empty: everything). Unlike Read it leaves
 // out and names what files can't hold, so that one odd entry doesn't make a repository useless. It never touches a
 // disk. It returns an error wrapping ErrRefused if the archive can't be read or is too large to look at.
 func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
@@ -73,7 +76,10 @@ func Import(ctx context.Context, archive io.Reader, path string) (*Imported, err
 		case limited.N <= 0:
 			return nil, refuse("the source's archive has more than %d bytes", MaxPassed)
 		case errors.Is(err, io.EOF):
-			m.dropLinks()
+			for _, p := range m.Tree.dropLinks() {
+				m.leave(p, LeftLink)
+			}
+			m.sort()
 			return m, nil
 		case err != nil:
 			return nil, refuse("the source can't be read: %v", err)
@@ -107,7 +113,7 @@ func below(name, path string) (p string, ok bool) {
 
 // take adds an entry, or leaves it out.
 func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
-	if CheckPath(p) != nil || dotGit(p) || reserved(p, h.Typeflag == tar.TypeDir) {
+	if CheckPath(p) != nil || DotGit(p) || reserved(p, h.Typeflag == tar.TypeDir) {
 		m.leave(p, LeftPath)
 		return nil
 	}
@@ -154,25 +160,9 @@ func (m *Imported) add(p string, e entry) {
 	}
 }
 
-// dropLinks leaves out the links that lead out of the files. All are found before any is dropped, because a link may
-// lead out through another.
-func (m *Imported) dropLinks() {
-	var out []string
-	for _, p := range m.Tree.order() {
-		if link := m.Tree.entries[p].link; link != "" && m.Tree.checkLink(p, link) != nil {
-			out = append(out, p)
-		}
-	}
-	for _, p := range out {
-		delete(m.Tree.entries, p)
-		m.leave(p, LeftLink)
-	}
-	m.sort()
-}
-
-// dotGit reports whether a path has a name that Git, on any file system, takes for its own folder: .git in any case,
+// DotGit reports whether a path has a name that Git, on any file system, takes for its own folder: .git in any case,
 // with dots and blanks or a stream of NTFS after it, or its short name git~1.
-func dotGit(p string) bool {
+func DotGit(p string) bool {
 	for name := range strings.SplitSeq(strings.ToLower(p), "/") {
 		for _, own := range []string{".git", "git~1"} {
 			rest, ok := strings.CutPrefix(name, own)
@@ -183,4 +173,90 @@ func dotGit(p string) bool {
 		}
 	}
 	return false
+}
+
+// modeModule is the mode of a commit's submodules, as Git writes it.
+const modeModule = "160000"
+
+// Committed is an entry of a commit's tree.
+type Committed struct {
+	Path string `json:"path"`
+	Mode string `json:"mode"`
+	SHA  string `json:"sha"`  // Git's hash of its content
+	Size int64  `json:"size"` // bytes
+}
+
+// BlobSHA returns the hash by which Git names a file's content.
+func BlobSHA(content []byte) string {
+	h := sha1.New() // Git's names of objects
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Compare holds the files against the commit whose archive they are from. It returns the files with another content
+// than the commit's, for Replace or Drop: an archive's files may have been rewritten (export-subst, line ends). Other
+// entries that differ are left out. Submodules and files that the archive lacks are named as left out.
+func (m *Imported) Compare(commit []Committed) (differ []Committed) {
+	in := map[string]Committed{}
+	for _, e := range commit {
+		in[e.Path] = e
+	}
+	for _, p := range m.Tree.order() {
+		if _, known := in[p]; !known && !m.Tree.entries[p].folder {
+			m.Drop(p)
+		}
+	}
+	for _, e := range commit {
+		is, there := m.Tree.entries[e.Path]
+		switch {
+		case e.Mode == modeModule:
+			m.leave(e.Path, LeftModule)
+		case m.gone[e.Path]:
+		case !there || is.folder:
+			m.leave(e.Path, LeftMissing)
+		case (e.Mode == ModeLink) != (is.link != ""), e.Mode == ModeLink && BlobSHA([]byte(is.link)) != e.SHA:
+			m.Drop(e.Path)
+		case e.Mode == ModeLink:
+		case e.Mode != ModeFile && e.Mode != ModeExecutable:
+			m.Drop(e.Path)
+		case BlobSHA(is.content) != e.SHA:
+			differ = append(differ, e)
+		default:
+			is.executable = e.Mode == ModeExecutable
+			m.Tree.entries[e.Path] = is
+		}
+	}
+	m.sort()
+	return differ
+}
+
+// Replace puts the commit's own content in the place of a file's.
+func (m *Imported) Replace(e Committed, content []byte) {
+	if strings.HasPrefix(string(content[:min(len(content), 100)]), lfsPointer) {
+		m.remove(e.Path, LeftLFS)
+		return
+	}
+	m.Tree.remove(e.Path)
+	m.add(e.Path, entry{content: content, executable: e.Mode == ModeExecutable})
+	m.sort()
+}
+
+// Drop leaves an entry out because the archive has another content than the commit.
+func (m *Imported) Drop(p string) { m.remove(p, LeftChanged) }
+
+func (m *Imported) remove(p string, why LeftOutReason) {
+	m.Tree.remove(p)
+	m.leave(p, why)
+	m.sort()
+}
+
+// remove removes a file or a link.
+func (t *Tree) remove(p string) {
+	t.bytes -= int64(len(t.entries[p].content))
+	delete(t.entries, p)
+}
+
+func (m *Imported) sort() {
+	slices.SortFunc(m.Left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
 }

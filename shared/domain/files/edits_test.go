@@ -1,0 +1,222 @@
+package files_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/files"
+	"ringi/shared/runtime/expect"
+)
+
+func edit(path, old, to string) files.Edit {
+	return files.Edit{Path: path, Old: old, New: to}
+}
+
+func lines(path string, from, to int, with string) files.Edit {
+	return files.Edit{Path: path, From: from, To: to, New: with}
+}
+
+// after returns what a file's only change makes of it.
+func after(was string, c files.Change) string {
+	var b strings.Builder
+	at, old := 0, strings.SplitAfter(was, "\n")
+	for _, h := range c.Hunks {
+		for ; at < h.From-1; at++ {
+			b.WriteString(old[at])
+		}
+		for _, line := range h.Lines {
+			if line[0] != '+' {
+				at++
+			}
+			if line[0] != '-' {
+				b.WriteString(line[1:])
+			}
+		}
+	}
+	return b.String() + strings.Join(old[min(at, len(old)):], "")
+}
+
+func TestEditsReplaceWhatTheyName(t *testing.T) {
+	for _, tt := range []struct {
+		was, is string
+		edits   []files.Edit
+	}{
+		{"a\nb\nc\n", "a\nB\nc\n", []files.Edit{edit("f", "b", "B")}},
+		{"a\nb\nc\n", "A\nb\nC\n", []files.Edit{edit("f", "c", "C"), edit("f", "a", "A")}},
+		{"ab", "AB", []files.Edit{edit("f", "a", "A"), edit("f", "b", "B")}}, // they touch
+		{"a\r\nb\r\nc\r\n", "a\r\nB\r\nB2\r\nc\r\n", []files.Edit{edit("f", "b\n", "B\nB2\n")}},
+		{"a\r\nb\r\n", "a\r\nB\r\n", []files.Edit{edit("f", "\r\nb\r\n", "\r\nB\r\n")}},
+		{"a\nb\nc\n", "a\nx\ny\n", []files.Edit{lines("f", 2, 3, "x\ny")}},
+		{"a\nb\nc\n", "a\nc\n", []files.Edit{lines("f", 2, 2, "")}},
+		{"a\nb", "a\nB", []files.Edit{lines("f", 2, 2, "B")}},
+		{"a\nb", "a\nB\n", []files.Edit{lines("f", 2, 2, "B\n")}},
+		{"a\r\nb\r\nc", "a\r\nB\r\nC", []files.Edit{lines("f", 2, 2, "B"), lines("f", 3, 3, "C")}},
+		{"\ufeffa\nb\n", "\ufeffa\nB\n", []files.Edit{edit("f", "b", "B")}},
+		{"\ufeffa\nb\n", "\ufeffA\nb\n", []files.Edit{lines("f", 1, 1, "A")}}, // the mark is no part of a line
+		{"\ufeffa\r\nb\r\n", "\ufeffA\r\nb\r\n", []files.Edit{lines("f", 1, 1, "\ufeffA\n")}},
+		{"\ufeffa\nb\n", "\ufeffb\n", []files.Edit{lines("f", 1, 1, "")}},
+		{"\ufeffa\nb\n", "\ufeffx\n", []files.Edit{lines("f", 1, 2, "x")}},
+		{"\ufeffa\nb\n", "\ufeffA\nb\n", []files.Edit{edit("f", "\ufeffa\n", "A\n")}},
+		{"a\nb\n", "\ufeffa\nb\n", []files.Edit{lines("f", 1, 1, "\ufeffa")}},
+		{"a\n", "", []files.Edit{lines("f", 1, 1, "")}},
+	} {
+		changes, problems := treeOf(t, program("f", tt.was)).Changes(files.Writing{Edits: tt.edits})
+		if problems != nil || len(changes) != 1 || after(tt.was, changes[0]) != tt.is {
+			t.Errorf("%q by %+v: %+v %v, want %q", tt.was, tt.edits, changes, problems, tt.is)
+			continue
+		}
+		expect.That(t, changes[0].Is.Mode == files.ModeExecutable, "its mode became %s", changes[0].Is.Mode)
+		expect.Is(t, changes[0].Is.SHA256, files.Sum([]byte(tt.is)), "the hash")
+	}
+}
+
+func TestFilesEditsAndDeletionsAreOneChange(t *testing.T) {
+	base := treeOf(t, file("edited", "a\n"), file("whole", "a\n"), file("dir/deleted", "a\n"), file("stays", "a\n"))
+	changes, problems := base.Changes(files.Writing{
+		Files: []files.File{{Path: "whole", Content: "b\n"}, {Path: "new/x", Content: ""},
+			{Path: "stays", Content: "a\n"}},
+		Edits: []files.Edit{edit("edited", "a", "b")}, Delete: []string{"dir/deleted"},
+	})
+	var got []string
+	for _, c := range changes {
+		got = append(got, fmt.Sprint(c.Path, c.Kinds()))
+	}
+	expect.That(t, problems == nil &&
+		strings.Join(got, " ") == "new/x[added] edited[changed] whole[changed] dir/deleted[deleted]",
+		"%v %v", got, problems)
+}
+
+func TestAnEditThatCantBeMadeIsRefusedByName(t *testing.T) {
+	base := treeOf(t, file("aaa", "aaaa\n"), file("mixed", "a\r\nb\n"), file("cr", "a\rb\n"), file("binary", "\xff\n"),
+		link("link", "aaa"), file("dir/x", "x\n"), file("Makefile", "x\n"), file("lines", "1\n2\n3\n"), file("Café/x", "x"))
+	for says, p := range map[string]files.Writing{
+		`edits[0] .old is in "aaa" 3 times`: {Edits: []files.Edit{edit("aaa", "aa", "b")}},
+		`edits[0] .old is not in "aaa"`:     {Edits: []files.Edit{edit("aaa", "A", "b")}},
+		`edits[0] changes nothing`:          {Edits: []files.Edit{lines("lines", 1, 1, "1")}},
+		`edits[1] has the lines 3 to 4, "lines" has 3`: {Edits: []files.Edit{lines("lines", 1, 1, "x"),
+			lines("lines", 3, 4, "x")}},
+		`edits[1] and edits[0] overlap`: {Edits: []files.Edit{lines("lines", 2, 3, "x"),
+			edit("lines", "1\n2", "x")}},
+		`edits[0] .new has a CR without LF`:      {Edits: []files.Edit{edit("lines", "1", "a\rb")}},
+		`"mixed" has line ends of several kinds`: {Edits: []files.Edit{edit("mixed", "a", "x")}},
+		`"cr" has line ends of several kinds`:    {Edits: []files.Edit{edit("cr", "a", "x")}},
+		`edits: "binary" is no UTF-8 text`:       {Edits: []files.Edit{edit("binary", "\n", "x")}},
+		`edits: "link" is a link`:                {Edits: []files.Edit{edit("link", "a", "x")}},
+		`edits: "dir" is a folder`:               {Edits: []files.Edit{edit("dir", "a", "x")}},
+		`edits: "none" is not there`:             {Edits: []files.Edit{edit("none", "a", "x")}},
+		`delete[0]: "none" is not there`:         {Delete: []string{"none"}},
+		`delete[0]: "link" is a link`:            {Delete: []string{"link"}},
+		`delete[0]: "dir" is a folder`:           {Delete: []string{"dir"}},
+		`delete[0]: "binary" is no UTF-8 text`:   {Delete: []string{"binary"}},
+		`files: "binary" is no UTF-8 text`:       {Files: []files.File{{Path: "binary"}}},
+		`"link" is a folder or a link`:           {Files: []files.File{{Path: "link"}}},
+		`"aaa" is no folder`: {Files: []files.File{{Path: "aaa/x"}},
+			Delete: []string{"aaa"}},
+		`path "makefile" differs from "Makefile" only in`: {Files: []files.File{{Path: "makefile"}}},
+		`path "dir/Ｘ" differs from "dir/x" only in`:       {Files: []files.File{{Path: "dir/Ｘ"}}},
+		`path "DIR" differs from "dir" only in`:           {Files: []files.File{{Path: "DIR/y"}}},
+		`path "Cafe` + "\u0301" + `" differs`:             {Files: []files.File{{Path: "Cafe\u0301/y"}}},
+		`nothing changes`:                                 {Files: []files.File{{Path: "aaa", Content: "aaaa\n"}}},
+		`people must be able to read it whole`: {Files: []files.File{{Path: "long",
+			Content: strings.Repeat("x", 2001)}}},
+	} {
+		changes, problems := base.Changes(p)
+		text := strings.Join(problems, "; ")
+		expect.That(t, changes == nil && strings.Contains(text, says), "%q, want %q", text, says)
+	}
+	// Two names that are confused may be told apart again.
+	both := treeOf(t, file("Makefile", "x\n"), file("makefile", "y\n"))
+	_, problems := both.Changes(files.Writing{Delete: []string{"makefile"}})
+	expect.That(t, problems == nil, "one of two is not deleted: %v", problems)
+}
+
+// Whatever a model writes, the change is refused, or it is exactly what applying it to the files makes.
+func TestChangesAreWhatIsMadeOfThem(t *testing.T) {
+	texts := rapid.SampledFrom([]string{"", "a", "a\n", "b\n", "a\r\nb\r\n", "a\nb\nc\n", "aa", "日本\n", "\ufeff", "\r",
+		"\u202e", "a\nb"})
+	paths := rapid.SampledFrom([]string{"a", "b", "A", "d/a", "d", "l", "x", "..", "ａ"})
+	rapid.Check(t, func(rt *rapid.T) {
+		base := treeOf(rt, file("a", texts.Draw(rt, "a")+"a\n"), file("d/a", "x\ny\n"), link("l", "a"),
+			program("x", texts.Draw(rt, "x")+"\xff"))
+		var p files.Writing
+		for range rapid.IntRange(0, 2).Draw(rt, "files") {
+			p.Files = append(p.Files, files.File{Path: paths.Draw(rt, "path"), Content: texts.Draw(rt, "content")})
+		}
+		for range rapid.IntRange(0, 3).Draw(rt, "edits") {
+			p.Edits = append(p.Edits, files.Edit{Path: paths.Draw(rt, "path"), Old: texts.Draw(rt, "old"),
+				New:  texts.Draw(rt, "new"),
+				From: rapid.IntRange(-1, 3).Draw(rt, "from"), To: rapid.IntRange(0, 3).Draw(rt, "to")})
+		}
+		p.Delete = rapid.SliceOfN(paths, 0, 2).Draw(rt, "delete")
+		if p.Check() != nil {
+			return
+		}
+		before := base.Manifest()
+		changes, problems := base.Changes(p)
+		expect.Must(rt, fmt.Sprint(base.Manifest()) == fmt.Sprint(before), "the base has changed")
+		if problems != nil {
+			return
+		}
+		next, err := base.Make(changes)
+		expect.Must(rt, err == nil, "%v", err)
+		diff := cmp.Diff(changes, files.Difference(base, next))
+		expect.Must(rt, diff == "", "what is made of it differs otherwise: %s", diff)
+	})
+}
+
+func TestChangesAreMadeOnWhatTheyNameOnly(t *testing.T) {
+	base := treeOf(t, file("f", "a\nb\n"), program("run", "x\n"), link("l", "f"))
+	made := func(change func(c *files.Change)) error {
+		changes, problems := base.Changes(files.Writing{Edits: []files.Edit{edit("f", "b", "B")}})
+		expect.Must(t, problems == nil, "%v", problems)
+		change(&changes[0])
+		_, err := base.Make(changes)
+		return err
+	}
+	expect.NoError(t, made(func(*files.Change) {}))
+	for name, change := range map[string]func(c *files.Change){
+		"another path":          func(c *files.Change) { c.Path = "run" },
+		"a path that leads out": func(c *files.Change) { c.Path = "../f" },
+		"a link":                func(c *files.Change) { c.Path = "l" },
+		"a path that is new":    func(c *files.Change) { c.Was = nil },
+		"another content":       func(c *files.Change) { c.Was.SHA256 = c.Is.SHA256 },
+		"another mode":          func(c *files.Change) { c.Is.Mode = files.ModeExecutable },
+		"a link to be":          func(c *files.Change) { c.Is.Mode, c.Is.Target = files.ModeLink, "f" },
+		"another result":        func(c *files.Change) { c.Is.SHA256 = c.Was.SHA256 },
+		"another line":          func(c *files.Change) { c.Hunks[0].Lines[2] = "+C\n" },
+		"a line it hasn't":      func(c *files.Change) { c.Hunks[0].Lines[0] = " A\n" },
+		"no sign":               func(c *files.Change) { c.Hunks[0].Lines[0] = "" },
+		"another sign":          func(c *files.Change) { c.Hunks[0].Lines[0] = "?a\n" },
+		"beyond its end":        func(c *files.Change) { c.Hunks[0].From = 9 },
+		"before its beginning":  func(c *files.Change) { c.Hunks[0].From = 0 },
+		"no lines":              func(c *files.Change) { c.Hunks = nil },
+		"a deletion":            func(c *files.Change) { c.Is = nil },
+	} {
+		expect.Fails(t, made(change), files.ErrRefused, "%s", name)
+	}
+}
+
+func TestAManifestSaysWhatAVersionHolds(t *testing.T) {
+	got := treeOf(t, file("src/a.txt", "one\ntwo"), program("run", "#!/bin/sh\n"), link("to", "src/a.txt"),
+		folder("empty"), file("blob", "\x00\n"), file("nothing", "")).Manifest().Entries
+	want := []files.Entry{
+		{Path: "blob", Kind: "file", Mode: "100644", Size: 2, SHA256: files.Sum([]byte("\x00\n"))},
+		{Path: "empty", Kind: "folder", Mode: "040000"},
+		{Path: "nothing", Kind: "file", Mode: "100644", SHA256: files.Sum(nil)},
+		{Path: "run", Kind: "file", Mode: "100755", Size: 10, Lines: 1, SHA256: files.Sum([]byte("#!/bin/sh\n"))},
+		{Path: "src", Kind: "folder", Mode: "040000"},
+		{Path: "src/a.txt", Kind: "file", Mode: "100644", Size: 7, Lines: 2,
+			SHA256: files.Sum([]byte("one\ntwo"))},
+		{Path: "to", Kind: "link", Mode: "120000", SHA256: files.Sum([]byte("src/a.txt")), Target: "src/a.txt"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := (&files.Tree{}).Manifest().Entries; got == nil || len(got) != 0 {
+		t.Errorf("the empty version lists %v", got)
+	}
+}
