@@ -12,8 +12,18 @@ import (
 )
 
 // areas are the folders of shared, lowest first. A package only imports packages of its own area or of areas below it.
-// Each area's doc.go says what belongs there.
-var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
+var areas = []string{
+	"words",   // texts for people: languages, odd characters, encodings, masking; knows nothing of tasks or Slack
+	"runtime", // what each function needs: its start, own secrets, metrics, calls to others, the isolated environment
+	"domain",  // the rules, as pure functions over loaded values: who may decide, and what follows. No SDK
+	"explain", // why, in words
+	"store",   // rows and objects
+	"slack",   // requests from Slack, cards, people. Drawing a card reads nothing
+	"tool",    // calls of vendors
+	"model",   // calls of models
+	"secret",  // accounts that tenants connect: the vault, consent, bots. The deployment's own are in runtime/secret
+	"decide",  // from a click or a message to a commit, and from rows to effects
+}
 
 // withoutSDK are areas and packages that import only the standard library, packages of Ringi and bareModules.
 var withoutSDK = []string{

@@ -108,7 +108,10 @@ func (w *world) save(s agent.Source, by aggregate.Actor) {
 func TestPushes(t *testing.T) {
 	server := storetest.Start(t)
 	run := func(name string, test func(t *testing.T, h *hub)) {
-		t.Run(name, func(t *testing.T) { test(t, newHub(t, server)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newHub(t, server))
+		})
 	}
 	run("a pull request is the commit's tree with what people approved", testPush)
 	run("whatever breaks once, there is one pull request in the end", testPushAgain)
