@@ -31,7 +31,7 @@ type Uploads interface {
 type Written interface {
 	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
 	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
-	Each(ctx context.Context, of large.VersionsOf, version string, files []files.Entry,
+	Each(ctx context.Context, of large.VersionsOf, version string, list []files.Entry,
 		take func(e files.Entry, content []byte) error) error
 }
 

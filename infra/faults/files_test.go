@@ -108,7 +108,7 @@ func TestACrashWhileAttachmentsAreLaidLaysEachOnce(t *testing.T) {
 	first.laid(t)
 	reads := slices.ContainsFunc(all, func(p point) bool { return strings.HasPrefix(p.kind, "GET /files-pri/") })
 	expect.Must(t, reads, "no file is read in %v", all)
-	trials := trialsIn(sender, all, layPoints, otherPoints)
+	trials := trialsIn(sender, all, layPoints)
 	var never unmet
 	sideBySide(t, trials, func(try driver.T, _ int, kills []point) {
 		k := b.attaches(try, kills...)
@@ -123,9 +123,6 @@ const (
 	sender   = "AnswerMessageFunction"
 	share    = "POST /api/files.completeUploadExternal"
 	fileInfo = "POST /api/files.info"
-	// otherPoints is how many crash points of other functions than the one in question are tried: by day others' tests
-	// have them.
-	otherPoints = 0
 )
 
 // sends has an action write two files, and a person press the button that sends them into the thread. Kills are of what

@@ -309,20 +309,13 @@ func sampleOf(trials []trial, n int, seed uint64) []trial {
 	return append(first, rest...)[:min(n, len(trials))]
 }
 
-// trialsIn returns trials for some points in a function and for some of the others; at night for all.
-func trialsIn(function string, all []point, most, others int) []trial {
+// trialsIn returns trials for some points in a function, since others' tests have the other ones; at night for all.
+func trialsIn(function string, all []point, most int) []trial {
 	if expect.Long() {
 		return trialsOf(all)
 	}
-	own, rest := []point{}, []point{}
-	for _, p := range all {
-		if p.function == function {
-			own = append(own, p)
-		} else {
-			rest = append(rest, p)
-		}
-	}
-	return append(sample(trialsOf(own), most), sample(trialsOf(rest), others)...)
+	own := slices.DeleteFunc(slices.Clone(all), func(p point) bool { return p.function != function })
+	return sample(trialsOf(own), most)
 }
 
 // sideBySide makes trials, several at once, also of those of parallel tests, and reports those that fail.

@@ -140,7 +140,7 @@ func TestACrashInAPullRequestOpensOne(t *testing.T) {
 		}
 	}
 	expect.Must(t, steps >= 8, "of the calls to GitHub %d points are known: %v", steps, points)
-	trials := trialsIn("CallToolFunction", points, pullPoints, 0)
+	trials := trialsIn("CallToolFunction", points, pullPoints)
 	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
 		k, x := b.pulls(t, nothing, kills...)
 		k.pulled(x)

@@ -51,22 +51,19 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	says(t, "the board", board, []string{"/console/contests/" + id, "/console/tasks/"})
 
 	decide(t, desk, "no-contests", nil)
-	id, found = searched(t, s)
-	const why = "コンテストに許可された読み取りツールがありません。"
-	if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
-		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+	unread := func(why string) {
+		t.Helper()
+		id, found := searched(t, s)
+		if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
+			t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+		}
+		_, page := desk.Get("/console/contests/" + id)
+		says(t, "the page", page, []string{why})
 	}
-	_, page = desk.Get("/console/contests/" + id)
-	says(t, "the page", page, []string{why})
+	unread("コンテストに許可された読み取りツールがありません。")
 
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.ContestSearch = true })
-	id, found = searched(t, s)
-	const unsearched = "AI モデル demo では Web 検索を使えず、ほかの読み取りツールも許可されていません。"
-	if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != unsearched {
-		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
-	}
-	_, page = desk.Get("/console/contests/" + id)
-	says(t, "the page", page, []string{unsearched})
+	unread("AI モデル demo では Web 検索を使えず、ほかの読み取りツールも許可されていません。")
 	_, page = desk.Get("/console/contests/new")
 	says(t, "the form", page, []string{"researcher は何も読み取れません", "demo"})
 }

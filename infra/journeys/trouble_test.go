@@ -32,12 +32,12 @@ type trouble struct {
 func troubles() []trouble {
 	return []trouble{
 		{
-			name: "a team hangs and another one's model " +
-				"declines", text: "demo: hang solo demo: " +
-				"refuse swift", seconds: 20, status: contest.SummaryPartialFailure, scored: 1,
+			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift",
+			seconds: 20, status: contest.SummaryPartialFailure, scored: 1,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
 				"careful": contest.MaxRoundsReached},
-			card: []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に制限時間に達しました。", "即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
+			card: []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に制限時間に達しました。",
+				"即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
 			page: []string{"一部のチームが失敗", "最初の採点の前に制限時間に達しました。", "AI モデルが回答を断りました。"},
 		},
 		{
@@ -53,20 +53,20 @@ func troubles() []trouble {
 			},
 		},
 		{
-			name: "the budget is spent", text: "demo: cost 0.03 contest demo: " +
-				"play on", rounds: 3, status: contest.SummaryCompleted, scored: 3,
+			name: "the budget is spent", text: "demo: cost 0.03 contest demo: play on", rounds: 3,
+			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted,
 				"solo": contest.BudgetExhausted},
 			card: []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
 			page: []string{"予算を使い切ったため、それまでの最良の案で終了しました。"},
 		},
 		{
-			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: " +
-				"unscored solo", status: contest.SummaryFailed,
+			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: unscored solo",
+			status: contest.SummaryFailed,
 			exits: map[string]contest.ExitReason{"careful": contest.PartialFailure, "swift": contest.PartialFailure,
 				"solo": contest.PartialFailure},
-			card: []string{"コンテストでは使える案がなかったため、Ringi " +
-				"が下書きしました", "慎重チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が続行できませんでした"},
+			card: []string{"コンテストでは使える案がなかったため、Ringi が下書きしました",
+				"慎重チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が続行できませんでした"},
 			page: []string{"すべてのチームが失敗", "採点された案はありません。"},
 		},
 	}

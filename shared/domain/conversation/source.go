@@ -293,9 +293,10 @@ var aboutSource = language.InEach(
 		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):", more: "ほか %d 件",
 		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
 		why: language.Said[files.LeftOutReason]{
-			{files.LeftLink, "フォルダー外へのリンク"}, {files.LeftKind, "ファイルでもフォルダーでもない"}, {files.LeftPath, "使えない名前"}, {files.LeftSize,
-				"大きすぎる"}, {files.LeftLFS, "Git LFS"},
-			{files.LeftModule, "サブモジュール"}, {files.LeftMissing, "アーカイブにない"}, {files.LeftChanged, "アーカイブがコミットと不一致"},
+			{files.LeftLink, "フォルダー外へのリンク"}, {files.LeftKind, "ファイルでもフォルダーでもない"},
+			{files.LeftPath, "使えない名前"}, {files.LeftSize, "大きすぎる"}, {files.LeftLFS, "Git LFS"},
+			{files.LeftModule, "サブモジュール"}, {files.LeftMissing, "アーカイブにない"},
+			{files.LeftChanged, "アーカイブがコミットと不一致"},
 		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
@@ -312,11 +313,10 @@ var aboutSource = language.InEach(
 		more: "and %d more",
 		day:  "This workspace can fetch sources %d times a day.",
 		why: language.Said[files.LeftOutReason]{
-			{files.LeftLink, "a link outside the folder"}, {files.LeftKind, "neither file nor folder"}, {files.LeftPath,
-				"an unusable name"},
-			{files.LeftSize, "too large"},
-			{files.LeftLFS, "Git LFS"}, {files.LeftModule, "submodule"}, {files.LeftMissing,
-				"not in the archive"}, {files.LeftChanged, "the archive differs from the commit"},
+			{files.LeftLink, "a link outside the folder"}, {files.LeftKind, "neither file nor folder"},
+			{files.LeftPath, "an unusable name"}, {files.LeftSize, "too large"}, {files.LeftLFS, "Git LFS"},
+			{files.LeftModule, "submodule"}, {files.LeftMissing, "not in the archive"},
+			{files.LeftChanged, "the archive differs from the commit"},
 		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +

@@ -18,7 +18,7 @@ type Download struct {
 	Left    []string          // paths that the archive doesn't have
 }
 
-// DownloadOf returns the download of a version's
+// DownloadOf returns the download of a version's files.
 func DownloadOf(m Manifest, folder string) Download {
 	d := Download{Folder: folder, Names: map[string]string{}}
 	taken, folders := map[string]bool{}, map[string]bool{}

@@ -159,8 +159,7 @@ func stampable(changes []Change) (problems []string) {
 func (t *Tree) without(paths []string) *Tree {
 	next := &Tree{entries: maps.Clone(t.entries), bytes: t.bytes}
 	for _, p := range paths {
-		next.bytes -= int64(len(next.entries[p].content))
-		delete(next.entries, p)
+		next.remove(p)
 	}
 	return next
 }

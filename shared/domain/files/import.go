@@ -2,6 +2,7 @@ package files
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -67,7 +68,7 @@ func (m *Imported) leave(p string, why LeftOutReason) {
 func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
 	limited := &io.LimitedReader{R: archive, N: MaxPassed + 1}
 	m, in := &Imported{Tree: &Tree{}, gone: map[string]bool{}}, tar.NewReader(limited)
-	looked, bytes := 0, int64(0)
+	looked, size := 0, int64(0)
 	for {
 		h, err := in.Next()
 		switch {
@@ -88,11 +89,11 @@ func Import(ctx context.Context, archive io.Reader, path string) (*Imported, err
 		if h.Typeflag == tar.TypeXGlobalHeader || !inside {
 			continue
 		}
-		looked, bytes = looked+1, bytes+h.Size
+		looked, size = looked+1, size+h.Size
 		switch {
 		case looked > MaxLooked:
 			return nil, refuse("the source has more than %d entries", MaxLooked)
-		case bytes > MaxUnpacked:
+		case size > MaxUnpacked:
 			return nil, refuse("the source has more than %d bytes", MaxUnpacked)
 		}
 		if err := m.take(p, h, in); err != nil {
@@ -136,7 +137,7 @@ func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
 		if e.content, err = io.ReadAll(io.LimitReader(in, h.Size)); err != nil || int64(len(e.content)) != h.Size {
 			return refuse("the source is cut off in %q", p)
 		}
-		if strings.HasPrefix(string(e.content[:min(len(e.content), 100)]), lfsPointer) {
+		if bytes.HasPrefix(e.content, lfsPointer) {
 			m.leave(p, LeftLFS)
 			return nil
 		}
@@ -149,7 +150,7 @@ func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
 }
 
 // lfsPointer begins a file whose content Git LFS keeps elsewhere.
-const lfsPointer = "version https://git-lfs.github.com/spec/v1\n"
+var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1\n")
 
 // add adds an entry if the limits of files allow it.
 func (m *Imported) add(p string, e entry) {
@@ -233,7 +234,7 @@ func (m *Imported) Compare(commit []Committed) (differ []Committed) {
 
 // Replace puts the commit's own content in the place of a file's.
 func (m *Imported) Replace(e Committed, content []byte) {
-	if strings.HasPrefix(string(content[:min(len(content), 100)]), lfsPointer) {
+	if bytes.HasPrefix(content, lfsPointer) {
 		m.remove(e.Path, LeftLFS)
 		return
 	}
@@ -249,12 +250,6 @@ func (m *Imported) remove(p string, why LeftOutReason) {
 	m.Tree.remove(p)
 	m.leave(p, why)
 	m.sort()
-}
-
-// remove removes a file or a link.
-func (t *Tree) remove(p string) {
-	t.bytes -= int64(len(t.entries[p].content))
-	delete(t.entries, p)
 }
 
 func (m *Imported) sort() {

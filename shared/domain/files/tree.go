@@ -106,14 +106,19 @@ func (t *Tree) Apply(files []File) (*Tree, error) {
 				return nil, refuse("%q is a folder or a link, no file", f.Path)
 			}
 			e.executable = old.executable
-			next.bytes -= int64(len(old.content))
-			delete(next.entries, f.Path)
+			next.remove(f.Path)
 		}
 		if err := next.add(f.Path, e); err != nil {
 			return nil, err
 		}
 	}
 	return next, nil
+}
+
+// remove removes a file or a link.
+func (t *Tree) remove(p string) {
+	t.bytes -= int64(len(t.entries[p].content))
+	delete(t.entries, p)
 }
 
 // add adds a new entry and the folders above it.
