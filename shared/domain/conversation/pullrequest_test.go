@@ -81,7 +81,7 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 		"too much":                     {add: []written{file("long", large)}, says: "lines, the limit is 3000"},
 	} {
 		was, next := treeOf(t, base...), slices.Clone(base)
-		next = slices.DeleteFunc(next, func(w written) bool { return w.header.Name == test.remove })
+		next = slices.DeleteFunc(next, func(w written) bool { return w.Header.Name == test.remove })
 		is := treeOf(t, append(next, test.add...)...)
 		c := commitOf(t, "", was, left...)
 		said := strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n")

@@ -11,7 +11,17 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/files/filestest"
 	"ringi/shared/runtime/expect"
+)
+
+// The kit's words for a tree and its entries.
+var (
+	treeOf  = filestest.Tree
+	file    = filestest.File
+	program = filestest.Program
+	link    = filestest.Link
+	folder  = filestest.Folder
 )
 
 func TestEachKindOfChangeIsNamed(t *testing.T) {
@@ -51,12 +61,12 @@ func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {
 }
 
 func TestWhatNobodyCanReadIsSaid(t *testing.T) {
-	many := make([]written, files.MaxChanges+1)
+	many := make([]filestest.Entry, files.MaxChanges+1)
 	for i := range many {
 		many[i] = file(fmt.Sprintf("f%02d", i), "x\n")
 	}
 	wide := strings.Repeat("x", files.MaxChangedLine)
-	for says, to := range map[string][]written{
+	for says, to := range map[string][]filestest.Entry{
 		"": {file("a", wide+"\n"),
 			file("b", strings.Repeat("x\n", files.MaxChangedLines-1))},
 		"paths, the limit is 50":       many,
@@ -184,7 +194,7 @@ func TestTheLargestFilesAreCompared(t *testing.T) {
 // show.
 func TestOnlySoMuchIsCompared(t *testing.T) {
 	text := strings.Repeat("x\n", 400_000)
-	var was, is []written
+	var was, is []filestest.Entry
 	for i := range 12 {
 		was, is = append(was, file(fmt.Sprintf("f%02d", i), text)), append(is, file(fmt.Sprintf("f%02d", i), text+"y\n"))
 	}
