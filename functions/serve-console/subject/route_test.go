@@ -10,6 +10,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/subject"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
@@ -37,7 +38,7 @@ func three() aggregate.Gate {
 func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, hand string,
 	more ...func(*circulation.Act)) aggregate.Gate {
 	t.Helper()
-	return consoletest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
+	return pipelinetest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
 }
 
 func reader(locale string) subject.RouteReader {

@@ -3,6 +3,7 @@ package card_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -66,25 +68,13 @@ func (s *scenario) act(kind circulation.Kind, stage int, hand string, more ...fu
 	s.Helper()
 	s.now = s.now.Add(30 * time.Minute)
 	g := &s.Process().Gate
-	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
-		Principal: circulation.Person{User: hand}, At: s.now, Stage: stage, Hash: g.AskedSum, Surface: "slack"}
-	if act.Ends() || kind == circulation.Stand {
-		act.Text = "見積書の宛名が違います"
+	said := func(act *circulation.Act) {
+		if act.Text != "" {
+			act.Text = "見積書の宛名が違います"
+		}
 	}
-	for _, change := range more {
-		change(&act)
-	}
-	if act.To != nil {
-		act.To.Via = "group S1"
-		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
-	}
-	*g = expect.Value(g.Acted(act))(s)
-	switch {
-	case g.ApprovedAt != nil:
-		g.Status = aggregate.Approved
-	case g.RejectedAt != nil:
-		g.Status = aggregate.Rejected
-	}
+	more = slices.Concat([]func(*circulation.Act){said}, more)
+	*g = pipelinetest.Acted(s, *g, s.now, kind, stage, hand, more...)
 	return s
 }
 

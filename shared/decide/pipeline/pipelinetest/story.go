@@ -267,6 +267,33 @@ func Along(askers []string, hands int, stages ...circulation.Stage) aggregate.Op
 	return o
 }
 
+// Acted returns a gate with an act of this hand, and with the verdict if it is the last one.
+func Acted(t expect.T, g aggregate.Gate, at time.Time, kind circulation.Kind, stage int, hand string,
+	more ...func(*circulation.Act)) aggregate.Gate {
+	t.Helper()
+	who := circulation.Person{User: hand}
+	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, At: at, Stage: stage,
+		Hash: g.AskedSum, Surface: "slack"}
+	if act.Ends() || kind == circulation.Stand {
+		act.Text = "宛名が違います"
+	}
+	for _, change := range more {
+		change(&act)
+	}
+	if act.To != nil {
+		act.To.Via = "group S1"
+		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+	}
+	g = expect.Value(g.Acted(act))(t)
+	switch {
+	case g.ApprovedAt != nil:
+		g.Status = aggregate.Approved
+	case g.RejectedAt != nil:
+		g.Status = aggregate.Rejected
+	}
+	return g
+}
+
 // Desk returns a stage that needs stamps of some of these people.
 func Desk(name string, need int, users ...string) circulation.Stage {
 	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
