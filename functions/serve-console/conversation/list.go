@@ -44,7 +44,7 @@ type Files interface {
 	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
 	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
 	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
-	Each(ctx context.Context, of large.VersionsOf, version string, files []files.Entry,
+	Each(ctx context.Context, of large.VersionsOf, version string, list []files.Entry,
 		take func(e files.Entry, content []byte) error) error
 	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
 	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
