@@ -260,5 +260,5 @@ func TestARedraftThatIsDeclinedLeavesWhatWaits(t *testing.T) {
 	d.Reject(webapi.Suzuki, "CARD#prompt#0002", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0003", "approve_prompt")
 	d.Cancel(webapi.Sato, d.Root) // or it would wait in the lists that other tests read
-	d.Until("it is cancelled", endedAndShown)
+	d.Until("it is cancelled", ended)
 }

@@ -100,7 +100,7 @@ func TestARequestIsReadAsItWasTyped(t *testing.T) {
 		if a.Task != nil { // or it would wait in the lists that other tests read
 			d.Card(driver.PromptCard, "approve_prompt")
 			d.Cancel(webapi.Sato, d.Root)
-			d.Until("it is cancelled", endedAndShown)
+			d.Until("it is cancelled", ended)
 		}
 	}
 }

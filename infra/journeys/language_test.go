@@ -93,7 +93,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	d.Reject(webapi.Suzuki, driver.PromptCard, "reject_prompt", w.reason)
 	d.Click(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
-	d.Until("it is done", endedAndShown)
+	d.Until("it is done", ended)
 
 	s.Vendors.Fail("write_rows_to_google_sheet", 400, true)
 	failing := w.ask(t, s, w.overtime)
@@ -103,14 +103,14 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 
 	gated := w.ask(t, s, w.staff+" demo: human check")
 	gated.Approve(webapi.Suzuki)
-	gated.Until("a person is asked", func(a *task.Aggregate) bool { return len(a.Gates) > 0 && a.Head.ShownRev >= a.Head.Rev })
+	gated.Until("a person is asked", func(a *task.Aggregate) bool { return len(a.Gates) > 0 })
 	gated.Cancel(w.user, gated.Root)
-	gated.Until("it is cancelled", endedAndShown)
+	gated.Until("it is cancelled", ended)
 
 	for _, text := range []string{w.question, w.unknown, w.staff + " demo: fail draft"} {
 		r := w.ask(t, s, text)
 		r.Until("it is answered", func(a *task.Aggregate) bool {
-			return (a.Head.Ended != nil || a.Head.Parked != nil) && a.Head.ShownRev >= a.Head.Rev
+			return a.Head.Ended != nil || a.Head.Parked != nil
 		})
 	}
 	r := w.ask(t, s, w.staff)
@@ -120,7 +120,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	choice.Root = r.Root
 	choice.Card(driver.TaskCard, "take_as_reason")
 	r.Cancel(w.user, r.Root) // or it would be drawn again in the next language
-	r.Until("nothing waits", endedAndShown)
+	r.Until("nothing waits", ended)
 }
 
 // talkIn has an agent propose a file, and lets an approver decide.
@@ -149,7 +149,7 @@ func offeredIn(t *testing.T, s *stack.Stack, w spoken, foreign func(string) []st
 	r := driver.At(t, s, d.Channel, d.Root)
 	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
 	r.Approve(webapi.Suzuki)
-	r.Until("it is done", endedAndShown)
+	r.Until("it is done", ended)
 	cards := r.AllCards()
 	expect.That(t, len(cards) >= 4, "only %d cards", len(cards))
 	for key, all := range cards {

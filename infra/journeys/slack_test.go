@@ -55,10 +55,7 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-// endedAndShown reports whether a request has ended, and its cards show that.
-func endedAndShown(a *task.Aggregate) bool {
-	return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev
-}
+func ended(a *task.Aggregate) bool { return a.Head.Ended != nil }
 
 // deliver sends this many copies of an event at once, each until it is accepted, as Slack does.
 func deliver(t *testing.T, s *stack.Stack, body []byte, times int) {

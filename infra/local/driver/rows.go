@@ -27,7 +27,7 @@ func (r *Request) Load() *task.Aggregate {
 
 // Until waits until the rows satisfy the condition and the cards show the newest revision. All tests of a stack share
 // Slack's rate limit, and a card that only shows progress is skipped while the limit is exhausted. Until therefore runs
-// the sweeper when a revision stays undrawn.
+// the sweeper when a revision stays undrawn, and the condition must not ask for what the cards show.
 func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Aggregate {
 	r.T.Helper()
 	var a *task.Aggregate
