@@ -135,12 +135,14 @@ func attackTheNetwork(targets []string) {
 	fmt.Println("tried")
 }
 
-// attackMemory uses more than the limit in many processes, each below its own limit.
+// attackMemory uses more than the limit in many processes, each below its own limit. The first argument is the MiB of
+// each.
 func attackMemory(args []string) {
-	if len(args) > 0 {
+	if len(args) > 1 {
 		// Directly from the kernel: a race build keeps shadow memory of more than twice the heap's size, too much for
 		// one process.
-		b, err := unix.Mmap(-1, 0, 400<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		mib, _ := strconv.Atoi(args[0])
+		b, err := unix.Mmap(-1, 0, mib<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -153,14 +155,16 @@ func attackMemory(args []string) {
 		return
 	}
 	for range 6 {
-		exec.Command("./attacker", "attack", "memory", "one").Start()
+		exec.Command("./attacker", "attack", "memory", args[0], "one").Start()
 	}
 	time.Sleep(time.Minute)
 }
 
-// attackSharedMemory uses more than the allowed memory, in a form that belongs to no single process.
+// attackSharedMemory uses more than the allowed memory, in a form that belongs to no single process. The arguments are
+// the form and the MiB.
 func attackSharedMemory(args []string) {
-	const size = memory + memory/4
+	mib, _ := strconv.Atoi(args[1])
+	size := mib << 20
 	var held []byte
 	var err error
 	switch args[0] {
@@ -282,11 +286,12 @@ func attackWithoutFirstThread(args []string) {
 // unseenChild is the argument by which attackWithoutFirstThread starts its child.
 const unseenChild = "child-of-the-unseen"
 
-// attackByHoarding uses more memory than allowed, in processes without their first threads.
-func attackByHoarding([]string) {
+// attackByHoarding uses more memory than allowed, in processes without their first threads. The argument is the MiB of
+// each.
+func attackByHoarding(args []string) {
 	var all []*exec.Cmd
 	for range 3 {
-		c := exec.Command("./attacker", "attack", "leaderless", "500", "15")
+		c := exec.Command("./attacker", "attack", "leaderless", args[0], "15")
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		if err := c.Start(); err != nil {
 			fmt.Println(err)

@@ -140,6 +140,12 @@ func (s *store) order(script string) isolated.Order {
 // run runs an order in a box of one level.
 func run(t *testing.T, l level, o isolated.Order) outcome {
 	t.Helper()
+	return runWithin(t, l, o, memory)
+}
+
+// runWithin is run in a box that has that much memory.
+func runWithin(t *testing.T, l level, o isolated.Order, memory int64) outcome {
+	t.Helper()
 	r, w := io.Pipe()
 	begun := time.Now()
 	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), levels: []level{l}, memory: memory,
@@ -180,8 +186,23 @@ func gives(t *testing.T, l level) outcome {
 	return got
 }
 
-// inBoxes runs a test in a box of each level that this machine supports. At other levels, every order must be refused.
+// inBoxes runs a test in a box of each level that this machine supports, side by side: what a test says of all
+// processes or boxes of this machine it looks at before or afterwards. At other levels, every order must be refused.
 func inBoxes(t *testing.T, test func(t *testing.T, l level)) {
+	t.Helper()
+	t.Run("levels", func(t *testing.T) {
+		inTurn(t, func(t *testing.T, l level) {
+			if !expect.Long() { // then attacks take all the memory of a box
+				t.Parallel()
+			}
+			test(t, l)
+		})
+	})
+}
+
+// inTurn is inBoxes, one level after another.
+func inTurn(t *testing.T, test func(t *testing.T, l level)) {
+	t.Helper()
 	expect.Patience(t)
 	for _, l := range []level{namespaces, landlock, machine} {
 		t.Run(string(l), func(t *testing.T) {
@@ -202,7 +223,7 @@ func inBoxes(t *testing.T, test func(t *testing.T, l level)) {
 // inBox is inBoxes for what every box does alike: by day it is tried in the first that this machine gives.
 func inBox(t *testing.T, test func(t *testing.T, l level)) {
 	tried := false
-	inBoxes(t, func(t *testing.T, l level) {
+	inTurn(t, func(t *testing.T, l level) {
 		if !tried || expect.Long() {
 			tried = true
 			test(t, l)

@@ -107,6 +107,7 @@ func (o outcome) told() (lines []string, ran []isolated.Ran) {
 
 // Each command of a plan begins after all of the one before it has ended, in the files that this one left.
 func TestAPlanRunsOneCommandAfterAnother(t *testing.T) {
+	t.Parallel()
 	inBox(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		got := run(t, l, s.planned(`printf one > a; echo first; printf unfinished; (sleep 60; echo late > late) &`,
@@ -163,6 +164,7 @@ func TestAPlanStopsAtTheFirstCommandThatFails(t *testing.T) {
 
 // A cancellation ends a plan for good, also one that ends a command with success.
 func TestACancelledPlanGoesNoFurther(t *testing.T) {
+	t.Parallel()
 	inBox(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		time.AfterFunc(500*time.Millisecond, func() {

@@ -88,7 +88,7 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 }
 
 func TestACancelEndsACommand(t *testing.T) {
-	expect.Patience(t)
+	t.Parallel()
 	inBoxes(t, func(t *testing.T, l level) {
 		var s *store
 		var got outcome
@@ -166,10 +166,8 @@ func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 // Neither processes nor files of a box remain.
 func TestABoxIsGoneAfterwards(t *testing.T) {
 	before := len(boxes(t))
-	inBoxes(t, func(t *testing.T, l level) {
-		run(t, l, newStore(t).order("echo x > f"))
-		expect.Is(t, len(boxes(t)), before, "boxes are left")
-	})
+	inBoxes(t, func(t *testing.T, l level) { run(t, l, newStore(t).order("echo x > f")) })
+	expect.Is(t, len(boxes(t)), before, "boxes are left")
 }
 
 func boxes(t *testing.T) []string {

@@ -17,9 +17,9 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// running returns the attackers' processes, and their children, that still have a running thread. It looks at every
-// thread of this machine, not only at those that a box knows.
-func running() (pids []int) {
+// running returns the processes of that name that still have a running thread: it is their command's or their first
+// argument's beginning. It looks at every thread of this machine, not only at those that a box knows.
+func running(name string) (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*/stat")
 	for _, s := range stats {
 		pid, _ := strconv.Atoi(strings.Split(s, "/")[2])
@@ -28,7 +28,7 @@ func running() (pids []int) {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(s), "cmdline"))
-		ours := strings.Contains(string(text), "(attacker)") || strings.HasPrefix(string(line), unseenChild)
+		ours := strings.Contains(string(text), "("+name+")") || strings.HasPrefix(string(line), name)
 		state := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0]
 		if ours && state != "Z" && state != "X" {
 			pids = append(pids, pid)
@@ -37,11 +37,17 @@ func running() (pids []int) {
 	return pids
 }
 
-// nothingRuns fails if an attack's process still runs, and kills it.
+// nothingRuns fails if a process of an attack, or its child, still runs, and kills it.
 func nothingRuns(t *testing.T) {
 	t.Helper()
+	nothingRunsOf(t, "attacker")
+	nothingRunsOf(t, unseenChild)
+}
+
+func nothingRunsOf(t *testing.T, name string) {
+	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
-	for left := running(); len(left) > 0; left = running() {
+	for left := running(name); len(left) > 0; left = running(name) {
 		if time.Now().After(deadline) {
 			t.Errorf("the processes %v live on", left)
 			for _, pid := range left {
@@ -53,47 +59,92 @@ func nothingRuns(t *testing.T) {
 	}
 }
 
-func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
-		t.Run("its memory", func(t *testing.T) {
-			o := run(t, l, armed(t, newStore(t), "hoard"))
-			if o.end.Limit != isolated.EndedByMemory || strings.Contains(o.text(), "GOT") {
-				t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
+func TestAForkBombEndsWithItsTime(t *testing.T) {
+	inTurn(t, func(t *testing.T, l level) {
+		o := newStore(t).order(`b() { b | b & }; b; while :; do sleep 1; done`)
+		o.TimeoutSeconds = 1
+		most := make(chan int, 1)
+		stop := make(chan struct{})
+		go func() {
+			highest := 0
+			for {
+				select {
+				case <-stop:
+					most <- highest
+					return
+				case <-time.After(50 * time.Millisecond):
+					highest = max(highest, len((&inside{}).descendants()))
+				}
 			}
-			nothingRuns(t)
-		})
-		t.Run("its time", func(t *testing.T) {
-			a := armed(t, newStore(t), "leaderless", "0", "40")
-			a.TimeoutSeconds = 1
-			var o outcome
-			expect.Within(t, 20*time.Second, func() { o = run(t, l, a) })
-			if !o.end.TimedOut || strings.Contains(o.text(), "GOT") {
-				t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
-			}
-			nothingRuns(t)
-		})
-		t.Run("after its command", func(t *testing.T) {
-			a := armed(t, newStore(t))
-			a.Type, a.Argv, a.Script = isolated.ShellCommand, nil,
-				"setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
-			none(t, run(t, l, a))
-			nothingRuns(t)
-		})
+		}()
+		got := run(t, l, o)
+		close(stop)
+		highest := <-most
+		expect.NoError(t, got.err)
+		if !got.end.TimedOut && got.end.Limit != isolated.EndedByMemory || got.took > 40*time.Second {
+			t.Errorf("%+v after %s", got.end, got.took)
+		}
+		expect.That(t, highest >= 50 && highest <= maxProcesses+20, "%d processes at most", highest)
+		t.Logf("%d processes at most, %s from start to end", highest, got.took)
+		noneIsLeft(t)
 	})
+}
+
+// noneIsLeft fails if a process of a box still runs. A zombie waits for init and does nothing.
+func noneIsLeft(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		left := (&inside{}).descendants()
+		if len(left) == 0 {
+			return
+		}
+		expect.Must(t, !time.Now().After(deadline), "%d processes are left", len(left))
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestTheMemoryOfAProcessWithoutItsFirstThreadIsCounted(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
+		o := runWithin(t, l, armed(t, newStore(t), "hoard", mib(little()/2)), little())
+		if o.end.Limit != isolated.EndedByMemory || strings.Contains(o.text(), "GOT") {
+			t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
+		}
+	})
+	nothingRuns(t)
+}
+
+func TestAProcessWithoutItsFirstThreadIsEnded(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
+		a := armed(t, newStore(t), "leaderless", "0", "40")
+		a.TimeoutSeconds = 1
+		var o outcome
+		expect.Within(t, 20*time.Second, func() { o = run(t, l, a) })
+		if !o.end.TimedOut || strings.Contains(o.text(), "GOT") {
+			t.Errorf("its time: %+v, %v\n%s", o.end, o.err, o.text())
+		}
+		a = armed(t, newStore(t))
+		a.Type, a.Argv, a.Script = isolated.ShellCommand, nil,
+			"setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
+		none(t, run(t, l, a))
+	})
+	nothingRuns(t)
 }
 
 // If a command can stop inside, the supervisor kills it instead.
 func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
+	t.Parallel() // it mostly waits
 	inBoxes(t, func(t *testing.T, l level) {
-		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + unseenChild + ` sleep 40`)
+		child := "child-of-the-stopped-" + string(l)
+		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + child + ` sleep 40`)
 		o.TimeoutSeconds = 1
 		var got outcome
 		expect.Within(t, 30*time.Second, func() { got = run(t, l, o) })
 		expect.That(t, (l != machine || got.err != nil) && (l == machine || got.end.TimedOut), "%+v, %v", got.end, got.err)
-		for _, p := range (&inside{}).descendants() { // as the supervisor's own process does at its end
-			syscall.Kill(p.pid, syscall.SIGKILL)
+		for _, pid := range running(child) { // as the supervisor's own process does at its end
+			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		nothingRuns(t)
+		nothingRunsOf(t, child)
 	})
 }
 
@@ -146,8 +197,8 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 func TestSocketsAreCounted(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
-		nothingRuns(t)
 	})
+	nothingRuns(t)
 }
 
 // Landlock doesn't hide modes and times of the files of the user who starts it. So it is refused for that user.
@@ -174,9 +225,9 @@ func TestWhatAKilledSupervisorLeftIsRemoved(t *testing.T) {
 }
 
 func TestABoxThatACommandClosedIsGoneAfterwards(t *testing.T) {
+	before := len(boxes(t))
 	inBoxes(t, func(t *testing.T, l level) {
-		before := len(boxes(t))
 		expect.NoError(t, run(t, l, newStore(t).order(`echo x > $TMPDIR/f; chmod 0 $TMPDIR .. 2>/dev/null`)).err)
-		expect.Is(t, len(boxes(t)), before, "boxes are left")
 	})
+	expect.Is(t, len(boxes(t)), before, "boxes are left")
 }
