@@ -167,19 +167,48 @@ func same(role template.Role, q template.Request) []string {
 // returns false.
 func byFunction() bool {
 	callers := make([]uintptr, 200) // of which the client's take about seventy
-	frames, behind := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]), false
-	for {
-		f, more := frames.Next()
-		behind = behind || strings.HasPrefix(f.Function, "github.com/aws/")
-		switch file := filepath.ToSlash(f.File); {
-		case !behind:
-		case strings.HasSuffix(file, "_test.go"), strings.HasSuffix(filepath.Dir(file), "test"):
+	behind := false
+	for _, pc := range callers[:runtime.Callers(2, callers)] {
+		switch place := placeOf(pc); {
+		case place == inClient:
+			behind = true
+		case behind && place == inTest:
 			return false
-		case strings.Contains(file, "/functions/"):
+		case behind && place == inFunction:
 			return true
 		}
-		if !more {
-			return false
-		}
 	}
+	return false
+}
+
+// place is where the code of a frame stands.
+type place int
+
+const (
+	elsewhere place = iota
+	inClient        // of AWS
+	inTest
+	inFunction
+)
+
+// places caches the places of return addresses: reading one takes longer than all else here, and each call has a
+// hundred.
+var places sync.Map
+
+func placeOf(pc uintptr) place {
+	if known, is := places.Load(pc); is {
+		return known.(place)
+	}
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	found, file := elsewhere, filepath.ToSlash(f.File)
+	switch {
+	case strings.HasPrefix(f.Function, "github.com/aws/"):
+		found = inClient
+	case strings.HasSuffix(file, "_test.go"), strings.HasSuffix(filepath.Dir(file), "test"):
+		found = inTest
+	case strings.Contains(file, "/functions/"):
+		found = inFunction
+	}
+	places.Store(pc, found)
+	return found
 }
