@@ -188,7 +188,7 @@ func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	}
 	code := source(t, "../shared/slack/slackapi/*.go")
 	called := regexp.MustCompile(`outcome\("([a-z]+\.[A-Za-z.]+)"`).FindAllStringSubmatch(code, -1)
-	if strings.Contains(source(t, "../shared/tool/slackdm/*.go"), "GetUserByEmailContext") {
+	if strings.Contains(source(t, "../shared/tool/runner/slackdm.go"), "GetUserByEmailContext") {
 		called = append(called, []string{"", "users.lookupByEmail"})
 	}
 	for _, c := range called {

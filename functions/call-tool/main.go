@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -19,11 +18,11 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
-	"ringi/shared/secret/vendors"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 	"ringi/shared/tool/github"
+	"ringi/shared/tool/runner"
 )
 
 func main() {
@@ -51,13 +50,13 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
 	results.Living = rows.Living
-	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
-		Allow: env.OutboundAllow}, catalog, store.TasksOf(rows.KindStore.Store), slack)
+	tasks := store.TasksOf(rows.KindStore.Store)
+	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
+	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, tasks,
+		slack)
 	if err != nil {
 		return nil, err
 	}
-	held := vault.New(store.TasksOf(rows.KindStore.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
-		KeyID: env.CredentialsKeyID})
 	return &Handler{
 		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL),
 		Now: time.Now, NewID: aggregate.NewID,

@@ -34,12 +34,13 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/secret/vendors"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
 )
 
 func main() {
@@ -73,8 +74,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	if err := s.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
-	tools, err := vendors.Open(cfg, vendors.Environment{Key: env.Credentials, Vendors: env.Vendors,
-		Allow: env.OutboundAllow}, catalog, s, slack)
+	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog,
+		vault.ForTools(cfg, s, env.Credentials, env.Vendors, env.OutboundAllow), s, slack)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 )
 
@@ -51,6 +54,15 @@ func New(rows Rows, e Envelope, providers ...OAuthProvider) Vault {
 	for _, p := range providers {
 		v.Providers[p.Name] = p
 	}
+	return v
+}
+
+// ForTools makes a vault that renews the tokens of the vendors whose tools Ringi has. allow are endpoints outside of the
+// public internet that may be called.
+func ForTools(cfg aws.Config, rows Rows, key boot.Credentials, vendors boot.Vendors, allow string) Vault {
+	v := New(rows, Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key.CredentialsKeyID},
+		FreeeOAuth("", vendors.FreeeTokenURL), GoogleOAuth("", vendors.GoogleTokenURL))
+	v.Outbound = outbound.Allowing(allow).Client().Transport
 	return v
 }
 

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
 	"ringi/shared/tool/sheets"
-	"ringi/shared/tool/slackdm"
 )
 
 // sent returns the messages that a person got.
@@ -35,7 +35,7 @@ func (w *world) sent(t *testing.T, user string) (texts []string) {
 
 func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	w := newWorld(t)
-	var first, again, other slackdm.Sent
+	var first, again, other runner.SentDM
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
 	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}
@@ -54,10 +54,10 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
 	forged := webapi.Draft{
 		Channel: webapi.DirectMessage(webapi.Sato), User: webapi.Sato, Text: "nothing to see",
-		Metadata: map[string]any{"event_type": slackdm.EventType, "event_payload": map[string]any{"key": "p/step-1/1"}},
+		Metadata: map[string]any{"event_type": runner.DMEvent, "event_payload": map[string]any{"key": "p/step-1/1"}},
 	}
 	expect.Value(w.people.Post(forged))(t)
-	var first, again slackdm.Sent
+	var first, again runner.SentDM
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
 	if first.AlreadySent || !again.AlreadySent || again.MessageTS != first.MessageTS || len(w.sent(t, webapi.Sato)) != 2 {
@@ -134,7 +134,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 			expect.That(t, test.fault.RetryAfter <= 0 || e.RetryAfter == test.fault.RetryAfter, "retry after %s", e.RetryAfter)
 			expect.That(t, w.called.of(post) <= 1, "posted %d times", w.called.of(post))
 			// When the call is repeated, it finds the sent message, and there is only one.
-			var out slackdm.Sent
+			var out runner.SentDM
 			w.run(t, "send_slack_dm", dmArgs, &out)
 			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost ||
 				len(w.sent(t, webapi.Sato)) != 1 {
@@ -203,7 +203,7 @@ func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history", "chat.postMessage"} {
 		w := newWorld(t)
 		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
-		var out slackdm.Sent
+		var out runner.SentDM
 		w.run(t, "send_slack_dm", byMail, &out)
 		expect.That(t, w.called.of(method) == 2 && len(w.sent(t, webapi.Sato)) == 1 && !out.AlreadySent,
 			"%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, webapi.Sato)), out)
@@ -223,7 +223,7 @@ func TestAnUnknownRecipient(t *testing.T) {
 // A message is sent as it was approved: no number changes its value or its notation.
 func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	w := newWorld(t)
-	var sent slackdm.Sent
+	var sent runner.SentDM
 	w.run(t, "send_slack_dm", `{"recipient":"U0SANDSATO","text":"x","details":[{"label":"賞与","value":25000000},{"label":"番号","value":9007199254740993},{"label":"率","value":0.10}]}`, &sent)
 	expect.Same(t, []string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, webapi.Sato))
 	var out sheets.Written

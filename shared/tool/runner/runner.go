@@ -1,5 +1,6 @@
 // Package runner calls tools: it checks the arguments and finds the tenant's credentials. If a call fails, it reports
-// whether the call can have had an effect.
+// whether the call can have had an effect. It sends direct messages itself: a repeated call finds the message already
+// sent.
 package runner
 
 import (
@@ -16,7 +17,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -68,6 +73,47 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 		}
 	}
 	return r, nil
+}
+
+// slackWithin bounds the calls that ask Slack which workspace the deployment's token belongs to.
+const slackWithin = 6 * time.Second
+
+// Environment is the configuration of a function that calls tools.
+type Environment struct {
+	Vendors boot.Vendors
+	Allow   string // endpoints outside of the public internet, as config.Models has them
+}
+
+// Vault has the credentials of all tenants.
+type Vault interface {
+	Credentials
+	// SlackToken returns the token of a tenant's bot: ours if own says that the tenant is the deployment's workspace.
+	SlackToken(ctx context.Context, tenant, ours string,
+		own func(ctx context.Context, tenant string) (bool, error)) (string, error)
+	Company(ctx context.Context, tenant string) (string, error)
+}
+
+// Open makes a runner of the catalog's tools that calls them with the credentials of tenants.
+func Open(env Environment, catalog *tool.Catalog, credentials Vault, s *store.TaskStore,
+	slack *secret.Slack) (*Runner, error) {
+	ours := slackapi.HomeWorkspaces{Slack: slackapi.With(slack, slackWithin), Rows: s}
+	allowed := outbound.Allowing(env.Allow).Client()
+	return New(catalog, Config{
+		FreeeURL: env.Vendors.FreeeAPIURL, SheetsURL: env.Vendors.SheetsAPIURL,
+		Credentials: credentials,
+		Slack: func(ctx context.Context, tenant string) (string, string, error) {
+			bot, address, err := slack.Bot(ctx)
+			if err != nil && !errors.Is(err, secret.ErrMissing) { // a tenant may have its own bot
+				return "", "", err
+			}
+			token, err := credentials.SlackToken(ctx, tenant, bot, ours.Own)
+			return token, address, err
+		},
+		SlackRefused: slack.Refused,
+		Company:      credentials.Company,
+		Outbound:     allowed,
+		Now:          time.Now, Log: slog.Default(),
+	})
 }
 
 // Run makes one call, within ctx and the tool's own timeout. Its errors are *explain.CallError with a sentence in the

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/sheets"
-	"ringi/shared/tool/slackdm"
 )
 
 // calls returns the functions of Ringi's own tools, by name.
@@ -119,11 +118,11 @@ func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
-	var in slackdm.Message
+	var in DirectMessage
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	in.Below = slackdm.Below(c.Locale, c.Asked, c.Stamped)
+	in.Below = BelowDM(c.Locale, c.Asked, c.Stamped)
 	sent, err := r.send(ctx, c, in)
 	var e *explain.CallError
 	if errors.As(err, &e) && e.Problem == explain.ProblemUnauthorized && r.config.SlackRefused != nil &&
@@ -133,15 +132,15 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	return sent, err
 }
 
-func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slackdm.Sent, error) {
+func (r *Runner) send(ctx context.Context, c tool.Call, m DirectMessage) (SentDM, error) {
 	token, address, err := r.config.Slack(ctx, c.Tenant)
 	if err == nil && token == "" {
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		return slackdm.Sent{}, noTokenError(explain.Slack, err)
+		return SentDM{}, noTokenError(explain.Slack, err)
 	}
-	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
+	return NewDM(address, token, r.http).Send(ctx, m, c.Key)
 }
 
 func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {

@@ -1,4 +1,4 @@
-package slackdm
+package runner
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 
 // A detail is an item of a list: whatever its value has, nothing in it begins another detail, formats or calls anybody.
 func TestADetailIsOneItem(t *testing.T) {
-	m := Message{Text: "完了", Details: []Detail{{"残業", "3\n• 宛先: U0EVIL001 *x* :x: <!here>"}, {"件数", json.Number("0.10")}, {"備考", nil}, {"空", ""}}}
+	m := DirectMessage{Text: "完了", Details: []Detail{{"残業", "3\n• 宛先: U0EVIL001 *x* :x: <!here>"}, {"件数", json.Number("0.10")}, {"備考", nil}, {"空", ""}}}
 	var block struct {
 		Elements []struct {
 			Type     string

@@ -1,5 +1,4 @@
-// Package slackdm sends a direct message to one person. If the call is repeated, it finds the message already sent.
-package slackdm
+package runner
 
 import (
 	"context"
@@ -23,20 +22,20 @@ import (
 
 const (
 	// EventType identifies the metadata of messages that steps send.
-	EventType = "ringi_dm"
+	DMEvent = "ringi_dm"
 	// pages and pageSize limit how many messages a repeated call searches for its own.
-	pages    = 5
-	pageSize = 200
+	dmPages    = 5
+	dmPageSize = 200
 	// answerTime is the time reserved for the next attempt after a wait.
 	answerTime = 5 * time.Second
 )
 
 // Client acts as the bot of one workspace.
-type Client struct{ reads, writes *slack.Client }
+type DM struct{ reads, writes *slack.Client }
 
 // New makes a client. base is the Web API's address and ends with a slash.
-func New(base, token string, http wire.HTTP) *Client {
-	return &Client{
+func NewDM(base, token string, http wire.HTTP) *DM {
+	return &DM{
 		reads:  slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Reads))),
 		writes: slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Writes))),
 	}
@@ -50,7 +49,7 @@ type Detail struct {
 
 // Message is the message to send, which is shown with the very characters that it has here, and the line below it.
 // Recipient is a user id or an e-mail address.
-type Message struct {
+type DirectMessage struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
 	Details   []Detail `json:"details"`
@@ -58,7 +57,7 @@ type Message struct {
 }
 
 // Sent is the result of send_slack_dm.
-type Sent struct {
+type SentDM struct {
 	User        string `json:"user"`
 	Channel     string `json:"channel"`
 	MessageTS   string `json:"message_ts"`
@@ -66,12 +65,12 @@ type Sent struct {
 }
 
 // Send posts the message unless the DM already has one with this key. Members can read the key, so it holds only ids.
-func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
+func (c *DM) Send(ctx context.Context, m DirectMessage, key string) (SentDM, error) {
 	user := m.Recipient
 	if strings.Contains(user, "@") {
 		found, err := patiently(ctx, func() (*slack.User, error) { return c.reads.GetUserByEmailContext(ctx, user) })
 		if err != nil {
-			return Sent{}, before(err, m.Recipient)
+			return SentDM{}, before(err, m.Recipient)
 		}
 		user = found.ID
 	}
@@ -80,11 +79,11 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		return opened, err
 	})
 	if err != nil {
-		return Sent{}, before(err, m.Recipient)
+		return SentDM{}, before(err, m.Recipient)
 	}
-	out := Sent{User: user, Channel: channel.ID}
+	out := SentDM{User: user, Channel: channel.ID}
 	if out.MessageTS, err = c.find(ctx, channel.ID, key); err != nil {
-		return Sent{}, before(err, m.Recipient)
+		return SentDM{}, before(err, m.Recipient)
 	}
 	if out.MessageTS != "" {
 		out.AlreadySent = true
@@ -94,11 +93,11 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		_, ts, err := c.writes.PostMessageContext(ctx, channel.ID,
 			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.blocks()...),
 			slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
-			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
+			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: DMEvent, EventPayload: map[string]any{"key": key}}))
 		return ts, err
 	})
 	if err != nil {
-		return Sent{}, classify(err, m.Recipient)
+		return SentDM{}, classify(err, m.Recipient)
 	}
 	return out, nil
 }
@@ -124,20 +123,20 @@ func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 
 // find looks for the message of an earlier call with the same key. Any app may post a message with that key, so only
 // messages from Ringi's bot count.
-func (c *Client) find(ctx context.Context, channel, key string) (ts string, err error) {
+func (c *DM) find(ctx context.Context, channel, key string) (ts string, err error) {
 	var self *slack.AuthTestResponse
 	cursor := ""
-	for range pages {
+	for range dmPages {
 		page, err := patiently(ctx, func() (*slack.GetConversationHistoryResponse, error) {
 			return c.reads.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
-				ChannelID: channel, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
+				ChannelID: channel, Limit: dmPageSize, Cursor: cursor, IncludeAllMetadata: true,
 			})
 		})
 		if err != nil {
 			return "", err
 		}
 		for _, m := range page.Messages {
-			if m.Metadata.EventType != EventType || m.Metadata.EventPayload["key"] != key {
+			if m.Metadata.EventType != DMEvent || m.Metadata.EventPayload["key"] != key {
 				continue
 			}
 			if self == nil {
@@ -196,7 +195,7 @@ func classify(err error, recipient string) *explain.CallError {
 
 // text returns the message as one text, for notifications and screen readers. Slack's control characters are escaped,
 // and nothing else: it is sent as text without formatting.
-func (m Message) text() string {
+func (m DirectMessage) text() string {
 	var b strings.Builder
 	b.WriteString(escape(m.Text))
 	for _, d := range m.Details {
@@ -212,7 +211,7 @@ var userForm = regexp.MustCompile(`^[UW][A-Z0-9]{2,40}$`)
 
 // Below returns the line that says for whom a message is sent: who asked for it, and who approved it, unless nobody was
 // asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
-func Below(locale, asked, stamped string) string {
+func BelowDM(locale, asked, stamped string) string {
 	if !userForm.MatchString(asked) {
 		return ""
 	}
@@ -224,7 +223,7 @@ func Below(locale, asked, stamped string) string {
 }
 
 // blocks returns the message, and the line below it in Slack's small print, where no message can write.
-func (m Message) blocks() []slack.Block {
+func (m DirectMessage) blocks() []slack.Block {
 	if m.Below == "" {
 		return []slack.Block{m.block()}
 	}
@@ -238,7 +237,7 @@ func escape(s string) string { return entities.Replace(s) }
 
 // block returns the message as a block whose texts Slack shows as they are: no character in them formats, mentions,
 // names an emoji, or ends a detail.
-func (m Message) block() slack.Block {
+func (m DirectMessage) block() slack.Block {
 	parts := []slack.RichTextElement{slack.NewRichTextSection(literal(m.Text)...)}
 	var details []slack.RichTextElement
 	for _, d := range m.Details {
