@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -58,7 +57,7 @@ func (c changed) person(e envelope) (was, is message, deleted, ok bool) {
 
 // at returns a message of the event with the place, which the event has.
 func (c changed) at(m message) message {
-	m.Type, m.Channel, m.ChannelType = "message", c.Channel, cmp.Or(c.ChannelType, intake.ChannelType(c.Channel))
+	m.Type, m.Channel, m.ChannelType = "message", c.Channel, cmp.Or(c.ChannelType, inbound.ChannelType(c.Channel))
 	return m
 }
 

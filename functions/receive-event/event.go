@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -185,7 +184,7 @@ func (m message) authorTeam() string {
 
 // channelType returns the channel's type. A mention comes without it; then the channel's id decides.
 func (m message) channelType() string {
-	return cmp.Or(m.ChannelType, intake.ChannelType(m.Channel))
+	return cmp.Or(m.ChannelType, inbound.ChannelType(m.Channel))
 }
 
 // The reasons for which an accepted event makes no task.
@@ -252,7 +251,7 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 	content := m.Content()
 	r := task.Request{
 		TeamID: e.team(), Text: us.plain(content.Text), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
-		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
+		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: inbound.SourceOf(m.channelType()), EventID: e.EventID,
 		Forwarded: content.Forwarded, Files: content.Files, MoreFiles: content.MoreFiles,
 	}
 	r.AddRouteAskers()
@@ -301,7 +300,9 @@ func (b bot) mention() *regexp.Regexp {
 }
 
 // plain returns a text without Slack's escapes as it is saved: without the mentions.
-func (b bot) plain(text string) string { return intake.Plain(b.mention().ReplaceAllString(text, " ")) }
+func (b bot) plain(text string) string {
+	return inbound.SavedPlain(b.mention().ReplaceAllString(text, " "))
+}
 
 // only reports whether a message of a channel mentions Ringi by nothing but the bot's own id. Slack sends no
 // app_mention

@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -205,8 +204,8 @@ func (h *Handler) wrote(ctx context.Context, e envelope, m message) (inbound.Res
 }
 
 func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
-	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
-	var bad intake.ErrTimestamp
+	ref, repeated, err := inbound.Keep(ctx, h.Store, r, h.Now())
+	var bad inbound.ErrTimestamp
 	if errors.As(err, &bad) {
 		return inbound.Response{}, inbound.Bad("event.ts: %s", bad)
 	}
@@ -217,7 +216,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 func (h *Handler) create(
 	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
 ) (inbound.Response, error) {
-	repeated, err := intake.Create(ctx, h.Store, change)
+	repeated, err := inbound.Create(ctx, h.Store, change)
 	return answered(ctx, ref, r, repeated, err)
 }
 

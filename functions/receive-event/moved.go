@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -57,7 +56,7 @@ func (h *Handler) names(ctx context.Context, e envelope, id string) ([]string, e
 		return []string{id}, nil
 	}
 	is, err := h.calls.Ask(channel{aggregate.TenantID(e.team()), id}, h.Now(), settingsFor, func() (called, error) {
-		names, err := intake.Names(ctx, h.Store, e.team(), id)
+		names, err := inbound.ChannelIDs(ctx, h.Store, e.team(), id)
 		return called{names, e.EventID}, err
 	})
 	if err != nil {
@@ -137,7 +136,7 @@ func (h *Handler) kept(ctx context.Context, e envelope, r task.Request, at strin
 	if others {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == r.Channel })
 	}
-	is, err := intake.Kept(ctx, func(ctx context.Context, ref aggregate.Ref) error {
+	is, err := inbound.Kept(ctx, func(ctx context.Context, ref aggregate.Ref) error {
 		_, err := h.Tasks.Decide(ctx, ref, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
 		return err
 	}, r.TeamID, r.MessageTS, names)

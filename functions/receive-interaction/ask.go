@@ -11,12 +11,12 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
@@ -59,7 +59,7 @@ type outcome struct {
 // request that arrives twice makes one task.
 func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome {
 	tenant, log := aggregate.TenantID(w.team), slog.With("user", w.user)
-	w.text = intake.Text(w.text)
+	w.text = inbound.SavedText(w.text)
 	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
 	said, cancel := clock.Sparing(ctx, keepWithin)
@@ -82,15 +82,15 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	if err == nil {
 		r := w.like
 		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.team, w.text, w.user, at.Channel,
-			intake.ChannelType(at.Channel)
-		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, intake.Source(r.ChannelType)
+			inbound.ChannelType(at.Channel)
+		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, inbound.SourceOf(r.ChannelType)
 		r.AddRouteAskers()
 		var ref aggregate.Ref
 		within, cancel := clock.Sparing(ctx, keepAgainWithin)
-		ref, _, err = intake.Keep(within, h.Store, r, h.Now())
+		ref, _, err = inbound.Keep(within, h.Store, r, h.Now())
 		cancel()
-		if err != nil && intake.Unanswered(err) { // the first write may have succeeded: this finds its rows
-			ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
+		if err != nil && inbound.Unanswered(err) { // the first write may have succeeded: this finds its rows
+			ref, _, err = inbound.Keep(ctx, h.Store, r, h.Now())
 			if err != nil { // a missing task is better than a task without its message, or a second task
 				log.ErrorContext(ctx, "not known to be kept", "channel", at.Channel, "ts", at.TS, "err", err)
 				return outcome{note: card.NoteUnsure}
@@ -184,7 +184,7 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 func (h *Handler) fromMessage(
 	ctx, said context.Context, p payload, of card.RequestOf, text, typed, person, locale string,
 ) outcome {
-	names, err := intake.Names(ctx, h.Store, p.Team.ID, of.Channel)
+	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, of.Channel)
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return outcome{note: card.NoteFailed}
@@ -218,16 +218,16 @@ func (h *Handler) fromMessage(
 		return h.request(ctx, w, locale)
 	}
 	r := task.Request{
-		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
-		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
+		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: inbound.ChannelType(of.Channel),
+		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: inbound.SourceOf(inbound.ChannelType(of.Channel)),
 		RouteAskers: w.like.RouteAskers, Authors: w.like.Authors, Files: w.like.Files, MoreFiles: w.like.MoreFiles,
 	}
 	r.AddRouteAskers()
-	kept, err := intake.Kept(ctx, h.loaded, p.Team.ID, of.TS, names[1:])
+	kept, err := inbound.Kept(ctx, h.loaded, p.Team.ID, of.TS, names[1:])
 	var ref aggregate.Ref
 	repeated := kept
 	if err == nil && !kept {
-		ref, repeated, err = intake.Keep(ctx, h.Store, r, h.Now())
+		ref, repeated, err = inbound.Keep(ctx, h.Store, r, h.Now())
 	}
 	switch {
 	case repeated:

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -91,7 +90,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		// An unknown subcommand with an id, such as "approve": a request has more words.
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
-	names, err := intake.Names(ctx, h.Store, c.team, c.channel)
+	names, err := inbound.ChannelIDs(ctx, h.Store, c.team, c.channel)
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", c.user, "err", err)
 		return ephemeral(card.NoteFailed.Told(person, "")), nil

@@ -13,7 +13,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -48,7 +47,7 @@ type Rows interface {
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
-	intake.Store
+	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
 	Came(ctx context.Context, tenant, what string, c records.Came) error
 	Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error)

@@ -12,7 +12,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
@@ -115,7 +114,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	var of card.RequestOf
 	odd := p.View.PrivateMetadata != "" && json.Unmarshal([]byte(p.View.PrivateMetadata), &of) != nil
 	value := func(block string) string { return fields[block+of.Again][card.RequestText].Value }
-	text := intake.Text(card.RequestTyped(value))
+	text := inbound.SavedText(card.RequestTyped(value))
 	at := fields[card.RequestAtBlock][card.RequestAt].Conversation
 	said, cancel := clock.Sparing(ctx, keepWithin)
 	defer cancel()
@@ -150,7 +149,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	case at != "" && inbound.CheckID("channel", at) != nil:
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
-	names, err := intake.Names(ctx, h.Store, p.Team.ID, at)
+	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, at)
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return problem(card.RequestAtBlock, card.NoteFailed)
@@ -173,7 +172,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 
 // outside says why a person may not ask in a channel, or "": the dialog also lists channels that they are not in.
 func (h *Handler) outside(ctx context.Context, p payload, channel string) card.AskNote {
-	if channel == "" || intake.ChannelType(channel) == "im" {
+	if channel == "" || inbound.ChannelType(channel) == "im" {
 		return ""
 	}
 	sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
@@ -253,7 +252,7 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 	var id string
 	var c click
 	var v verdict
-	names, err := intake.Names(ctx, h.Store, p.Team.ID, p.channel())
+	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, p.channel())
 	v.Err = err
 	for _, name := range names {
 		id = conversation.ID(p.Team.ID, name, thread)

@@ -12,7 +12,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -258,7 +257,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	thread := cmp.Or(p.thread(), p.Message.TS)
 	var c click
 	var v verdict
-	names, err := intake.Names(ctx, h.Store, p.Team.ID, p.channel())
+	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, p.channel())
 	v.Err = err
 	ids := p.tasks(names)
 	for _, name := range names {

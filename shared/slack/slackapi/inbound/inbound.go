@@ -1,4 +1,5 @@
-// Package inbound handles Slack's HTTP requests: it verifies their signature, decodes them, and answers.
+// Package inbound handles Slack's HTTP requests: it verifies their signature, decodes them, and answers. It saves what
+// people ask for anywhere in Slack, each request by one write that a repeated delivery does not repeat.
 package inbound
 
 import (

@@ -1,6 +1,4 @@
-// Package intake saves requests to Ringi from everywhere in Slack, each by one write that a repeated delivery does not
-// repeat.
-package intake
+package inbound
 
 import (
 	"context"
@@ -13,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -35,7 +32,7 @@ func Keep(ctx context.Context, s Store, r task.Request, now time.Time) (ref aggr
 }
 
 // Names returns all ids of a channel, the one first by which rows know it. Direct messages keep theirs.
-func Names(ctx context.Context, from interface {
+func ChannelIDs(ctx context.Context, from interface {
 	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
 }, team, channel string) ([]string, error) {
 	if channel == "" || strings.HasPrefix(channel, "D") {
@@ -82,10 +79,10 @@ func Unanswered(err error) bool {
 }
 
 // Text returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.
-func Text(text string) string { return Plain(inbound.Unescaped(text)) }
+func SavedText(text string) string { return SavedPlain(Unescaped(text)) }
 
 // Plain is Text for a text without escapes.
-func Plain(text string) string { return legible.Clip(strings.TrimSpace(text), task.MaxText) }
+func SavedPlain(text string) string { return legible.Clip(strings.TrimSpace(text), task.MaxText) }
 
 // ChannelType derives Slack's channel type from an id. New private channels have the same ids as public ones and are
 // treated alike.
@@ -100,7 +97,7 @@ func ChannelType(channel string) string {
 }
 
 // Source returns a request's source for the type of channel that it was written in.
-func Source(channelType string) task.Source {
+func SourceOf(channelType string) task.Source {
 	if channelType == "im" {
 		return task.SourceAgentContainer
 	}
