@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/bench/measure"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/moto"
 	"ringi/shared/runtime/expect"
@@ -77,7 +76,7 @@ const coldRatio = 1.5
 
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 	expect.AtNight(t)
-	r := expect.Value(measure.Measure(t.Context(), measure.Options{Spawns: 9,
+	r := expect.Value(Measure(t.Context(), Options{Spawns: 9,
 		Functions: []string{"receive-event",
 			"receive-interaction"}, Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
 	expect.Must(t, len(r.Functions) == 2, "measured %+v", r.Functions)
@@ -106,9 +105,9 @@ func TestWorseSeesWhatGrew(t *testing.T) {
 
 func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 	began := time.Unix(1_000_000, 0)
-	var calls []measure.Call
+	var calls []Call
 	for i, p := range passages {
-		calls = append(calls, measure.Call{Function: p.function, Name: p.name,
+		calls = append(calls, Call{Function: p.function, Name: p.name,
 			At: began.Add(time.Duration((i+1)*(i+1)) * time.Millisecond)})
 	}
 	got := expect.Value(shares([]*driver.Request{{Asked: began}}, calls))(t)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/bench/measure"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store"
 )
@@ -49,7 +48,7 @@ const (
 	// tells of its end.
 	needed, direct = 4.0, 1.0
 	// counted is how often a task changes the counter of its workspace's open tasks, and for how long each.
-	counted, transaction = 2.0, 10 * time.Millisecond
+	counted, transactionTime = 2.0, 10 * time.Millisecond
 )
 
 // firstMet is how many of the limits that are met first the page shows.
@@ -60,7 +59,7 @@ func (m *Measured) breaks(n int) string {
 	if m.Load == nil {
 		return ""
 	}
-	var t table
+	var t markdownTable
 	t.row("limit", "tasks a minute", "of", "formula", "the limit's number", "then")
 	t.row(strings.Split(strings.Repeat("--- ", 6), " ")[:6]...)
 	all := m.bounds()
@@ -80,7 +79,7 @@ func (m *Measured) bounds() []bound {
 // most says which limit a load uses most of, and how much of it.
 func (m *Measured) most(rate float64, workspaces int) string {
 	part := map[string]float64{
-		"all": rate, "a workspace": rate / float64(workspaces), "a channel": rate / float64(workspaces) / measure.Channels,
+		"all": rate, "a workspace": rate / float64(workspaces), "a channel": rate / float64(workspaces) / Channels,
 		"a shard": rate / min(shards, float64(workspaces)),
 	}
 	var name string
@@ -132,7 +131,7 @@ func (m *Measured) boundsOfSettings() []bound {
 }
 
 func (m *Measured) boundsOfSlack() []bound {
-	pace := func(name, of string, b measure.Budget, each float64) bound {
+	pace := func(name, of string, b Budget, each float64) bound {
 		return bound{"Slack's pace: " + name, of, b.PerMinute() / each,
 			fmt.Sprintf("%d in %s, %.0f a minute / %s", b.Calls, b.Window, b.PerMinute(), num(each)), ofSlack,
 			"nothing: progress is left out first, then cards come late, in order", false}
@@ -152,14 +151,14 @@ func (m *Measured) boundsOfLambda() []bound {
 	f, l := m.Calls.Quiet.Functions, m.Load.Limits
 	busy := models*modelSeconds + stepsSeconds
 	for _, name := range slices.Sorted(maps.Keys(m.Load.Uses)) {
-		busy += measure.Seconds(m.Load.Uses[name])
+		busy += Seconds(m.Load.Uses[name])
 	}
-	busy -= f["execute-process"].Vendor * measure.Seconds(measure.Use{Vendor: 1}) // those are the steps' time
-	cards := measure.Seconds(m.Load.Uses["update-card"])
-	relayed := measure.Seconds(m.Load.Uses["relay-changes"])
+	busy -= f["execute-process"].Vendor * Seconds(Use{Vendor: 1}) // those are the steps' time
+	cards := Seconds(m.Load.Uses["update-card"])
+	relayed := Seconds(m.Load.Uses["relay-changes"])
 	kinds, sealed := m.Calls.Quiet.kinds(), m.Load.Uses["seal-audit"]
 	entries := kinds["AUDIT"] + kinds["USAGE"]
-	batch := measure.Seconds(sealed) / sealed.Invocations
+	batch := Seconds(sealed) / sealed.Invocations
 	fresh := atOnce("Lambda, a new account's functions at once", newFunctions, busy, "functions", ofMemory,
 		"ask for more before the first day")
 	fresh.elsewhere = true
@@ -191,8 +190,8 @@ func (m *Measured) boundsOfTable() []bound {
 		partition("`AUDIT#<tenant>#<month>`, likewise", "a workspace", 2*kinds["AUDIT"], split),
 		partition(fmt.Sprintf("`DUE#0` to `DUE#%d`", store.Shards-1), "all", m.Calls.Quiet.due()/store.Shards,
 			"raise `store.Shards`"),
-		{"DynamoDB, transactions on one counter", "a workspace", 60 / (counted * transaction.Seconds()),
-			fmt.Sprintf("60 s / (%s × %s)", num(counted), transaction),
+		{"DynamoDB, transactions on one counter", "a workspace", 60 / (counted * transactionTime.Seconds()),
+			fmt.Sprintf("60 s / (%s × %s)", num(counted), transactionTime),
 			"assumed", "conflicts are tried again; they begin far below that", false},
 	}
 }

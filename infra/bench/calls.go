@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/bench/measure"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
@@ -71,24 +70,24 @@ func (p Pipeline) total() (t Usage) {
 type Calls struct{ Quiet, Faulty, Sweep Pipeline }
 
 // metered calls do with a stack whose calls are recorded with their cost.
-func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *measure.Recorder) error) error {
-	rec := measure.New(seed)
+func meteredStack(ctx context.Context, seed uint64, do func(*stack.Stack, *Recorder) error) error {
+	rec := New(seed)
 	s, err := open(ctx, rec, webapi.Rates{})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	indexes := map[string]measure.Index{}
+	indexes := map[string]Index{}
 	for _, x := range s.Template.Tables[0].Indexes { // as the template has them: HASH, then RANGE
-		indexes[*x.IndexName] = measure.Index{PK: *x.KeySchema[0].AttributeName, SK: *x.KeySchema[1].AttributeName}
+		indexes[*x.IndexName] = Index{PK: *x.KeySchema[0].AttributeName, SK: *x.KeySchema[1].AttributeName}
 	}
-	rec.Attach(&measure.Meter{Endpoint: s.AWSEndpoint, Indexes: indexes})
+	rec.Attach(&Meter{Endpoint: s.AWSEndpoint, Indexes: indexes})
 	return do(s, rec)
 }
 
 // repeated measures n times of do, after one more that starts the processes.
 func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pipeline, err error) {
-	err = metered(ctx, 1, func(s *stack.Stack, rec *measure.Recorder) error {
+	err = meteredStack(ctx, 1, func(s *stack.Stack, rec *Recorder) error {
 		for _, many := range []int{1, n} {
 			if err := crowd(ctx, many, 1, func(t driver.T, _ int) { do(t, s) }); err != nil {
 				return err
@@ -108,7 +107,7 @@ func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pi
 // is 0, concurrent pipelines with faults.
 func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (*Calls, error) {
 	c := &Calls{}
-	err := metered(ctx, seed, func(s *stack.Stack, rec *measure.Recorder) (err error) {
+	err := meteredStack(ctx, seed, func(s *stack.Stack, rec *Recorder) (err error) {
 		// The first pipeline starts processes and makes the tenant.
 		if _, err = pipelines(ctx, s, rec, 1, 1); err != nil {
 			return fmt.Errorf("warm up: %w", err)
@@ -139,7 +138,7 @@ func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) 
 }
 
 // pipelines runs n requests from end to end, atOnce of them concurrently.
-func pipelines(ctx context.Context, s *stack.Stack, rec *measure.Recorder, n, atOnce int) (Pipeline, error) {
+func pipelines(ctx context.Context, s *stack.Stack, rec *Recorder, n, atOnce int) (Pipeline, error) {
 	var p Pipeline
 	asked := make([]*driver.Request, n)
 	err := crowd(ctx, n, atOnce, func(t driver.T, i int) {
@@ -176,7 +175,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *measure.Recorder, n, at
 }
 
 // whenQuiet returns the recorded calls after 1.5 seconds without a call.
-func whenQuiet(ctx context.Context, rec *measure.Recorder) (all []measure.Call, err error) {
+func whenQuiet(ctx context.Context, rec *Recorder) (all []Call, err error) {
 	for {
 		calls, err := rec.Take()
 		if err != nil {
@@ -192,12 +191,12 @@ func whenQuiet(ctx context.Context, rec *measure.Recorder) (all []measure.Call, 
 }
 
 // usage adds up the calls of all functions except the sweeper, which runs each minute anyway.
-func usage(calls []measure.Call, n int) Pipeline {
+func usage(calls []Call, n int) Pipeline {
 	return added(calls, n, func(function string) bool { return function != sweeper })
 }
 
 // added adds up calls by function, without those that a process makes at its start.
-func added(calls []measure.Call, n int, counts func(function string) bool) Pipeline {
+func added(calls []Call, n int, counts func(function string) bool) Pipeline {
 	p := Pipeline{Functions: map[string]Usage{}, Actions: map[string]float64{}, Rows: map[string]map[string]float64{}}
 	each := 1 / float64(n)
 	for _, c := range calls {

@@ -13,7 +13,6 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"golang.org/x/sync/errgroup"
 
-	"ringi/infra/bench/measure"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
@@ -135,7 +134,7 @@ var passages = []passage{
 // measureShares times n requests one after another, after one more that starts the processes. Its recorder has no
 // meter: a meter reads before and after each write, and the writing function would wait for those reads.
 func measureShares(ctx context.Context, n int) ([]Share, error) {
-	rec := measure.New(0)
+	rec := New(0)
 	s, err := open(ctx, rec, webapi.Rates{})
 	if err != nil {
 		return nil, err
@@ -163,9 +162,9 @@ func measureShares(ctx context.Context, n int) ([]Share, error) {
 
 // shares returns the median of each stage over requests that were made one after another. It refuses metered calls,
 // because their times include the meter's reads.
-func shares(asked []*driver.Request, calls []measure.Call) ([]Share, error) {
+func shares(asked []*driver.Request, calls []Call) ([]Share, error) {
 	for _, c := range calls {
-		if c.Units != (measure.Units{}) {
+		if c.Units != (Units{}) {
 			return nil, fmt.Errorf("%s of %s was metered: its time says nothing", c.Name, c.Function)
 		}
 	}
@@ -192,7 +191,7 @@ func shares(asked []*driver.Request, calls []measure.Call) ([]Share, error) {
 	return out, nil
 }
 
-func first(calls []measure.Call, p passage, from, to time.Time) (at time.Time) {
+func first(calls []Call, p passage, from, to time.Time) (at time.Time) {
 	for _, c := range calls {
 		if c.Function == p.function && c.Name == p.name && c.At.After(from) && c.At.Before(to) &&
 			(at.IsZero() || c.At.Before(at)) {
@@ -204,7 +203,7 @@ func first(calls []measure.Call, p passage, from, to time.Time) (at time.Time) {
 
 // pace is how many times faster than Slack the sandbox lets the app write, so that one channel takes 200 tasks within
 // minutes.
-const pace = 20
+const askedPace = 20
 
 // lookEvery is how often each of the people looks, seldom enough that their looks are no load.
 const lookEvery = time.Second
@@ -222,12 +221,12 @@ type Throughput struct {
 }
 
 func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
-	s, err := open(ctx, nil, webapi.Rates{Enforce: true, Scale: pace})
+	s, err := open(ctx, nil, webapi.Rates{Enforce: true, Scale: askedPace})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	t := &Throughput{Writes: map[string]float64{}, Tasks: n, Pace: pace}
+	t := &Throughput{Writes: map[string]float64{}, Tasks: n, Pace: askedPace}
 	began := time.Now()
 	var mu sync.Mutex
 	var asked []*driver.Request

@@ -10,25 +10,24 @@ import (
 	"strings"
 	"time"
 
-	"ringi/infra/bench/measure"
 	"ringi/infra/local/template"
 )
 
 // Load is what open loads do to a deployment, by simulation. Uses are the measured ones that it was made of.
-type Load struct {
+type LoadReport struct {
 	Arrivals time.Duration
-	Uses     map[string]measure.Use
-	Limits   measure.Limits
-	Results  []measure.Result
+	Uses     map[string]Use
+	Limits   Limits
+	Results  []Result
 
 	of *Calls // that Uses are of
 }
 
 // Slack's pace is that of update-card, which a test compares.
 var (
-	updates  = measure.Budget{Calls: 10, Window: 13 * time.Second}
-	posts    = measure.Budget{Calls: 3, Window: 3500 * time.Millisecond}
-	allPosts = measure.Budget{Calls: 10, Window: 3 * time.Second}
+	updates  = Budget{Calls: 10, Window: 13 * time.Second}
+	posts    = Budget{Calls: 3, Window: 3500 * time.Millisecond}
+	allPosts = Budget{Calls: 10, Window: 3 * time.Second}
 )
 
 // fewCards is the CardConcurrency of the loads that show what one for a new account does.
@@ -57,7 +56,7 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 	if err != nil {
 		return err
 	}
-	m.Load = &Load{Arrivals: arrivals, Uses: calls.Quiet.uses(), Limits: limits, of: calls}
+	m.Load = &LoadReport{Arrivals: arrivals, Uses: calls.Quiet.uses(), Limits: limits, of: calls}
 	for _, cards := range []int{limits.Cards, fewCards} {
 		for _, rate := range []float64{1, 10, 100} {
 			for _, workspaces := range []int{1, 10, 50} {
@@ -65,7 +64,7 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 					continue
 				}
 				limits.Cards = cards
-				m.Load.Results = append(m.Load.Results, measure.Run(measure.Load{
+				m.Load.Results = append(m.Load.Results, Run(Load{
 					Rate: rate, Workspaces: workspaces, For: arrivals, Seed: 1, Uses: m.Load.Uses,
 					Rows: calls.Quiet.kinds(), Limits: limits,
 				}))
@@ -76,10 +75,10 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 }
 
 // uses returns what a request makes each function do.
-func (p Pipeline) uses() map[string]measure.Use {
-	out := map[string]measure.Use{}
+func (p Pipeline) uses() map[string]Use {
+	out := map[string]Use{}
 	for name, u := range p.Functions {
-		out[name] = measure.Use{Invocations: u.Invocations, AWS: u.AWS, Slack: u.Slack, Vendor: u.Vendor}
+		out[name] = Use{Invocations: u.Invocations, AWS: u.AWS, Slack: u.Slack, Vendor: u.Vendor}
 	}
 	return out
 }
@@ -89,14 +88,14 @@ func (p Pipeline) kinds() map[string]float64 {
 	out := map[string]float64{}
 	for kind, by := range p.Rows {
 		name, _, _ := strings.Cut(kind, " ")
-		out[name] += sum(by)
+		out[name] += sumOf(by)
 	}
 	return out
 }
 
 // deployed returns the limits of a deployment with the template's defaults.
-func deployed(root string) (measure.Limits, error) {
-	l := measure.Limits{
+func deployed(root string) (Limits, error) {
+	l := Limits{
 		Functions: accountFunctions, Shards: shards, RequestsPerSecond: throttledPerSecond, Burst: throttledBurst,
 		Updates: updates, Posts: posts, AllPosts: allPosts, Memory: map[string]int{},
 	}
@@ -121,18 +120,18 @@ func deployed(root string) (measure.Limits, error) {
 const sealer = "SealAuditFunction"
 
 // markdown returns the table of the loads, which were made of these calls.
-func (l *Load) markdown(of *Calls) string {
+func (l *LoadReport) markdown(of *Calls) string {
 	if l == nil {
 		return ""
 	}
-	var t table
+	var t markdownTable
 	t.row("tasks a minute, workspaces, `CardConcurrency`", "most used limit of those below", "completed of asked",
 		"message → first card: p50, p99", "click → run goes on: p50, p99",
 		"functions at once (update-card, execute-process)", "oldest message to update-card",
 		"cards that waited for Slack's pace; progress left out", "throttled; conflicts of counters", "hottest partition")
 	t.row(strings.Split(strings.Repeat("--- ", 10), " ")[:10]...)
 	for _, r := range l.Results {
-		m := &Measured{Calls: of, Load: &Load{Uses: l.Uses, Limits: l.Limits}}
+		m := &Measured{Calls: of, Load: &LoadReport{Uses: l.Uses, Limits: l.Limits}}
 		m.Load.Limits.Cards = r.Cards
 		t.row(fmt.Sprintf("%s, %d, %d", num(r.Rate), r.Workspaces, r.Cards), m.most(r.Rate, r.Workspaces),
 			thousands(r.Completed)+" of "+thousands(r.Asked),
@@ -147,7 +146,7 @@ func (l *Load) markdown(of *Calls) string {
 }
 
 // follows reports whether the loads were made of these calls.
-func (l *Load) follows(p Pipeline) bool { return l != nil && maps.Equal(l.Uses, p.uses()) }
+func (l *LoadReport) follows(p Pipeline) bool { return l != nil && maps.Equal(l.Uses, p.uses()) }
 
 // Prices in dollars, on demand, in us-east-1. The page names their sources.
 const (
@@ -184,7 +183,7 @@ func (p Pipeline) due() float64 { return 2 * p.kinds()["HEAD"] }
 // cardSeconds is how long a drawing takes, as the simulated loads have it.
 func (p Pipeline) cardSeconds() float64 {
 	use := p.uses()["update-card"]
-	return measure.Seconds(use) / use.Invocations
+	return Seconds(use) / use.Invocations
 }
 
 // requests is how many requests of Slack's a task takes.
@@ -193,7 +192,7 @@ func (p Pipeline) requests() float64 {
 }
 
 // asks are the functions that wait for a model's answer, one each.
-var asks = []string{"extract-task", "draft-prompt", "plan-process"}
+var modelFunctions = []string{"extract-task", "draft-prompt", "plan-process"}
 
 // memory returns the average memory of functions, in GB, as the template sets it, weighted by their invocations.
 func (m *Measured) memory(folders ...string) float64 {
@@ -208,7 +207,7 @@ func (m *Measured) memory(folders ...string) float64 {
 // others returns the folders of the functions that have no line of their own in the bill.
 func (p Pipeline) others() (folders []string) {
 	for _, folder := range slices.Sorted(maps.Keys(p.Functions)) {
-		if folder != "update-card" && folder != "execute-process" && !slices.Contains(asks, folder) {
+		if folder != "update-card" && folder != "execute-process" && !slices.Contains(modelFunctions, folder) {
 			folders = append(folders, folder)
 		}
 	}
@@ -217,7 +216,7 @@ func (p Pipeline) others() (folders []string) {
 
 // bill returns the table of what 1,000 tasks cost, and a sentence about contests.
 func (m *Measured) bill() string {
-	var t table
+	var t markdownTable
 	var sum float64
 	p, contest := m.Calls.Quiet, m.Contest.total()
 	f, cards := p.total(), p.Functions["update-card"].Invocations
@@ -228,7 +227,7 @@ func (m *Measured) bill() string {
 		sum += each * 1000
 		t.row(what, amount, dollars(each*1000))
 	}
-	asking, large, card := m.memory(asks...), m.memory("execute-process"), m.memory("update-card")
+	asking, large, card := m.memory(modelFunctions...), m.memory("execute-process"), m.memory("update-card")
 	small := m.memory(p.others()...)
 	others := f.Invocations - models - 1 - cards
 	t.row("", "per task", "dollars per 1,000 tasks")

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/bench/measure"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -56,7 +55,7 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 		expect.Has(t, pace, line, "update-card's pace; change it in infra/bench/load.go, too")
 	}
 	queue := string(expect.Value(os.ReadFile("../../shared/decide/effect/lane.go"))(t))
-	expect.Has(t, queue, "\nconst lanes = 4\n", "the lanes for cards; change them in infra/bench/measure, too")
+	expect.Has(t, queue, "\nconst lanes = 4\n", "the lanes for cards; change them in infra/bench, too")
 	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 &&
 		posts.Window.Milliseconds() == 3500 &&
 		allPosts.Calls == 10 && allPosts.Window.Seconds() == 3, "%+v %+v %+v", updates, posts, allPosts)
@@ -75,7 +74,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 			Rows:        map[string]map[string]float64{"QUOTA": {"x": 6}, "AUDIT": {"x": 5}, "USAGE by single writes": {"x": 4}},
 			Transitions: 20,
 		}},
-		Load: &Load{Limits: measure.Limits{Cards: 5, Parallel: 10, Batch: 100}},
+		Load: &LoadReport{Limits: Limits{Cards: 5, Parallel: 10, Batch: 100}},
 	}
 	m.Load.Uses = m.Calls.Quiet.uses()
 	s := tenancy.DefaultSettings()
@@ -135,7 +134,7 @@ func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 		},
 		Actions: map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10,
 			"KMS.Sign": 10}, Transitions: 10,
-	}}, Load: &Load{Limits: measure.Limits{Cards: 250, Memory: map[string]int{
+	}}, Load: &LoadReport{Limits: Limits{Cards: 250, Memory: map[string]int{
 		"draft-prompt": 128, "execute-process": 512, "receive-event": 256, "receive-interaction": 256, "update-card": 256,
 	}}}}
 	bill := m.bill()

@@ -1,5 +1,14 @@
 // Command bench measures what a request costs: calls, capacity, time and size. All figures come from the local stack,
 // so its times are only meaningful as ratios.
+//
+// A Recorder notes every call that the functions of a local stack make, with its cost, and can make some calls fail.
+// The Meter computes what DynamoDB charges for a call by its published rules, because emulators return a constant.
+// Measure says how long a function's process takes until it asks for its first event, and its size.
+//
+// Run reckons what an open load does to a deployment in AWS: requests arrive by the clock, whether or not earlier ones
+// are done. It is a simulation, because a machine of two cores can't run a hundred requests a minute with AWS's times.
+// What a request does comes from the measurement of real ones: invocations, calls and rows. How long that takes is
+// assumed, and so are the people, who decide within a minute or two.
 package main
 
 import (
@@ -10,7 +19,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"ringi/infra/bench/measure"
 	"ringi/infra/local/lambda"
 	"runtime"
 	"slices"
@@ -25,10 +33,10 @@ type Measured struct {
 	Calls        *Calls
 	Contest      *Contests
 	Conversation *Pipeline // with an agent
-	Cold         *measure.Report
+	Cold         *Report
 	Latency      *Latency
 	Throughput   *Throughput
-	Load         *Load // reckoned from Calls
+	Load         *LoadReport // reckoned from Calls
 }
 
 // effort says how often each measurement is repeated.
@@ -39,8 +47,8 @@ type effort struct {
 }
 
 var (
-	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, arrivals: time.Hour}
-	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, arrivals: 10 * time.Minute}
+	fullEffort = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, arrivals: time.Hour}
+	brief      = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, arrivals: 10 * time.Minute}
 )
 
 // parts are the measurements that can be run separately, in order.
@@ -56,7 +64,7 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Wr
 	case "others":
 		err = m.measureOthers(ctx, min(3, e.pipelines))
 	case "cold":
-		m.Cold, err = measure.Measure(ctx, measure.Options{Spawns: e.spawns, Flags: lambda.LikeAWS, Log: log})
+		m.Cold, err = Measure(ctx, Options{Spawns: e.spawns, Flags: lambda.LikeAWS, Log: log})
 	case "latency":
 		m.Latency, err = measureLatency(ctx, e.requests)
 	case "throughput":
@@ -91,7 +99,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(parts, ", "))
 		}
 	}
-	e := whole
+	e := fullEffort
 	if *short {
 		e = brief
 	}

@@ -18,7 +18,7 @@ const seedWrites = 21
 
 // summary returns the few figures that the page shows.
 func (m *Measured) summary() string {
-	var t table
+	var t markdownTable
 	t.row("measured "+m.At+" on "+m.On, "")
 	t.row("---", "---")
 	for _, x := range []struct {
@@ -32,7 +32,7 @@ func (m *Measured) summary() string {
 	for _, f := range m.Cold.Functions {
 		ratios = append(ratios, f.Ratio)
 	}
-	t.row("rows and state transitions of that request", num(sum(m.Calls.Quiet.kinds()))+"; "+
+	t.row("rows and state transitions of that request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
 		num(m.Calls.Quiet.Transitions))
 	t.row("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))
 	t.row("starts, against a bare handler with the nearest clients",
@@ -47,7 +47,7 @@ func (m *Measured) summary() string {
 
 // markdown returns the table of all measurements.
 func (m *Measured) markdown() string {
-	var t table
+	var t markdownTable
 	t.row("measured", "", "")
 	t.row("---", "---", "---")
 	m.callRows(&t)
@@ -57,12 +57,12 @@ func (m *Measured) markdown() string {
 	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, m.On, t.String())
 }
 
-type table struct{ strings.Builder }
+type markdownTable struct{ strings.Builder }
 
-func (t *table) row(cells ...string) { fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | ")) }
+func (t *markdownTable) row(cells ...string) { fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | ")) }
 
 // part begins a part of the table.
-func (t *table) part(title string, columns ...string) {
+func (t *markdownTable) part(title string, columns ...string) {
 	cells := []string{"**" + title + "**"}
 	for _, c := range columns {
 		cells = append(cells, "*"+c+"*")
@@ -70,7 +70,7 @@ func (t *table) part(title string, columns ...string) {
 	t.row(cells...)
 }
 
-func (m *Measured) callRows(t *table) {
+func (m *Measured) callRows(t *markdownTable) {
 	if m.Calls == nil {
 		return
 	}
@@ -88,7 +88,7 @@ func (m *Measured) callRows(t *table) {
 }
 
 // otherRows adds the rows of contests and conversations.
-func (m *Measured) otherRows(t *table) {
+func (m *Measured) otherRows(t *markdownTable) {
 	if c := m.Contest; c != nil {
 		t.part(fmt.Sprintf("One contest, %d teams of a leader and a member, %d rounds each, two metrics: calls and capacity", c.Teams, c.Rounds), "of the contest", "of a round")
 		each := map[string]string{"run-round": inShort(Usage{}.plus(c.Functions["run-round"], 1/float64(c.Teams*c.Rounds)))}
@@ -102,7 +102,7 @@ func (m *Measured) otherRows(t *table) {
 }
 
 // alone adds the rows of a pipeline that was only measured undisturbed. more has texts for the third cell.
-func (t *table) alone(p Pipeline, of string, more map[string]string) {
+func (t *markdownTable) alone(p Pipeline, of string, more map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
 		t.row(name+", in a "+of, inShort(p.Functions[name]), more[name])
 	}
@@ -136,10 +136,10 @@ func amounts(of map[string]float64) string {
 // byKind lists the rows that a pipeline writes by kind, most frequent first, with the functions that write them.
 func (p Pipeline) byKind() string {
 	kinds := slices.SortedFunc(maps.Keys(p.Rows), func(x, y string) int {
-		return cmp.Or(cmp.Compare(sum(p.Rows[y]), sum(p.Rows[x])), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(sumOf(p.Rows[y]), sumOf(p.Rows[x])), cmp.Compare(x, y))
 	})
 	for i, kind := range kinds {
-		kinds[i] = fmt.Sprintf("%s %s (%s)", kind, num(sum(p.Rows[kind])), amounts(p.Rows[kind]))
+		kinds[i] = fmt.Sprintf("%s %s (%s)", kind, num(sumOf(p.Rows[kind])), amounts(p.Rows[kind]))
 	}
 	return strings.Join(kinds, "; ")
 }
@@ -147,21 +147,21 @@ func (p Pipeline) byKind() string {
 func (p Pipeline) writes() string {
 	var rows float64
 	for _, by := range p.Rows {
-		rows += sum(by)
+		rows += sumOf(by)
 	}
 	single := p.Actions["DynamoDB.UpdateItem"] + p.Actions["DynamoDB.PutItem"] + p.Actions["DynamoDB.DeleteItem"]
 	return fmt.Sprintf("%s, of which %s in %s transactions and %s by single writes (bookkeeping of cards and waits)",
 		num(rows), num(rows-single), num(p.Actions["DynamoDB.TransactWriteItems"]), num(single))
 }
 
-func sum(amounts map[string]float64) (all float64) {
+func sumOf(amounts map[string]float64) (all float64) {
 	for _, n := range amounts {
 		all += n
 	}
 	return round(all)
 }
 
-func (m *Measured) coldRows(t *table) {
+func (m *Measured) coldRows(t *markdownTable) {
 	if m.Cold == nil {
 		return
 	}
@@ -178,7 +178,7 @@ func (m *Measured) coldRows(t *table) {
 	}
 }
 
-func (m *Measured) timeRows(t *table) {
+func (m *Measured) timeRows(t *markdownTable) {
 	if l := m.Latency; l != nil {
 		t.part(fmt.Sprintf("Latency in the local stack, %d requests one after another", l.FirstCard.Count), "p50, p90, p99", "")
 		for _, x := range l.waits() {

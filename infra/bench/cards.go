@@ -1,4 +1,4 @@
-package measure
+package main
 
 import (
 	"math/rand/v2"

@@ -1,14 +1,4 @@
-// Package measure measures what functions cost and how they bear load.
-//
-// A Recorder notes every call that the functions of a local stack make, with its cost, and can make some calls fail.
-// The Meter computes what DynamoDB charges for a call by its published rules, because emulators return a constant.
-// Measure says how long a function's process takes until it asks for its first event, and its size.
-//
-// Run reckons what an open load does to a deployment in AWS: requests arrive by the clock, whether or not earlier ones
-// are done. It is a simulation, because a machine of two cores can't run a hundred requests a minute with AWS's times.
-// What a request does comes from the measurement of real ones: invocations, calls and rows. How long that takes is
-// assumed, and so are the people, who decide within a minute or two.
-package measure
+package main
 
 import (
 	"bytes"

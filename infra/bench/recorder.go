@@ -1,4 +1,4 @@
-package measure
+package main
 
 import (
 	"bytes"
