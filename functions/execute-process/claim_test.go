@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/managed"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/runtime/expect"
 )
 
@@ -149,7 +149,7 @@ func (l late) until(ctx context.Context, call string) error {
 	return &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
 }
 
-func (l late) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+func (l late) Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (string, error) {
 	gone := l.until(ctx, "start")
 	id, err := l.Sessions.Start(context.WithoutCancel(ctx), at, p)
 	if gone != nil {

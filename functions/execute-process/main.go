@@ -29,7 +29,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/managed"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
@@ -102,8 +102,8 @@ func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggreg
 	}
 }
 
-func newSessions(c provider.Config) *managed.Client {
-	return managed.New(managed.Config{
+func newSessions(c provider.Config) *anthropic.Managed {
+	return anthropic.NewManaged(anthropic.ManagedConfig{
 		BaseURL: c.At[aggregate.Anthropic], HTTP: c.Vendor, Refused: c.Secret.Forget,
 		Key: func(ctx context.Context) (string, error) {
 			s, err := c.Secret.Get(ctx)

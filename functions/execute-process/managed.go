@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/managed"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/runtime/clock"
 )
 
@@ -22,12 +22,12 @@ const closeTries, closeAgain = 3, 5 * time.Minute
 
 // Sessions manages sessions of managed agents; see managed.Client.
 type Sessions interface {
-	CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error)
-	ArchiveAgent(ctx context.Context, p managed.Place) error
-	Find(ctx context.Context, at managed.Place, tags map[string]string, since time.Time) (id string, err error)
-	Start(ctx context.Context, at managed.Place, p managed.Plan) (id string, err error)
+	CreateAgent(ctx context.Context, tenant, model string) (anthropic.Place, error)
+	ArchiveAgent(ctx context.Context, p anthropic.Place) error
+	Find(ctx context.Context, at anthropic.Place, tags map[string]string, since time.Time) (id string, err error)
+	Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (id string, err error)
 	Discard(ctx context.Context, session string) error
-	Poll(ctx context.Context, session string) (managed.State, error)
+	Poll(ctx context.Context, session string) (anthropic.SessionState, error)
 	Say(ctx context.Context, session, text string) error
 	Answer(ctx context.Context, session, request, text string, failed bool) error
 	Interrupt(ctx context.Context, session string) error
@@ -114,17 +114,17 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 
 // stopped ends the execution once its session has stopped. If all steps completed, it completes the execution, whatever
 // stopped the session. Otherwise its StopError says why the session stopped.
-func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate, s managed.State) (*task.Aggregate, error) {
+func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate, s anthropic.SessionState) (*task.Aggregate, error) {
 	slog.InfoContext(ctx, "the session stopped", "task_id", j.in.Task, "stop", s.Stop, "calls", s.Calls)
 	notDone := a.NotDone(a.Execution())
 	switch {
 	case notDone == nil:
 		return j.finish(ctx, a, s.Said)
-	case s.Stop == managed.StopDone:
+	case s.Stop == anthropic.StopDone:
 		return nil, notDone
-	case s.Stop == managed.StopBudget:
+	case s.Stop == anthropic.StopBudget:
 		return nil, task.StopError{Reason: task.ReasonCostLimit}
-	case s.Stop == managed.StopRefused:
+	case s.Stop == anthropic.StopRefused:
 		return nil, task.StopError{Reason: task.ReasonModelRefused}
 	}
 	return nil, task.StopError{Reason: task.ReasonSessionEnded}
@@ -273,22 +273,22 @@ func inLease[T any](ctx context.Context, j *sessionJob, call func(context.Contex
 	return v, err
 }
 
-func (l leased) CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (managed.Place, error) {
+func (l leased) CreateAgent(ctx context.Context, tenant, model string) (anthropic.Place, error) {
+	return inLease(ctx, l.j, func(ctx context.Context) (anthropic.Place, error) {
 		return l.Sessions.CreateAgent(ctx, tenant, model)
 	})
 }
 
-func (l leased) Find(ctx context.Context, at managed.Place, tags map[string]string, since time.Time) (string, error) {
+func (l leased) Find(ctx context.Context, at anthropic.Place, tags map[string]string, since time.Time) (string, error) {
 	return inLease(ctx, l.j, func(ctx context.Context) (string, error) { return l.Sessions.Find(ctx, at, tags, since) })
 }
 
-func (l leased) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+func (l leased) Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (string, error) {
 	return inLease(ctx, l.j, func(ctx context.Context) (string, error) { return l.Sessions.Start(ctx, at, p) })
 }
 
-func (l leased) Poll(ctx context.Context, session string) (managed.State, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (managed.State, error) { return l.Sessions.Poll(ctx, session) })
+func (l leased) Poll(ctx context.Context, session string) (anthropic.SessionState, error) {
+	return inLease(ctx, l.j, func(ctx context.Context) (anthropic.SessionState, error) { return l.Sessions.Poll(ctx, session) })
 }
 
 func (l leased) Say(ctx context.Context, session, text string) error {

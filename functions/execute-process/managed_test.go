@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/managed"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/runtime/expect"
 )
 
@@ -220,7 +220,7 @@ func testOtherVendor(t *testing.T, m *sessionWorld) {
 
 func testNoKey(t *testing.T, m *sessionWorld) {
 	m.agents.Key = "another"
-	m.h.Sessions = managed.New(managed.Config{HTTP: http.DefaultClient,
+	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{HTTP: http.DefaultClient,
 		Key: func(context.Context) (string, error) { return "", nil }})
 	m.approved(m.lone(1))
 	m.run()

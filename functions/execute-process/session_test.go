@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/managed"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/runtime/expect"
 )
 
@@ -186,12 +186,12 @@ type crashingSessions struct {
 	*crashing
 }
 
-func (s crashingSessions) CreateAgent(ctx context.Context, tenant, model string) (managed.Place, error) {
+func (s crashingSessions) CreateAgent(ctx context.Context, tenant, model string) (anthropic.Place, error) {
 	defer s.around("settle")()
 	return s.Sessions.CreateAgent(ctx, tenant, model)
 }
 
-func (s crashingSessions) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {
+func (s crashingSessions) Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (string, error) {
 	defer s.around("start")()
 	return s.Sessions.Start(ctx, at, p)
 }

@@ -19,8 +19,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/model/demo"
-	"ringi/shared/model/managed"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -215,7 +215,7 @@ func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	m := &sessionWorld{world: w, agents: models.NewAgents()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
-	m.h.Sessions = managed.New(managed.Config{
+	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{
 		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
 	})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second

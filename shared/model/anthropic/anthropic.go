@@ -1,4 +1,8 @@
 // Package anthropic asks Claude through Anthropic's own API.
+//
+// It also calls Claude Managed Agents. A session's agent goes through approved steps by requesting tool calls, which
+// Ringi makes itself, so that no credential of a tool reaches the agent. A caller starts a session, polls it, answers
+// and interrupts it; nothing here waits or loops.
 package anthropic
 
 import (

@@ -1,4 +1,4 @@
-package managed
+package anthropic
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // State is a session's state according to its events.
-type State struct {
+type SessionState struct {
 	Told         bool          // the user's message has arrived
 	Stop         Stop          // empty while the session works or waits for results
 	ToolRequests []ToolRequest // requested calls without a result
@@ -61,7 +61,7 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 // Poll reads all of a session's events from the first one. Their times can't serve as a cursor, since a queued event
 // has none. An event that is listed twice counts once, and unknown kinds are ignored. The state of a session that no
 // longer exists is StopEnded.
-func (c *Client) Poll(ctx context.Context, session string) (State, error) {
+func (c *Managed) Poll(ctx context.Context, session string) (SessionState, error) {
 	var r reading
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		r = reading{seen: map[string]bool{}, answered: map[string]bool{}, queued: map[string]bool{}}
@@ -77,13 +77,13 @@ func (c *Client) Poll(ctx context.Context, session string) (State, error) {
 		return pages.Err()
 	})
 	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel { // 404
-		return State{Told: true, Stop: StopEnded}, nil
+		return SessionState{Told: true, Stop: StopEnded}, nil
 	}
 	return r.state(), err
 }
 
 type reading struct {
-	State
+	SessionState
 	seen, answered map[string]bool
 	queued         map[string]bool // sent events that the session has not processed
 }
@@ -135,8 +135,8 @@ func (r *reading) wait(id string, processed time.Time) {
 	}
 }
 
-func (r *reading) state() State {
-	s := r.State
+func (r *reading) state() SessionState {
+	s := r.SessionState
 	s.ToolRequests = nil
 	for _, w := range r.ToolRequests {
 		if !r.answered[w.ID] {
@@ -150,7 +150,7 @@ func (r *reading) state() State {
 }
 
 // Bill returns the cost of a session so far, and whether it is still running.
-func (c *Client) Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error) {
+func (c *Managed) Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{}, as)
 		if err != nil {

@@ -1,4 +1,4 @@
-package managed_test
+package anthropic_test
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/model/managed"
+	"ringi/shared/model/anthropic"
 	"ringi/shared/runtime/expect"
 )
 
 const said = "今月の勤怠をまとめて"
 
 // vendor starts a server, and makes a client with its key.
-func vendor(t *testing.T) (*models.Server, *managed.Client, *atomic.Int32) {
+func vendor(t *testing.T) (*models.Server, *anthropic.Managed, *atomic.Int32) {
 	t.Helper()
 	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
 	v := models.NewAgents()
@@ -39,20 +39,20 @@ func vendor(t *testing.T) (*models.Server, *managed.Client, *atomic.Int32) {
 }
 
 // client makes a client that never reuses a connection: net/http repeats a GET on a connection that was closed.
-func client(url, key string) *managed.Client {
+func client(url, key string) *anthropic.Managed {
 	reach := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	return managed.New(managed.Config{BaseURL: url, HTTP: reach, Key: func(context.Context) (string, error) { return key, nil }})
+	return anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: url, HTTP: reach, Key: func(context.Context) (string, error) { return key, nil }})
 }
 
-func plan() managed.Plan {
-	return managed.Plan{
+func plan() anthropic.SessionPlan {
+	return anthropic.SessionPlan{
 		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: aggregate.USD(1.239),
-		Tools: []managed.Tool{{Name: "list", Description: "d", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}},
+		Tools: []anthropic.SessionTool{{Name: "list", Description: "d", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}},
 	}
 }
 
 // start makes an agent and a session.
-func start(t *testing.T, c *managed.Client) (managed.Place, string) {
+func start(t *testing.T, c *anthropic.Managed) (anthropic.Place, string) {
 	t.Helper()
 	at := expect.Value(c.CreateAgent(t.Context(), "T", "claude-sonnet-4-6"))(t)
 	id := expect.Value(c.Start(t.Context(), at, plan()))(t)
@@ -71,7 +71,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	if x.Made.Budget.MaxListCost.Amount != "123" || !strings.Contains(string(x.Made.Agent.Tools[0].InputSchema), "additionalProperties") {
 		t.Errorf("made of %+v", x.Made)
 	}
-	poll := func() managed.State {
+	poll := func() anthropic.SessionState {
 		t.Helper()
 		return expect.Value(c.Poll(t.Context(), id))(t)
 	}
@@ -92,7 +92,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		"with one answer it asks for %+v", rest)
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[0].ID, "no", true))
 	poll()
-	if s := poll(); s.Stop != managed.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
+	if s := poll(); s.Stop != anthropic.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
 		t.Errorf("at its end: %+v", s)
 	}
 	expect.Same(t, []models.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers)
@@ -105,7 +105,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 }
 
 // findsItsOwn checks that Find returns a session only for its own tags, and only if created after a given time.
-func findsItsOwn(t *testing.T, c *managed.Client, at managed.Place, id string) {
+func findsItsOwn(t *testing.T, c *anthropic.Managed, at anthropic.Place, id string) {
 	t.Helper()
 	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {
 		t.Errorf("found %q, %v", found, err)
@@ -206,7 +206,7 @@ func TestKeys(t *testing.T) {
 		"nobody can tell": {"", errors.New("the secret is away"), model.Overloaded, 0},
 	} {
 		told := 0
-		c := managed.New(managed.Config{BaseURL: s.URL, HTTP: http.DefaultClient, Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
+		c := anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient, Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
 		_, err := c.CreateAgent(t.Context(), "T", "m")
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Kind == test.kind && told == test.told,
@@ -230,27 +230,27 @@ func TestPoll(t *testing.T) {
 		over     = `{"id":"9","type":"session.status_terminated",` + at + `}`
 		nameless = `{"type":"session.status_idle","stop_reason":{"type":"end_turn"}}`
 	)
-	request := []managed.ToolRequest{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
+	request := []anthropic.ToolRequest{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
 	for name, test := range map[string]struct {
 		status int
 		body   []string
-		want   managed.State
+		want   anthropic.SessionState
 	}{
-		"nothing":                        {200, nil, managed.State{}},
-		"idle before anything was said":  {200, []string{done}, managed.State{}},
-		"it works":                       {200, []string{message}, managed.State{Told: true}},
-		"it asks":                        {200, []string{message, ask, waits}, managed.State{Told: true, ToolRequests: request}},
-		"everything twice":               {200, []string{message, message, ask, ask, waits, waits}, managed.State{Told: true, ToolRequests: request}},
-		"answered":                       {200, []string{message, ask, waits, answer}, managed.State{Told: true}},
-		"the answer waits in line first": {200, []string{queued, message, ask, waits}, managed.State{Told: true}},
-		"an end before a queued answer":  {200, []string{message, ask, waits, done, queued}, managed.State{Told: true}},
-		"a queued answer before an end":  {200, []string{queued, message, ask, waits, done}, managed.State{Told: true}},
-		"a queued answer, then taken":    {200, []string{queued, message, ask, waits, answer, done}, managed.State{Told: true, Stop: managed.StopDone}},
-		"done":                           {200, []string{message, ask, waits, answer, text, done}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
-		"done, and strange things":       {200, []string{strange, message, text, done, strange, nameless}, managed.State{Told: true, Stop: managed.StopDone, Said: "ab"}},
-		"it goes on after an end":        {200, []string{message, done, again}, managed.State{Told: true}},
-		"terminated":                     {200, []string{message, ask, waits, over}, managed.State{Told: true, Stop: managed.StopEnded, ToolRequests: request}},
-		"deleted":                        {404, nil, managed.State{Told: true, Stop: managed.StopEnded}},
+		"nothing":                        {200, nil, anthropic.SessionState{}},
+		"idle before anything was said":  {200, []string{done}, anthropic.SessionState{}},
+		"it works":                       {200, []string{message}, anthropic.SessionState{Told: true}},
+		"it asks":                        {200, []string{message, ask, waits}, anthropic.SessionState{Told: true, ToolRequests: request}},
+		"everything twice":               {200, []string{message, message, ask, ask, waits, waits}, anthropic.SessionState{Told: true, ToolRequests: request}},
+		"answered":                       {200, []string{message, ask, waits, answer}, anthropic.SessionState{Told: true}},
+		"the answer waits in line first": {200, []string{queued, message, ask, waits}, anthropic.SessionState{Told: true}},
+		"an end before a queued answer":  {200, []string{message, ask, waits, done, queued}, anthropic.SessionState{Told: true}},
+		"a queued answer before an end":  {200, []string{queued, message, ask, waits, done}, anthropic.SessionState{Told: true}},
+		"a queued answer, then taken":    {200, []string{queued, message, ask, waits, answer, done}, anthropic.SessionState{Told: true, Stop: anthropic.StopDone}},
+		"done":                           {200, []string{message, ask, waits, answer, text, done}, anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
+		"done, and strange things":       {200, []string{strange, message, text, done, strange, nameless}, anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
+		"it goes on after an end":        {200, []string{message, done, again}, anthropic.SessionState{Told: true}},
+		"terminated":                     {200, []string{message, ask, waits, over}, anthropic.SessionState{Told: true, Stop: anthropic.StopEnded, ToolRequests: request}},
+		"deleted":                        {404, nil, anthropic.SessionState{Told: true, Stop: anthropic.StopEnded}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -293,6 +293,6 @@ func TestNamesAreTheVendors(t *testing.T) {
 	for tool, want := range map[string]string{
 		"list_employees": "list_employees", "rooms.book-room": "rooms_book-room", "a.予約": "a___", strings.Repeat("x", 200): strings.Repeat("x", 128),
 	} {
-		expect.Is(t, managed.Name(tool), want, "%s is called", tool)
+		expect.Is(t, anthropic.ToolName(tool), want, "%s is called", tool)
 	}
 }

@@ -1,7 +1,4 @@
-// Package managed calls Claude Managed Agents. A session's agent goes through approved steps by requesting tool calls,
-// which Ringi makes itself, so that no credential of a tool reaches the agent. A caller starts a session, polls it,
-// answers and interrupts it; nothing here waits or loops.
-package managed
+package anthropic
 
 import (
 	"context"
@@ -25,7 +22,7 @@ import (
 const callWithin = 20 * time.Second
 
 // Config has the address and the key of the vendor's sessions.
-type Config struct {
+type ManagedConfig struct {
 	BaseURL string // without /v1
 	HTTP    *http.Client
 	Key     func(ctx context.Context) (string, error) // empty: there is no key
@@ -33,8 +30,8 @@ type Config struct {
 }
 
 // Client calls the vendor. Its errors are *model.Error.
-type Client struct {
-	config       Config
+type Managed struct {
+	config       ManagedConfig
 	agents       sdk.BetaAgentService
 	environments sdk.BetaEnvironmentService
 	sessions     sdk.BetaSessionService
@@ -42,13 +39,13 @@ type Client struct {
 
 // New makes a client without calling anything. The client repeats no request by itself, because the API has no
 // idempotency key.
-func New(c Config) *Client {
+func NewManaged(c ManagedConfig) *Managed {
 	options := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
 		option.WithRequestTimeout(callWithin),
 		option.WithBaseURL(c.BaseURL), option.WithHTTPClient(c.HTTP),
 	}
-	return &Client{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...),
+	return &Managed{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...),
 		sdk.NewBetaSessionService(options...)}
 }
 
@@ -56,7 +53,7 @@ type Place struct{ Agent, Environment string }
 
 // CreateAgent makes an agent and an environment for a tenant. Each session has its own instructions and tools. The
 // environment can't reach any host on the network.
-func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Place, error) {
+func (c *Managed) CreateAgent(ctx context.Context, tenant, modelName string) (Place, error) {
 	var p Place
 	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		tags := map[string]string{"ringi_tenant": tenant}
@@ -84,7 +81,7 @@ func (c *Client) CreateAgent(ctx context.Context, tenant, modelName string) (Pla
 }
 
 // ArchiveAgent archives an agent and its environment that are not needed because another invocation made theirs first.
-func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
+func (c *Managed) ArchiveAgent(ctx context.Context, p Place) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{}, as)
 		_, again := c.environments.Archive(ctx, p.Environment, sdk.BetaEnvironmentArchiveParams{}, as)
@@ -93,7 +90,7 @@ func (c *Client) ArchiveAgent(ctx context.Context, p Place) error {
 }
 
 // Find returns the oldest session at a place with these tags that was created after a time; empty if there is none.
-func (c *Client) Find(ctx context.Context, p Place, tags map[string]string, since time.Time) (id string, err error) {
+func (c *Managed) Find(ctx context.Context, p Place, tags map[string]string, since time.Time) (id string, err error) {
 	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		id = ""
 		pages := c.sessions.ListAutoPaging(ctx, sdk.BetaSessionListParams{
@@ -121,15 +118,15 @@ func tagged(got, want map[string]string) bool {
 }
 
 // Plan is the configuration of a session.
-type Plan struct {
+type SessionPlan struct {
 	Title, Model, System string
-	Tools                []Tool
+	Tools                []SessionTool
 	Tags                 map[string]string
 	MaxCost              aggregate.MicroUSD // 0: no limit
 }
 
 // Start makes a session. The session does nothing before it gets a message.
-func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err error) {
+func (c *Managed) Start(ctx context.Context, at Place, p SessionPlan) (id string, err error) {
 	agent := sdk.BetaManagedAgentsAgentWithOverridesParams{
 		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides,
 		System: param.NewOpt(p.System),
@@ -160,7 +157,7 @@ func (c *Client) Start(ctx context.Context, at Place, p Plan) (id string, err er
 }
 
 // Say sends the user's message.
-func (c *Client) Say(ctx context.Context, session, text string) error {
+func (c *Managed) Say(ctx context.Context, session, text string) error {
 	return c.send(ctx, session,
 		sdk.BetaManagedAgentsEventParamsOfUserMessage([]sdk.BetaManagedAgentsUserMessageEventParamsContentUnion{
 			{OfText: &sdk.BetaManagedAgentsTextBlockParam{Text: text, Type: sdk.BetaManagedAgentsTextBlockTypeText}},
@@ -168,7 +165,7 @@ func (c *Client) Say(ctx context.Context, session, text string) error {
 }
 
 // Answer sends the result of a call that the session requested. failed marks it as an error.
-func (c *Client) Answer(ctx context.Context, session, request, text string, failed bool) error {
+func (c *Managed) Answer(ctx context.Context, session, request, text string, failed bool) error {
 	event := sdk.BetaManagedAgentsEventParamsOfUserCustomToolResult(request)
 	event.OfUserCustomToolResult.IsError = param.NewOpt(failed)
 	event.OfUserCustomToolResult.Content = []sdk.BetaManagedAgentsUserCustomToolResultEventParamsContentUnion{
@@ -178,20 +175,20 @@ func (c *Client) Answer(ctx context.Context, session, request, text string, fail
 }
 
 // Interrupt stops the current work of a session. It may be repeated.
-func (c *Client) Interrupt(ctx context.Context, session string) error {
+func (c *Managed) Interrupt(ctx context.Context, session string) error {
 	return c.send(ctx, session,
 		sdk.BetaManagedAgentsEventParamsOfUserInterrupt(sdk.BetaManagedAgentsUserInterruptEventParamsTypeUserInterrupt))
 }
 
 // Discard archives a session that never got a message.
-func (c *Client) Discard(ctx context.Context, session string) error {
+func (c *Managed) Discard(ctx context.Context, session string) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.sessions.Archive(ctx, session, sdk.BetaSessionArchiveParams{}, as)
 		return err
 	})
 }
 
-func (c *Client) send(ctx context.Context, session string, e sdk.BetaManagedAgentsEventParamsUnion) error {
+func (c *Managed) send(ctx context.Context, session string, e sdk.BetaManagedAgentsEventParamsUnion) error {
 	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
 		_, err := c.sessions.Events.Send(ctx, session,
 			sdk.BetaSessionEventSendParams{Events: []sdk.BetaManagedAgentsEventParamsUnion{e}}, as)
@@ -200,7 +197,7 @@ func (c *Client) send(ctx context.Context, session string, e sdk.BetaManagedAgen
 }
 
 // call makes a request with the key, and converts its error into a *model.Error.
-func (c *Client) call(ctx context.Context, do func(context.Context, option.RequestOption) error) error {
+func (c *Managed) call(ctx context.Context, do func(context.Context, option.RequestOption) error) error {
 	key, err := c.config.Key(ctx)
 	switch {
 	case err != nil:
@@ -218,7 +215,7 @@ func (c *Client) call(ctx context.Context, do func(context.Context, option.Reque
 
 var errMissing = errors.New("the model secret has no entry for it")
 
-func (c *Client) refused(e *model.Error) error {
+func (c *Managed) refused(e *model.Error) error {
 	if e.Kind == model.Unauthorized && c.config.Refused != nil {
 		c.config.Refused()
 	}
@@ -237,7 +234,7 @@ func problem(err error) *model.Error {
 }
 
 // Tool is a tool that a session may ask to have called.
-type Tool struct {
+type SessionTool struct {
 	Name        string // made by Name
 	Description string
 	Input       json.RawMessage // JSON Schema of an object
@@ -247,12 +244,12 @@ type Tool struct {
 const maxName = 128
 
 // Name returns the name by which a session knows a tool.
-func Name(tool string) string {
+func ToolName(tool string) string {
 	name := model.Identifier(tool, '_')
 	return name[:min(len(name), maxName)]
 }
 
-func (t Tool) custom() (sdk.BetaManagedAgentsCustomToolParams, error) {
+func (t SessionTool) custom() (sdk.BetaManagedAgentsCustomToolParams, error) {
 	p := sdk.BetaManagedAgentsCustomToolParams{Name: t.Name, Description: t.Description,
 		Type: sdk.BetaManagedAgentsCustomToolParamsTypeCustom}
 	in, err := &p.InputSchema, error(nil)
