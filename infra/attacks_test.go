@@ -1,6 +1,4 @@
-// Package hostile tests Ringi with people, tools and models that try to make it do what nobody approved. A stand-in for
-// the model obeys every attacker, so these claims hold whatever a model says.
-package hostile
+package infra_test
 
 import (
 	"encoding/json"
@@ -16,9 +14,10 @@ import (
 	"ringi/shared/tool"
 )
 
-// attack is one attempt. shown_test.go has what no attack may change: nobody has approved, the tools are those of the
-// catalog, data stays in its fence, and every card has the buttons, headers, names and marks that it has without the
-// attack.
+// attack is one attempt of people, tools and models to make Ringi do what nobody approved. A stand-in for the model
+// obeys every attacker, so the claims hold whatever a model says. shown_test.go has what no attack may change: nobody
+// has approved, the tools are those of the catalog, data stays in its fence, and every card has the buttons, headers,
+// names and marks that it has without the attack.
 type attack struct {
 	name string
 	who  speaker
@@ -243,13 +242,13 @@ func TestAttacks(t *testing.T) {
 	logs := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { slog.SetDefault(logs) })
-	calm := walked(t, attack{who: aMessage, text: "今月の勤怠をまとめて"})
+	calm := walkWith(t, attack{who: aMessage, text: "今月の勤怠をまとめて"})
 	names := map[string]bool{}
 	for _, x := range attacks {
 		expect.That(t, !names[x.name], "%s is there twice", x.name)
 		names[x.name] = true
 		t.Run(x.name, func(t *testing.T) {
-			w := walked(t, x)
+			w := walkWith(t, x)
 			w.fenced(calm)
 			w.bound()
 			w.clean()

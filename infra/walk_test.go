@@ -1,4 +1,4 @@
-package hostile
+package infra_test
 
 import (
 	"context"
@@ -42,16 +42,16 @@ func (o *obedient) Say(_ context.Context, r model.Request, _ func(string)) (mode
 	} else if o.attack.who == anAnswer {
 		return model.Response{Text: text, Stop: model.StopEnd}, nil
 	} else if r.Purpose == model.Planning && (o.attack.who == aStep || o.attack.who == aReference) {
-		return model.Response{Text: answer(map[string]any{"steps": []any{listing("一覧"), o.attack.step()}, "missing": []any{},
+		return model.Response{Text: jsonOf(map[string]any{"steps": []any{listing("一覧"), o.attack.step()}, "missing": []any{},
 			"remarks": ""}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.who == aPolicy && r.Purpose == model.Drafting && len(r.Messages) == 1 {
-		return model.Response{Text: answer(map[string]any{"policy": text}), Stop: model.StopEnd}, nil
+		return model.Response{Text: jsonOf(map[string]any{"policy": text}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.must != nil {
 		text = "件名" // the attack is the form of the answer, not its words
 	}
-	return model.Response{Text: answer(o.words(r.Purpose, text)), Stop: model.StopEnd}, nil
+	return model.Response{Text: jsonOf(o.words(r.Purpose, text)), Stop: model.StopEnd}, nil
 }
 
 // words returns a valid answer with the text in every text field.
@@ -69,7 +69,7 @@ func (o *obedient) words(p model.Purpose, text string) any {
 	if o.attack.who == aTab {
 		tab = legible.First(text, 100)
 	}
-	write := step(2, text, "write_rows_to_google_sheet", map[string]any{
+	write := plannedStep(2, text, "write_rows_to_google_sheet", map[string]any{
 		"spreadsheet_id": "hr-sheet", "sheet": tab, "columns": []any{map[string]any{"key": "display_name",
 			"title": "氏名"}}, "rows": map[string]any{"$ref": "step-1.result.employees"},
 	})
@@ -78,28 +78,28 @@ func (o *obedient) words(p model.Purpose, text string) any {
 		"remarks": legible.First(text, model.MaxRemarks)}
 }
 
-func step(n int, text, name string, input any) map[string]any {
+func plannedStep(n int, text, name string, input any) map[string]any {
 	return map[string]any{
 		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": legible.First(text,
-			model.MaxTitle), "tool": name, "toolInput": answer(input),
+			model.MaxTitle), "tool": name, "toolInput": jsonOf(input),
 		"description": legible.First(text, model.MaxStepText), "expectedOutput": legible.First(text,
 			model.MaxStepText), "requiresHumanCheck": false,
 	}
 }
 
 func listing(text string) map[string]any {
-	return step(1, text, "list_employees", map[string]any{"status": "active", "department": nil})
+	return plannedStep(1, text, "list_employees", map[string]any{"status": "active", "department": nil})
 }
 
 func notice(n int, text string) map[string]any {
-	return step(n, text, "send_slack_dm", map[string]any{"recipient": requester, "text": "完了しました", "details": []any{}})
+	return plannedStep(n, text, "send_slack_dm", map[string]any{"recipient": requester, "text": "完了しました", "details": []any{}})
 }
 
 // step returns a step that notifies the requester, with the attack's members or reference.
 func (a attack) step() map[string]any {
 	s := notice(2, "完了通知")
 	if a.who == aReference {
-		s["toolInput"] = answer(map[string]any{"recipient": requester, "text": map[string]any{"$ref": a.text},
+		s["toolInput"] = jsonOf(map[string]any{"recipient": requester, "text": map[string]any{"$ref": a.text},
 			"details": []any{}})
 		return s
 	}
@@ -116,7 +116,7 @@ func (a attack) step() map[string]any {
 	return s
 }
 
-func answer(v any) string {
+func jsonOf(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -184,7 +184,7 @@ func (w *walk) said(who speaker) string {
 	return "山田太郎"
 }
 
-func walked(t *testing.T, x attack) *walk {
+func walkWith(t *testing.T, x attack) *walk {
 	t.Helper()
 	w := &walk{T: t, attack: x, model: &obedient{attack: x}, now: start(), cards: map[string]card.Message{}}
 	w.ask()

@@ -1,4 +1,4 @@
-package hostile
+package infra_test
 
 import (
 	"encoding/json"
@@ -44,8 +44,8 @@ func (w *walk) drawn(calm *walk) {
 	}
 }
 
-// marks are signs that only Ringi itself may use on cards.
-const marks = "✅❌⏹🔄⌛⏳❓🔍➡⬜🚀⚠📝📋⚙⏱☑✔✖❎"
+// ownMarks are signs that only Ringi itself may use on cards.
+const ownMarks = "✅❌⏹🔄⌛⏳❓🔍➡⬜🚀⚠📝📋⚙⏱☑✔✖❎"
 
 // partOf returns a block in the form that frame compares, and its complete text. For a list of steps it counts the
 // lines.
@@ -54,7 +54,7 @@ func partOf(b slack.Block, list bool) (p part, all string, err error) {
 	switch b := b.(type) {
 	case *slack.HeaderBlock:
 		all = b.Text.Text + "\n"
-		if strings.ContainsAny(b.Text.Text, marks) { // a task's header is its title
+		if strings.ContainsAny(b.Text.Text, ownMarks) { // a task's header is its title
 			p.Texts = append(p.Texts, b.Text.Text)
 		}
 	case *slack.SectionBlock:
@@ -99,7 +99,7 @@ func frame(m card.Message, steps bool) any {
 	counts := map[string]int{}
 	all = named.ReplaceAllString(all, "")
 	for _, r := range all {
-		if strings.ContainsRune(marks, r) {
+		if strings.ContainsRune(ownMarks, r) {
 			counts[string(r)]++
 		}
 		if r == '\u202e' || r == '\u2066' || r == '\u200b' || r >= 0xe0000 && r < 0xf0000 {
@@ -112,7 +112,7 @@ func frame(m card.Message, steps bool) any {
 		}
 	}
 	fallback := m.Text
-	if !strings.ContainsAny(fallback, marks) {
+	if !strings.ContainsAny(fallback, ownMarks) {
 		fallback = ""
 	}
 	return []any{m.Attachments[0].Color, fallback, parts, counts}
