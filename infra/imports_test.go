@@ -47,8 +47,8 @@ var apart = map[string][]string{
 // helpers are imported by tests only. True means that a helper may start stand-ins of infra/local.
 var helpers = map[string]bool{
 	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
-	"decide/pipeline/pipelinetest": false, "domain/files/filestest": false,
-	"model/modeltest": false, "runtime/expect": false,
+	"decide/pipeline/pipelinetest": false,
+	"model/modeltest":              false, "runtime/expect": false,
 	"serve-console/consoletest": true,
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 )
 
 // byLetters are the files that may name languages: those that recognize them by their letters, and the demo model,
@@ -145,15 +144,15 @@ var notForPeople = []string{
 // TestEveryTextIsPrinted writes all texts that people read, each language beside the other, into the file that
 // RINGI_TEXTS names. Japanese anywhere in code or data that is in no such text makes it fail.
 func TestEveryTextIsPrinted(t *testing.T) {
-	texts := languagetest.TextsBelow(t, "../shared", "../functions", ".")
+	texts := expect.TextsBelow(t, "../shared", "../functions", ".")
 	for _, path := range bothInOne {
 		for i, line := range strings.Split(textOf(t, path), "\n") {
-			if languagetest.Japanese(line) {
-				texts = append(texts, languagetest.Text{File: path, Key: strconv.Itoa(i + 1), In: inAll(strings.TrimSpace(line))})
+			if expect.Japanese(line) {
+				texts = append(texts, expect.Text{File: path, Key: strconv.Itoa(i + 1), In: inAll(strings.TrimSpace(line))})
 			}
 		}
 	}
-	slices.SortStableFunc(texts, func(a, b languagetest.Text) int { return cmp.Compare(a.File, b.File) })
+	slices.SortStableFunc(texts, func(a, b expect.Text) int { return cmp.Compare(a.File, b.File) })
 	page := table(texts)
 	expect.Must(t, len(texts) >= 2000, "only %d texts", len(texts))
 	kinds := []string{".go", ".json", ".yaml", ".js", ".html", ".toml"}
@@ -173,7 +172,7 @@ func TestEveryTextIsPrinted(t *testing.T) {
 }
 
 // table prints texts in Markdown, a table for each file.
-func table(texts []languagetest.Text) string {
+func table(texts []expect.Text) string {
 	var b strings.Builder
 	cell := strings.NewReplacer("\n", "<br>", "|", `\|`)
 	fmt.Fprintf(&b, "# %d texts\n", len(texts))

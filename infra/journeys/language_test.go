@@ -14,7 +14,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 )
 
 // spoken is who asks in one language, where, and what people write. What Slack told of somebody is cached for a minute.
@@ -47,7 +46,7 @@ func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
 }
 
 func testOneLanguage(t *testing.T, locale, workspaces string) {
-	ours := languagetest.SentencesBelow(t, "../../shared", "../../functions")
+	ours := expect.SentencesBelow(t, "../../shared", "../../functions")
 	s, w := start(t), spokenIn.In(locale)
 	people := []string{w.user, webapi.Suzuki}
 	driver.Settings(t, s, func(x *tenancy.Settings) { driver.SetTitles(x); x.Locale = workspaces })

@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 )
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {
@@ -96,7 +95,7 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 }
 
 func TestEachLanguageSaysHowItEnded(t *testing.T) {
-	languagetest.Whole[endWords](t, texts, "texts/ended")
+	expect.Whole[endWords](t, texts, "texts/ended")
 }
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
@@ -131,5 +130,5 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 }
 
 func TestEachLanguageSaysWhyACallFailed(t *testing.T) {
-	languagetest.Whole[callWords](t, texts, "texts/failedcall")
+	expect.Whole[callWords](t, texts, "texts/failedcall")
 }

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 )
 
 // page is a surface other than Slack.
@@ -168,7 +167,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 }
 
 func TestEachLanguageSaysWhyItRefuses(t *testing.T) {
-	languagetest.Whole[refusalWords](t, texts, "texts/refused")
+	expect.Whole[refusalWords](t, texts, "texts/refused")
 }
 
 // Every reason for which the fold refuses an act has a sentence in each language, and every sentence a reason.

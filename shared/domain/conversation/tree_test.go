@@ -10,18 +10,18 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/files/filestest"
+	"ringi/shared/runtime/expect"
 )
 
 // The kit's words for a tree and its entries.
-type written = filestest.Entry
+type written = expect.Entry
 
 var (
-	treeOf  = filestest.Tree
-	file    = filestest.File
-	program = filestest.Program
-	link    = filestest.Link
-	folder  = filestest.Folder
+	treeOf  = expect.Tree
+	file    = expect.File
+	program = expect.Program
+	link    = expect.Link
+	folder  = expect.Folder
 )
 
 // A patch and a pull request are made of two lists of the same changes.

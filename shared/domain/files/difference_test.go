@@ -11,17 +11,16 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/files/filestest"
 	"ringi/shared/runtime/expect"
 )
 
 // The kit's words for a tree and its entries.
 var (
-	treeOf  = filestest.Tree
-	file    = filestest.File
-	program = filestest.Program
-	link    = filestest.Link
-	folder  = filestest.Folder
+	treeOf  = expect.Tree
+	file    = expect.File
+	program = expect.Program
+	link    = expect.Link
+	folder  = expect.Folder
 )
 
 func TestEachKindOfChangeIsNamed(t *testing.T) {
@@ -61,12 +60,12 @@ func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {
 }
 
 func TestWhatNobodyCanReadIsSaid(t *testing.T) {
-	many := make([]filestest.Entry, files.MaxChanges+1)
+	many := make([]expect.Entry, files.MaxChanges+1)
 	for i := range many {
 		many[i] = file(fmt.Sprintf("f%02d", i), "x\n")
 	}
 	wide := strings.Repeat("x", files.MaxChangedLine)
-	for says, to := range map[string][]filestest.Entry{
+	for says, to := range map[string][]expect.Entry{
 		"": {file("a", wide+"\n"),
 			file("b", strings.Repeat("x\n", files.MaxChangedLines-1))},
 		"paths, the limit is 50":       many,
@@ -194,7 +193,7 @@ func TestTheLargestFilesAreCompared(t *testing.T) {
 // show.
 func TestOnlySoMuchIsCompared(t *testing.T) {
 	text := strings.Repeat("x\n", 400_000)
-	var was, is []filestest.Entry
+	var was, is []expect.Entry
 	for i := range 12 {
 		was, is = append(was, file(fmt.Sprintf("f%02d", i), text)), append(is, file(fmt.Sprintf("f%02d", i), text+"y\n"))
 	}

@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/files/filestest"
 	"ringi/shared/runtime/expect"
 )
 
 // treeFrom makes files; a content that begins with → is a link, one that begins with ! is executable.
 func treeFrom(t *testing.T, contents map[string]string) *files.Tree {
 	t.Helper()
-	var all []filestest.Entry
+	var all []expect.Entry
 	for p, content := range contents {
 		if target, is := strings.CutPrefix(content, "→"); is {
 			all = append(all, link(p, target))

@@ -3,7 +3,7 @@ package auditlog
 import (
 	"testing"
 
-	"ringi/shared/words/language/languagetest"
+	"ringi/shared/runtime/expect"
 )
 
-func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[texts](t, files, "texts") }
+func TestEachLanguageHasAllTexts(t *testing.T) { expect.Whole[texts](t, files, "texts") }

@@ -16,7 +16,6 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 )
 
 // requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or
@@ -313,7 +312,7 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 
 // A word that is missing in one language would otherwise be noticed only when the demo needs it.
 func TestEachLanguageHasAllWords(t *testing.T) {
-	languagetest.Whole[words](t, embedded, "words")
+	expect.Whole[words](t, embedded, "words")
 	for _, locale := range language.All {
 		for _, l := range allLists() {
 			for form := range l.Demo.Words[locale].Forms {

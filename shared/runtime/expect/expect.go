@@ -1,4 +1,5 @@
-// Package expect checks in one line what a test requires.
+// Package expect is the kit of all tests: it checks in one line what a test requires, makes trees of files, and reads
+// the texts of all languages.
 package expect
 
 import (

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 	"ringi/shared/words/legible"
 )
 
@@ -287,11 +286,11 @@ func texts(v reflect.Value, path string, out map[string]string) {
 }
 
 func TestEachLanguageHasAllTexts(t *testing.T) {
-	languagetest.Whole[words](t, embedded, "texts/cards")
-	languagetest.Whole[conversationWords](t, embedded, "texts/conversations")
-	languagetest.Whole[askWords](t, embedded, "texts/asks")
-	languagetest.Whole[routeWords](t, embedded, "texts/routes")
-	languagetest.Whole[endTexts](t, embedded, "texts/ends")
+	expect.Whole[words](t, embedded, "texts/cards")
+	expect.Whole[conversationWords](t, embedded, "texts/conversations")
+	expect.Whole[askWords](t, embedded, "texts/asks")
+	expect.Whole[routeWords](t, embedded, "texts/routes")
+	expect.Whole[endTexts](t, embedded, "texts/ends")
 }
 
 var place = regexp.MustCompile(`\{[a-z]+\}`)
@@ -345,7 +344,7 @@ var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_
 // A card is in one language: its headings, effects, summary and whatever else Ringi says. What people, models and
 // vendors wrote in these states is in their files.
 func TestACardIsInOneLanguage(t *testing.T) {
-	ours := languagetest.SentencesBelow(t, "../..")
+	ours := expect.SentencesBelow(t, "../..")
 	var data []string
 	for _, path := range []string{"scenario_test.go", "states_test.go"} {
 		data = append(data, string(expect.Value(os.ReadFile(path))(t)))

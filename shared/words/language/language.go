@@ -154,7 +154,7 @@ type Catalog[T any] struct {
 }
 
 // In returns the words of a locale, whose file is read when it is first needed. The result is shared and must not be
-// changed. A file that can't be read panics; languagetest.Whole reads them all in a test.
+// changed. A file that can't be read panics; expect.Whole reads them all in a test.
 func (c *Catalog[T]) In(locale string) *T {
 	if !slices.Contains(All, locale) {
 		locale = All[0]

@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/language/languagetest"
 )
 
 func TestEveryLanguageHasItsOwn(t *testing.T) {
@@ -27,7 +26,7 @@ func TestWordsAreReadByLanguage(t *testing.T) {
 		Yes  string
 		More map[string]string
 	}
-	languagetest.Whole[words](t, files, "testdata/whole")
+	expect.Whole[words](t, files, "testdata/whole")
 	in := language.Catalog[words]{Files: &files, Folder: "testdata/whole"}
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "fr": "はい"} {
 		got := in.In(locale)

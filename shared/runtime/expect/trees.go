@@ -1,12 +1,10 @@
-// Package filestest makes trees of files for tests.
-package filestest
+package expect
 
 import (
 	"archive/tar"
 	"bytes"
 
 	"ringi/shared/domain/files"
-	"ringi/shared/runtime/expect"
 )
 
 // Entry is an entry of an archive with its content.
@@ -32,18 +30,18 @@ func Folder(name string) Entry {
 }
 
 // Tree returns a tree with these entries.
-func Tree(t expect.T, all ...Entry) *files.Tree {
+func Tree(t T, all ...Entry) *files.Tree {
 	t.Helper()
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, x := range all {
 		x.Header.Size = int64(len(x.Text))
-		expect.NoError(t, w.WriteHeader(&x.Header))
+		NoError(t, w.WriteHeader(&x.Header))
 		_, err := w.Write([]byte(x.Text))
-		expect.NoError(t, err)
+		NoError(t, err)
 	}
-	expect.NoError(t, w.Close())
+	NoError(t, w.Close())
 	tree, err := files.Read(&out)
-	expect.NoError(t, err)
+	NoError(t, err)
 	return tree
 }

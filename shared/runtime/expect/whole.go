@@ -1,5 +1,4 @@
-// Package languagetest checks the files of a language.Catalog.
-package languagetest
+package expect
 
 import (
 	"bytes"
@@ -110,13 +109,6 @@ func SentencesBelow(t testing.TB, roots ...string) Sentences {
 		}
 	}
 	return out
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // placeholder matches what a text is filled with, and marks around it.

@@ -1,4 +1,4 @@
-package languagetest
+package expect
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ func TextsBelow(t testing.TB, roots ...string) []Text {
 	t.Helper()
 	texts := &collected{t: t, at: map[string]language.Texts{}}
 	for _, root := range roots {
-		must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil || d.IsDir() && !slices.Contains(without, d.Name()):
 				return err
@@ -90,11 +90,11 @@ func (c *collected) read(path string) {
 // parsed reads a file of JSON or YAML.
 func (c *collected) parsed(path string) (v any) {
 	text, err := os.ReadFile(path)
-	must(c.t, err)
+	NoError(c.t, err)
 	if filepath.Ext(path) == ".json" {
-		must(c.t, json.Unmarshal(text, &v))
+		NoError(c.t, json.Unmarshal(text, &v))
 	} else {
-		must(c.t, yaml.Unmarshal(text, &v))
+		NoError(c.t, yaml.Unmarshal(text, &v))
 	}
 	return v
 }
@@ -156,12 +156,12 @@ var (
 // script adds the texts of the sandbox's i18n.js: objects by locale, whose members are texts in quotation marks.
 func (c *collected) script(path string) {
 	text, err := os.ReadFile(path)
-	must(c.t, err)
+	NoError(c.t, err)
 	for _, words := range scriptWords.FindAllStringSubmatch(string(text), -1) {
 		for _, in := range scriptIn.FindAllStringSubmatch(words[2], -1) {
 			for _, m := range scriptText.FindAllStringSubmatch(in[2], -1) {
 				var said string
-				must(c.t, json.Unmarshal([]byte(m[2]), &said))
+				NoError(c.t, json.Unmarshal([]byte(m[2]), &said))
 				c.add(path, words[1]+"."+m[1], in[1], said)
 			}
 		}
@@ -173,7 +173,7 @@ func (c *collected) script(path string) {
 func (c *collected) code(path string) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-	must(c.t, err)
+	NoError(c.t, err)
 	var declared map[string]ast.Expr
 	ast.Inspect(file, func(n ast.Node) bool {
 		each := inEach(n)
@@ -236,10 +236,10 @@ func Japanese(text string) bool {
 func (c *collected) declared(path string) map[string]ast.Expr {
 	out := map[string]ast.Expr{}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go"))
-	must(c.t, err)
+	NoError(c.t, err)
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		must(c.t, err)
+		NoError(c.t, err)
 		for _, d := range file.Decls {
 			group, ok := d.(*ast.GenDecl)
 			if !ok {

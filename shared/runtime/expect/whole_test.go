@@ -1,11 +1,9 @@
-package languagetest
+package expect
 
 import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"ringi/shared/runtime/expect"
 )
 
 func TestWhatAFileLacks(t *testing.T) {
@@ -33,6 +31,6 @@ func TestWhatAFileLacks(t *testing.T) {
 		got := lacks("", reflect.ValueOf(w), reflect.ValueOf(whole))
 		slices.Sort(got)
 		slices.Sort(tt.want)
-		expect.That(t, slices.Equal(got, tt.want), "%s: %q, want %q", about, got, tt.want)
+		That(t, slices.Equal(got, tt.want), "%s: %q, want %q", about, got, tt.want)
 	}
 }
