@@ -92,7 +92,8 @@ func listing(text string) map[string]any {
 }
 
 func notice(n int, text string) map[string]any {
-	return plannedStep(n, text, "send_slack_dm", map[string]any{"recipient": requester, "text": "完了しました", "details": []any{}})
+	return plannedStep(n, text, "send_slack_dm", map[string]any{"recipient": requester, "text": "完了しました",
+		"details": []any{}})
 }
 
 // step returns a step that notifies the requester, with the attack's members or reference.

@@ -114,7 +114,8 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 
 // stopped ends the execution once its session has stopped. If all steps completed, it completes the execution, whatever
 // stopped the session. Otherwise its StopError says why the session stopped.
-func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate, s anthropic.SessionState) (*task.Aggregate, error) {
+func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate,
+	s anthropic.SessionState) (*task.Aggregate, error) {
 	slog.InfoContext(ctx, "the session stopped", "task_id", j.in.Task, "stop", s.Stop, "calls", s.Calls)
 	notDone := a.NotDone(a.Execution())
 	switch {
@@ -288,7 +289,9 @@ func (l leased) Start(ctx context.Context, at anthropic.Place, p anthropic.Sessi
 }
 
 func (l leased) Poll(ctx context.Context, session string) (anthropic.SessionState, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (anthropic.SessionState, error) { return l.Sessions.Poll(ctx, session) })
+	return inLease(ctx, l.j, func(ctx context.Context) (anthropic.SessionState, error) {
+		return l.Sessions.Poll(ctx, session)
+	})
 }
 
 func (l leased) Say(ctx context.Context, session, text string) error {

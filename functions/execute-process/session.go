@@ -235,7 +235,8 @@ func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
 
 // admit finds the approved step for a request. The request's arguments, even for a read, must equal the step's approved
 // arguments, or those with their references resolved. Any other request is denied.
-func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate, w anthropic.ToolRequest) (filled, task.Denial, error) {
+func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate,
+	w anthropic.ToolRequest) (filled, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
 	var next filled

@@ -41,13 +41,16 @@ func vendor(t *testing.T) (*models.Server, *anthropic.Managed, *atomic.Int32) {
 // client makes a client that never reuses a connection: net/http repeats a GET on a connection that was closed.
 func client(url, key string) *anthropic.Managed {
 	reach := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	return anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: url, HTTP: reach, Key: func(context.Context) (string, error) { return key, nil }})
+	return anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: url, HTTP: reach,
+		Key: func(context.Context) (string, error) { return key, nil }})
 }
 
 func plan() anthropic.SessionPlan {
 	return anthropic.SessionPlan{
 		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: aggregate.USD(1.239),
-		Tools: []anthropic.SessionTool{{Name: "list", Description: "d", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}},
+		Tools: []anthropic.SessionTool{{Name: "list", Description: "d",
+			Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],` +
+				`"additionalProperties":false}`)}},
 	}
 }
 
@@ -68,7 +71,8 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	}
 	at, id := start(t, c)
 	x := v.Sessions()[0]
-	if x.Made.Budget.MaxListCost.Amount != "123" || !strings.Contains(string(x.Made.Agent.Tools[0].InputSchema), "additionalProperties") {
+	if x.Made.Budget.MaxListCost.Amount != "123" || !strings.Contains(string(x.Made.Agent.Tools[0].InputSchema),
+		"additionalProperties") {
 		t.Errorf("made of %+v", x.Made)
 	}
 	poll := func() anthropic.SessionState {
@@ -83,7 +87,8 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		t.Errorf("the message waits: %+v", s)
 	}
 	s := poll()
-	if len(s.ToolRequests) != 2 || s.Stop != "" || s.ToolRequests[0].Name != "list" || string(s.ToolRequests[0].Input) != `{"n":1}` {
+	if len(s.ToolRequests) != 2 || s.Stop != "" || s.ToolRequests[0].Name != "list" ||
+		string(s.ToolRequests[0].Input) != `{"n":1}` {
 		t.Fatalf("it asks for %+v", s)
 	}
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false))
@@ -97,7 +102,8 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	}
 	expect.Same(t, []models.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers)
 	u, running, err := c.Bill(t.Context(), id)
-	want := aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20, Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
+	want := aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20,
+		Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
 	if d := cmp.Diff(want, u); d != "" || running || err != nil {
 		t.Error(d, running, err)
 	}
@@ -178,12 +184,14 @@ func TestWhatGoesWrong(t *testing.T) {
 				err := call(ctx)
 				cancel()
 				var e *model.Error
-				if !errors.As(err, &e) || e.Kind != test.kind || e.Retryable != test.retryable || e.RetryAfter != test.after || e.Provider != "anthropic" {
+				if !errors.As(err, &e) || e.Kind != test.kind || e.Retryable != test.retryable || e.RetryAfter != test.after ||
+					e.Provider != "anthropic" {
 					t.Errorf("%s: %#v", op, err)
 					continue
 				}
 				expect.Is(t, requests.Load()-before, 1, "%s: requests", op)
-				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "要求") {
+				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), said) ||
+					strings.Contains(err.Error(), "要求") {
 					t.Errorf("%s: it quotes: %v", op, err)
 				}
 			}
@@ -206,7 +214,8 @@ func TestKeys(t *testing.T) {
 		"nobody can tell": {"", errors.New("the secret is away"), model.Overloaded, 0},
 	} {
 		told := 0
-		c := anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient, Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
+		c := anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient,
+			Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
 		_, err := c.CreateAgent(t.Context(), "T", "m")
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Kind == test.kind && told == test.told,
@@ -236,21 +245,29 @@ func TestPoll(t *testing.T) {
 		body   []string
 		want   anthropic.SessionState
 	}{
-		"nothing":                        {200, nil, anthropic.SessionState{}},
-		"idle before anything was said":  {200, []string{done}, anthropic.SessionState{}},
-		"it works":                       {200, []string{message}, anthropic.SessionState{Told: true}},
-		"it asks":                        {200, []string{message, ask, waits}, anthropic.SessionState{Told: true, ToolRequests: request}},
-		"everything twice":               {200, []string{message, message, ask, ask, waits, waits}, anthropic.SessionState{Told: true, ToolRequests: request}},
+		"nothing":                       {200, nil, anthropic.SessionState{}},
+		"idle before anything was said": {200, []string{done}, anthropic.SessionState{}},
+		"it works":                      {200, []string{message}, anthropic.SessionState{Told: true}},
+		"it asks": {200, []string{message, ask, waits},
+			anthropic.SessionState{Told: true, ToolRequests: request}},
+		"everything twice": {200, []string{message, message, ask, ask, waits, waits},
+			anthropic.SessionState{Told: true, ToolRequests: request}},
 		"answered":                       {200, []string{message, ask, waits, answer}, anthropic.SessionState{Told: true}},
 		"the answer waits in line first": {200, []string{queued, message, ask, waits}, anthropic.SessionState{Told: true}},
-		"an end before a queued answer":  {200, []string{message, ask, waits, done, queued}, anthropic.SessionState{Told: true}},
-		"a queued answer before an end":  {200, []string{queued, message, ask, waits, done}, anthropic.SessionState{Told: true}},
-		"a queued answer, then taken":    {200, []string{queued, message, ask, waits, answer, done}, anthropic.SessionState{Told: true, Stop: anthropic.StopDone}},
-		"done":                           {200, []string{message, ask, waits, answer, text, done}, anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
-		"done, and strange things":       {200, []string{strange, message, text, done, strange, nameless}, anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
-		"it goes on after an end":        {200, []string{message, done, again}, anthropic.SessionState{Told: true}},
-		"terminated":                     {200, []string{message, ask, waits, over}, anthropic.SessionState{Told: true, Stop: anthropic.StopEnded, ToolRequests: request}},
-		"deleted":                        {404, nil, anthropic.SessionState{Told: true, Stop: anthropic.StopEnded}},
+		"an end before a queued answer": {200, []string{message, ask, waits, done, queued},
+			anthropic.SessionState{Told: true}},
+		"a queued answer before an end": {200, []string{queued, message, ask, waits, done},
+			anthropic.SessionState{Told: true}},
+		"a queued answer, then taken": {200, []string{queued, message, ask, waits, answer, done},
+			anthropic.SessionState{Told: true, Stop: anthropic.StopDone}},
+		"done": {200, []string{message, ask, waits, answer, text, done},
+			anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
+		"done, and strange things": {200, []string{strange, message, text, done, strange, nameless},
+			anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
+		"it goes on after an end": {200, []string{message, done, again}, anthropic.SessionState{Told: true}},
+		"terminated": {200, []string{message, ask, waits, over},
+			anthropic.SessionState{Told: true, Stop: anthropic.StopEnded, ToolRequests: request}},
+		"deleted": {404, nil, anthropic.SessionState{Told: true, Stop: anthropic.StopEnded}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -291,7 +308,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 
 func TestNamesAreTheVendors(t *testing.T) {
 	for tool, want := range map[string]string{
-		"list_employees": "list_employees", "rooms.book-room": "rooms_book-room", "a.予約": "a___", strings.Repeat("x", 200): strings.Repeat("x", 128),
+		"list_employees": "list_employees", "rooms.book-room": "rooms_book-room", "a.予約": "a___", strings.Repeat("x",
+			200): strings.Repeat("x", 128),
 	} {
 		expect.Is(t, anthropic.ToolName(tool), want, "%s is called", tool)
 	}

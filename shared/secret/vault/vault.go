@@ -57,8 +57,8 @@ func New(rows Rows, e Envelope, providers ...OAuthProvider) Vault {
 	return v
 }
 
-// ForTools makes a vault that renews the tokens of the vendors whose tools Ringi has. allow are endpoints outside of the
-// public internet that may be called.
+// ForTools makes a vault that renews the tokens of the vendors whose tools Ringi has. allow are endpoints outside of
+// the public internet that may be called.
 func ForTools(cfg aws.Config, rows Rows, key boot.Credentials, vendors boot.Vendors, allow string) Vault {
 	v := New(rows, Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key.CredentialsKeyID},
 		FreeeOAuth("", vendors.FreeeTokenURL), GoogleOAuth("", vendors.GoogleTokenURL))

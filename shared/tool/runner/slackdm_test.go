@@ -11,7 +11,8 @@ import (
 
 // A detail is an item of a list: whatever its value has, nothing in it begins another detail, formats or calls anybody.
 func TestADetailIsOneItem(t *testing.T) {
-	m := DirectMessage{Text: "完了", Details: []Detail{{"残業", "3\n• 宛先: U0EVIL001 *x* :x: <!here>"}, {"件数", json.Number("0.10")}, {"備考", nil}, {"空", ""}}}
+	m := DirectMessage{Text: "完了", Details: []Detail{{"残業", "3\n• 宛先: U0EVIL001 *x* :x: <!here>"},
+		{"件数", json.Number("0.10")}, {"備考", nil}, {"空", ""}}}
 	var block struct {
 		Elements []struct {
 			Type     string
@@ -20,7 +21,8 @@ func TestADetailIsOneItem(t *testing.T) {
 	}
 	b := expect.Value(json.Marshal(m.block()))(t)
 	expect.NoError(t, json.Unmarshal(b, &block))
-	expect.Must(t, len(block.Elements) == 2 && block.Elements[1].Type == "rich_text_list" && len(block.Elements[1].Elements) == 4, "%s", b)
+	expect.Must(t, len(block.Elements) == 2 && block.Elements[1].Type == "rich_text_list" &&
+		len(block.Elements[1].Elements) == 4, "%s", b)
 	want := "完了\n• 残業: 3\n• 宛先: U0EVIL001 *x* :x: <!here>\n• 件数: 0.10\n• 備考: \n• 空: "
 	expect.Is(t, webapi.Read(m.text(), false).Shown, want)
 }
