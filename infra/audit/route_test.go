@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +26,22 @@ func desk(name string, need int, users ...string) circulation.Stage {
 		s.People = append(s.People, someone(user))
 	}
 	return s
+}
+
+// Both verifiers name what every kind of act did, and know the entry that records it.
+func TestBothVerifiersKnowEveryKindOfAct(t *testing.T) {
+	asks := "import json, verify; print(json.dumps([verify.KINDS, list(verify.DONE), list(verify.ON_ROUTE.values())]))"
+	var theirs [3][]circulation.Kind
+	expect.NoError(t, json.Unmarshal(expect.Value(exec.Command("python3", "-Bc", asks).Output())(t), &theirs))
+	for what, kinds := range map[string][]circulation.Kind{
+		"KINDS": theirs[0], "DONE": theirs[1], "ON_ROUTE": theirs[2],
+		"did": slices.Collect(maps.Keys(did)), "onRoute": slices.Collect(maps.Values(onRoute)),
+	} {
+		kinds = slices.DeleteFunc(kinds, func(k circulation.Kind) bool { return k == "" }) // how a gate opened
+		slices.Sort(kinds)
+		want := slices.Sorted(slices.Values(circulation.Kinds))
+		expect.That(t, slices.Equal(slices.Compact(kinds), want), "%s has %v, want %v", what, kinds, want)
+	}
 }
 
 // settling is what is done on a route: a stamp that is taken back, a stand-in, a successor, and who settles it.

@@ -20,6 +20,7 @@ import (
 	"ringi/functions/serve-console/web"
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -219,6 +220,10 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 		}
 	}
 	for _, locale := range language.All {
+		for _, kind := range circulation.Kinds {
+			said := web.TextsOf("layout", locale).In("done", "act_"+kind)
+			expect.That(t, said != "", "%s: nothing is said after %s", locale, kind)
+		}
 		if files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t),
 			expect.Value(filepath.Glob("texts/"+language.All[0]+"/*"))(t); len(files) != len(want) {
 			t.Errorf("%s has %d files, the first language %d", locale, len(files), len(want))

@@ -42,6 +42,19 @@ func acted(t testing.TB, g aggregate.Gate, acts ...circulation.Act) aggregate.Ga
 	return g
 }
 
+func TestEachKindOfActHasItsEntry(t *testing.T) {
+	o := aggregate.OnRoute{Routed: "routed", Stamped: "stamped", Approved: "approved", TakenBack: "taken_back",
+		Rejected: "rejected", Denied: "denied", Reassigned: "reassigned"}
+	of := map[aggregate.Action]circulation.Kind{}
+	for _, kind := range circulation.Kinds {
+		g := routed()
+		g.Acts = append(g.Acts, act(kind, "A", 1))
+		entry := o.Entry(&g)
+		expect.That(t, of[entry] == "", "%s is logged as %s, like %s", kind, entry, of[entry])
+		of[entry] = kind
+	}
+}
+
 // What readers of a gate look at follows from the acts.
 func TestAnActLeavesTheVerdict(t *testing.T) {
 	one := acted(t, routed(), act(circulation.Stamp, "A", 1))

@@ -1,6 +1,7 @@
 package circulation
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,9 @@ const (
 	Deny     Kind = "deny"
 	Stand    Kind = "stand" // an administrator puts To in the place of For
 )
+
+// Kinds are all kinds of acts.
+var Kinds = []Kind{Stamp, TakeBack, SendBack, Deny, Stand}
 
 // Act is one thing that somebody did on a gate.
 type Act struct {
@@ -68,14 +72,13 @@ func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == Deny }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	whole := act.Form == Form && r.counts(&act.Hand) && r.counts(&act.Principal)
-	switch act.Kind {
-	case Stamp, TakeBack, SendBack, Deny:
-		return whole && act.For == nil && act.To == nil
-	case Stand:
-		return whole && act.For != nil && act.To != nil && r.counts(act.To)
+	if act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) || !r.counts(&act.Principal) {
+		return false
 	}
-	return false
+	if act.Kind == Stand {
+		return act.For != nil && act.To != nil && r.counts(act.To)
+	}
+	return act.For == nil && act.To == nil
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage of this mode, or "".

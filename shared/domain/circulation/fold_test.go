@@ -111,6 +111,10 @@ func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
 	}
 	for name, g := range gates() {
 		acts := everyActOn(g)
+		for _, kind := range circulation.Kinds {
+			is := func(act circulation.Act) bool { return act.Kind == kind }
+			expect.Must(t, slices.ContainsFunc(acts, is), "%s: nobody tries %s", name, kind)
+		}
 		states, tried := map[string]bool{}, 0
 		level := []circulation.Gate{g}
 		for depth := 0; depth <= most; depth++ {
