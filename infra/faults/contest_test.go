@@ -142,26 +142,55 @@ func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []str
 	return rows, made, err
 }
 
-// TestACrashInADraftingContestLosesNothing kills processes anywhere between a request and the draft that an approver
-// picks: the rows of task, contest and teams are those of an undisturbed run, and the task is charged once for what the
-// teams spent.
-func TestACrashInADraftingContestLosesNothing(t *testing.T) {
-	want, all := running.undisturbedContest(t)
-	running.survivesContests(t, want, all, contestPoints)
+// TestNothingOfADraftingContestIsLost runs what is tried with contests side by side, since they need the same settings.
+func TestNothingOfADraftingContestIsLost(t *testing.T) {
+	driver.Leave(t, running.Stack)
+	driver.Settings(t, running.Stack, func(s *tenancy.Settings) {
+		if s.DraftContest.Enabled = true; !expect.Long() {
+			s.DraftContest.MaxRounds = 3 // one judge is asked
+		}
+	})
+	for _, x := range []struct {
+		name string
+		try  func(*testing.T, *harness)
+	}{
+		{"a crash anywhere", crashInAContest},
+		{"runs that are superseded", supersededRuns},
+		{"what the relay never gets, the sweeper finds", contestBySweeperOnly},
+		{"a crash while the best so far is taken", crashWhileTheBestIsTaken},
+		{"two clicks take the best so far once", twoClicksTakeTheBest},
+		{"the best so far is taken as the last team ends", bestTakenAsTheLastTeamEnds},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			x.try(t, running)
+		})
+	}
 }
 
-// survivesContests tries crash points of a contest, of each function as many as most says, and at night all.
+// crashInAContest kills processes anywhere between a request and the draft that an approver picks: the rows of task,
+// contest and teams are those of an undisturbed run, and the task is charged once for what the teams spent.
+func crashInAContest(t *testing.T, b *harness) {
+	want, all := b.undisturbedContest(t)
+	b.survivesContests(t, want, all, contestPoints)
+}
+
+// survivesContests tries crash points of a contest: at night each in a run of its own, by day as many of each function
+// as most says in one run.
 func (b *harness) survivesContests(t *testing.T, want competed, all []trial, most map[string]int) {
 	trials := all
 	switch {
 	case *only != "":
 		trials = slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return !strings.Contains(x.String(), *only) })
 	case !expect.Long():
-		trials = nil
+		one := trial{scenario: all[0].scenario}
 		for _, name := range slices.Sorted(maps.Keys(most)) {
 			of := slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return x.kills[0].function != name })
-			trials = append(trials, sampleOf(of, most[name], seed)...)
+			for _, x := range sampleOf(of, most[name], seed) {
+				one.kills = append(one.kills, x.kills...)
+			}
 		}
+		trials = []trial{one}
 	}
 	t.Logf("%d of %d points", len(trials), len(all))
 	began := time.Now()
@@ -182,16 +211,6 @@ func (b *harness) survivesContests(t *testing.T, want competed, all []trial, mos
 	never.few(t, len(trials))
 }
 
-// drafts makes contests draft policies until the test ends.
-func (b *harness) drafts(t *testing.T) {
-	driver.Leave(t, b.Stack)
-	driver.Settings(t, b.Stack, func(s *tenancy.Settings) {
-		if s.DraftContest.Enabled = true; !expect.Long() {
-			s.DraftContest.MaxRounds = 3 // one judge is asked
-		}
-	})
-}
-
 // playedContest is the result of an undisturbed drafting contest, with all its crash points.
 type playedContest struct {
 	once sync.Once
@@ -199,7 +218,7 @@ type playedContest struct {
 	all  []trial
 }
 
-// undisturbedContest makes contests draft policies until the test ends, and runs one on its first call.
+// undisturbedContest runs a contest on its first call.
 func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) {
 	t.Helper()
 	return b.undisturbedAs(t, &b.played, drafting())
@@ -207,8 +226,9 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 
 func (b *harness) undisturbedAs(t *testing.T, u *playedContest, s scenario) (want competed, all []trial) {
 	t.Helper()
-	b.drafts(t)
 	u.once.Do(func() {
+		s := s
+		s.recorded = true
 		d, err := b.run(s)
 		expect.NoError(t, err)
 		want, paid, again, err := d.competed()
@@ -245,18 +265,21 @@ func (d *scenarioRun) cameTo(want competed) error {
 	return d.paidOnce(paid)
 }
 
-// TestRunsThatAreSupersededLoseNothingOfAContest: while teams play, and one has its first score, the task's run and the
-// contest's are stopped. The next runs continue, concurrently with calls still in flight.
-func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
-	b := running
+// supersededRuns: while teams play, and one has its first score, the task's run and the contest's are stopped. The next
+// runs continue, concurrently with calls still in flight.
+func supersededRuns(t *testing.T, b *harness) {
 	want, _ := b.undisturbedContest(t)
 	s := drafting()
 	pick := s.act
 	s.act = func(d *scenarioRun) {
-		at := point{function: "RunRoundFunction", kind: "DynamoDB.TransactWriteItems", ordinal: 4} // after the three teams' beginnings
+		at := point{function: "RunRoundFunction", kind: "DynamoDB.TransactWriteItems",
+			ordinal: 4} // after the three teams' beginnings
 		release := d.holds(at.moment())
 		defer release()
-		d.Eventually("a round is about to be saved", func() bool { return d.met(at.function, at.kind) >= at.ordinal && len(d.Load().Waits) == 1 })
+		d.Eventually("a round is about to be saved", func() bool {
+			return d.met(at.function, at.kind) >= at.ordinal &&
+				len(d.Load().Waits) == 1
+		})
 		d.stopRun("Pipeline", d.Ref.ID)
 		d.stopRun("Contest", d.contest().ID)
 		d.sweep()
@@ -281,7 +304,8 @@ func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
 // stopRun stops the first run of an aggregate.
 func (d *scenarioRun) stopRun(machine, id string) {
 	arn := d.RunARN(machine, id, 1)
-	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
+	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(),
+		&sfn.StopExecutionInput{ExecutionArn: arn}); err != nil {
 		failf("stop %s: %w", *arn, err)
 	}
 }
@@ -315,11 +339,10 @@ func (d *scenarioRun) paidOnce(cost aggregate.MicroUSD) error {
 	return nil
 }
 
-// TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds: no record of the table's stream arrives. The sweeper makes and
-// starts the contest, tells the task its result and wakes the task's run.
-func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
+// contestBySweeperOnly: no record of the table's stream arrives. The sweeper makes and starts the contest, tells the
+// task its result and wakes the task's run.
+func contestBySweeperOnly(t *testing.T, b *harness) {
 	expect.AtNight(t) // the scenario "swept" is a sample
-	b := running
 	want, _ := b.undisturbedContest(t)
 	s := drafting()
 	s.sweeperOnly = true
@@ -346,7 +369,10 @@ func TestWhatTheRelayNeverGetsOfAContestTheSweeperFinds(t *testing.T) {
 		d.ClickUntilTaken(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
 		swept(d, "the steps wait", waits(task.ProcessKey(1)))
 		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
-		swept(d, "the work is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+		swept(d, "the work is done", func(a *task.Aggregate) bool {
+			return a.Head.Ended != nil &&
+				a.Head.ShownRev >= a.Head.Rev
+		})
 		d.untilCompleted()
 	}
 	d, err := b.run(s)

@@ -90,54 +90,65 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 	}
 }
 
-// TestTheCardQueueIsDown: the relay returns the records to the stream until it can send.
-func TestTheCardQueueIsDown(t *testing.T) {
-	const send = "AmazonSQS.SendMessage"
+// TestQueueClockAndStateMachineFailOneTask has one task meet a queue that is down and holds bad messages, a click in
+// the last moment, and the loss of the state machine.
+func TestQueueClockAndStateMachineFailOneTask(t *testing.T) {
+	queue := cardQueue{sqs.NewFromConfig(running.AWS), running.QueueURL("CardQueue")}
 	running.runHappy(t, func(d *scenarioRun) {
-		d.refuses(send, http.StatusServiceUnavailable)
-		d.Eventually("the relay tried twice", func() bool { return d.met("RelayChangesFunction", send) > 3 })
-		d.refuses(send, 0)
-		d.approveBoth()
+		queue.poison(d)
+		d.withoutQueue()
+		d.clickedInTheLastMoment()
+		d.loseTheMachine()
+		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
+		d.untilCompleted()
+		d.Eventually("the queue is empty", queue.empty)
 	})
 }
 
-// TestAPoisonousMessageDelaysNobody: a bad message delays neither other tasks' cards nor its own task's other cards.
-func TestAPoisonousMessageDelaysNobody(t *testing.T) {
-	queue := sqs.NewFromConfig(running.AWS)
-	url := running.QueueURL("CardQueue")
-	running.runHappy(t, func(d *scenarioRun) {
-		nobody := `{"tenant":"` + d.Ref.Tenant + `","kind":"task","id":"` + aggregate.NewID() + `"}`
-		for _, body := range []string{"no JSON", `{"tenant":1}`, nobody} {
-			for _, group := range []string{d.Ref.ID, "another"} {
-				_, err := queue.SendMessage(context.Background(), &sqs.SendMessageInput{
-					QueueUrl: &url, MessageBody: aws.String(body), MessageGroupId: &group,
-					MessageDeduplicationId: aws.String(aggregate.NewID()),
-				})
-				if err != nil {
-					failf("send: %w", err)
-				}
+// withoutQueue refuses messages to the card queue: the relay returns the records to the stream until it can send.
+func (d *scenarioRun) withoutQueue() {
+	const send = "AmazonSQS.SendMessage"
+	d.refuses(send, http.StatusServiceUnavailable)
+	d.Eventually("the relay tried twice", func() bool { return d.met("RelayChangesFunction", send) > 3 })
+	d.refuses(send, 0)
+}
+
+type cardQueue struct {
+	*sqs.Client
+	url string
+}
+
+// poison sends bad messages, which delay neither other tasks' cards nor their own task's other cards.
+func (q cardQueue) poison(d *scenarioRun) {
+	nobody := `{"tenant":"` + d.Ref.Tenant + `","kind":"task","id":"` + aggregate.NewID() + `"}`
+	for _, body := range []string{"no JSON", `{"tenant":1}`, nobody} {
+		for _, group := range []string{d.Ref.ID, "another"} {
+			_, err := q.SendMessage(context.Background(), &sqs.SendMessageInput{
+				QueueUrl: &q.url, MessageBody: aws.String(body), MessageGroupId: &group,
+				MessageDeduplicationId: aws.String(aggregate.NewID()),
+			})
+			if err != nil {
+				failf("send: %w", err)
 			}
 		}
-		d.approveBoth()
-		d.Eventually("the queue is empty", func() bool {
-			out, err := queue.GetQueueAttributes(context.Background(),
-				&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
-			if err != nil {
-				failf("read the queue: %w", err)
-			}
-			return out.Attributes["ApproximateNumberOfMessages"] == "0" &&
-				out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
-		})
-	})
+	}
 }
 
-// TestAClickInTheLastMoment: a click after decide_by, but before the sweeper runs, counts.
-func TestAClickInTheLastMoment(t *testing.T) {
-	running.runHappy(t, func(d *scenarioRun) {
-		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") })
-		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
-		d.approveBoth()
-	})
+func (q cardQueue) empty() bool {
+	out, err := q.GetQueueAttributes(context.Background(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	if err != nil {
+		failf("read the queue: %w", err)
+	}
+	return out.Attributes["ApproximateNumberOfMessages"] == "0" &&
+		out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+}
+
+// clickedInTheLastMoment approves the policy after decide_by, but before the sweeper runs: the click counts.
+func (d *scenarioRun) clickedInTheLastMoment() {
+	d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") })
+	d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
+	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 }
 
 // TestARunStoppedByHand: at each gate somebody stops the run; the approval starts another.
@@ -168,23 +179,12 @@ func (d *scenarioRun) stop(gate string) {
 	}
 }
 
-// TestTheStateMachineIsLost: between the gates Step Functions loses all runs and tokens, as the emulator does when it
-// restarts; the rows are enough to continue.
-func TestTheStateMachineIsLost(t *testing.T) {
-	running.runHappy(t, func(d *scenarioRun) {
-		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.Eventually("the run waits", func() bool {
-			return len(d.Load().Waits) == 1 &&
-				d.Shows("CARD#process#0001", "approve_process")
-		})
-		d.recreateMachine()
-		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
-		d.untilCompleted()
+// loseTheMachine recreates the state machine between the gates, without its runs and tokens, as the emulator does when
+// it restarts; the rows are enough to continue.
+func (d *scenarioRun) loseTheMachine() {
+	d.Eventually("the run waits", func() bool {
+		return len(d.Load().Waits) == 1 && d.Shows("CARD#process#0001", "approve_process")
 	})
-}
-
-// recreateMachine recreates the state machine without its runs.
-func (d *scenarioRun) recreateMachine() {
 	ctx, c := context.Background(), sfn.NewFromConfig(d.AWS)
 	m, err := c.DescribeStateMachine(ctx,
 		&sfn.DescribeStateMachineInput{StateMachineArn: aws.String(d.StateMachineARN("Pipeline"))})

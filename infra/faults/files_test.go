@@ -161,6 +161,7 @@ func (k *talk) pressesSend(t driver.T) *conversation.Sending {
 func (k *talk) anew(kills ...point) {
 	dying := k.dying
 	k.trace = newTrace(kills...)
+	k.recorded = len(kills) == 0
 	k.dying = dying
 	k.injector.knows(k.ref.ID, k.trace)
 }

@@ -71,6 +71,7 @@ type trace struct {
 	freeze      map[string]lambda.Fault  // processes hang at this moment; their timeout is that much later
 	instead     map[string]http.Handler  // answers at this moment instead of the service
 	dying       func(lambda.Call)        // may be nil
+	recorded    bool                     // all points are to be known, so every function begins with a new process
 	warm        map[string]bool          // functions that need no new process (any more)
 	throttle    []string                 // functions that Lambda refuses to run
 	throttled   map[string]int           // how often it did
@@ -84,8 +85,8 @@ func newTrace(kills ...point) *trace {
 	}
 }
 
-// cold gives a function's first invocation a new process if one is to be killed, or if nothing is killed and all points
-// are recorded: a process doesn't ask Slack again what it knows.
+// cold gives a function's first invocation a new process if one is to be killed, or if all points are recorded: a
+// process doesn't ask Slack again what it knows.
 func (t *trace) cold(function string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +94,7 @@ func (t *trace) cold(function string) bool {
 		return false
 	}
 	t.warm[function] = true
-	return len(t.kills)+len(t.died) == 0 || slices.ContainsFunc(t.kills, func(p point) bool { return p.function == function })
+	return t.recorded || slices.ContainsFunc(t.kills, func(p point) bool { return p.function == function })
 }
 
 func (t *trace) meet(c lambda.Call) lambda.Fault {

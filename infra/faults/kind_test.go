@@ -122,6 +122,7 @@ func (b *harness) begin(t driver.T, prepare ...func(*noteRun)) *noteRun {
 	for _, p := range prepare {
 		p(k)
 	}
+	k.recorded = len(k.kills) == 0
 	k.dying = func(c lambda.Call) {
 		if c.Function == "UpdateCardFunction" {
 			k.pass(t, "CARD#note", "SET claimed_at = :past", "attribute_exists(claimed_at)")

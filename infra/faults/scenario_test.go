@@ -33,6 +33,7 @@ type scenario struct {
 
 	before      func(*scenarioRun) // the message is written; may be nil
 	sweeperOnly bool               // the relay gets no records: the sweeper has to do everything
+	recorded    bool               // all of its points are to be known
 	kills       func(point) bool   // which crash points are tried; nil: all
 }
 
@@ -184,7 +185,7 @@ func failf(format string, args ...any) { driver.Failf(format, args...) }
 // run runs a scenario to its end.
 func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 	t := newTrace(kills...)
-	t.sweeperOnly = s.sweeperOnly
+	t.sweeperOnly, t.recorded = s.sweeperOnly, s.recorded
 	d := &scenarioRun{harness: b, trace: t, mark: fmt.Sprintf("C0FAULT%05d", b.marks.Add(1))}
 	t.dying = d.expireClaims
 	b.injector.expect(d.mark, t)

@@ -177,6 +177,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 func (b *harness) opens(t driver.T, text string, source *conversation.Source, kills ...point) *talk {
 	t.Helper()
 	k := &talk{harness: b, trace: newTrace(kills...), rows: store.NewConversations(b.db, b.TableName)}
+	k.recorded = len(kills) == 0
 	var err error
 	if k.thread, err = b.Sandbox.Say(webapi.Sato, webapi.HR, "ask the agent"); err != nil {
 		t.Fatal(err)

@@ -64,10 +64,9 @@ func (d *scenarioRun) approvesAll() {
 	})
 }
 
-// TestACrashWhileTheBestSoFarIsTakenLosesNothing kills processes anywhere from the click on to the end: the rows of
-// task, contest and teams are those of an undisturbed run, and the contest is paid for once.
-func TestACrashWhileTheBestSoFarIsTakenLosesNothing(t *testing.T) {
-	b := running
+// crashWhileTheBestIsTaken kills processes anywhere from the click on to the end: the rows of task, contest and teams
+// are those of an undisturbed run, and the contest is paid for once.
+func crashWhileTheBestIsTaken(t *testing.T, b *harness) {
 	want, all := b.undisturbedAs(t, &b.taken, taking())
 	checkTaken(t, want)
 	b.survivesContests(t, want, all, takePoints)
@@ -92,10 +91,9 @@ func countTaken(c competed) (n int) {
 	return n
 }
 
-// TestTwoClicksTakeTheBestSoFarOnce: the second click comes while the first is about to be written, and is faster.
-func TestTwoClicksTakeTheBestSoFarOnce(t *testing.T) {
-	expect.AtNight(t) // TestACrashWhileTheBestSoFarIsTakenLosesNothing is a sample
-	b := running
+// twoClicksTakeTheBest: the second click comes while the first is about to be written, and is faster.
+func twoClicksTakeTheBest(t *testing.T, b *harness) {
+	expect.AtNight(t) // crashWhileTheBestIsTaken is a sample
 	want, _ := b.undisturbedAs(t, &b.taken, taking())
 	s := taking()
 	s.act = func(d *scenarioRun) {
@@ -125,12 +123,10 @@ func TestTwoClicksTakeTheBestSoFarOnce(t *testing.T) {
 	}
 }
 
-// TestTheBestSoFarIsTakenAsTheLastTeamEnds: whichever of the two is written first, the task has one policy, the best
-// draft of all that were scored, and the person is told if the contest was faster.
-func TestTheBestSoFarIsTakenAsTheLastTeamEnds(t *testing.T) {
-	expect.AtNight(t) // TestACrashWhileTheBestSoFarIsTakenLosesNothing is a sample
-	b := running
-	b.drafts(t)
+// bestTakenAsTheLastTeamEnds: whichever of the two is written first, the task has one policy, the best draft of all
+// that were scored, and the person is told if the contest was faster.
+func bestTakenAsTheLastTeamEnds(t *testing.T, b *harness) {
+	expect.AtNight(t) // crashWhileTheBestIsTaken is a sample
 	click := point{function: "ReceiveInteractionFunction", kind: "DynamoDB.TransactWriteItems", ordinal: 1}
 	closing := point{function: "CloseContestFunction", kind: "DynamoDB.TransactWriteItems", ordinal: 1}
 	for name, x := range map[string]struct {
@@ -257,6 +253,7 @@ func (d *scenarioRun) settledContest(t *testing.T) (k *contest.Aggregate, teams 
 // TestTenTeamsLoseNoRound plays all teams at once through the state machine: undisturbed, and with one write in ten
 // refused and one process in twenty killed before or after its write. The rows are the same.
 func TestTenTeamsLoseNoRound(t *testing.T) {
+	t.Parallel()
 	rounds := 2
 	if expect.Long() {
 		rounds = 5
