@@ -1,13 +1,48 @@
+// Package decide is the area between a click or an event and a commit, and between committed rows and their effects.
+// The package itself makes commits of people's decisions, whether they come from a card's button, a dialog in Slack or
+// a form of the console: it checks who the person is and what they may do, decides on the current rows, and returns the
+// outcome.
+//
+// It imports everything except functions. Begin with Maker for a click and effect for what follows.
+//
+// A click's ids are hints. Maker loads the subject that they name and asks whether it has such a gate, at the stage and
+// with the hash that the person saw; what has moved since is refused with its reason, never stamped. Who the person is
+// Slack says at each click, not the click: guests, strangers and people who left decide nothing. Settings, tenants,
+// delegations and the organisation are read then too, and the rows by which a hand may act become conditions of the
+// commit. So what ends between click and commit is noticed, and the click is decided again.
+//
+// A kind that asks people is a Subject; its further buttons are in Buttons. Cards and the console offer what a subject
+// Offers and nothing else, and both go by Maker, so there is one order of checks. A refusal carries a type, and
+// explain.Refused makes the sentence of it.
+//
+// The same person deciding the same thing twice is a success that writes nothing. A second rejection with another
+// reason is told what became of the gate, because its reason would be lost.
+//
+// A reason that is a message in a thread is a decision on two tasks at once (TakeAsReason): the message becomes the
+// reason of one rejection or a request, never both.
+//
+// Who stands in for others is looked up only if the hand owes nothing itself. Of several principals people are asked as
+// whom; nothing is asked where one is possible. A successor is found by the rule of the stage as it stands now, or
+// stands above in the organisation, and Slack is asked once more whether they are a full member.
+//
+// A channel may get another id. The message that was clicked is still the row's card, and only Ringi's bot writes it:
+// the click tells the new id, which is noted before the click counts.
 package decide
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
+	"ringi/shared/store"
 )
 
 // Act makes a change of a subject for a person. id names a gate, an execution, a choice or the subject itself.
@@ -144,4 +179,188 @@ const untyped = "?\x00"
 // MayRead returns an empty change, and refuses a person who may not approve the subject.
 func MayRead(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, p.Approve(by, a.Root().Common().Requester)
+}
+
+// OnRoute reports whether the person is on the route of the gate with this id, or stands in now for somebody who is:
+// then they may read what it asks.
+func (v Verdict) OnRoute(id, user string, now time.Time) bool {
+	if v.Subject == nil {
+		return false
+	}
+	g := v.Subject.GateWith(id)
+	return g != nil && (g.OnRoute(user) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
+		return s.Counts(now) && g.OnRoute(s.Principal.User)
+	}))
+}
+
+// askedMode returns whom the present stage of a gate asks: empty of what is no gate.
+func askedMode(of Subject, id string) circulation.Mode {
+	g := of.GateWith(id)
+	if g == nil {
+		return ""
+	}
+	st := circulation.Walk(g.Circulating())
+	if s := st.CurrentStage(); s != nil {
+		return s.Mode
+	}
+	if !g.Ruled() {
+		return ""
+	}
+	return circulation.ModePeople // nobody is looked up
+}
+
+// placeOf returns where the members are whom a channel's stage of the gate with this id asks.
+func placeOf(of Subject, id string) aggregate.Origin {
+	if g := of.GateWith(id); g != nil {
+		return g.Place(of.Origin())
+	}
+	return of.Origin()
+}
+
+// Place returns where the members are whom a channel's stage of the gate with this id asks: its home, or where the
+// subject was asked for. It is zero without a subject.
+func (v Verdict) Place(id string) aggregate.Origin {
+	if v.Subject == nil {
+		return aggregate.Origin{}
+	}
+	return placeOf(v.Subject, id)
+}
+
+// along makes an act on a gate at the stage that the person saw.
+func along(a Subject, id string, kind circulation.Kind, text string, by aggregate.Actor,
+	p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	g := a.GateWith(id)
+	if g == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if err := unseen(g, by); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	act := g.Acting(kind, by, aggregate.SeenReason(text))
+	hand := act.Hand
+	if by.Person != "" {
+		act.Found.Org = by.Org
+	}
+	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
+		act.Found.Channel = by.Channel
+	}
+	lacks := func(what circulation.Lack) error {
+		return &circulation.Refusal{Why: circulation.WhyFound, Lacks: what, Stage: st.Present, People: st.Owes()}
+	}
+	if g.Organised() && hand.Person == "" {
+		return aggregate.Change{}, lacks(circulation.LackOrg)
+	}
+	on, refused := standIn(&c, &st, &act, by.As, p.StandIns, a.Root().Common().Moment(now))
+	if refused != nil {
+		return aggregate.Change{}, refused
+	}
+	if by.Unfit != "" && act.Principal.User == hand.User {
+		return aggregate.Change{}, lacks(by.Unfit)
+	}
+	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
+	if d := act.Found.Delegation; d != nil {
+		stood(&change, a, id, &act, d.Key)
+	}
+	return change, err
+}
+
+// stood adds to a Change the entry by which the principal is told later what was done for them.
+func stood(c *aggregate.Change, a Subject, id string, act *circulation.Act, delegation string) {
+	if !c.Empty() {
+		c.Beside = append(c.Beside, tenancy.StoodOf(a.Ref(), id, act, delegation, c.Now))
+	}
+}
+
+// unseen refuses somebody who saw no stage, unless there can be only one: they are told whose turn it is.
+func unseen(g *aggregate.Gate, by aggregate.Actor) error {
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	if by.Stage > 0 || st.Present == 0 || !g.Ruled() {
+		return nil
+	}
+	return &circulation.Refusal{
+		Why: circulation.WhyStage, Stage: st.Present, Name: st.CurrentStage().Name, People: st.Owes(),
+	}
+}
+
+// Deny refuses a gate under a rule for good, as Reject sends it back. Gates without a rule can only be rejected.
+func Deny(reason string) Act {
+	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		if !a.GateWith(id).Ruled() {
+			return aggregate.Change{}, aggregate.ErrNotFound
+		}
+		return along(a, id, circulation.Deny, reason, by, p, now)
+	})
+}
+
+// TakeBack takes back the hand's own stamp on a gate under a rule, at the stage that the person saw, for whomever it
+// was given. Of a gate that is settled the *circulation.Refusal says so.
+func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	g := a.GateWith(id)
+	if !g.Ruled() {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if err := unseen(g, by); err != nil {
+		return aggregate.Change{}, err
+	}
+	act, delegation := takingBack(g, by)
+	change, err := a.Act(id, act, by, p, now)
+	if delegation != nil {
+		stood(&change, a, id, &act, delegation.Key)
+	}
+	if e, late := errors.AsType[aggregate.ErrDecided](err); late && e.Status == string(aggregate.Approved) {
+		c := g.Circulating()
+		err = cmp.Or(circulation.Admit(c, circulation.Walk(c), act), err)
+	}
+	return change, err
+}
+
+// takingBack returns the act that takes back what a hand stamped last at the stage that they saw, and by which
+// delegation that was, if by one. The fold says whether that stamp still stands.
+func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circulation.Delegation) {
+	var d *circulation.Delegation
+	hand := g.Person(by.ID)
+	act := circulation.Act{
+		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.AskedSum,
+	}
+	for _, given := range slices.Backward(g.Acts) {
+		if given.Kind == circulation.Stamp && given.Hand.User == by.ID && given.Stage == by.Stage {
+			act.Hand, act.Principal, d = given.Hand, given.Principal, given.Found.Delegation
+			break
+		}
+	}
+	return act, d
+}
+
+// Rejects makes the act of a rejection's form. It returns aggregate.ErrMoved if the gate does not ask what the person
+// saw.
+func Rejects(r card.Rejected) Act {
+	act := Reject(r.Reason)
+	if r.Kind == circulation.Deny {
+		act = Deny(r.Reason)
+	}
+	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
+		return act(a, id, by, p, now)
+	})
+}
+
+// OrganisationOf reads which organisation stands, with the row on which commits rely.
+func OrganisationOf(
+	from *store.OrganisationStore,
+) func(ctx context.Context, tenant string) (StandingOrganisation, error) {
+	return func(ctx context.Context, tenant string) (out StandingOrganisation, err error) {
+		s, err := from.Current(ctx, tenant)
+		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
+		if s.Stands() {
+			out.Organisation = &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts}
+		}
+		return out, err
+	}
 }

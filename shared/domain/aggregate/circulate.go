@@ -3,7 +3,6 @@ package aggregate
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -299,84 +298,4 @@ func (h *Head) OnRoute(key string, g *Gate) error {
 // and sum, the hash of what is about to be done, that this is what was asked.
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
 	return g.Status == Approved && g.AskedSum == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
-}
-
-// MicroUSD is an amount in millionths of a US dollar, so that sums are exact.
-type MicroUSD int64
-
-// USD converts dollars, rounded to the millionth.
-func USD(dollars float64) MicroUSD { return MicroUSD(math.Round(dollars * 1e6)) }
-
-// String formats the amount in dollars with at least two decimals.
-func (m MicroUSD) String() string {
-	sign, n := "", uint64(m)
-	if m < 0 {
-		sign, n = "-", -n
-	}
-	cents, rest := fmt.Sprintf("%s%d.%02d", sign, n/1e6, n%1e6/1e4), fmt.Sprintf("%04d", n%1e4)
-	return cents + strings.TrimRight(rest, "0")
-}
-
-// Usage sums up calls of a model, for one generation or for a whole aggregate. Input includes tokens written to a cache
-// but not those read from one.
-type Usage struct {
-	ID        string `json:"id,omitempty"` // id of the generation, so that it is not charged twice
-	Provider  string `json:"provider,omitempty"`
-	Model     string `json:"model,omitempty"`
-	Prompt    string `json:"prompt,omitempty"`     // such as extract.ja.2, the second version of the Japanese one
-	RequestID string `json:"request_id,omitempty"` // the vendor's id of the last call
-	// the last call's request, which repeats the earlier ones; nil: not saved
-	Sent      *Blob    `json:"sent,omitempty"`
-	Calls     int      `json:"calls"`
-	Input     int64    `json:"input_tokens"`
-	Output    int64    `json:"output_tokens"`
-	Cached    int64    `json:"cached_tokens"`
-	Written   int64    `json:"cache_write_tokens,omitempty"` // part of Input
-	MS        int64    `json:"ms"`
-	Cost      MicroUSD `json:"cost_micro_usd"`            // of the calls with a known price
-	Unpriced  int      `json:"unpriced_calls,omitempty"`  // calls of models without a known price
-	CutOff    int      `json:"cut_off_calls,omitempty"`   // calls whose answer was cut off and asked for again
-	Estimated int      `json:"estimated_calls,omitempty"` // calls whose tokens nobody reported: they are estimated
-	Searches  int64    `json:"searches,omitempty"`        // of the web by the vendor, which have a price of their own
-}
-
-// maxTokens is more than any call uses. A higher count times a price could overflow MicroUSD.
-const maxTokens = 100_000_000
-
-// Counted returns u with its token counts limited to the range 0 to maxTokens. Counts from vendors and tenants' own
-// gateways must not be trusted.
-func (u Usage) Counted() Usage {
-	for _, n := range []*int64{&u.Input, &u.Output, &u.Cached, &u.Written, &u.Searches} {
-		*n = min(max(0, *n), maxTokens)
-	}
-	u.Written = min(u.Written, u.Input)
-	return u
-}
-
-// Plus adds a later usage. Names are taken from the later one, and so is the saved request if it has one.
-func (u Usage) Plus(v Usage) Usage {
-	if v.Sent == nil {
-		v.Sent = u.Sent
-	}
-	v.Calls += u.Calls
-	v.Input += u.Input
-	v.Output += u.Output
-	v.Cached += u.Cached
-	v.Written += u.Written
-	v.MS += u.MS
-	v.CutOff += u.CutOff
-	v.Estimated += u.Estimated
-	v.Searches += u.Searches
-	v.Cost += u.Cost
-	v.Unpriced += u.Unpriced
-	return v
-}
-
-// Free reports whether the calls cost nothing, such as a refused call.
-func (u Usage) Free() bool { return u.Input+u.Output+u.Cached == 0 && u.Cost == 0 }
-
-// Sum returns u without the fields that describe a single generation.
-func (u Usage) Sum() Usage {
-	u.ID, u.Provider, u.Model, u.Prompt, u.RequestID, u.Sent, u.Written = "", "", "", "", "", nil, 0
-	return u
 }

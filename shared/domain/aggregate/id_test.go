@@ -1,12 +1,16 @@
-package aggregate
+package aggregate_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/oklog/ulid/v2"
 
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -14,7 +18,7 @@ import (
 func TestNewIDsOfOneMomentAreUnrelated(t *testing.T) {
 	seen := map[[4]byte]bool{}
 	for range 200 {
-		id := expect.Value(ulid.ParseStrict(NewID()))(t)
+		id := expect.Value(ulid.ParseStrict(aggregate.NewID()))(t)
 		begin := [4]byte(id.Entropy()[:4])
 		expect.Must(t, !seen[begin], "two ids begin their random part with %x", begin)
 		seen[begin] = true
@@ -24,12 +28,12 @@ func TestNewIDsOfOneMomentAreUnrelated(t *testing.T) {
 func TestVendorsAreNamedWithTheirEndpoint(t *testing.T) {
 	for name, want := range map[string]string{"gpt-5.4": "openai", "gemini-2.5-flash": "compatible.gemini",
 		"compatible:my_box/x": "compatible.my_box", "demo": "demo"} {
-		expect.Is(t, expect.Value(ParseModelName(name))(t).Vendor(), want)
+		expect.Is(t, expect.Value(aggregate.ParseModelName(name))(t).Vendor(), want)
 	}
 }
 
 func TestParseModel(t *testing.T) {
-	for name, want := range map[string]ModelName{
+	for name, want := range map[string]aggregate.ModelName{
 		"claude-sonnet-4-6":                          {"anthropic", "", "claude-sonnet-4-6"},
 		"anthropic:claude-sonnet-4-6":                {"anthropic", "", "claude-sonnet-4-6"},
 		"gpt-5.4-mini":                               {"openai", "", "gpt-5.4-mini"},
@@ -48,9 +52,9 @@ func TestParseModel(t *testing.T) {
 		"demo":                       {"demo", "", ""},
 		"demo:any":                   {"demo", "", "any"},
 	} {
-		got, err := ParseModelName(name)
+		got, err := aggregate.ParseModelName(name)
 		expect.That(t, err == nil && got == want, "%s: %+v, %v", name, got, err)
-		if again, err := ParseModelName(got.String()); err != nil || again != want {
+		if again, err := aggregate.ParseModelName(got.String()); err != nil || again != want {
 			t.Errorf("%s in full is %s, which is read as %+v, %v", name, got, again, err)
 		}
 	}
@@ -59,14 +63,85 @@ func TestParseModel(t *testing.T) {
 		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:_x/x", "compatible:a/", "google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
-		got, err := ParseModelName(name)
-		var field ErrField
+		got, err := aggregate.ParseModelName(name)
+		var field aggregate.ErrField
 		if !errors.As(err, &field) || field.Field != "model" {
 			t.Errorf("%q is read as %+v, %v", name, got, err)
 			continue
 		}
-		for _, provider := range ModelProviders {
+		for _, provider := range aggregate.ModelProviders {
 			expect.That(t, strings.Contains(field.Limit, provider), "%q: the refusal does not name %s", name, provider)
 		}
+	}
+}
+
+func TestADraftThatFailedMakesNothing(t *testing.T) {
+	var d aggregate.Draft
+	d.Fail(nil)
+	d.Put(&aggregate.Use{})
+	whole, err := d.Done(nil, &aggregate.Lease{Of: "X"})
+	expect.That(t, err == nil && len(whole.Rows) == 2, "%+v, %v", whole, err)
+	d.Fail(aggregate.ErrMoved)
+	d.Fail(errors.New("what follows from the first"))
+	none, err := d.Done(nil)
+	expect.Fails(t, err, aggregate.ErrMoved)
+	expect.That(t, none.Empty(), "%+v", none)
+}
+
+func proves(h aggregate.Head, r aggregate.Row) bool {
+	return len(h.Newest.Unproven([]aggregate.Row{r})) == 0
+}
+
+func TestTheHeadProvesWhatItNoted(t *testing.T) {
+	prompt := func(version, rev int) *task.Prompt {
+		return &task.Prompt{Version: version, Meta: aggregate.Meta{Rev: rev}}
+	}
+	head := aggregate.Head{}
+	commit := func(c aggregate.Change) {
+		head.Newest = head.Newest.After(head.Rev, c)
+		head.Rev++
+	}
+	commit(aggregate.Change{Rows: []aggregate.Row{&task.Request{}}})
+	commit(aggregate.Change{Rows: []aggregate.Row{prompt(1, 0), &task.Task{}, &task.StepResult{Order: 1}}})
+	commit(aggregate.Change{Rows: []aggregate.Row{prompt(2, 0)}})
+	commit(aggregate.Change{Rows: []aggregate.Row{&task.Execution{ProcessVersion: 1, Attempt: 1}}})
+	commit(aggregate.Change{Drop: []aggregate.Row{&task.Execution{ProcessVersion: 1, Attempt: 1}}})
+	expect.Is(t, head.Newest, " TASK=2 PROMPT#0002=3 EXECUTION#0001#001=0")
+	for name, tt := range map[string]struct {
+		row    aggregate.Row
+		proven bool
+	}{
+		"the newest version":             {prompt(2, 3), true},
+		"as it was before":               {prompt(2, 2), false},
+		"the newest version as absent":   {prompt(2, 0), false},
+		"an older version":               {prompt(1, 2), false},
+		"that there is no later version": {prompt(3, 0), true},
+		"a later version":                {prompt(3, 4), false},
+		"another type":                   {&task.Task{Meta: aggregate.Meta{Rev: 2}}, true},
+		"a type that never was":          {&task.Process{Version: 1}, true},
+		"a type that is there by now":    {&task.Process{Version: 1, Meta: aggregate.Meta{Rev: 4}}, false},
+		"a deleted row":                  {&task.Execution{ProcessVersion: 1, Attempt: 1}, true},
+		"a row that nobody notes":        {&task.StepResult{Order: 1, Meta: aggregate.Meta{Rev: 2}}, false},
+	} {
+		expect.Is(t, proves(head, tt.row), tt.proven, name)
+	}
+}
+
+func TestALogLineNamesTheAggregate(t *testing.T) {
+	var line bytes.Buffer
+	slog.New(slog.NewJSONHandler(&line, nil)).Info("moved", aggregate.Ref{Tenant: "T", Kind: "note", ID: "1"}.Log(),
+		"rev", 2)
+	want := `"kind":"note","id":"1","note_id":"1","rev":2`
+	expect.Has(t, line.String(), want)
+}
+
+func TestAPartitionIsReadAsItIsWritten(t *testing.T) {
+	kinds := aggregate.Kinds{{Name: "task", Prefix: "TASK#"}, {Name: "note", Prefix: "NOTE#"}}
+	ref := aggregate.Ref{Tenant: "T", Kind: "note", ID: "1"}
+	key, known := kinds.Partition(ref)
+	got, read := kinds.Ref(key)
+	expect.That(t, known && key == "NOTE#T#1" && read && got == ref, "%s, %t: %v, %t", key, known, got, read)
+	if key, known := kinds.Partition(aggregate.Ref{Tenant: "T", Kind: "team", ID: "1"}); known {
+		t.Errorf("a kind that nobody knows is at %s", key)
 	}
 }

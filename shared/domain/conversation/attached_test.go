@@ -1,10 +1,7 @@
 package conversation
 
 import (
-	"archive/tar"
-	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -85,35 +82,6 @@ func TestNobodyProposesToChangeAttachments(t *testing.T) {
 	_, problems := ReadPayload(agent.CodeGenerate,
 		[]byte(`{"files":[{"path":".ringi/inside","content":"x"},{"path":"attachments/a","content":"x"}]}`))
 	expect.That(t, problems == nil, "%q", problems)
-}
-
-// A source may have a folder .ringi; the attachments' place in it is left out and named.
-func TestASourceHasNothingInTheAttachmentsPlace(t *testing.T) {
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for _, name := range []string{"top/.ringi/in/a", "top/.ringi/rules", "top/attachments/b"} {
-		expect.NoError(t, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644}))
-	}
-	expect.NoError(t, w.Close())
-	got := expect.Value(files.Import(t.Context(), &b, ""))(t)
-	expect.Same(t, []string{".ringi/rules", "attachments/b"}, got.Tree.Paths())
-	expect.Same(t, []files.LeftOut{{Path: ".ringi/in/a", Why: files.LeftPath}}, got.Left)
-}
-
-func TestWhatACommandLeavesHasNoAttachments(t *testing.T) {
-	folder := t.TempDir()
-	root := expect.Value(os.OpenRoot(folder))(t)
-	expect.NoError(t, root.MkdirAll(".ringi", 0o755))
-	expect.NoError(t, root.Symlink("/attachments", ".ringi/in"))
-	expect.NoError(t, root.WriteFile("kept", nil, 0o644))
-	tree, left, err := files.Pack(root, func(os.FileInfo) bool { return true })
-	expect.That(t, err == nil && len(left) == 0 && len(tree.Manifest().Entries) == 1, "%v %v %v", tree, left, err)
-	expect.NoError(t, root.Remove(".ringi/in"))
-	expect.NoError(t, root.MkdirAll(".ringi/in", 0o755))
-	expect.NoError(t, root.WriteFile(".ringi/own", nil, 0o644))
-	tree, left, err = files.Pack(root, func(os.FileInfo) bool { return true })
-	expect.That(t, err == nil && len(left) == 1 && strings.Contains(left[0], "place of attachments"), "%v %v", left, err)
-	expect.Same(t, []string{".ringi/own", "kept"}, tree.Paths())
 }
 
 // Of what is said about a source's files only their names are another's words, however many there are.

@@ -154,3 +154,38 @@ func TestWhatGitPacksIsImported(t *testing.T) {
 	content, _ := m.Tree.Content("a.txt")
 	expect.That(t, string(content) == "1\r\n" && len(m.Left) == 0, "%q, %v", content, m.Left)
 }
+
+func TestAFileBecomesWhatWasApprovedOrNothing(t *testing.T) {
+	was := treeOf(t, file("a", "1\n2\n"), file("gone", "x\n"), program("run", "x\n"))
+	is := treeOf(t, file("a", "1\ntwo"), file("run", "x\n"), file("new", "n\r\n"))
+	content := map[string]string{"a": "1\n2\n", "gone": "x\n", "run": "x\n"}
+	after := map[string]string{"a": "1\ntwo", "run": "x\n", "new": "n\r\n"}
+	for _, x := range files.Difference(was, is) {
+		got, err := x.After([]byte(content[x.Path]))
+		expect.That(t, err == nil && string(got) == after[x.Path], "%s: %q %v", x.Path, got, err)
+		if _, err := x.After([]byte("another\n")); err == nil {
+			t.Errorf("%s is made of another content", x.Path)
+		}
+		if x.Is != nil {
+			forged := *x.Is
+			forged.SHA256 = strings.Repeat("0", 64)
+			x.Is = &forged
+			if _, err := x.After([]byte(content[x.Path])); err == nil {
+				t.Errorf("%s becomes what nobody approved", x.Path)
+			}
+		}
+	}
+}
+
+// A source may have a folder .ringi; the attachments' place in it is left out and named.
+func TestASourceHasNothingInTheAttachmentsPlace(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range []string{"top/.ringi/in/a", "top/.ringi/rules", "top/attachments/b"} {
+		expect.NoError(t, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644}))
+	}
+	expect.NoError(t, w.Close())
+	got := expect.Value(files.Import(t.Context(), &b, ""))(t)
+	expect.Same(t, []string{".ringi/rules", "attachments/b"}, got.Tree.Paths())
+	expect.Same(t, []files.LeftOut{{Path: ".ringi/in/a", Why: files.LeftPath}}, got.Left)
+}

@@ -2,10 +2,13 @@ package files
 
 import (
 	"bytes"
-	"cmp"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"ringi/shared/words/legible"
 )
 
 // Found is a file or a link of a Tree, as lists show it.
@@ -39,37 +42,34 @@ func LinesOf(text []byte) int {
 // path, or a glob, in which ** stands for any folders; a glob without a slash is one of names in any folder. The empty
 // place names all. Find returns path.ErrBadPattern for a glob that can't be read.
 func (t *Tree) Find(place string) ([]Found, error) {
-	names, err := placed(place, func(p string) (there, folder bool) {
-		e, there := t.entries[p]
-		return there, e.folder
+	return find(place, t.entries, func(e entry) bool { return e.folder }, func(p string, e entry) Found {
+		return Found{p, e.link, e.content}
 	})
-	if err != nil {
-		return nil, err
-	}
-	var list []Found
-	for p, e := range t.entries {
-		if !e.folder && names(p) {
-			list = append(list, Found{p, e.link, e.content})
-		}
-	}
-	slices.SortFunc(list, func(a, b Found) int { return cmp.Compare(a.Path, b.Path) })
-	return list, nil
 }
 
 // Find returns the entries of files and links that a place names, as Tree.Find does.
 func (m Manifest) Find(place string) ([]Entry, error) {
-	kinds := map[string]Kind{}
+	entries := map[string]Entry{}
 	for _, e := range m.Entries {
-		kinds[e.Path] = e.Kind
+		entries[e.Path] = e
 	}
-	names, err := placed(place, func(p string) (there, folder bool) { return kinds[p] != "", kinds[p] == KindFolder })
+	return find(place, entries, func(e Entry) bool { return e.Kind == KindFolder }, func(_ string, e Entry) Entry {
+		return e
+	})
+}
+
+func find[E, F any](place string, entries map[string]E, folder func(E) bool, as func(p string, e E) F) ([]F, error) {
+	names, err := placed(place, func(p string) (bool, bool) {
+		e, there := entries[p]
+		return there, there && folder(e)
+	})
 	if err != nil {
 		return nil, err
 	}
-	var list []Entry
-	for _, e := range m.Entries {
-		if e.Kind != KindFolder && names(e.Path) {
-			list = append(list, e)
+	var list []F
+	for _, p := range slices.Sorted(maps.Keys(entries)) {
+		if e := entries[p]; !folder(e) && names(p) {
+			list = append(list, as(p, e))
 		}
 	}
 	return list, nil
@@ -126,4 +126,79 @@ func matches(pattern, names []string) bool {
 		skip()
 	}
 	return at[len(pattern)]
+}
+
+// Download says which files an archive for people has, and under which names: below one folder, without links and
+// without what Git takes for its own. The names are safe on Windows, too.
+type Download struct {
+	Folder  string
+	Names   map[string]string // by path
+	Renamed []string          // paths whose name in the archive is another one
+	Left    []string          // paths that the archive doesn't have
+}
+
+// DownloadOf returns the download of a version's files.
+func DownloadOf(m Manifest, folder string) Download {
+	d := Download{Folder: folder, Names: map[string]string{}}
+	taken, folders := map[string]bool{}, map[string]bool{}
+	for _, e := range m.Entries {
+		if e.Kind == KindFile {
+			for dir := parent(e.Path); dir != ""; dir = parent(dir) {
+				folders[legible.Folded(safePath(dir))] = true
+			}
+		}
+	}
+	for _, e := range m.Entries {
+		switch {
+		case e.Kind == KindFolder:
+			continue
+		case e.Kind != KindFile || DotGit(e.Path):
+			d.Left = append(d.Left, e.Path)
+			continue
+		}
+		name := safePath(e.Path)
+		for n := 2; taken[legible.Folded(name)] || folders[legible.Folded(name)]; n++ {
+			ext := path.Ext(safePath(e.Path))
+			name = fmt.Sprintf("%s~%d%s", strings.TrimSuffix(safePath(e.Path), ext), n, ext)
+		}
+		taken[legible.Folded(name)] = true
+		if d.Names[e.Path] = name; name != e.Path {
+			d.Renamed = append(d.Renamed, e.Path)
+		}
+	}
+	return d
+}
+
+// safePath returns a path whose names Windows takes.
+func safePath(p string) string {
+	names := strings.Split(p, "/")
+	for i, name := range names {
+		names[i] = SafeName(name)
+	}
+	return strings.Join(names, "/")
+}
+
+// SafeName returns a file's name so that Windows takes it, too: without its special characters, dots and blanks at the
+// end, and names of devices.
+func SafeName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`<>:"|?*\/`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if end := strings.TrimRight(name, ". "); end != name {
+		name = end + strings.Repeat("_", len(name)-len(end))
+	}
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	device := slices.Contains([]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}, base)
+	if rest := strings.TrimPrefix(strings.TrimPrefix(base, "COM"), "LPT"); rest != base && len([]rune(rest)) == 1 &&
+		strings.Contains("0123456789¹²³", rest) {
+		device = true
+	}
+	if device {
+		return "_" + name
+	}
+	return name
 }

@@ -154,3 +154,189 @@ func (c Change) After(was []byte) (is []byte, err error) {
 	}
 	return []byte(text), nil
 }
+
+// Hunk is a part of a file in which lines differ, with up to hunkContext equal lines around them.
+type Hunk struct {
+	From int `json:"from"` // number of its first line in the earlier file, from 1
+	To   int `json:"to"`   // and in the later file
+	// Lines are whole lines with their line ends. Each begins with what git writes: " " for a line of both files, "-"
+	// for one of the earlier, "+" for one of the later.
+	Lines []string `json:"lines"`
+}
+
+const (
+	hunkContext = 3
+	// mostCells bounds the table with which lines are compared where no line stands out, mostDepth how often a part is
+	// split at lines that do. Beyond, a part counts as replaced.
+	mostCells, mostDepth = 1 << 20, 64
+)
+
+// span is a part of two lists of lines: x from x0 to x1, and y from y0 to y1.
+type span struct{ x0, x1, y0, y1 int }
+
+// hunksOf returns the difference between two texts.
+func hunksOf(was, is string) (hunks []Hunk) {
+	x, y := slices.Collect(strings.Lines(was)), slices.Collect(strings.Lines(is))
+	changed := compare(x, y)
+	for len(changed) > 0 {
+		n := 1
+		for n < len(changed) && changed[n].x0-changed[n-1].x1 <= 2*hunkContext {
+			n++
+		}
+		at, end := changed[0].x0, changed[n-1].x1
+		lead := min(hunkContext, at)
+		h := Hunk{From: at - lead + 1, To: changed[0].y0 - lead + 1}
+		h.add(" ", x[at-lead:at])
+		for _, s := range changed[:n] {
+			h.add(" ", x[at:s.x0])
+			h.add("-", x[s.x0:s.x1])
+			h.add("+", y[s.y0:s.y1])
+			at = s.x1
+		}
+		h.add(" ", x[end:min(end+hunkContext, len(x))])
+		hunks, changed = append(hunks, h), changed[n:]
+	}
+	return hunks
+}
+
+func (h *Hunk) add(sign string, lines []string) {
+	for _, line := range lines {
+		h.Lines = append(h.Lines, sign+line)
+	}
+}
+
+// Count returns how many lines a hunk adds and removes.
+func (h Hunk) Count() (added, removed int) {
+	for _, line := range h.Lines {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// compare returns the parts in which two lists of lines differ. Between lines that both lists have once, in the same
+// order, it looks for the longest common part.
+func compare(x, y []string) (changed []span) {
+	ids := map[string]int{} // a line's number, so that lines are compared once
+	number := func(lines []string) []int {
+		out := make([]int, len(lines))
+		for i, line := range lines {
+			if _, known := ids[line]; !known {
+				ids[line] = len(ids)
+			}
+			out[i] = ids[line]
+		}
+		return out
+	}
+	c := comparison{x: number(x), y: number(y)}
+	c.part(span{0, len(x), 0, len(y)}, 0)
+	return c.changed
+}
+
+type comparison struct {
+	x, y    []int
+	changed []span
+}
+
+func (c *comparison) part(s span, depth int) {
+	for s.x0 < s.x1 && s.y0 < s.y1 && c.x[s.x0] == c.y[s.y0] {
+		s.x0, s.y0 = s.x0+1, s.y0+1
+	}
+	for s.x0 < s.x1 && s.y0 < s.y1 && c.x[s.x1-1] == c.y[s.y1-1] {
+		s.x1, s.y1 = s.x1-1, s.y1-1
+	}
+	if s.x0 == s.x1 && s.y0 == s.y1 {
+		return
+	}
+	var same [][2]int // positions of lines that stay
+	both := s.x0 < s.x1 && s.y0 < s.y1
+	if both && depth < mostDepth {
+		same = c.unique(s)
+	}
+	if both && same == nil && (s.x1-s.x0)*(s.y1-s.y0) <= mostCells {
+		same, depth = c.common(s), mostDepth
+	}
+	if same == nil {
+		c.changed = append(c.changed, s)
+		return
+	}
+	x, y := s.x0, s.y0
+	for _, at := range append(same, [2]int{s.x1, s.y1}) {
+		c.part(span{x, at[0], y, at[1]}, depth+1)
+		x, y = at[0]+1, at[1]+1
+	}
+}
+
+// unique returns the longest list of lines, in the order of both, that each occur once in x and once in y.
+func (c *comparison) unique(s span) [][2]int {
+	type seen struct{ inX, inY, y int }
+	all := map[int]*seen{}
+	of := func(id int) *seen {
+		if all[id] == nil {
+			all[id] = &seen{}
+		}
+		return all[id]
+	}
+	for _, id := range c.x[s.x0:s.x1] {
+		of(id).inX++
+	}
+	for i, id := range c.y[s.y0:s.y1] {
+		of(id).inY++
+		of(id).y = s.y0 + i
+	}
+	var pairs [][2]int
+	var ends, before []int // by length: the pair with the least y that ends such a list; by pair: the one before
+	for i, id := range c.x[s.x0:s.x1] {
+		if w := all[id]; w.inX == 1 && w.inY == 1 {
+			at, _ := slices.BinarySearchFunc(ends, w.y, func(end, y int) int { return pairs[end][1] - y })
+			before = append(before, -1)
+			if at > 0 {
+				before[len(pairs)] = ends[at-1]
+			}
+			if at == len(ends) {
+				ends = append(ends, 0)
+			}
+			ends[at] = len(pairs)
+			pairs = append(pairs, [2]int{s.x0 + i, w.y})
+		}
+	}
+	var out [][2]int
+	if len(ends) > 0 {
+		for n := ends[len(ends)-1]; n >= 0; n = before[n] {
+			out = append(out, pairs[n])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// common returns the longest common part of a small span.
+func (c *comparison) common(s span) (out [][2]int) {
+	wide := s.y1 - s.y0 + 1
+	longest := make([]int32, (s.x1-s.x0+1)*wide)
+	at := func(x, y int) *int32 { return &longest[(x-s.x0)*wide+y-s.y0] }
+	for x := s.x1 - 1; x >= s.x0; x-- {
+		for y := s.y1 - 1; y >= s.y0; y-- {
+			*at(x, y) = max(*at(x+1, y), *at(x, y+1))
+			if c.x[x] == c.y[y] {
+				*at(x, y) = *at(x+1, y+1) + 1
+			}
+		}
+	}
+	for x, y := s.x0, s.y0; x < s.x1 && y < s.y1; {
+		switch {
+		case c.x[x] == c.y[y]:
+			out = append(out, [2]int{x, y})
+			x, y = x+1, y+1
+		case *at(x+1, y) >= *at(x, y+1):
+			x++
+		default:
+			y++
+		}
+	}
+	return out
+}

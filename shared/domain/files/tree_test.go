@@ -355,3 +355,19 @@ func TestWhatIsATextAndItsLines(t *testing.T) {
 			"%q: %v, %d lines", content, ok, files.LinesOf(text))
 	}
 }
+
+func TestWhatACommandLeavesHasNoAttachments(t *testing.T) {
+	folder := t.TempDir()
+	root := expect.Value(os.OpenRoot(folder))(t)
+	expect.NoError(t, root.MkdirAll(".ringi", 0o755))
+	expect.NoError(t, root.Symlink("/attachments", ".ringi/in"))
+	expect.NoError(t, root.WriteFile("kept", nil, 0o644))
+	tree, left, err := files.Pack(root, func(os.FileInfo) bool { return true })
+	expect.That(t, err == nil && len(left) == 0 && len(tree.Manifest().Entries) == 1, "%v %v %v", tree, left, err)
+	expect.NoError(t, root.Remove(".ringi/in"))
+	expect.NoError(t, root.MkdirAll(".ringi/in", 0o755))
+	expect.NoError(t, root.WriteFile(".ringi/own", nil, 0o644))
+	tree, left, err = files.Pack(root, func(os.FileInfo) bool { return true })
+	expect.That(t, err == nil && len(left) == 1 && strings.Contains(left[0], "place of attachments"), "%v %v", left, err)
+	expect.Same(t, []string{".ringi/own", "kept"}, tree.Paths())
+}

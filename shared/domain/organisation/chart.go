@@ -179,3 +179,202 @@ func counts(kind Kind, of []Kind) bool {
 	}
 	return slices.Contains(of, kind)
 }
+
+// How says why somebody is a person's superior.
+type How string
+
+const (
+	Named How = "named" // the file names them
+	Head  How = "head"  // they lead the department
+)
+
+// Superior is who stands above a person.
+type Superior struct {
+	Number     string `json:"number"`
+	How        How    `json:"how"`
+	Department string `json:"department,omitempty"` // code of the department that they lead
+}
+
+// Manager returns who stands directly above a person: who the file names, if they work for the tenant that day, else
+// the head of the person's main department, else of the nearest department above that has one who stands above them.
+//
+// In the person's own department a head has a higher rank than the person: where a department has no manager, none of
+// equal colleagues becomes one. In a department above an equal rank suffices.
+func (c *Chart) Manager(number string) (Superior, bool) {
+	p := c.people[number]
+	if _, here := c.people[p.Manager]; here && p.Manager != number {
+		return Superior{Number: p.Manager, How: Named}, true
+	}
+	post, ok := c.Main(number)
+	if !ok {
+		return Superior{}, false
+	}
+	return c.over(post)
+}
+
+// Topmost reports whether nobody stands above a person because the file says so. It doesn't where the manager whom it
+// names isn't there that day, where people stand above each other, nor where no row on any day says what is above a
+// department.
+func (c *Chart) Topmost(number string) bool {
+	p, here := c.people[number]
+	if _, below := c.Manager(number); below || !here || p.Manager != "" && p.Manager != number {
+		return false
+	}
+	post, _ := c.Main(number)
+	path := c.Path(post.Department)
+	return len(path) > 0 && path[len(path)-1].Parent == "" && !c.adrift[path[len(path)-1].Code]
+}
+
+// Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.
+// A head of the department may stand below a position whose rank isn't known, so then only those above it count.
+func (c *Chart) Over(department, position string) (Superior, bool) {
+	post := Post{Department: folded(department), Position: posted(position)}
+	if c.rank(post) == unranked {
+		post.Department = c.departments[post.Department].Parent
+	}
+	return c.over(post)
+}
+
+// over returns who stands over a post, beside whoever holds it.
+func (c *Chart) over(post Post) (Superior, bool) {
+	lowest := c.rank(post) - 1
+	for _, d := range c.Path(post.Department) {
+		head, ok := c.head(d.Code)
+		if ok && head.Number != post.Number && c.rank(head) <= lowest {
+			return Superior{Number: head.Number, How: Head, Department: d.Code}, true
+		}
+		lowest = c.rank(post)
+	}
+	return Superior{}, false
+}
+
+// head returns the post that leads a department: the one with the highest rank; false if none of its posts has a rank.
+func (c *Chart) head(department string) (Post, bool) {
+	all := c.members[department]
+	if len(all) == 0 || c.rank(all[0]) == unranked {
+		return Post{}, false
+	}
+	return all[0], true
+}
+
+// chain returns everybody above a person, the nearest first. It ends at the top, or before it would repeat somebody.
+func (c *Chart) chain(number string) (all []Superior) {
+	for at := number; ; {
+		s, ok := c.Manager(at)
+		if !ok || s.Number == number || slices.ContainsFunc(all, func(x Superior) bool { return x.Number == s.Number }) {
+			return all
+		}
+		all, at = append(all, s), s.Number
+	}
+}
+
+// ManagersAbove returns who stands above a person: the first is the manager, the second the manager's manager. Without
+// kinds it returns employees only. Others are passed over: who stands above them takes their place.
+func (c *Chart) ManagersAbove(number string, of ...Kind) []Superior {
+	return slices.DeleteFunc(c.chain(number), func(s Superior) bool { return !counts(c.people[s.Number].Kind, of) })
+}
+
+// Below reports whether a person stands below another, of whatever kind, over any number of others.
+func (c *Chart) Below(number, other string) bool {
+	return slices.ContainsFunc(c.chain(number), func(s Superior) bool { return s.Number == other })
+}
+
+// GapRule is what is missing on one day. A file with gaps is valid: a post may be vacant.
+type GapRule string
+
+const (
+	// GapNoHead: nobody with a rank is in the department.
+	GapNoHead GapRule = "no_head"
+	// GapNoRow: no row of the department holds, others name it as their parent. Its own parent may be unknown.
+	GapNoRow GapRule = "no_row"
+	// GapHeads: the people of Numbers share the highest rank of the department. The first leads it.
+	GapHeads GapRule = "heads"
+	// GapNoManager: nobody stands above the person, who isn't at the top.
+	GapNoManager GapRule = "no_manager"
+	// GapManagerGone: the manager whom the file names, Numbers, doesn't work for the tenant that day.
+	GapManagerGone GapRule = "manager_gone"
+	// GapCycle: the people of Numbers stand above each other.
+	GapCycle GapRule = "cycle"
+)
+
+// Gap is what is missing for a department or a person, or for the people of a cycle.
+type Gap struct {
+	Rule       GapRule  `json:"what"`
+	Department string   `json:"department,omitempty"` // code
+	Number     string   `json:"number,omitempty"`
+	Numbers    []string `json:"numbers,omitempty"`
+}
+
+// Gaps returns what is missing on the chart's day: of departments by code, then of people by number.
+func (c *Chart) Gaps() (all []Gap) {
+	for _, d := range c.Departments() {
+		switch heads := c.heads(d.Code); {
+		case d.Unstated:
+			all = append(all, Gap{Rule: GapNoRow, Department: d.Code})
+		case len(heads) == 0:
+			all = append(all, Gap{Rule: GapNoHead, Department: d.Code})
+		case len(heads) > 1:
+			all = append(all, Gap{Rule: GapHeads, Department: d.Code, Numbers: heads})
+		}
+	}
+	for _, p := range c.People() {
+		if _, here := c.people[p.Manager]; p.Manager != "" && !here {
+			all = append(all, Gap{Rule: GapManagerGone, Number: p.Number, Numbers: []string{p.Manager}})
+		}
+		if _, ok := c.Manager(p.Number); !ok && !c.top(p.Number) {
+			all = append(all, Gap{Rule: GapNoManager, Number: p.Number})
+		}
+	}
+	return append(all, c.cycles()...)
+}
+
+// heads returns who has the highest rank in a department, the one who leads it first.
+func (c *Chart) heads(department string) (numbers []string) {
+	first, ok := c.head(department)
+	if !ok {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, p := range c.members[department] {
+		if c.rank(p) == c.rank(first) && !seen[p.Number] {
+			seen[p.Number], numbers = true, append(numbers, p.Number)
+		}
+	}
+	return numbers
+}
+
+// top reports whether a person may have nobody above them: who has the highest rank in a department without parent.
+func (c *Chart) top(number string) bool {
+	return slices.ContainsFunc(c.posts[number], func(p Post) bool {
+		first, ok := c.head(p.Department)
+		return ok && c.departments[p.Department].Parent == "" && c.rank(p) == c.rank(first)
+	})
+}
+
+// cycles returns each cycle of people once, beginning with its smallest number. Read refuses those that come of named
+// managers alone; these come of heads who lead a department besides their main one.
+func (c *Chart) cycles() (all []Gap) {
+	above, done := map[string]string{}, map[string]bool{}
+	for number := range c.people {
+		if s, ok := c.Manager(number); ok {
+			above[number] = s.Number
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(above)) {
+		var passed []string
+		at, ok := from, true
+		for ; ok && !done[at]; at, ok = above[at], above[at] != "" {
+			done[at], passed = true, append(passed, at)
+		}
+		if i := slices.Index(passed, at); ok && i >= 0 {
+			all = append(all, Gap{Rule: GapCycle, Numbers: fromSmallest(passed[i:])})
+		}
+	}
+	slices.SortFunc(all, func(a, b Gap) int { return cmp.Compare(a.Numbers[0], b.Numbers[0]) })
+	return all
+}
+
+func fromSmallest(circle []string) []string {
+	i := slices.Index(circle, slices.Min(circle))
+	return slices.Concat(circle[i:], circle[:i])
+}

@@ -159,7 +159,7 @@ func TestOfManyProblemsTheFirstAreListed(t *testing.T) {
 
 // A rule without words would be told by its code alone.
 func TestEachRuleHasWords(t *testing.T) {
-	source := string(expect.Value(os.ReadFile("problem.go"))(t))
+	source := string(expect.Value(os.ReadFile("read.go"))(t))
 	rules := regexp.MustCompile(`(?m)^\tRule\w+ +Rule = "(\w+)"`).FindAllStringSubmatch(source, -1)
 	expect.Must(t, len(rules) >= 30, "only %d rules", len(rules))
 	for _, rule := range rules {

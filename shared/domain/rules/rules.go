@@ -1,6 +1,39 @@
+// Package rules says who is asked about a request: Match finds the tenant's rule for it, and Resolve turns that rule's
+// policy into a circulation.Route of named people. Amounts are read from a call's arguments where an administrator
+// marked them. Problems and Findings check rules when they are saved. Everything is a pure function; what Slack and the
+// organisation say comes in through Facts and Directory.
+//
+// No condition reads words that people or models write, since words are what whoever asks can choose. Conditions are on
+// who asks, the place, departments and groups, tools by address and name, destinations and amounts. The first rule
+// counts whose conditions all hold. Where none does, the last rule answers: one person of the channel for what only
+// reads, and a refusal for what writes, until an administrator chooses otherwise. A rule that hangs on something
+// unknown refuses, because a later one might ask less.
+//
+// What isn't surely a number is at least every amount and below none: a text in other digits, a reference, an empty
+// list, two currencies, a member that is there twice. Destinations are known only at marked arguments, of one version
+// of the tool; else a write goes outside. So a server can't say that it writes nowhere, nor a renamed argument lower an
+// amount.
+//
+// A stage that finds too few people who may stamp is empty, by cause: vacant, own (the requester is one of them) or
+// twice (all have to stamp earlier). The rule says for each whether who stands above is asked, the stage is left out,
+// or the request is refused. A post that the organisation has on no day is unknown, not vacant: it may have another
+// name by now, so nothing is left out for it. If only other askers are missing, nothing is left out either: whoever
+// asks in a thread takes nobody's objection away. An asker without a row in the organisation may be anybody's second
+// account; everything is refused.
+//
+// The floor is the least that a write outside asks, whatever the rules say, and from an amount on two different people.
+// A rule below it isn't saved, a route below it not opened. Ways gives the weakest way to each tool before rules are
+// saved: it may name one that several rules together close, and misses none.
+//
+// Where nobody but the askers is in a place, a channel's stage asks the tenant's Home instead. A route has two
+// different hands from two stages on, unless it says otherwise, and they don't fall when stages are left out.
 package rules
 
-import "slices"
+import (
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+)
 
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
 // it, because a condition that isn't known here would let the wrong rule decide.
@@ -137,4 +170,161 @@ func (e Empty) mayGo() bool { return e.Vacant == ThenSkip || e.Own == ThenSkip }
 type Readers struct {
 	People []string `json:"people,omitempty"` // Slack user ids
 	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
+}
+
+// Floor is the least that routes for writes outside ask, whatever the rules say.
+type Floor struct {
+	Stamps int `json:"stamps"` // 1 or more; 0 counts as 1
+	// HandsFrom is the amount from which two different people stamp, as they do where the amount isn't known; nil: never.
+	HandsFrom *Money `json:"hands_from,omitempty"`
+}
+
+// Money is a number in a currency.
+type Money struct {
+	Value    Decimal `json:"value"`
+	Currency string  `json:"currency"`
+}
+
+// floorHands is how many hands the floor asks from an amount on.
+const floorHands = 2
+
+// stamps and hands return what the floor asks of a request.
+func (f Floor) stamps(r *Facts) int {
+	if !r.Writes() {
+		return 0
+	}
+	return max(f.Stamps, 1)
+}
+
+func (f Floor) hands(r *Facts) int {
+	if r.Writes() && f.HandsFrom != nil && r.Amount().AtLeast(f.HandsFrom.Value, f.HandsFrom.Currency) {
+		return floorHands
+	}
+	return min(f.stamps(r), 1)
+}
+
+// Allows reports whether this many stamps by this many different hands are enough for a request. Who asks for a step's
+// own approval checks it, since the stamps of the steps count there.
+func (f Floor) Allows(r *Facts, stamps, hands int) bool {
+	return stamps >= f.stamps(r) && hands >= f.hands(r)
+}
+
+// mayMoveEnough reports whether a request that meets the conditions may have an amount from which two hands are needed.
+func (f Floor) mayMoveEnough(c *Conditions) bool {
+	if f.HandsFrom == nil {
+		return false
+	}
+	below := c.Amount != nil && c.Amount.Currency == f.HandsFrom.Currency && f.HandsFrom.Value.least(c.Amount.Below)
+	return !below
+}
+
+// Known is a tool that requests of a tenant may call.
+type Known struct {
+	Tool     Tool
+	Access   aggregate.Access
+	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
+}
+
+// mayWrite reports whether a request that meets the conditions may write outside. It may not if it uses only tools that
+// are known to read.
+func (c *Conditions) mayWrite(known []Known) bool {
+	if c.Tools == nil || c.Tools.Use != UseOnly {
+		return true
+	}
+	for _, listed := range c.Tools.List {
+		reads := false
+		for _, k := range known {
+			if k.Tool.Same(listed) {
+				if k.Access != aggregate.Read {
+					return true
+				}
+				reads = true
+			}
+		}
+		if !reads {
+			return true
+		}
+	}
+	return false
+}
+
+// hands returns how many different people a route of these stages needs.
+func (p *Policy) hands(stages int) int {
+	switch {
+	case p.Hands > 0:
+		return p.Hands
+	case stages > 1:
+		return 2
+	}
+	return 1
+}
+
+// AllHands returns how many different people a route of the policy needs.
+func (p *Policy) AllHands() int { return p.hands(len(p.Stages)) }
+
+// LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages if
+// one person may have several of them.
+func (p *Policy) LeastHands() int {
+	n := len(p.Stages)
+	for i := range p.Stages {
+		if p.mayRepeat(i) {
+			n--
+		}
+	}
+	return p.hands(n)
+}
+
+// mayRepeat reports whether a stage may be left out because all of its people have to stamp at earlier ones. Named people
+// are known; of others it is only known how many they are at the least.
+func (p *Policy) mayRepeat(i int) bool {
+	s := &p.Stages[i]
+	if s.Empty.Twice != ThenSkip {
+		return false
+	}
+	sure, names, named := 0, []string{}, s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp)
+	for _, before := range p.Stages[:i] {
+		named = named && before.Who.Kind == WhoPeople && !before.Empty.has(ThenUp)
+		names = append(names, before.Who.People...)
+		if n := before.Need; n > 0 {
+			sure += n
+		} else {
+			sure += before.Who.most()
+		}
+	}
+	if named && !slices.ContainsFunc(s.Who.People, func(user string) bool { return slices.Contains(names, user) }) {
+		return false
+	}
+	return s.least() <= sure
+}
+
+// named returns how many of the stages ask others than the channel.
+func named(stages []Stage) (n int) {
+	for _, s := range stages {
+		if s.Who.Kind != WhoChannel {
+			n++
+		}
+	}
+	return n
+}
+
+// least returns the fewest stamps that a stage asks if it finds people.
+func (s Stage) least() int { return max(s.Need, 1) }
+
+// most returns the most people whom a stage may find.
+func (w Who) most() int {
+	switch w.Kind {
+	case WhoPeople:
+		return len(w.People)
+	case WhoGroup, WhoPosition:
+		return MaxPeople
+	}
+	return 1
+}
+
+// leastStamps returns the fewest stamps of these stages.
+func leastStamps(stages []Stage) (n int) {
+	for _, s := range stages {
+		n += s.least()
+	}
+	return n
 }

@@ -158,3 +158,215 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatBecomesOfAnIntegrationIsRecorded(t *testing.T) {
+	before := now.Add(-time.Hour)
+	connected := Integration{Meta: aggregate.Meta{Rev: 1}, ID: "I1", TenantID: "T1", Provider: "freee", Status: Connected,
+		Credentials: "one", Metadata: "{}", ConnectedAt: &before}
+	broken := connected.Ended(Broken, CredentialRefused)
+	for name, test := range map[string]struct {
+		was, x Integration
+		wrong  string
+		audit  []string
+		since  *time.Time
+	}{
+		"connected first": {Integration{}, Integration{TenantID: "T1", Provider: "freee", Status: Connected}, "",
+			[]string{`integration.connected {"provider":"freee"}`}, &now},
+		"saved as it is": {connected, connected, "", nil, &before},
+		"other credentials": {connected, connected.Fresh("two", "{}"), "",
+			[]string{`integration.connected {"provider":"freee"}`}, &now},
+		"connected again": {broken, broken.Fresh("one", "{}"), "",
+			[]string{`integration.connected {"provider":"freee"}`}, &now},
+		"failed": {connected, func() Integration {
+			x := connected
+			x.Status, x.StatusReason = Broken,
+				CredentialRefused
+			return x
+		}(), "", []string{`integration.failed {"provider":"freee","reason":"refused"}`}, nil},
+		"failed again": {broken, broken, "", nil, nil},
+		"disconnected": {connected, connected.Ended(Disconnected, ByPerson), "",
+			[]string{`integration.disconnected {"provider":"freee"}`}, nil},
+		"given up": {broken, broken.Ended(Disconnected, ByPerson), "",
+			[]string{`integration.disconnected {"provider":"freee"}`}, nil},
+		"of nobody": {Integration{}, Integration{TenantID: "T1", Status: Connected}, "provider", nil, &now},
+		"neither one nor else": {Integration{}, Integration{TenantID: "T1", Provider: "freee", Status: "maybe"}, "status",
+			nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			saved, c, err := test.x.Save(test.was, "I1", person, now)
+			diff := cmp.Diff(test.audit, details(c)) + cmp.Diff(test.since, saved.ConnectedAt)
+			expect.That(t, diff == "" && fieldOf(err) == test.wrong, "%v, want %q %s", err, test.wrong, diff)
+			expect.That(t, err != nil || saved.ID == "I1" && saved.Rev == test.x.Rev+1 && saved.Metadata == "{}" &&
+				saved.UpdatedAt.Equal(now) && c.Writes[0].Over == test.x.Rev, "%+v", saved)
+			expect.That(t, saved.Status == Connected || saved.Credentials == "", "what is not connected keeps credentials")
+		})
+	}
+	connected.Credentials = "two"
+	renewed, c, err := connected.Renew("I2", now)
+	expect.That(t, err == nil && len(c.Audit) == 0 && renewed.ConnectedAt.Equal(before) && renewed.Rev == 2, "%+v, %v",
+		renewed, err)
+}
+
+func TestSlackEndsWhatWasConnectedBefore(t *testing.T) {
+	at, later := now.Add(-time.Hour), now.Add(-time.Minute)
+	row := func(provider string, since time.Time) Integration {
+		return Integration{TenantID: "T1", Provider: provider, Status: Connected, Credentials: "sealed", ConnectedAt: &since}
+	}
+	over := row(SlackProvider, at).Ended(Disconnected, TokensRevoked)
+	for name, test := range map[string]struct {
+		rows []Integration
+		why  IntegrationReason
+		want []string
+	}{
+		"uninstalled": {[]Integration{row("freee", at), row("slack", at)}, AppUninstalled,
+			[]string{"freee", "slack"}},
+		"revoked":                  {[]Integration{row("freee", at), row("slack", at)}, TokensRevoked, []string{"slack"}},
+		"connected since":          {[]Integration{row("freee", later), row("slack", at)}, AppUninstalled, []string{"slack"}},
+		"known already":            {[]Integration{over}, TokensRevoked, nil},
+		"without a row for Slack":  {[]Integration{row("freee", at)}, AppUninstalled, []string{"freee", "slack"}},
+		"without any row, revoked": {nil, TokensRevoked, []string{"slack"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := EndBySlack("T1", test.rows, test.why, at, "I1", now)
+			var got, want []string
+			for _, w := range c.Writes {
+				x := w.Row.(Integration)
+				got = append(got, x.Provider)
+				expect.That(t, x.Status == Disconnected && x.StatusReason == test.why && x.Credentials == "" && x.ID != "", "%+v",
+					x)
+			}
+			for _, provider := range test.want {
+				want = append(want, `integration.disconnected {"provider":"`+provider+`","reason":"`+string(test.why)+`"}`)
+			}
+			diff := cmp.Diff(test.want, got) + cmp.Diff(want, details(c))
+			expect.That(t, diff == "" && err == nil, "%v %v", err, diff)
+		})
+	}
+}
+
+// Only if a person disconnected an integration must an administrator connect it again, not if Slack or a vendor ended
+// it.
+func TestWhatAPersonDisconnectedIsPutAway(t *testing.T) {
+	for why, want := range map[IntegrationReason]bool{ByPerson: true, "": true, AppUninstalled: false,
+		TokensRevoked: false, CredentialRefused: false, CredentialLost: false} {
+		expect.That(t, (Integration{}).Ended(Disconnected, why).PutAway() == want &&
+			!(Integration{}).Ended(Broken, why).PutAway() && !(Integration{}).Fresh("", "{}").PutAway(), "%q", why)
+	}
+}
+
+func TestServersThatSettingsMayName(t *testing.T) {
+	for _, url := range []string{"https://example.com/mcp", "https://example.com:8443/", "http://127.0.0.1:4000/mcp",
+		"http://[::1]:4000/mcp"} {
+		s := DefaultSettings()
+		s.MCPServers = []MCPServer{{"rooms-2", url}}
+		err := s.Validate()
+		expect.That(t, err == nil, "%s: %v", url, err)
+	}
+	many := []MCPServer{}
+	for i := range MaxMCPServers + 1 {
+		many = append(many, MCPServer{strings.Repeat("a", i+1), "https://example.com"})
+	}
+	for name, test := range map[string]struct {
+		servers []MCPServer
+		field   string
+	}{
+		"too many":         {many, "mcp_servers"},
+		"no name":          {[]MCPServer{{"", "https://example.com"}}, "mcp_servers[0].name"},
+		"a dot":            {[]MCPServer{{"a.b", "https://example.com"}}, "mcp_servers[0].name"},
+		"a long name":      {[]MCPServer{{strings.Repeat("a", 33), "https://example.com"}}, "mcp_servers[0].name"},
+		"twice":            {[]MCPServer{{"a", "https://example.com"}, {"a", "https://example.org"}}, "mcp_servers[1].name"},
+		"http":             {[]MCPServer{{"a", "http://example.com"}}, "mcp_servers[0].url"},
+		"http on a name":   {[]MCPServer{{"a", "http://localhost:1"}}, "mcp_servers[0].url"},
+		"http, private":    {[]MCPServer{{"a", "http://10.0.0.1"}}, "mcp_servers[0].url"},
+		"a file":           {[]MCPServer{{"a", "file:///etc/passwd"}}, "mcp_servers[0].url"},
+		"a password":       {[]MCPServer{{"a", "https://me:word@example.com"}}, "mcp_servers[0].url"},
+		"a key in a query": {[]MCPServer{{"a", "https://example.com/?key=1"}}, "mcp_servers[0].url"},
+		"no address":       {[]MCPServer{{"a", ""}}, "mcp_servers[0].url"},
+		"no host":          {[]MCPServer{{"a", "https:///mcp"}}, "mcp_servers[0].url"},
+		"opaque":           {[]MCPServer{{"a", "https:example.com"}}, "mcp_servers[0].url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := DefaultSettings()
+			s.MCPServers = test.servers
+			var field aggregate.ErrField
+			err := s.Validate()
+			expect.That(t, errors.As(err, &field) && field.Field == test.field, "got %v, want the field %s", err, test.field)
+		})
+	}
+}
+
+func TestAPinIsAnotherWhenAnythingOfItIs(t *testing.T) {
+	a := Pin{URL: "https://a", Title: "t", Description: "d", Input: `{"type":"object"}`, Output: `{}`,
+		Access: aggregate.Write, Hash: "h"}
+	seen := map[string]bool{a.Version(): true}
+	for _, change := range []func(*Pin){
+		func(p *Pin) { p.URL = "https://b" }, func(p *Pin) { p.Description = "e" }, func(p *Pin) { p.Input = `{}` },
+		func(p *Pin) { p.Output = "" }, func(p *Pin) { p.Access = aggregate.Read }, func(p *Pin) { p.Hash = "i" },
+		func(p *Pin) { p.Title = "u" },
+	} {
+		b := a
+		change(&b)
+		expect.That(t, !seen[b.Version()], "%+v has a version that another has", b)
+		seen[b.Version()] = true
+	}
+}
+
+func TestConstraintsAreTyped(t *testing.T) {
+	const sheet, dm, list = "write_rows_to_google_sheet", "send_slack_dm", "list_employees"
+	known := map[string][]Constraint{sheet: {MaxRows, OnlySpreadsheets}, dm: {OnlyRecipients}, list: {OnlyDepartments}}
+	for name, test := range map[string]struct {
+		tool  string
+		text  aggregate.JSON
+		want  Constraints
+		field string // field in ErrField
+		says  string
+	}{
+		"none":               {dm, `{}`, Constraints{}, "", ""},
+		"a row of old times": {dm, ``, Constraints{}, "", ""},
+		"spreadsheets and rows": {sheet, `{"spreadsheet_ids":["1aB_-"],"max_rows":500}`,
+			Constraints{SpreadsheetIDs: []string{"1aB_-"}, MaxRows: 500}, "", ""},
+		"recipients of two kinds": {dm, `{"recipients":["U0SATO","a@example.com"]}`,
+			Constraints{Recipients: []string{"U0SATO", "a@example.com"}}, "", ""},
+		"departments": {list, `{"departments":["人事部"]}`, Constraints{Departments: []string{"人事部"}}, "", ""},
+		"no object":   {dm, `[]`, Constraints{}, "constraints", "JSON object"},
+		"null":        {dm, `null`, Constraints{}, "constraints", "JSON object"},
+		"no JSON":     {dm, `{`, Constraints{}, "constraints", "JSON object"},
+		"unknown":     {dm, `{"recipient":["U0SATO"]}`, Constraints{}, "constraints.recipient", "it knows recipients"},
+		"in other letters": {dm, `{"Recipients":["U0SATO"]}`, Constraints{}, "constraints.Recipients",
+			"it knows recipients"},
+		"another tool's": {dm, `{"spreadsheet_ids":["a"]}`, Constraints{}, "constraints.spreadsheet_ids",
+			"is no constraint of send_slack_dm"},
+		"of a tool without": {"calculate_overtime", `{"max_rows":1}`, Constraints{}, "constraints.max_rows",
+			"it knows none"},
+		"of a server's tool": {"rooms.book", `{"max_rows":1}`, Constraints{}, "constraints.max_rows", "it knows none"},
+		"one beside a good one": {dm, `{"recipients":["U0SATO"],"max_rows":1}`, Constraints{}, "constraints.max_rows",
+			"is no constraint"},
+		"a text for a list": {dm, `{"recipients":"U0SATO"}`, Constraints{}, "constraints.recipients", "must be a list"},
+		"numbers in a list": {dm, `{"recipients":[1]}`, Constraints{}, "constraints.recipients", "must be a list"},
+		"an empty list":     {dm, `{"recipients":[]}`, Constraints{}, "constraints.recipients", "forbid the tool"},
+		"null for a list":   {dm, `{"recipients":null}`, Constraints{}, "constraints.recipients", "must be a list"},
+		"null in a list": {dm, `{"recipients":["U0SATO",null]}`, Constraints{}, "constraints.recipients[1]",
+			"Slack user id"},
+		"a channel": {dm, `{"recipients":["C0GENERAL"]}`, Constraints{}, "constraints.recipients[0]", "Slack user id"},
+		"a whole address": {sheet, `{"spreadsheet_ids":["https://docs.google.com/x"]}`, Constraints{},
+			"constraints.spreadsheet_ids[0]", "id in the spreadsheet's address"},
+		"space around": {list, `{"departments":["人事部 "]}`, Constraints{}, "constraints.departments[0]",
+			"no space"},
+		"no rows":                 {sheet, `{"max_rows":0}`, Constraints{}, "constraints.max_rows", "from 1 to"},
+		"rows as a text":          {sheet, `{"max_rows":"5"}`, Constraints{}, "constraints.max_rows", "from 1 to"},
+		"half a row":              {sheet, `{"max_rows":1.5}`, Constraints{}, "constraints.max_rows", "from 1 to"},
+		"more rows than anything": {sheet, `{"max_rows":1000001}`, Constraints{}, "constraints.max_rows", "from 1 to"},
+		"201 of them": {dm, aggregate.JSON(`{"recipients":["U0SATO"` + strings.Repeat(`,"U0SATO"`, 200) + `]}`),
+			Constraints{}, "constraints.recipients", "1 to 200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds(known[test.tool])
+			var bad aggregate.ErrField
+			expect.That(t, test.field == "" || errors.As(err, &bad) && bad.Field == test.field &&
+				strings.Contains(bad.Limit, test.says), "%v, want ErrField of %s that says %q", err, test.field, test.says)
+			expect.That(t, test.field != "" || err == nil, "%v", err)
+			diff := cmp.Diff(test.want, got)
+			expect.That(t, (test.field != "" || diff == "") && (test.field == "" || got.None()), "%v %v", diff, got)
+		})
+	}
+}

@@ -2,10 +2,16 @@ package tenancy
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/words/language"
 )
 
 // ToolPrefix begins the sort keys of a tenant's tool permissions.
@@ -135,4 +141,176 @@ func (p ToolPermission) details() map[string]any {
 		d["mark"] = p.Mark
 	}
 	return d
+}
+
+// Constraint names a limit that an administrator puts on a tool's calls.
+type Constraint string
+
+const (
+	OnlySpreadsheets Constraint = "spreadsheet_ids" // Google's ids, as in the addresses of spreadsheets
+	OnlyRecipients   Constraint = "recipients"      // Slack user ids and e-mail addresses
+	OnlyDepartments  Constraint = "departments"     // names and codes
+	MaxRows          Constraint = "max_rows"        // rows of the list that the tool is given
+)
+
+// Constraints limit a tool's calls. An empty field sets no limit.
+type Constraints struct {
+	SpreadsheetIDs []string `json:"spreadsheet_ids,omitempty"`
+	Recipients     []string `json:"recipients,omitempty"`
+	Departments    []string `json:"departments,omitempty"`
+	MaxRows        int      `json:"max_rows,omitempty"`
+}
+
+// None reports whether no constraint is set.
+func (c Constraints) None() bool {
+	return len(c.SpreadsheetIDs)+len(c.Recipients)+len(c.Departments)+c.MaxRows == 0
+}
+
+// Listed returns the values that a constraint allows; none if it is not set.
+func (c Constraints) Listed(name Constraint) []string {
+	if list := c.list(name); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (c *Constraints) list(name Constraint) *[]string {
+	switch name {
+	case OnlySpreadsheets:
+		return &c.SpreadsheetIDs
+	case OnlyRecipients:
+		return &c.Recipients
+	case OnlyDepartments:
+		return &c.Departments
+	}
+	return nil
+}
+
+const (
+	maxListed = 200       // values of one list
+	maxRows   = 1_000_000 // highest value of MaxRows
+)
+
+// listedForms checks the values of lists.
+var listedForms = map[Constraint]struct {
+	fits  func(string) bool
+	limit string
+}{
+	OnlySpreadsheets: {matches(`^[A-Za-z0-9_-]{1,200}$`),
+		"must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
+	OnlyRecipients: {matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`),
+		"must be a Slack user id or an e-mail address"},
+	OnlyDepartments: {func(s string) bool {
+		return s != "" && s == strings.TrimSpace(s) &&
+			utf8.RuneCountInString(s) <= 100
+	},
+		"must have 1 to 100 characters and no space around them"},
+}
+
+func matches(text string) func(string) bool {
+	f := language.Regexp{Text: text}
+	return func(s string) bool { return f.Get().MatchString(s) }
+}
+
+// Bounds parses the permission's constraints. known are the constraints that the catalog has for the tool; an MCP
+// server's tool has none. Bounds returns ErrField for a constraint that is unknown, of the wrong type or out of range.
+// The tool must then not be called.
+func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
+	var c Constraints
+	if p.Constraints == "" {
+		return c, nil
+	}
+	var fields map[Constraint]json.RawMessage
+	if err := json.Unmarshal([]byte(p.Constraints), &fields); err != nil || fields == nil || len(p.Constraints) > 64<<10 {
+		return c, aggregate.ErrField{Field: "constraints", Limit: "must be a JSON object of at most 65536 bytes"}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field := fmt.Sprintf("constraints.%.50s", name)
+		if !slices.Contains(known, name) {
+			return Constraints{}, aggregate.ErrField{Field: field,
+				Limit: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
+		}
+		if err := c.read(name, field, fields[name]); err != nil {
+			return Constraints{}, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Constraints) read(name Constraint, field string, value json.RawMessage) error {
+	if name == MaxRows {
+		if json.Unmarshal(value, &c.MaxRows) != nil || c.MaxRows < 1 || c.MaxRows > maxRows {
+			return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a whole number from 1 to %d", maxRows)}
+		}
+		return nil
+	}
+	list, form := c.list(name), listedForms[name]
+	if json.Unmarshal(value, list) != nil || len(*list) == 0 || len(*list) > maxListed {
+		return aggregate.ErrField{Field: field,
+			Limit: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
+	}
+	for i, s := range *list {
+		if !form.fits(s) {
+			return aggregate.ErrField{Field: fmt.Sprintf("%s[%d]", field, i), Limit: form.limit}
+		}
+	}
+	return nil
+}
+
+func named(all []Constraint) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	texts := make([]string, len(all))
+	for i, name := range all {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Tool returns the tool as rules name it. A server's tool that was never allowed keeps the server's name in its own, so
+// that it is none of Ringi's.
+func (p ToolPermission) Tool() rules.Tool {
+	if _, name, foreign := ServerTool(p.ToolName); foreign && p.Pin != nil {
+		return rules.Tool{Address: p.Pin.URL, Name: name}
+	}
+	return rules.Tool{Name: p.ToolName}
+}
+
+// Call returns what rules may know of a call of the tool. version and access are those that the step or the proposal
+// names; arguments are planned or resolved. A value that an earlier result will replace is unknown.
+func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON) rules.Call {
+	mark := p.Marked(version)
+	c := rules.Call{Tool: p.Tool(), Access: access, Amount: mark.AmountOf(version, access, arguments)}
+	if c.Writes() {
+		c.Destinations = mark.To(version, arguments)
+	}
+	return c
+}
+
+// Marked returns the tool's mark. Ringi's own tools move no money, in this version, unless an administrator says
+// otherwise.
+func (p ToolPermission) Marked(version string) *rules.Mark {
+	if _, _, foreign := ServerTool(p.ToolName); p.Mark == nil && !foreign {
+		return &rules.Mark{Version: version, How: rules.HowNothing}
+	}
+	return p.Mark
+}
+
+// checkMark refuses a mark that can't be, or that says nothing of a currency or unit of the version that is allowed.
+func (p ToolPermission) checkMark() error {
+	if p.Mark == nil {
+		return nil
+	}
+	if p.Pin != nil && p.Pin.Access == aggregate.Read {
+		return aggregate.ErrField{Field: "mark", Limit: "must be absent of a tool that only reads"}
+	}
+	all := p.Mark.Problems()
+	if p.Pin != nil && p.Mark.Version == p.Pin.Version() {
+		all = append(all, p.Mark.Unsaid(string(p.Pin.Input))...)
+	}
+	if len(all) > 0 {
+		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package auditlog_test
+package auditlog
 
 import (
 	"bytes"
@@ -19,7 +19,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -51,19 +50,19 @@ func TestEveryActionHasItsWords(t *testing.T) {
 	for _, locale := range language.All {
 		said := map[string]string{}
 		for _, a := range actions(t) {
-			text := auditlog.WordsIn(locale).Action(aggregate.Action(a))
+			text := WordsIn(locale).Action(aggregate.Action(a))
 			expect.That(t, text != a && said[text] == "", "%s has no words of its own in %s: %q, as %s", a, locale, text,
 				said[text])
 			said[text] = a
 		}
 	}
-	expect.Is(t, auditlog.WordsIn("en").Action("prompt.read"), "prompt.read", "an unknown action")
+	expect.Is(t, WordsIn("en").Action("prompt.read"), "prompt.read", "an unknown action")
 }
 
 // If nobody may approve a draft, it is not begun. That is not called a failure, and the log mentions no button.
 func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 	for locale, failed := range map[string]string{"ja": "失敗", "en": "failed"} {
-		w := auditlog.WordsIn(locale)
+		w := WordsIn(locale)
 		for reason, held := range map[aggregate.Reason]bool{task.ReasonNobodyApproves: true, task.ReasonModelRefused: false} {
 			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed,
 				Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
@@ -79,54 +78,54 @@ func TestDetailsAreLines(t *testing.T) {
 	called := func(id string) string { return map[string]string{"U0SANDSATO": "佐藤 花子"}[id] }
 	for name, tt := range map[string]struct {
 		details aggregate.JSON
-		want    []auditlog.Detail
+		want    []Detail
 	}{
 		"none":    {"", nil},
 		"null":    {"null", nil},
-		"members": {`{"version":2,"reason":"もっと詳しく"}`, []auditlog.Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
+		"members": {`{"version":2,"reason":"もっと詳しく"}`, []Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
 		"nested": {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`,
-			[]auditlog.Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
-		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []auditlog.Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
-		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
-		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
-		"unasked":   {`{"reason":"route_silent"}`, []auditlog.Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
-		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
+			[]Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
+		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
+		"large":     {`{"bytes":12345678901234567890}`, []Detail{{"Bytes", "12345678901234567890"}}},
+		"no object": {`["x"]`, []Detail{{"", `["x"]`}}},
+		"unasked":   {`{"reason":"route_silent"}`, []Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
+		"nothing":   {`{"reason":null}`, []Detail{{"Reason", "—"}}},
 		"codes": {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google",` +
-			`"actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"},
+			`"actor":"U0STRANGER"}`, []Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"},
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
-		"unknown": {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
+		"unknown": {`{"later":[{"a":1}]}`, []Detail{{"later", `{"a":1}`}}},
 	} {
-		diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
+		diff := cmp.Diff(tt.want, WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
 		expect.That(t, diff == "", "%s: %s", name, diff)
 	}
 }
 
 func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
-		filter auditlog.Filter
+		filter Filter
 		field  string
 	}{
-		"all":           {auditlog.Filter{}, ""},
-		"everything":    {auditlog.Filter{Action: "task.created", Actor: "U1", Resource: "01TASK", From: at(), To: at()}, ""},
-		"Ringi":         {auditlog.Filter{Actor: "system"}, ""},
-		"a key":         {auditlog.Filter{Resource: "01TASK#x"}, "resource"},
-		"too long":      {auditlog.Filter{Actor: strings.Repeat("U", 65)}, "actor"},
-		"markup":        {auditlog.Filter{Action: "<b>"}, "action"},
-		"from after to": {auditlog.Filter{From: at().Add(1), To: at()}, "from"},
+		"all":           {Filter{}, ""},
+		"everything":    {Filter{Action: "task.created", Actor: "U1", Resource: "01TASK", From: at(), To: at()}, ""},
+		"Ringi":         {Filter{Actor: "system"}, ""},
+		"a key":         {Filter{Resource: "01TASK#x"}, "resource"},
+		"too long":      {Filter{Actor: strings.Repeat("U", 65)}, "actor"},
+		"markup":        {Filter{Action: "<b>"}, "action"},
+		"from after to": {Filter{From: at().Add(1), To: at()}, "from"},
 	} {
 		var bad aggregate.ErrField
 		err := tt.filter.Check()
 		expect.That(t, errors.As(err, &bad) == (tt.field != "") && bad.Field == tt.field, "%s: %v", name, err)
 	}
-	_, err := auditlog.New("01X", "01T", "U1", "xlsx", auditlog.Filter{}, "ja", at())
+	_, err := New("01X", "01T", "U1", "xlsx", Filter{}, "ja", at())
 	expect.That(t, err != nil, "a form that there is not was taken")
 }
 
 func TestWhereAnExportStands(t *testing.T) {
-	x := expect.Value(auditlog.New("01X", "01T", "U1", auditlog.CSV, auditlog.Filter{}, "ja", at()))(t)
-	expect.That(t, x.Open(at()) && x.Seen(at()).Status == auditlog.Waiting, "it begins as %+v", x)
-	if old := x.Seen(at().Add(auditlog.GivenUp)); old.Status != auditlog.Failed || old.Problem != auditlog.Abandoned {
+	x := expect.Value(New("01X", "01T", "U1", CSV, Filter{}, "ja", at()))(t)
+	expect.That(t, x.Open(at()) && x.Seen(at()).Status == Waiting, "it begins as %+v", x)
+	if old := x.Seen(at().Add(GivenUp)); old.Status != Failed || old.Problem != Abandoned {
 		t.Errorf("nobody finished it, and it is %+v", old)
 	}
 	x.Try = 2
@@ -134,23 +133,23 @@ func TestWhereAnExportStands(t *testing.T) {
 	x.Key = x.File()
 	other := x
 	other.Tenant = "01OTHER"
-	expect.That(t, x.Own() && !other.Own() && !(auditlog.Export{Tenant: "01T", ID: "01X",
+	expect.That(t, x.Own() && !other.Own() && !(Export{Tenant: "01T", ID: "01X",
 		Key: "results/01T/01X/a"}).Own(), "the file of another is taken for its own")
 }
 
-func row(details string) auditlog.Row {
+func row(details string) Row {
 	x := aggregate.AuditEntry{
 		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1", Action: task.AuditPromptRejected,
 		ResourceType: "prompt", ResourceID: "01ROW", AggregateID: "01TASK", Details: aggregate.JSON(details),
 	}
-	return auditlog.Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details,
+	return Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details,
 		"schema_version": json.Number("1")}}
 }
 
-func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
+func write(t *testing.T, form Form, rows ...Row) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := expect.Value(auditlog.NewWriter(form, "ja", &b))(t)
+	w := expect.Value(NewWriter(form, "ja", &b))(t)
 	for _, r := range rows {
 		expect.NoError(t, w.Write(r))
 	}
@@ -159,7 +158,7 @@ func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
 }
 
 func TestAFileForPeople(t *testing.T) {
-	text := write(t, auditlog.CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
+	text := write(t, CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
 	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") && strings.HasSuffix(text, "\r\n"), "it is %q",
 		text)
 	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
@@ -169,7 +168,7 @@ func TestAFileForPeople(t *testing.T) {
 }
 
 func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
-	text := write(t, auditlog.JSONLines, row(`{"a":"<&>"}`), row(`{}`))
+	text := write(t, JSONLines, row(`{"a":"<&>"}`), row(`{}`))
 	want := `{"PK":"AUDIT#01T#2026-04","details":"{\"a\":\"<&>\"}","schema_version":1}` + "\n" + `{"PK":"AUDIT#01T#2026-04","details":"{}","schema_version":1}` + "\n"
 	expect.Is(t, text, want)
 }
@@ -177,11 +176,11 @@ func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
 func TestACellIsNoFormula(t *testing.T) {
 	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1", "＝1", "＋1", "－1",
 		"＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
-		got := auditlog.Cell(s)
+		got := Cell(s)
 		expect.That(t, strings.HasPrefix(got, "'"), "%q stands as %q", s, got)
 	}
 	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
-		expect.Is(t, auditlog.Cell(s), s)
+		expect.Is(t, Cell(s), s)
 	}
 }
 
@@ -190,7 +189,7 @@ func TestACellIsNoFormula(t *testing.T) {
 func TestNoSignWithinACellBeginsAnother(t *testing.T) {
 	for _, s := range []string{"a;=cmd|'/C calc'!A1", "a\t=1+1", "a|=1", `a";=1`} {
 		var b bytes.Buffer
-		expect.NoError(t, auditlog.WriteCells(&b, []string{s, ""}))
+		expect.NoError(t, WriteCells(&b, []string{s, ""}))
 		expect.Is(t, b.String(), `"`+strings.ReplaceAll(s, `"`, `""`)+`",""`+"\r\n", "%q stands", s)
 		r := csv.NewReader(&b)
 		r.Comma = ';'
@@ -202,7 +201,7 @@ func TestNoSignWithinACellBeginsAnother(t *testing.T) {
 func FuzzACellIsNoFormula(f *testing.F) {
 	f.Add("=1")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := auditlog.Cell(s)
+		got := Cell(s)
 		first := strings.TrimLeftFunc(got, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 		expect.That(t, first == "" || !strings.ContainsRune("=+-@", []rune(first)[0]), "%q stands as %q", s, got)
 	})
@@ -210,8 +209,8 @@ func FuzzACellIsNoFormula(f *testing.F) {
 
 // All times on a page are in one zone, including those in details.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
-	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
-	want := []auditlog.Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
+	got := WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
+	want := []Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
 		{Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
 }
@@ -225,9 +224,11 @@ func TestCodesInDetailsHaveWords(t *testing.T) {
 			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`,
 				task.KindHelp), fmt.Sprintf(`{"as":%q}`, task.AsReason), fmt.Sprintf(`{"as":%q}`, task.AsRequest),
 		} {
-			got := auditlog.WordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
+			got := WordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
 			expect.That(t, len(got) == 1 && !strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) &&
 				!strings.Contains(d, `"`+got[0].Name+`"`), "%s %s: %v", locale, d, got)
 		}
 	}
 }
+
+func TestEachLanguageHasAllTexts(t *testing.T) { expect.Whole[texts](t, files, "texts") }

@@ -1,107 +1,13 @@
 package tenancy
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 )
-
-// Difference is a field whose value differs between two settings. Nested fields have dotted names; a list is one field.
-type Difference struct {
-	Field string         `json:"-"`
-	Was   aggregate.JSON `json:"was"`
-	Is    aggregate.JSON `json:"is"`
-}
-
-// section returns the top-level field that contains the difference.
-func (d Difference) section() string {
-	name, _, _ := strings.Cut(d.Field, ".")
-	return name
-}
-
-// Differences returns the differences between two settings sorted by name, or nil.
-func Differences(was, is Settings) []Difference { return differences(plain(was), plain(is)) }
-
-// plain replaces nil lists by empty ones, because both mean the same.
-func plain(x Settings) Settings {
-	for _, f := range x.Fields() {
-		if f.Value.Kind() == reflect.Slice && f.Value.IsNil() {
-			f.Value.Set(reflect.MakeSlice(f.Value.Type(), 0, 0))
-		}
-	}
-	return x
-}
-
-func differences(was, is any) (all []Difference) {
-	before, after := leaves(was), leaves(is)
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		if !bytes.Equal(before[name], after[name]) {
-			all = append(all, Difference{Field: name, Was: aggregate.JSON(before[name]), Is: aggregate.JSON(after[name])})
-		}
-	}
-	return all
-}
-
-// leaves returns the values of an object and of nested objects by dotted name.
-func leaves(v any) map[string]json.RawMessage {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("encode settings: %v", err)) // settings hold only strings, numbers, booleans and lists of these
-	}
-	out := map[string]json.RawMessage{}
-	var within func(before string, text json.RawMessage)
-	within = func(before string, text json.RawMessage) {
-		var members map[string]json.RawMessage
-		if text[0] != '{' || json.Unmarshal(text, &members) != nil {
-			out[before] = text
-			return
-		}
-		for name, value := range members {
-			within(strings.TrimPrefix(before+"."+name, "."), value)
-		}
-	}
-	within("", text)
-	return out
-}
-
-// detailsOf returns the audit details of a change: the changed sections, and the old and new value of each field.
-// Settings hold no secrets.
-func detailsOf(all []Difference) map[string]any {
-	changes, fields := map[string]any{}, []string{}
-	for _, d := range all {
-		changes[d.Field] = map[string]any{"was": json.RawMessage(d.Was), "is": json.RawMessage(d.Is)}
-		if !slices.Contains(fields, d.section()) {
-			fields = append(fields, d.section())
-		}
-	}
-	return map[string]any{"fields": fields, "changes": changes}
-}
-
-// ReadDifferences reads detailsOf's output, sorted by name. Details of other actions have no differences.
-func ReadDifferences(details aggregate.JSON) (all []Difference) {
-	var d struct {
-		Changes map[string]struct {
-			Was json.RawMessage `json:"was"`
-			Is  json.RawMessage `json:"is"`
-		} `json:"changes"`
-	}
-	if json.Unmarshal([]byte(details), &d) != nil {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Changes)) {
-		all = append(all, Difference{Field: name, Was: aggregate.JSON(d.Changes[name].Was),
-			Is: aggregate.JSON(d.Changes[name].Is)})
-	}
-	return all
-}
 
 // RulesKey is the sort key of the row with a tenant's rules. Each revision is kept besides, so that what a gate was
 // opened under can be read as long as the gate.
