@@ -238,7 +238,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("aggregate.Kinds{TaskKind()", ", note.Kind"),
 			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),
 		},
-		"shared/runtime/boot/config.go": {
+		"shared/runtime/boot/boot.go": {
 			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
 		},
 		"shared/slack/card/dialogs.go": {

@@ -4,14 +4,18 @@ package boot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -121,4 +125,193 @@ func Recover(ctx context.Context, err *error, about ...any) {
 	}
 	slog.With(about...).ErrorContext(ctx, "panic", "panic", said, "stack", string(debug.Stack()))
 	*err = ErrPanic
+}
+
+// Table is the configuration of every function.
+type Table struct {
+	TableName string `env:"TABLE_NAME" doc:"the table of all rows"`
+}
+
+// Slack is for functions that call Slack or are called by it.
+type Slack struct {
+	SlackSecretID string `env:"SLACK_SECRET_ID" doc:"the secret with the signing secret and the bot's token"`
+	// In the local stack each function has its own address of the proxy to Slack.
+	SlackAPIURL string `env:"SLACK_API_URL,optional" doc:"where Slack is, unless the secret says so; only the local stack sets it"`
+}
+
+// Credentials is for functions that open or seal tenants' credentials.
+type Credentials struct {
+	CredentialsKeyID string `env:"CREDENTIALS_KEY_ID" doc:"the key that seals the vendors' credentials"`
+}
+
+// Models is for functions that call a model.
+type Models struct {
+	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
+	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
+	AnthropicURL  string `env:"ANTHROPIC_BASE_URL" doc:"where Anthropic's API is, without /v1"`
+	OpenAIURL     string `env:"OPENAI_BASE_URL" doc:"where OpenAI's API is, with /v1"`
+	BedrockURL    string `env:"BEDROCK_BASE_URL,optional" doc:"where Amazon Bedrock's runtime is, in place of the region's"`
+	// Endpoints outside of the public internet, with commas between. Only the local stack sets any.
+	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
+}
+
+// Vendors is for functions that call tools.
+type Vendors struct {
+	FreeeTokenURL  string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
+	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
+	FreeeAPIURL    string `env:"FREEE_API_URL" doc:"freee's API, up to and including /hr"`
+	SheetsAPIURL   string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
+}
+
+// Spending is for functions that spend a tenant's money.
+type Spending struct {
+	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost on a day, in US dollars, above 0"`
+}
+
+// Results is for functions that read or store large values.
+type Results struct {
+	ResultsBucket string `env:"RESULTS_BUCKET" doc:"the bucket of values too large for a row"`
+}
+
+// Effects is for functions that start runs and request redraws of cards.
+type Effects struct {
+	ChatARN         string `env:"CHAT_ARN" doc:"the state machine of conversations with agents"`
+	ContestARN      string `env:"CONTEST_ARN" doc:"the state machine of contests"`
+	StateMachineARN string `env:"STATE_MACHINE_ARN" doc:"the pipeline"`
+	CardQueueURL    string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
+}
+
+// Read fills a struct from the variables named in env tags of its fields, including embedded structs. Its error names
+// all missing variables; an empty variable counts as missing unless it is optional.
+func Read(into any) error {
+	if missing := read(reflect.ValueOf(into).Elem()); len(missing) > 0 {
+		return fmt.Errorf("environment variables are missing: %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func read(v reflect.Value) (missing []string) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Anonymous {
+			missing = append(missing, read(v.Field(i))...)
+			continue
+		}
+		name, option, _ := strings.Cut(field.Tag.Get("env"), ",")
+		value := os.Getenv(name)
+		if value == "" && option != "optional" {
+			missing = append(missing, name)
+		}
+		v.Field(i).SetString(value)
+	}
+	return missing
+}
+
+// MetricName is the name of a metric.
+type MetricName string
+
+const (
+	EventIgnored MetricName = "EventIgnored" // accepted, but of a kind that makes no task
+	// Slack withheld events for a minute because of its limit of 30,000 per hour
+	// (docs.slack.dev/reference/events/app_rate_limited)
+	EventsLimited MetricName = "EventsLimited"
+	EventRepeated MetricName = "EventRepeated" // delivered again
+	EventForeign  MetricName = "EventForeign"  // a request of a workspace that Ringi does not serve
+	PersonFull    MetricName = "PersonFull"    // a request refused because the person has as many tasks as allowed
+	TenantFull    MetricName = "TenantFull"    // one refused because the whole workspace has as many tasks as allowed
+	SecretMissing MetricName = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
+	// a call that bears a new signature which is wrong, or is for another app
+	SignatureRefused MetricName = "SignatureRefused"
+	// a call that was answered with 5xx although its signature was valid or could not be checked
+	NotAnswered       MetricName = "NotAnswered"
+	InteractionNoted  MetricName = "InteractionNoted"  // answered with a sentence instead of a decision
+	InteractionOdd    MetricName = "InteractionOdd"    // one that could not be read; Slack's own clients send none
+	DecisionSeconds   MetricName = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
+	CardUnreachable   MetricName = "CardUnreachable"   // Slack refuses the channel for good
+	CardLate          MetricName = "CardLate"          // one that waits longer than a minute for Slack's rate limits
+	AppRefused        MetricName = "AppRefused"        // Slack refuses the app as a whole: its token, a scope, its workspace
+	CardSearchRefused MetricName = "CardSearchRefused" // a repeated post could not be looked for
+	SlackCalled       MetricName = "SlackCalled"       // a call of Slack's Web API
+	SlackFailed       MetricName = "SlackFailed"       // one that failed, or was rate limited
+	SweepRepaired     MetricName = "SweepRepaired"     // the sweeper did what should have been done
+	SweepFailed       MetricName = "SweepFailed"       // a task that it could not handle
+	// how long the oldest deletable result is past its expiry, in seconds
+	ExpireLag   MetricName = "ExpireLag"
+	RelayFailed MetricName = "RelayFailed" // a record that the relay left to the sweeper
+	// a run that failed because of a bug in Ringi or because no model was available
+	RunFailed    MetricName = "RunFailed"
+	ExportFailed MetricName = "ExportFailed" // a file of the audit log that could not be made in three tries
+	// a row of the audit log that was changed, removed or redated
+	AuditTouched  MetricName = "AuditTouched"
+	SealFailed    MetricName = "SealFailed"    // rows that could not be sealed yet, or a head that could not be put away
+	SealedLate    MetricName = "SealedLate"    // rows that were sealed after their day
+	TeamPlayed    MetricName = "TeamPlayed"    // a team of a contest that is summed up
+	TeamFailed    MetricName = "TeamFailed"    // one of them that has no result
+	ContestFailed MetricName = "ContestFailed" // a contest that is summed up without any
+	ModelCost     MetricName = "ModelCost"     // the cost of models' calls in US dollars, as their rows are read
+	ContestLate   MetricName = "ContestLate"   // a contest that the sweeper found open long after its teams' time
+	RoundUnsaved  MetricName = "RoundUnsaved"  // a scored round that could not be written, or a saved answer that could not be read
+	// a policy that was drafted without its contest because the contest's files can't be used
+	ContestUnusable MetricName = "ContestUnusable"
+)
+
+// MetricNamespace is the CloudWatch namespace. The metrics' dimension is "function", the function's name. NotAnswered
+// also has the dimension "version", because a new version's own calls decide whether it is rolled back.
+const MetricNamespace = "Ringi"
+
+// MetricNames lists all metrics.
+func MetricNames() []MetricName {
+	return []MetricName{
+		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused,
+		NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
+		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed,
+		ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
+		TeamPlayed, TeamFailed, ContestFailed, ModelCost, ContestLate, RoundUnsaved, ContestUnusable,
+	}
+}
+
+// MetricValue is one metric's value.
+type MetricValue struct {
+	Name MetricName
+	N    float64
+}
+
+// Count writes a line with one metric.
+func Count(name MetricName, n int) { PutMetrics(MetricValue{name, float64(n)}) }
+
+// PutMetrics writes several metrics in one line, because CloudWatch bills logs by size.
+func PutMetrics(values ...MetricValue) {
+	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("AWS_LAMBDA_FUNCTION_VERSION"), values)
+}
+
+func write(w io.Writer, now time.Time, function, version string, values []MetricValue) {
+	type definition struct{ Name, Unit string }
+	type directive struct {
+		Namespace  string
+		Dimensions [][]string
+		Metrics    []definition
+	}
+	d := directive{MetricNamespace, [][]string{{"function"}}, nil}
+	fields := map[string]any{"function": function}
+	for _, v := range values {
+		d.Metrics = append(d.Metrics, definition{string(v.Name), unit(v.Name)})
+		fields[string(v.Name)] = v.N
+		if v.Name == NotAnswered {
+			d.Dimensions, fields["version"] = [][]string{{"function"}, {"function", "version"}}, version
+		}
+	}
+	fields["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}
+	if line, err := json.Marshal(fields); err == nil {
+		_, _ = w.Write(append(line, '\n'))
+	}
+}
+
+func unit(name MetricName) string {
+	switch name {
+	case DecisionSeconds, ExpireLag:
+		return "Seconds"
+	case ModelCost: // CloudWatch has no unit for money
+		return "None"
+	}
+	return "Count"
 }

@@ -18,6 +18,27 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+type twoNames struct {
+	Table
+	Slack
+	Pace string `env:"SLACK_PACE" doc:"x"`
+}
+
+func TestAnErrorNamesAllThatIsMissing(t *testing.T) {
+	t.Setenv("SLACK_PACE", "")
+	t.Setenv("SLACK_SECRET_ID", "slack")
+	t.Setenv("TABLE_NAME", "")
+	var e twoNames
+	if err := Read(&e); err == nil || err.Error() != "environment variables are missing: TABLE_NAME, SLACK_PACE" {
+		t.Error(err)
+	}
+	t.Setenv("TABLE_NAME", "ringi")
+	t.Setenv("SLACK_PACE", "1")
+	err := Read(&e)
+	expect.That(t, err == nil && e.TableName == "ringi" && e.SlackSecretID == "slack" && e.SlackAPIURL == "" &&
+		e.Pace == "1", "%+v, %v", e, err)
+}
+
 // TestACallWithoutAnAnswerIsMadeAgain: the service does not answer the first call, and answers the second at once.
 func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 	var calls atomic.Int32

@@ -1,12 +1,164 @@
 package isolated
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"time"
+	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
 )
+
+func read(text string) (lines []Line, end End, err error) {
+	end, err = Read(iotest.HalfReader(strings.NewReader(text)), func(l Line) error {
+		lines = append(lines, l)
+		return nil
+	})
+	return lines, end, err
+}
+
+func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	want := []Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
+		{Number: 9501, Text: "more", Unfinished: true}}
+	end := End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc",
+		Held: []string{"namespaces"}}
+	expect.NoError(t, w.Begun([]string{"namespaces"}))
+	for _, l := range want {
+		expect.NoError(t, w.Line(l))
+	}
+	expect.NoError(t, w.End(end))
+	lines, got, err := read(out.String())
+	expect.NoError(t, err)
+	expect.Same(t, want, lines)
+	expect.Same(t, end, got)
+}
+
+// Numbers of lines come from the sandbox, which may send any.
+func TestNumbersOfLinesAscend(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"begun":{"held":[]}}` + "\n")
+	for _, n := range []int{0, 0, 7, 7, -3, 1 << 40, 11} {
+		fmt.Fprintf(&text, `{"line":{"text":"x","number":%d}}`+"\n", n)
+	}
+	lines, _, err := read(text.String() + `{"end":{"exit_code":0}}` + "\n")
+	expect.NoError(t, err)
+	var got []int
+	for _, l := range lines {
+		got = append(got, l.Number)
+	}
+	expect.Same(t, []int{1, 2, 7, 8, 9, 10, 11}, got)
+}
+
+func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
+	const begun, end = `{"begun":{"held":[]}}` + "\n", `{"end":{"exit_code":0}}` + "\n"
+	tests := []struct {
+		name, text string
+		notBegun   bool
+		cannot     bool
+	}{
+		{"nothing has begun", `{"not_begun":{"why":"x"}}` + "\n", true, false},
+		{"nothing ever will", `{"not_begun":{"why":"x","lasting":true}}` + "\n", true, true},
+		{"what began is taken back", begun + `{"not_begun":{"why":"x"}}` + "\n", false, false},
+		{"it is taken back after a line", `{"line":{"text":"x"}}` + "\n" + `{"not_begun":{"why":"x"}}` + "\n", false, false},
+		{"no end", begun, false, false},
+		{"an end that is cut off", begun + strings.TrimSpace(end), false, false},
+		{"a plan's second command before its first", begun + `{"line":{"begins":2}}` + "\n" + end, false, false},
+		{"a plan's command twice", begun + `{"line":{"begins":1}}` + "\n" + `{"line":{"begins":1}}` + "\n" + end, false,
+			false},
+		{"no JSON", begun + "hello\n" + end, false, false},
+		{"a frame without an end", begun + `{"line":{"text":"` + strings.Repeat("x", 1<<20) + "\n" + end, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := read(tt.text)
+			expect.That(t, err != nil && errors.Is(err, ErrNotBegun) == tt.notBegun &&
+				errors.Is(err, ErrCannot) == tt.cannot, "got %v", err)
+		})
+	}
+}
+
+// Reading stops if a sender never ends.
+func TestAnEndlessAnswerIsLeft(t *testing.T) {
+	lines := 0
+	_, err := Read(endless{}, func(Line) error { lines++; return nil })
+	expect.That(t, err != nil && lines != 0, "%d lines, %v", lines, err)
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	line := []byte(`{"line":{"text":"` + strings.Repeat("x", 4000) + `"}}` + "\n")
+	return copy(p, line[:min(len(line), len(p))]), nil
+}
+
+func TestAForgedLineIsCut(t *testing.T) {
+	long := strings.Repeat("あ", MaxLine/2)
+	lines, _, err := read(fmt.Sprintf(`{"line":{"text":%q}}`+"\n"+`{"end":{}}`+"\n", long))
+	expect.NoError(t, err)
+	if got := lines[0].Text; len(got) > MaxLine || !utf8.ValidString(got) || !strings.HasSuffix(got, " bytes)") {
+		t.Errorf("%d bytes, ending %q", len(got), got[len(got)-20:])
+	}
+}
+
+func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
+	_, err := Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"),
+		func(Line) error { return io.ErrClosedPipe })
+	expect.That(t, errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, ErrNotBegun), "got %v", err)
+}
+
+// planned is an order of two commands with one thing changed.
+func planned(change func(*Order)) func(*Order) {
+	return func(o *Order) {
+		o.Type, o.Argv, o.TimeoutSeconds = ShellCommand, nil, 40
+		o.Commands = []Command{{Script: "a", TimeoutSeconds: 30}, {Script: "b", TimeoutSeconds: 10}}
+		change(o)
+	}
+}
+
+func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
+	good := func() Order {
+		return Order{Action: "a", Type: TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600,
+			Deadline: time.Unix(1, 0)}
+	}
+	tests := map[string]func(*Order){
+		"":                                 func(*Order) {},
+		"action is missing":                func(o *Order) { o.Action = "" },
+		"timeout_seconds is 601":           func(o *Order) { o.TimeoutSeconds = 601 },
+		"timeout_seconds is 0":             func(o *Order) { o.TimeoutSeconds = 0 },
+		"deadline is missing":              func(o *Order) { o.Deadline = time.Time{} },
+		"type \"code_generate\" runs in":   func(o *Order) { o.Type = "code_generate" },
+		"test_run takes argv":              func(o *Order) { o.Argv = nil },
+		"test_run takes argv, and":         func(o *Order) { o.Script = "x" },
+		"shell_command takes script":       func(o *Order) { o.Type = ShellCommand },
+		"argv has 257 elements":            func(o *Order) { o.Argv = make([]string, 257); o.Argv[0] = "x" },
+		"argv has 1 elements and 131074 b": func(o *Order) { o.Argv = []string{strings.Repeat("x", 131073)} },
+		"commands stand alone":             planned(func(o *Order) { o.Script = "x" }),
+		"commands has 11 entries":          planned(func(o *Order) { o.Commands = make([]Command, 11) }),
+		"commands[1].script has 0":         planned(func(o *Order) { o.Commands[1].Script = "" }),
+		"commands[1].timeout_secon":        planned(func(o *Order) { o.Commands[1].TimeoutSeconds = 0 }),
+		"commands take 40 s togeth":        planned(func(o *Order) { o.TimeoutSeconds = 41 }),
+		"test_run takes argv, and ":        func(o *Order) { o.Commands = make([]Command, 1) },
+		"script has 65537 bytes": func(o *Order) {
+			o.Type, o.Argv, o.Script = ShellCommand, nil, strings.Repeat("x", 65537)
+		},
+	}
+	for want, change := range tests {
+		t.Run(want, func(t *testing.T) {
+			o := good()
+			change(&o)
+			err := o.Validate()
+			expect.That(t, (err == nil) == (want == "") && (err == nil || strings.Contains(err.Error(), want)), "got %v", err)
+		})
+	}
+}
 
 // What a model is told of programs is what commands find: each can be started from the folders that are searched, and
 // none that is there is left out.

@@ -1,8 +1,9 @@
-package outbound_test
+package outbound
 
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -14,8 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go"
+
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/outbound"
 )
 
 func TestAddressesThatAreNotPublic(t *testing.T) {
@@ -38,14 +43,14 @@ func TestAddressesThatAreNotPublic(t *testing.T) {
 		"benchmarks, others": {"198.18.0.1", "192.0.0.8", "192.88.99.1", "5f00::1", "100::1"},
 	} {
 		for _, a := range addresses {
-			expect.That(t, !outbound.Public(netip.MustParseAddr(a)), "%s: %s counts as public", about, a)
+			expect.That(t, !Public(netip.MustParseAddr(a)), "%s: %s counts as public", about, a)
 		}
 	}
 	for _, a := range []string{"8.8.8.8", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "169.253.1.1", "2606:4700::1111",
 		"2a00:1450::1"} {
-		expect.That(t, outbound.Public(netip.MustParseAddr(a)), "%s does not count as public", a)
+		expect.That(t, Public(netip.MustParseAddr(a)), "%s does not count as public", a)
 	}
-	expect.That(t, !outbound.Public(netip.Addr{}), "no address counts as public")
+	expect.That(t, !Public(netip.Addr{}), "no address counts as public")
 }
 
 // listening is a server on this machine; met counts its connections.
@@ -72,7 +77,7 @@ func refused(t *testing.T, c *http.Client, url string) {
 		res.Body.Close()
 		t.Fatalf("%s was called", url)
 	}
-	expect.Must(t, errors.Is(err, outbound.ErrRefused), "%s: %v", url, err)
+	expect.Must(t, errors.Is(err, ErrRefused), "%s: %v", url, err)
 }
 
 func TestNothingOnThisMachineIsReached(t *testing.T) {
@@ -83,7 +88,7 @@ func TestNothingOnThisMachineIsReached(t *testing.T) {
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:"+port)
 	t.Setenv("HTTPS_PROXY", s.URL)
 	t.Setenv("HTTP_PROXY", s.URL)
-	c := outbound.Dialer{}.Client()
+	c := Dialer{}.Client()
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]",
 		"127.1.1.1"} {
 		refused(t, c, "https://"+host+":"+port+"/2018-06-01/runtime/invocation/next")
@@ -104,8 +109,8 @@ func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
 	// The name resolves to a public address first and to this machine when it is called.
 	names, asked := nameserver(t, "93.184.216.34", "127.0.0.1")
 	looked, err := names.LookupNetIP(t.Context(), "ip4", "rebind.test")
-	expect.Must(t, err == nil && len(looked) == 1 && outbound.Public(looked[0]), "the first look: %v, %v", looked, err)
-	refused(t, outbound.Dialer{Resolver: names}.Client(), "https://rebind.test:"+port+"/")
+	expect.Must(t, err == nil && len(looked) == 1 && Public(looked[0]), "the first look: %v, %v", looked, err)
+	refused(t, Dialer{Resolver: names}.Client(), "https://rebind.test:"+port+"/")
 	expect.Is(t, met.Load(), 0, "connections were made")
 	expect.That(t, asked.Load() >= 2, "the name was not looked up for the call")
 }
@@ -114,7 +119,7 @@ func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(hello))
 	t.Cleanup(s.Close)
 	other, met := listening(t, hello)
-	d := outbound.Allowing(" " + s.Listener.Addr().String() + ", example.com:443,")
+	d := Allowing(" " + s.Listener.Addr().String() + ", example.com:443,")
 	expect.Must(t, len(d.Allow) == 2, "%q", d.Allow)
 	res := expect.Value(d.Client().Get(s.URL))(t)
 	defer res.Body.Close()
@@ -144,7 +149,7 @@ func TestRedirects(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	// Both hosts are allowed, so only the redirect is refused.
-	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String(), other.Listener.Addr().String()}}
+	d := Dialer{Allow: []string{s.Listener.Addr().String(), other.Listener.Addr().String()}}
 	for _, path := range []string{"/elsewhere", "/round", "/seen"} {
 		refused(t, d.Client(), s.URL+path)
 	}
@@ -155,12 +160,12 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestAnAnswerThatIsTooLarge(t *testing.T) {
-	size := outbound.MaxBody
+	size := MaxBody
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, int64(size)))
 	}))
 	t.Cleanup(s.Close)
-	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
+	d := Dialer{Allow: []string{s.Listener.Addr().String()}}
 	read := func() (int, error) {
 		res := expect.Value(d.Client().Get(s.URL))(t)
 		defer res.Body.Close()
@@ -170,13 +175,13 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	expect.Is(t, expect.Value(read())(t), size, "bytes")
 	size++
 	n, err := read()
-	expect.That(t, errors.Is(err, outbound.ErrTooLarge) && n == outbound.MaxBody, "%d bytes, %v", n, err)
+	expect.That(t, errors.Is(err, ErrTooLarge) && n == MaxBody, "%d bytes, %v", n, err)
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(s.Close)
-	d := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}
+	d := Dialer{Allow: []string{s.Listener.Addr().String()}}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	r := expect.Value(http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil))(t)
@@ -207,7 +212,7 @@ func nameserver(t *testing.T, answers ...string) (r *net.Resolver, asked *atomic
 			if err != nil {
 				return
 			}
-			reply, address := question(buffer[:n])
+			reply, address := dnsQuestion(buffer[:n])
 			if address {
 				to := netip.MustParseAddr(answers[min(int(asked.Add(1)), len(answers))-1]).As4()
 				binary.BigEndian.PutUint16(reply[6:], 1) // one answer: the same name, type A, class IN, TTL 0
@@ -222,9 +227,9 @@ func nameserver(t *testing.T, answers ...string) (r *net.Resolver, asked *atomic
 	}}, asked
 }
 
-// question makes a reply, without an answer yet, to a message's question, and reports whether it asks for an IPv4
+// dnsQuestion makes a reply, without an answer yet, to a message's question, and reports whether it asks for an IPv4
 // address.
-func question(m []byte) (reply []byte, address bool) {
+func dnsQuestion(m []byte) (reply []byte, address bool) {
 	end := 12
 	for m[end] != 0 {
 		end += 1 + int(m[end])
@@ -232,4 +237,129 @@ func question(m []byte) (reply []byte, address bool) {
 	end += 5
 	reply = append([]byte{m[0], m[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, m[12:end]...)
 	return reply, binary.BigEndian.Uint16(m[end-4:]) == 1
+}
+
+type question struct{ Name string }
+
+// lambda answers with the handlers, one after another, and the last one from then on.
+func startLambda(t *testing.T, answers ...http.HandlerFunc) (cfg aws.Config, asked *[]*http.Request) {
+	asked = new([]*http.Request)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		expect.That(t, err == nil && string(body) == `{"Name":"x"}`, "it was asked %q: %v", body, err)
+		*asked = append(*asked, r)
+		answers[min(len(*asked), len(answers))-1](w, r)
+	}))
+	t.Cleanup(s.Close)
+	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "session"), Retryer: func() aws.Retryer {
+			return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
+		}}, asked
+}
+
+func says(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+}
+
+func refuses(status int, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Amzn-Errortype", code+":http://internal.amazon.com/coral/com.amazonaws.lambda/")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"Type":"User","message":"said by AWS"}`)
+	}
+}
+
+func TestAFunctionIsAskedAndAnswers(t *testing.T) {
+	cfg, asked := startLambda(t, says(`{"Name":"y"}`))
+	var traced any = "x-amzn-trace-id"
+	var out question
+	ctx := context.WithValue(t.Context(), traced, "Root=1-2-3;Sampled=1")
+	expect.NoError(t, FunctionAt(cfg, "arn:aws:lambda:ap-northeast-1:1:function:read-file").Call(ctx, question{"x"}, &out))
+	expect.Same(t, question{"y"}, out)
+	r := (*asked)[0]
+	expect.Same(t, "/2015-03-31/functions/arn%3Aaws%3Alambda%3Aap-northeast-1%3A1%3Afunction%3Aread-file/invocations",
+		r.URL.EscapedPath())
+	expect.Same(t, []string{"POST", "RequestResponse", "session", "Root=1-2-3;Sampled=1"}, []string{r.Method,
+		r.Header.Get("X-Amz-Invocation-Type"), r.Header.Get("X-Amz-Security-Token"), r.Header.Get("X-Amzn-Trace-Id")})
+	signed := r.Header.Get("Authorization")
+	expect.That(t, strings.HasPrefix(signed, "AWS4-HMAC-SHA256 Credential=key/") &&
+		strings.Contains(signed, "/ap-northeast-1/lambda/aws4_request"), "it is signed %q", signed)
+}
+
+func TestAFunctionIsStartedWithoutAnAnswer(t *testing.T) {
+	cfg, asked := startLambda(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
+	expect.NoError(t, FunctionAt(cfg, "export-audit").Begin(t.Context(), question{"x"}))
+	expect.Same(t, "Event", (*asked)[0].Header.Get("X-Amz-Invocation-Type"))
+}
+
+// Lambda throttles, and its own faults pass: both are tried three times, as the SDK's clients do. What is wrong with
+// the request stays wrong, and a function that ended with an error has run.
+func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answers []http.HandlerFunc
+		asked   int
+		code    string // of Lambda's error
+		ended   bool
+	}{
+		"throttled once": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException"), says(`{}`)}, 2, "", false},
+		"throttled": {[]http.HandlerFunc{refuses(429, "TooManyRequestsException")}, 3, "TooManyRequestsException",
+			false},
+		"a fault of Lambda": {[]http.HandlerFunc{refuses(500, "ServiceException"), says(`{}`)}, 2, "", false},
+		"the function is missing": {[]http.HandlerFunc{refuses(404, "ResourceNotFoundException")}, 1,
+			"ResourceNotFoundException", false},
+		"the connection is cut": {[]http.HandlerFunc{func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, says(`{}`)}, 2, "", false},
+		"the function ended badly": {[]http.HandlerFunc{ends}, 1, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, asked := startLambda(t, tt.answers...)
+			var out question
+			err := FunctionAt(cfg, "f").Call(t.Context(), question{"x"}, &out)
+			expect.Same(t, tt.asked, len(*asked))
+			expect.Same(t, tt.ended, errors.Is(err, ErrEnded))
+			var api smithy.APIError
+			if errors.As(err, &api) {
+				expect.Same(t, tt.code, api.ErrorCode())
+				expect.Same(t, "said by AWS", api.ErrorMessage())
+			} else {
+				expect.Same(t, tt.code, "")
+				expect.That(t, err == nil || tt.ended, "%v", err)
+			}
+		})
+	}
+}
+
+func ends(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("X-Amz-Function-Error", "Unhandled")
+	_, _ = io.WriteString(w, `{"errorType":"Runtime.ExitError"}`)
+}
+
+func TestAnAnswerThatIsNoJSONIsAnError(t *testing.T) {
+	cfg, asked := startLambda(t, says(`<html>`))
+	err := FunctionAt(cfg, "f").Call(t.Context(), question{"x"}, &question{})
+	_, unreadable := errors.AsType[*json.SyntaxError](err)
+	expect.That(t, unreadable, "%v", err)
+	expect.Same(t, 1, len(*asked))
+}
+
+func TestACallOfAFunctionEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cfg, asked := startLambda(t, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+	err := FunctionAt(cfg, "f").Call(ctx, question{"x"}, &question{})
+	expect.That(t, errors.Is(err, context.Canceled), "%v", err)
+	expect.Same(t, 1, len(*asked))
+}
+
+func TestAServiceIsInTheFunctionsOwnRegion(t *testing.T) {
+	for region, want := range map[string]string{
+		"ap-northeast-1": "https://lambda.ap-northeast-1.amazonaws.com",
+		"us-gov-west-1":  "https://lambda.us-gov-west-1.amazonaws.com",
+		"cn-north-1":     "https://lambda.cn-north-1.amazonaws.com.cn",
+	} {
+		expect.Same(t, want, ServiceAt(aws.Config{Region: region}, "Lambda", nil).endpoint)
+	}
+	local := "http://127.0.0.1:4566/"
+	expect.Same(t, "http://127.0.0.1:4566", ServiceAt(aws.Config{Region: "us-east-1", BaseEndpoint: &local}, "S3",
+		nil).endpoint)
 }
