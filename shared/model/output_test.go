@@ -1,12 +1,14 @@
-package model_test
+package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"ringi/shared/model"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -30,14 +32,14 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 		"models/gemini-3.5-flash":                 {false, 32_384, 64_768, false, false},
 		"meta-llama/Llama-3.3-70B-Instruct-Turbo": {false, 32_384, 64_768, false, false},
 	} {
-		r := model.Request{MaxTokens: 16_000}
+		r := Request{MaxTokens: 16_000}
 		once, fullOnce := r.Output(name, true)
 		r.More = true
 		twice, fullTwice := r.Output(name, true)
-		expect.That(t, model.Quiet(name) == want.quiet && once == want.once && twice == want.twice && fullOnce == want.fullOnce && fullTwice == want.fullTwice,
-			"%s: quiet %t, %d %t, %d %t", name, model.Quiet(name), once, fullOnce, twice, fullTwice)
+		expect.That(t, Quiet(name) == want.quiet && once == want.once && twice == want.twice && fullOnce == want.fullOnce && fullTwice == want.fullTwice,
+			"%s: quiet %t, %d %t, %d %t", name, Quiet(name), once, fullOnce, twice, fullTwice)
 	}
-	r := model.Request{MaxTokens: 4_000}
+	r := Request{MaxTokens: 4_000}
 	if n, full := r.Output("claude-sonnet-4-6", false); n != 4_000 || full {
 		t.Errorf("without room: %d, %t", n, full)
 	}
@@ -98,8 +100,8 @@ func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
 		"Input length (265330) exceeds model's maximum context length (262144).": 0,
 		"": 0,
 	} {
-		got := model.Response{Tokens: 32_384}
-		lower := got.Lower(model.Request{System: "s", MaxTokens: 16_000}, said, false)
+		got := Response{Tokens: 32_384}
+		lower := got.Lower(Request{System: "s", MaxTokens: 16_000}, said, false)
 		expect.That(t, lower == (want > 0) && (!lower || got.Tokens == want) && got.Lowered == lower, "%s: %d", said,
 			got.Tokens)
 	}
@@ -109,10 +111,10 @@ func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
 func TestALargeErrorIsNotLookedThrough(t *testing.T) {
 	expect.Within(t, time.Second, func() {
 		said := strings.Repeat("requested input max_tokens 7 ", 1<<18)
-		got := model.Response{Tokens: 32_384}
-		lower := got.Lower(model.Request{MaxTokens: 16_000}, said, true)
-		e := model.FromStatus("p", 400, nil, said)
-		expect.That(t, lower && got.Tokens == 16_000 && e.Kind == model.BadRequest && !model.FormRefused(said), "%+v, %v",
+		got := Response{Tokens: 32_384}
+		lower := got.Lower(Request{MaxTokens: 16_000}, said, true)
+		e := FromStatus("p", 400, nil, said)
+		expect.That(t, lower && got.Tokens == 16_000 && e.Kind == BadRequest && !FormRefused(said), "%+v, %v",
 			got, e)
 	})
 }
@@ -125,22 +127,67 @@ func TestTheWaitInAnErrorsBodyIsRead(t *testing.T) {
 		info(`"18s"`): 18 * time.Second, info(`"0.5s"`): 500 * time.Millisecond, info(`"18.123456789s"`): 18123456789, info(`"31536000s"`): 24 * time.Hour,
 		info(`"-5s"`): 0, info(`"soon"`): 0, `[{"retryDelay":"18s"}]`: 0, `{}`: 0, `null`: 0, ``: 0,
 	} {
-		expect.Is(t, model.WaitIn("quota", json.RawMessage(details)), want, "%s", details)
+		expect.Is(t, WaitIn("quota", json.RawMessage(details)), want, "%s", details)
 	}
 	for said, want := range map[string]time.Duration{
 		"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000. Please try again in 7.66s. Visit …": 7660 * time.Millisecond,
 		"Please try again in 1m2.5s.": 62500 * time.Millisecond, "Please try again in 86ms.": 86 * time.Millisecond, "Please retry in 18.2s.": 18200 * time.Millisecond,
 		"Please try again in a while.": 0, "try again in 99999h": 24 * time.Hour, "": 0,
 	} {
-		expect.Is(t, model.WaitIn(said, nil), want, "%s", said)
+		expect.Is(t, WaitIn(said, nil), want, "%s", said)
 	}
 }
 
 func TestWhatHangsOnACallIsForWhereItCameFromAndBounded(t *testing.T) {
 	var got map[string]string
-	o := model.Hang("a m", map[string]string{"x": "<1>"})
+	o := Hang("a m", map[string]string{"x": "<1>"})
 	expect.That(t, o.Read("a m", &got) && got["x"] == "<1>", "%v", got)
 	expect.That(t, !o.Read("a n", &got) && !o.Read("", &got), "another model reads it")
-	expect.That(t, !(*model.Opaque)(nil).Read("a m", &got), "nothing is read")
-	expect.That(t, model.Hang("a m", make([]byte, model.MaxOpaque)) == nil, "too much is kept")
+	expect.That(t, !(*Opaque)(nil).Read("a m", &got), "nothing is read")
+	expect.That(t, Hang("a m", make([]byte, MaxOpaque)) == nil, "too much is kept")
+}
+
+// Fifty rejected versions of the maximum length still make a prompt that every model accepts. People who reject again
+// and again don't pay for the full text each time.
+func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
+	var drafts []Version
+	var plans []PlanVersion
+	for i := range 50 {
+		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", aggregate.MaxReason-4)
+		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4), Reason: reason})
+		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i), ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
+		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
+	}
+	for name, data := range map[string]any{
+		"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier,
+	} {
+		b := expect.Value(json.Marshal(data))(t)
+		text := string(b)
+		if n := estimate(text); n > 10_000+maxEarlier+50*(maxOldReason+20) {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+		expect.That(t, strings.Contains(text, name+"49") && !strings.Contains(text, name+"48"),
+			"%s: the newest and only the newest is there whole", name)
+		for i := range 50 {
+			expect.Has(t, text, fmt.Sprintf("理由%02d", i), "%s: nothing is said of reason %d", name, i)
+		}
+		if n := strings.Count(text, strings.Repeat("あ", aggregate.MaxReason-4)); n < 10 || n > 16 {
+			t.Errorf("%s: %d reasons are there whole", name, n)
+		}
+	}
+	few := draftTries(drafts[:3])
+	for i, v := range few {
+		expect.Is(t, v.Reason, drafts[i].Reason, "of three reasons, %d is cut", i)
+	}
+}
+
+// English has about four characters to a token, Japanese one. An estimate that is too high cuts a reason unnecessarily;
+// one that is too low makes the prompt too long.
+func TestTheEstimateOfTokens(t *testing.T) {
+	for text, atLeast := range map[string]int{
+		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,
+	} {
+		n := estimate(text)
+		expect.That(t, n >= atLeast && n <= 3*atLeast, "%q is %d tokens, want %d or somewhat more", text, n, atLeast)
+	}
 }

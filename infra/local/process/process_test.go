@@ -1,4 +1,4 @@
-package process_test
+package process
 
 import (
 	"bufio"
@@ -15,9 +15,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 	"time"
 
-	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -28,7 +28,7 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	expect.NoError(t, err)
 	defer r.Close()
 	cmd.Stdout = w
-	p, err := process.Start(cmd)
+	p, err := Start(cmd)
 	w.Close()
 	expect.NoError(t, err)
 	line := expect.Value(bufio.NewReader(r).ReadString('\n'))(t)
@@ -51,7 +51,7 @@ func ended(pid int) bool {
 }
 
 func TestStopLetsAProcessEndByItself(t *testing.T) {
-	p := expect.Value(process.Start(exec.Command("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done")))(t)
+	p := expect.Value(Start(exec.Command("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done")))(t)
 	p.Stop(10 * time.Second)
 	// If the trap is not set yet, the signal ends the shell.
 	if err := p.Err(); err != nil && !strings.Contains(err.Error(), "terminated") {
@@ -79,7 +79,7 @@ func TestAPausedProcessStandsStill(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), spins+"=1", "GOMAXPROCS=16")
 		out := expect.Value(cmd.StdoutPipe())(t)
-		p := expect.Value(process.Start(cmd))(t)
+		p := expect.Value(Start(cmd))(t)
 		expect.Value(bufio.NewReader(out).ReadString('\n'))(t)
 		p.Pause()
 		before := ran(t, p.PID())
@@ -105,24 +105,24 @@ func ran(t *testing.T, pid int) (sum time.Duration) {
 }
 
 func TestStartSaysWhatIsMissing(t *testing.T) {
-	_, err := process.Start(exec.Command(filepath.Join(t.TempDir(), "nothing")))
+	_, err := Start(exec.Command(filepath.Join(t.TempDir(), "nothing")))
 	expect.That(t, errors.Is(err, os.ErrNotExist), "got %v", err)
 }
 
 func TestLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first := expect.Value(process.Share(path))(t)
-	second := expect.Value(process.Share(path))(t)
+	first := expect.Value(Share(path))(t)
+	second := expect.Value(Share(path))(t)
 	first()
-	if _, ok, err := process.TryLock(path); ok || err != nil {
+	if _, ok, err := TryLock(path); ok || err != nil {
 		t.Errorf("a shared file was locked: %v", err)
 	}
 	second()
-	unlock, ok, err := process.TryLock(path)
+	unlock, ok, err := TryLock(path)
 	expect.Must(t, ok && err == nil, "a free file was not locked: %v", err)
 	waited := make(chan error)
 	go func() {
-		release, err := process.Lock(path)
+		release, err := Lock(path)
 		if err == nil {
 			release()
 		}
@@ -135,16 +135,16 @@ func TestLocks(t *testing.T) {
 }
 
 func TestFolder(t *testing.T) {
-	t.Setenv(process.FolderVariable, filepath.Join(t.TempDir(), "a", "b"))
-	got, err := process.Folder()
-	expect.That(t, err == nil && got == os.Getenv(process.FolderVariable), "%s, %v", got, err)
-	t.Setenv(process.FolderVariable, "")
-	root := expect.Value(process.ModuleRoot())(t)
-	if got, err := process.Folder(); err != nil || got != filepath.Join(root, ".ringi-local") {
+	t.Setenv(FolderVariable, filepath.Join(t.TempDir(), "a", "b"))
+	got, err := Folder()
+	expect.That(t, err == nil && got == os.Getenv(FolderVariable), "%s, %v", got, err)
+	t.Setenv(FolderVariable, "")
+	root := expect.Value(ModuleRoot())(t)
+	if got, err := Folder(); err != nil || got != filepath.Join(root, ".ringi-local") {
 		t.Errorf("%s, %v", got, err)
 	}
 	t.Chdir(t.TempDir())
-	if _, err := process.ModuleRoot(); err == nil {
+	if _, err := ModuleRoot(); err == nil {
 		t.Error("a module was found outside of any")
 	}
 }
@@ -194,7 +194,7 @@ func TestWhoIsAnswered(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := false
-			h := process.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }), "stack.internal")
+			h := Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }), "stack.internal")
 			r := httptest.NewRequest(tt.method, "/", nil)
 			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
 				&net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 3000}))
@@ -209,6 +209,69 @@ func TestWhoIsAnswered(t *testing.T) {
 				want = http.StatusOK
 			}
 			expect.That(t, asked == tt.answered && w.Code == want, "answered %v with %d", asked, w.Code)
+		})
+	}
+}
+
+func TestWithoutNodeTheErrorSaysWhatToInstall(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := Node(t.Context())
+	expect.That(t, errors.Is(err, ErrNode) && strings.Contains(err.Error(), "install nodejs"), "got %v", err)
+}
+
+func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
+	bin, folder := t.TempDir(), t.TempDir()
+	files := fstest.MapFS{"app.js": {}, "package-lock.json": {}, ".npmrc": {}, "more/one.json": {Data: []byte("{}")}}
+	npm := func(script string) {
+		expect.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755))
+	}
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	npm("echo ENOTFOUND >&2; exit 1\n")
+	_, err := InstallNode(t.Context(), folder, "app", files)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "npm could not install app") &&
+		strings.Contains(err.Error(), "ENOTFOUND"), "got %v", err)
+	npm("mkdir node_modules\n")
+	dir := expect.Value(InstallNode(t.Context(), folder, "app", files))(t)
+	for _, name := range []string{"app.js", "package-lock.json", ".npmrc", "more/one.json", "node_modules", "installed"} {
+		expect.Value(os.Stat(filepath.Join(dir, name)))(t)
+	}
+	npm("exit 1\n")
+	again, err := InstallNode(t.Context(), folder, "app", files)
+	expect.That(t, err == nil && again == dir, "a second time: %s, %v", again, err)
+	files["app.js"] = &fstest.MapFile{Data: []byte("other")}
+	npm("mkdir node_modules\n")
+	other, err := InstallNode(t.Context(), folder, "app", files)
+	expect.That(t, err == nil && other != dir, "another content: %s, %v", other, err)
+}
+
+// fake makes a Python that prints this benchmark time. If missing is set, it fails because a part is missing.
+func fake(t *testing.T, seconds string, missing bool) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "python3")
+	script := fmt.Sprintf("#!/bin/sh\n%t && exit 1\necho %s\n", missing, seconds)
+	expect.NoError(t, os.WriteFile(path, []byte(script), 0o755))
+	return path
+}
+
+func TestTheFasterPythonIsTaken(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, own string
+		ownLacks   bool
+		takesOwn   bool
+	}{
+		"the first is as fast":            {"0.0010", "0.0010", false, false},
+		"the first is slower":             {"0.0018", "0.0011", false, true},
+		"slower, and the other can't do":  {"0.0018", "0.0011", true, false},
+		"a little slower, as noise makes": {"0.00105", "0.0010", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, before := fake(t, tt.first, false), system
+			system = fake(t, tt.own, tt.ownLacks)
+			t.Cleanup(func() { system = before })
+			t.Setenv("PATH", filepath.Dir(first)+":/bin")
+			want := map[bool]string{false: first, true: system}[tt.takesOwn]
+			got := expect.Value(find(t.Context()))(t)
+			expect.That(t, got == want, "took %s", got)
 		})
 	}
 }

@@ -6,7 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf16"
 )
 
 // maxBody is the maximum size of a request, in bytes.
@@ -170,3 +175,230 @@ const (
 	maxCell                     = 50_000
 	maxTitle                    = 100
 )
+
+// book is the spreadsheet. Its tabs are in the order of their creation.
+type book struct {
+	mu   sync.Mutex
+	tabs []*tab
+}
+
+// tab is a grid of height × width cells. rows has the values that were written.
+type tab struct {
+	id     int
+	title  string
+	height int
+	width  int
+	rows   [][]any
+}
+
+// area is a rectangle of cells, counted from 0; right and foot are excluded.
+type area struct {
+	tab                    string
+	left, top, right, foot int
+}
+
+var areaForm = regexp.MustCompile(`^'((?:[^']|'')+)'!([A-Z]{1,3})([1-9][0-9]{0,6}):([A-Z]{1,3})([1-9][0-9]{0,6})$`)
+
+// parseArea reads a range in A1 notation with a quoted tab and both corners.
+func parseArea(text string) (area, error) {
+	m := areaForm.FindStringSubmatch(text)
+	if m == nil {
+		return area{}, fmt.Errorf("Unable to parse range: %s", text)
+	}
+	top, _ := strconv.Atoi(m[3])
+	foot, _ := strconv.Atoi(m[5])
+	a := area{tab: strings.ReplaceAll(m[1], "''", "'"), left: column(m[2]) - 1, top: top - 1, right: column(m[4]),
+		foot: foot}
+	if a.right <= a.left || a.foot <= a.top {
+		return area{}, fmt.Errorf("Unable to parse range: %s", text)
+	}
+	return a, nil
+}
+
+// column returns the number of a column: A is 1, AA is 27.
+func column(letters string) int {
+	n := 0
+	for _, r := range letters {
+		n = n*26 + int(r-'A') + 1
+	}
+	return n
+}
+
+func (b *book) titles() []string {
+	titles := []string{}
+	for _, t := range b.grids() {
+		titles = append(titles, t.title)
+	}
+	return titles
+}
+
+// grids returns the tabs without their values.
+func (b *book) grids() []tab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	grids := []tab{}
+	for _, t := range b.tabs {
+		grids = append(grids, tab{id: t.id, title: t.title, height: t.height, width: t.width})
+	}
+	return grids
+}
+
+// find returns a tab, or nil. The case of a title doesn't count, neither for ranges nor for new tabs. The caller holds
+// mu.
+func (b *book) find(title string) *tab {
+	if i := slices.IndexFunc(b.tabs, func(t *tab) bool { return strings.EqualFold(t.title, title) }); i >= 0 {
+		return b.tabs[i]
+	}
+	return nil
+}
+
+// add creates a tab. A height or width of 0 means the default.
+func (b *book) add(title string, height, width int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if title == "" || b.find(title) != nil {
+		return fmt.Errorf("A sheet with the name %q already exists. Please enter another name.", title)
+	}
+	if characters(title) > maxTitle {
+		return fmt.Errorf("The sheet name cannot be greater than %d characters.", maxTitle)
+	}
+	height = cmp.Or(height, defaultHeight)
+	width = cmp.Or(width, defaultWidth)
+	if err := b.fits(height*width, width); err != nil {
+		return err
+	}
+	b.tabs = append(b.tabs, &tab{id: len(b.tabs) * 1001, title: title, height: height, width: width})
+	return nil
+}
+
+// resize changes the size of a tab.
+func (b *book) resize(id, height, width int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.tabs, func(t *tab) bool { return t.id == id })
+	if i < 0 || height < 1 || width < 1 {
+		return fmt.Errorf("No grid with id: %d", id)
+	}
+	t := b.tabs[i]
+	if err := b.fits(height*width-t.height*t.width, width); err != nil {
+		return err
+	}
+	t.height, t.width = height, width
+	return nil
+}
+
+// characters counts a text's characters, as editors in JavaScript do.
+func characters(text string) int { return len(utf16.Encode([]rune(text))) }
+
+// fits returns an error if the spreadsheet would have too many cells, or a tab too many columns. The caller holds mu.
+func (b *book) fits(more, width int) error {
+	if width > maxColumns {
+		return fmt.Errorf("This action would increase the number of columns in the sheet above the limit of %d columns.",
+			maxColumns)
+	}
+	for _, t := range b.tabs {
+		more += t.height * t.width
+	}
+	if more > maxCells {
+		return fmt.Errorf("This action would increase the number of cells in the workbook above the limit of %d cells.",
+			maxCells)
+	}
+	return nil
+}
+
+// put writes values into an area. It skips nil values.
+func (b *book) put(a area, values [][]any) (cells int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.find(a.tab)
+	if t == nil {
+		return 0, fmt.Errorf("Unable to parse range: %s", a.tab)
+	}
+	if a.foot > t.height || a.right > t.width {
+		return 0, fmt.Errorf("Range ('%s') exceeds grid limits. Max rows: %d, max columns: %d", a.tab, t.height, t.width)
+	}
+	if len(values) > a.foot-a.top {
+		return 0, fmt.Errorf("Requested writing within range, but tried writing to row [%d]", a.foot+1)
+	}
+	for _, row := range values {
+		if len(row) > a.right-a.left {
+			return 0, fmt.Errorf("Requested writing within range, but tried writing to column [%d]", a.right+1)
+		}
+		for _, v := range row {
+			if text, _ := v.(string); characters(text) > maxCell {
+				return 0, fmt.Errorf("Your input contains more than the maximum of %d characters in a single cell.", maxCell)
+			}
+		}
+	}
+	for i, row := range values {
+		for j, v := range row {
+			if v != nil {
+				t.set(a.top+i, a.left+j, v)
+				cells++
+			}
+		}
+	}
+	return cells, nil
+}
+
+func (t *tab) set(row, col int, v any) {
+	for len(t.rows) <= row {
+		t.rows = append(t.rows, nil)
+	}
+	for len(t.rows[row]) <= col {
+		t.rows[row] = append(t.rows[row], "")
+	}
+	t.rows[row][col] = v
+}
+
+// rows returns a copy of a tab's values, or nil if there is no such tab.
+func (b *book) rows(title string) [][]any {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.find(title)
+	if t == nil {
+		return nil
+	}
+	out := [][]any{}
+	for _, r := range t.rows {
+		out = append(out, slices.Clone(r))
+	}
+	return out
+}
+
+// get returns the values of an area, or false if there is no such tab.
+func (b *book) get(a area) ([][]any, bool) {
+	all := b.rows(a.tab)
+	if all == nil {
+		return nil, false
+	}
+	out := [][]any{}
+	for _, r := range all[min(a.top, len(all)):min(a.foot, len(all))] {
+		out = append(out, r[min(a.left, len(r)):min(a.right, len(r))])
+	}
+	return out, true
+}
+
+// Rows returns the values in a tab of a spreadsheet, including the title row. It returns nil if there is no such
+// spreadsheet or tab.
+func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
+	if spreadsheet != Sheet {
+		return nil
+	}
+	return v.book.rows(tab)
+}
+
+// Add creates a tab of a given size, as a person would.
+func (v *Vendors) Add(tab string, rows, columns int) error { return v.book.add(tab, rows, columns) }
+
+// Put writes values into an area in A1 notation with both corners, as a person would.
+func (v *Vendors) Put(area string, values [][]any) error {
+	a, err := parseArea(area)
+	if err == nil {
+		_, err = v.book.put(a, values)
+	}
+	return err
+}
+
+// Tabs returns the titles of the tabs in the order of their creation.
+func (v *Vendors) Tabs() []string { return v.book.titles() }

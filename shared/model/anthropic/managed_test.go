@@ -1,4 +1,4 @@
-package anthropic_test
+package anthropic
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
 	"ringi/shared/runtime/expect"
 )
 
-const said = "今月の勤怠をまとめて"
+const asked = "今月の勤怠をまとめて"
 
 // vendor starts a server, and makes a client with its key.
-func vendor(t *testing.T) (*models.Server, *anthropic.Managed, *atomic.Int32) {
+func vendor(t *testing.T) (*models.Server, *Managed, *atomic.Int32) {
 	t.Helper()
 	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
 	v := models.NewAgents()
@@ -39,23 +39,23 @@ func vendor(t *testing.T) (*models.Server, *anthropic.Managed, *atomic.Int32) {
 }
 
 // client makes a client that never reuses a connection: net/http repeats a GET on a connection that was closed.
-func client(url, key string) *anthropic.Managed {
+func client(url, key string) *Managed {
 	reach := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	return anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: url, HTTP: reach,
+	return NewManaged(ManagedConfig{BaseURL: url, HTTP: reach,
 		Key: func(context.Context) (string, error) { return key, nil }})
 }
 
-func plan() anthropic.SessionPlan {
-	return anthropic.SessionPlan{
+func plan() SessionPlan {
+	return SessionPlan{
 		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: aggregate.USD(1.239),
-		Tools: []anthropic.SessionTool{{Name: "list", Description: "d",
+		Tools: []SessionTool{{Name: "list", Description: "d",
 			Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],` +
 				`"additionalProperties":false}`)}},
 	}
 }
 
 // start makes an agent and a session.
-func start(t *testing.T, c *anthropic.Managed) (anthropic.Place, string) {
+func start(t *testing.T, c *Managed) (Place, string) {
 	t.Helper()
 	at := expect.Value(c.CreateAgent(t.Context(), "T", "claude-sonnet-4-6"))(t)
 	id := expect.Value(c.Start(t.Context(), at, plan()))(t)
@@ -75,7 +75,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		"additionalProperties") {
 		t.Errorf("made of %+v", x.Made)
 	}
-	poll := func() anthropic.SessionState {
+	poll := func() SessionState {
 		t.Helper()
 		return expect.Value(c.Poll(t.Context(), id))(t)
 	}
@@ -97,7 +97,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		"with one answer it asks for %+v", rest)
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[0].ID, "no", true))
 	poll()
-	if s := poll(); s.Stop != anthropic.StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
+	if s := poll(); s.Stop != StopDone || s.Said != "終わり" || s.Calls != 2 || len(s.ToolRequests) != 0 {
 		t.Errorf("at its end: %+v", s)
 	}
 	expect.Same(t, []models.Answer{{Tool: "list", Text: "two"}, {Tool: "list", Text: "no", Error: true}}, x.Answers)
@@ -111,7 +111,7 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 }
 
 // findsItsOwn checks that Find returns a session only for its own tags, and only if created after a given time.
-func findsItsOwn(t *testing.T, c *anthropic.Managed, at anthropic.Place, id string) {
+func findsItsOwn(t *testing.T, c *Managed, at Place, id string) {
 	t.Helper()
 	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {
 		t.Errorf("found %q, %v", found, err)
@@ -132,7 +132,7 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 	v, c, _ := vendor(t)
 	_, id := start(t, c)
 	v.Thinks = 100
-	expect.NoError(t, c.Say(t.Context(), id, said))
+	expect.NoError(t, c.Say(t.Context(), id, asked))
 	_, running, err := c.Bill(t.Context(), id)
 	expect.That(t, running && err == nil, "running %v, %v", running, err)
 	for range 2 {
@@ -171,7 +171,7 @@ func TestWhatGoesWrong(t *testing.T) {
 				},
 				models.ListEvents: func(ctx context.Context) error { _, err := c.Poll(ctx, id); return err },
 				models.GetSession: func(ctx context.Context) error { _, _, err := c.Bill(ctx, id); return err },
-				models.Send:       func(ctx context.Context) error { return c.Say(ctx, id, said) },
+				models.Send:       func(ctx context.Context) error { return c.Say(ctx, id, asked) },
 				models.Archive:    func(ctx context.Context) error { return c.Discard(ctx, id) },
 			} {
 				v.Fail(op, test.fault)
@@ -190,7 +190,7 @@ func TestWhatGoesWrong(t *testing.T) {
 					continue
 				}
 				expect.Is(t, requests.Load()-before, 1, "%s: requests", op)
-				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), said) ||
+				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), asked) ||
 					strings.Contains(err.Error(), "要求") {
 					t.Errorf("%s: it quotes: %v", op, err)
 				}
@@ -214,7 +214,7 @@ func TestKeys(t *testing.T) {
 		"nobody can tell": {"", errors.New("the secret is away"), model.Overloaded, 0},
 	} {
 		told := 0
-		c := anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient,
+		c := NewManaged(ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient,
 			Refused: func() { told++ }, Key: func(context.Context) (string, error) { return test.key, test.err }})
 		_, err := c.CreateAgent(t.Context(), "T", "m")
 		var e *model.Error
@@ -239,35 +239,35 @@ func TestPoll(t *testing.T) {
 		over     = `{"id":"9","type":"session.status_terminated",` + at + `}`
 		nameless = `{"type":"session.status_idle","stop_reason":{"type":"end_turn"}}`
 	)
-	request := []anthropic.ToolRequest{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
+	request := []ToolRequest{{ID: "2", Name: "list", Input: json.RawMessage(`{}`)}}
 	for name, test := range map[string]struct {
 		status int
 		body   []string
-		want   anthropic.SessionState
+		want   SessionState
 	}{
-		"nothing":                       {200, nil, anthropic.SessionState{}},
-		"idle before anything was said": {200, []string{done}, anthropic.SessionState{}},
-		"it works":                      {200, []string{message}, anthropic.SessionState{Told: true}},
+		"nothing":                       {200, nil, SessionState{}},
+		"idle before anything was said": {200, []string{done}, SessionState{}},
+		"it works":                      {200, []string{message}, SessionState{Told: true}},
 		"it asks": {200, []string{message, ask, waits},
-			anthropic.SessionState{Told: true, ToolRequests: request}},
+			SessionState{Told: true, ToolRequests: request}},
 		"everything twice": {200, []string{message, message, ask, ask, waits, waits},
-			anthropic.SessionState{Told: true, ToolRequests: request}},
-		"answered":                       {200, []string{message, ask, waits, answer}, anthropic.SessionState{Told: true}},
-		"the answer waits in line first": {200, []string{queued, message, ask, waits}, anthropic.SessionState{Told: true}},
+			SessionState{Told: true, ToolRequests: request}},
+		"answered":                       {200, []string{message, ask, waits, answer}, SessionState{Told: true}},
+		"the answer waits in line first": {200, []string{queued, message, ask, waits}, SessionState{Told: true}},
 		"an end before a queued answer": {200, []string{message, ask, waits, done, queued},
-			anthropic.SessionState{Told: true}},
+			SessionState{Told: true}},
 		"a queued answer before an end": {200, []string{queued, message, ask, waits, done},
-			anthropic.SessionState{Told: true}},
+			SessionState{Told: true}},
 		"a queued answer, then taken": {200, []string{queued, message, ask, waits, answer, done},
-			anthropic.SessionState{Told: true, Stop: anthropic.StopDone}},
+			SessionState{Told: true, Stop: StopDone}},
 		"done": {200, []string{message, ask, waits, answer, text, done},
-			anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
+			SessionState{Told: true, Stop: StopDone, Said: "ab"}},
 		"done, and strange things": {200, []string{strange, message, text, done, strange, nameless},
-			anthropic.SessionState{Told: true, Stop: anthropic.StopDone, Said: "ab"}},
-		"it goes on after an end": {200, []string{message, done, again}, anthropic.SessionState{Told: true}},
+			SessionState{Told: true, Stop: StopDone, Said: "ab"}},
+		"it goes on after an end": {200, []string{message, done, again}, SessionState{Told: true}},
 		"terminated": {200, []string{message, ask, waits, over},
-			anthropic.SessionState{Told: true, Stop: anthropic.StopEnded, ToolRequests: request}},
-		"deleted": {404, nil, anthropic.SessionState{Told: true, Stop: anthropic.StopEnded}},
+			SessionState{Told: true, Stop: StopEnded, ToolRequests: request}},
+		"deleted": {404, nil, SessionState{Told: true, Stop: StopEnded}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -283,7 +283,7 @@ func TestPoll(t *testing.T) {
 }
 
 func TestAnswersThatAreNone(t *testing.T) {
-	for name, body := range map[string]string{"no JSON": "<html>" + said, "an endless session": ""} {
+	for name, body := range map[string]string{"no JSON": "<html>" + asked, "an endless session": ""} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			if body != "" {
@@ -302,7 +302,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		cancel()
 		s.Close()
 		var e *model.Error
-		expect.That(t, errors.As(err, &e) && e.Retryable && !strings.Contains(err.Error(), said), "%s: %v", name, err)
+		expect.That(t, errors.As(err, &e) && e.Retryable && !strings.Contains(err.Error(), asked), "%s: %v", name, err)
 	}
 }
 
@@ -311,6 +311,16 @@ func TestNamesAreTheVendors(t *testing.T) {
 		"list_employees": "list_employees", "rooms.book-room": "rooms_book-room", "a.予約": "a___", strings.Repeat("x",
 			200): strings.Repeat("x", 128),
 	} {
-		expect.Is(t, anthropic.ToolName(tool), want, "%s is called", tool)
+		expect.Is(t, ToolName(tool), want, "%s is called", tool)
+	}
+}
+
+func TestASessionCostsNoSumThatNoneCosts(t *testing.T) {
+	u := aggregate.Usage{Provider: aggregate.Anthropic, Model: "claude-sonnet-4-6", Calls: 1, Input: 1_000_000}
+	tokens, _ := cost(sdk.BetaMonetaryAmount{}, u)
+	for amount, want := range map[string]aggregate.MicroUSD{"123": 1_230_000, "0": 0, "-300": tokens, "9223372036854775807": tokens, "1.5": tokens} {
+		if got, unpriced := cost(sdk.BetaMonetaryAmount{Amount: amount, Currency: sdk.BetaCurrencyUSD}, u); got != want || got < 0 || tokens == 0 || unpriced != 0 {
+			t.Errorf("%s cents are %s dollars, want %s", amount, got, want)
+		}
 	}
 }

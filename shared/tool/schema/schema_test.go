@@ -1,4 +1,4 @@
-package schema_test
+package schema
 
 import (
 	"encoding/json"
@@ -13,17 +13,16 @@ import (
 	"time"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool/schema"
 )
 
-func compile(t *testing.T, text string) *schema.Schema {
+func compiled(t *testing.T, text string) *Schema {
 	t.Helper()
-	return expect.Value(schema.Compile("s", text))(t)
+	return expect.Value(Compile("s", text))(t)
 }
 
-func check(t *testing.T, s *schema.Schema, value string) (said []string) {
+func check(t *testing.T, s *Schema, value string) (said []string) {
 	t.Helper()
-	v := expect.Value(schema.Decode([]byte(value)))(t)
+	v := expect.Value(Decode([]byte(value)))(t)
 	for _, p := range s.Check(v) {
 		said = append(said, p.String())
 	}
@@ -36,7 +35,7 @@ const person = `{"type":"object","additionalProperties":false,"required":["name"
  "$defs":{"age":{"type":"integer","minimum":1,"maximum":150}}}`
 
 func TestCheckNamesEveryPlace(t *testing.T) {
-	s := compile(t, person)
+	s := compiled(t, person)
 	for name, test := range map[string]struct {
 		value string
 		want  []string
@@ -60,7 +59,7 @@ func TestCheckNamesEveryPlace(t *testing.T) {
 }
 
 func TestMultiplesAreDecimal(t *testing.T) {
-	s := compile(t, `{"items":{"multipleOf":0.01}}`)
+	s := compiled(t, `{"items":{"multipleOf":0.01}}`)
 	want := []string{"1: 0.005 is no multiple of 0.01", "4: 1e-07 is no multiple of 0.01"}
 	expect.Same(t, want, check(t, s, `[19.99,0.005,3,"x",1e-7,1e20]`))
 }
@@ -68,7 +67,7 @@ func TestMultiplesAreDecimal(t *testing.T) {
 func TestASchemaOpensNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "http://127.0.0.1/x", "other.json", "other.json#/x", "//x#", ""} {
 		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`, `{"$id":"http://127.0.0.1/","$ref":%q}`} {
-			_, err := schema.Compile("s", fmt.Sprintf(text, ref))
+			_, err := Compile("s", fmt.Sprintf(text, ref))
 			expect.That(t, err != nil && strings.Contains(err.Error(), "may not refer to other documents"), "%s: %v", ref, err)
 		}
 	}
@@ -105,7 +104,7 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Within(t, 5*time.Second, func() {
-				_, err := schema.Compile("s", test.text)
+				_, err := Compile("s", test.text)
 				expect.That(t, err != nil && strings.Contains(err.Error(), test.want), "%v, want %s", err, test.want)
 			})
 		})
@@ -142,7 +141,7 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 			"member": `{"items":{"patternProperties":{` + quoted + `:{"type":"null"}},"additionalProperties":false}}`,
 			"name":   `{"items":{"propertyNames":{"pattern":` + quoted + `}}}`,
 		} {
-			s := compile(t, text)
+			s := compiled(t, text)
 			for i, value := range slices.Concat(test.fit, test.no) {
 				asked := string(expect.Value(json.Marshal(value))(t))
 				if kind == "member" || kind == "name" {
@@ -164,11 +163,11 @@ func TestAPatternThatRepeatsMuchIsBoundedByTime(t *testing.T) {
 			`":1}`,
 	} {
 		began := time.Now()
-		got := check(t, compile(t, text), value)
+		got := check(t, compiled(t, text), value)
 		said := len(got) == 1 && strings.HasPrefix(got[0], "can't be checked: the pattern")
 		expect.That(t, said && time.Since(began) < 3*time.Second, "%s: %v in %v", text[:30], got, time.Since(began))
 		short := strings.Replace(value, strings.Repeat("x", 128_000), "xxc", 1)
-		expect.Is(t, len(check(t, compile(t, text), short)), 0, "a short text")
+		expect.Is(t, len(check(t, compiled(t, text), short)), 0, "a short text")
 	}
 }
 
@@ -178,30 +177,30 @@ func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 	for _, text := range []string{slow, `{"not":` + slow + `}`, `{"if":` + slow + `,"then":false}`,
 		`{"anyOf":[` + slow + `,{"maxLength":1}]}`, `{"oneOf":[` + slow + `,true]}`, `{"not":{"anyOf":[` + slow + `]}}`} {
 		expect.Within(t, 5*time.Second, func() {
-			found := check(t, compile(t, text), `"`+strings.Repeat("a", 60)+`b"`)
+			found := check(t, compiled(t, text), `"`+strings.Repeat("a", 60)+`b"`)
 			said := len(found) == 1 && strings.HasPrefix(found[0], "can't be checked: the pattern")
 			expect.That(t, said, "%s: %v", text, found)
 		})
 	}
 	expect.Within(t, 5*time.Second, func() { // all of them together are bounded
-		s := compile(t, `{"items":`+slow+`}`)
+		s := compiled(t, `{"items":`+slow+`}`)
 		found := check(t, s, `[`+strings.Repeat(`"`+strings.Repeat("a", 22)+`b",`, 2000)+`""]`)
 		expect.Is(t, len(found), 1, "%v", found)
 	})
-	long := check(t, compile(t, `{"pattern":"^(?:[A-Za-z0-9+/]{4})*$"}`), `"`+strings.Repeat("QUJD", 250_000)+`"`)
+	long := check(t, compiled(t, `{"pattern":"^(?:[A-Za-z0-9+/]{4})*$"}`), `"`+strings.Repeat("QUJD", 250_000)+`"`)
 	expect.Is(t, len(long), 0, "a long text: %v", long)
 }
 
 // encoding/json would accept $Ref and ITEMS as $ref and items.
 func TestKeywordsAreSpelledExactly(t *testing.T) {
 	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`, `{"Type":"string"}`} {
-		found := check(t, compile(t, text), `[[1]]`)
+		found := check(t, compiled(t, text), `[[1]]`)
 		expect.That(t, len(found) <= 0, "%s: %v", text, found)
 	}
 }
 
 func TestHostileValuesAreBounded(t *testing.T) {
-	s := compile(t, `{"type":"array","uniqueItems":true,"items":{"type":"string","maxLength":3,"enum":["a"]}}`)
+	s := compiled(t, `{"type":"array","uniqueItems":true,"items":{"type":"string","maxLength":3,"enum":["a"]}}`)
 	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
 	for name, value := range map[string]string{
 		"many":   "[" + strings.TrimSuffix(strings.Repeat("{},", 250_000), ",") + "]",
@@ -220,7 +219,7 @@ func TestHostileValuesAreBounded(t *testing.T) {
 
 func TestDecodeTakesOneValue(t *testing.T) {
 	for _, text := range []string{"", "{", `{} {}`, "nope", `{"a":1}x`} {
-		v, err := schema.Decode([]byte(text))
+		v, err := Decode([]byte(text))
 		expect.That(t, err != nil, "%q gave %v", text, v)
 	}
 }
@@ -246,7 +245,7 @@ func TestTheOfficialSuite(t *testing.T) {
 		}
 		expect.NoError(t, json.Unmarshal(b, &groups))
 		for _, g := range groups {
-			s, err := schema.Compile(filepath.Base(file), string(g.Schema))
+			s, err := Compile(filepath.Base(file), string(g.Schema))
 			if err != nil {
 				expect.That(t, reasons.MatchString(err.Error()), "%s: %v", g.Description, err)
 				continue
@@ -276,8 +275,8 @@ func TestNamesThatASchemaLeavesOpen(t *testing.T) {
 		"under conditions": {`{"if":{"properties":{"a":{}}}}`, `{"a":1}`, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := expect.Value(schema.Compile(name, test.schema))(t)
-			v := expect.Value(schema.Decode([]byte(test.value)))(t)
+			s := expect.Value(Compile(name, test.schema))(t)
+			v := expect.Value(Decode([]byte(test.value)))(t)
 			expect.Same(t, test.want, s.Undeclared(v))
 		})
 	}
@@ -296,15 +295,51 @@ func FuzzCheck(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		s, err := schema.Compile("s", text)
+		s, err := Compile("s", text)
 		if err != nil {
 			return
 		}
-		v, err := schema.Decode([]byte(value))
+		v, err := Decode([]byte(value))
 		if err != nil {
 			return
 		}
 		first := s.Check(v)
 		expect.Is(t, len(first), len(s.Check(v)), "%v, then", first)
 	})
+}
+
+// What a model reads of a schema has no references, keeps what they say, and takes the same values.
+func TestASchemaIsShownWithoutReferences(t *testing.T) {
+	const text = `{"type":"object","$defs":{"id":{"type":"integer","minimum":1,"description":"its number"},
+		"person":{"type":"object","properties":{"id":{"$ref":"#/$defs/id"},"$ref":{"type":"string"}},"required":["id"]}},
+		"properties":{"who":{"$ref":"#/$defs/person","description":"whom"},"all":{"type":"array","items":{"$ref":"#/$defs/person"}},
+		"low":{"$ref":"#/$defs/id","minimum":5},"kind":{"enum":["$ref"]}},"additionalProperties":false}`
+	shown := string(expect.Value(Inline(text))(t))
+	for _, gone := range []string{`"$ref":"#`, "$defs"} {
+		expect.That(t, !strings.Contains(shown, gone), "it has %s: %s", gone, shown)
+	}
+	expect.That(t, strings.Contains(shown, "its number") && strings.Contains(shown, `"whom"`) && strings.Contains(shown, `["$ref"]`) &&
+		strings.Contains(shown, `"$ref":{"type":"string"}`), "%s", shown)
+	was, is := expect.Value(Compile("was", text))(t), expect.Value(Compile("is", shown))(t)
+	for _, value := range []string{`{}`, `{"who":{"id":1}}`, `{"who":{}}`, `{"who":{"id":0}}`, `{"all":[{"id":2},{"id":"x"}]}`,
+		`{"low":4}`, `{"low":6}`, `{"kind":"$ref"}`, `{"kind":"x"}`, `{"other":1}`, `{"who":{"id":1,"$ref":2}}`} {
+		v := expect.Value(Decode([]byte(value)))(t)
+		expect.Is(t, len(is.Check(v)) == 0, len(was.Check(v)) == 0, "%s", value)
+	}
+	for _, wrong := range []string{`{"$ref":"#"}`, `{"$ref":"https://x"}`, `{"$ref":"#/$defs/none"}`, `{`,
+		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"items":{"$ref":"#/$defs/a"}}},"$ref":"#/$defs/a"}`} {
+		_, err := Inline(wrong)
+		expect.That(t, err != nil, "%s is shown", wrong)
+	}
+	wide := `{"$defs":{"0":{"type":"string"}`
+	for i := range 40 {
+		n := string(rune('a' + i))
+		last := string(rune('a' + i - 1))
+		if i == 0 {
+			last = "0"
+		}
+		wide += `,"` + n + `":{"anyOf":[{"$ref":"#/$defs/` + last + `"},{"$ref":"#/$defs/` + last + `"}]}`
+	}
+	_, err := Inline(wide + `},"$ref":"#/$defs/z"}`)
+	expect.That(t, err != nil, "a schema that doubles 26 times is shown")
 }
