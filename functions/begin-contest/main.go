@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
@@ -48,7 +47,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Contests:  store.ContestsOf(rows, large.Open(cfg, env.Results)),
 		Budgets:   rows,
-		Workspace: contestfiles.For(cfg, env.Workspace, rows),
+		Workspace: teamconfig.For(cfg, env.Workspace, rows),
 		Models: teamconfig.Models{Instead: env.Model,
 			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
 		Now: time.Now,
@@ -77,7 +76,7 @@ type Budgets interface {
 type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
-	Workspace contestfiles.Opener
+	Workspace teamconfig.Opener
 	Models    teamconfig.Models
 	Now       func() time.Time
 }

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
@@ -53,7 +52,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Now:     time.Now,
 
 		Contests:  store.ContestsOf(store.OpenAll(cfg, env.Table), large),
-		Workspace: contestfiles.For(cfg, env.Workspace, rows),
+		Workspace: teamconfig.For(cfg, env.Workspace, rows),
 		Models:    teamconfig.Models{Keys: models.Secret, Instead: env.Model},
 	}, nil
 }
@@ -73,7 +72,7 @@ type Handler struct {
 	Now     func() time.Time
 
 	Contests  Contests
-	Workspace contestfiles.Opener
+	Workspace teamconfig.Opener
 	Models    teamconfig.Models // of contests
 }
 

@@ -23,7 +23,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
-	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -149,7 +148,7 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
 		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
-			return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
+			return teamconfig.Open("s3://files/teams", teamconfig.Bucket(cfg))
 		}}
 	of := tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
 	if c, err := h.config(t.Context(), "", of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
@@ -177,7 +176,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
 		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
-			return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
+			return teamconfig.Open("s3://files/contests", teamconfig.Bucket(cfg))
 		}}
 	for _, tt := range []struct {
 		status int

@@ -82,6 +82,44 @@ func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
+// maxList bounds a list, in bytes. S3's has at most 1,000 names of 1 KiB.
+const maxList = 4 << 20
+
+// List returns the keys of the objects in a folder, whose key ends with a slash or is empty, and those of the folders in
+// it, as many as S3 has in one answer.
+func (b *Bucket) List(ctx context.Context, folder string) (folders, objects []string, err error) {
+	_, answer, err := b.s3.Call(ctx, outbound.Request{
+		Operation: "ListObjectsV2", Method: http.MethodGet, Limit: maxList,
+		Path: b.root + "/?delimiter=%2F&list-type=2&prefix=" + url.QueryEscape(folder),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for in, each := range map[*[]string][2]string{
+		&folders: {"CommonPrefixes", "Prefix"}, &objects: {"Contents", "Key"},
+	} {
+		for _, x := range elements(string(answer), each[0]) {
+			for _, key := range elements(x, each[1]) {
+				*in = append(*in, html.UnescapeString(key))
+			}
+		}
+	}
+	return folders, objects, nil
+}
+
+// elements returns what elements of a name have in XML. None of S3's has itself within it.
+func elements(text, name string) (all []string) {
+	for {
+		_, after, found := strings.Cut(text, "<"+name+">")
+		if !found {
+			return all
+		}
+		var element string
+		element, text, _ = strings.Cut(after, "</"+name+">")
+		all = append(all, element)
+	}
+}
+
 // Put stores an object. kind is its content type. S3 refuses content whose hash isn't the signed one.
 func (b *Bucket) Put(ctx context.Context, key, kind string, v []byte) error {
 	const operation = "PutObject"
@@ -131,9 +169,7 @@ func MissingObject(err error) bool {
 // said reads an error of S3's, which is flat XML. encoding/xml would be linked for it alone.
 func said(_ http.Header, body []byte) (code, message string) {
 	in := func(element string) string {
-		_, text, _ := strings.Cut(string(body), "<"+element+">")
-		text, _, _ = strings.Cut(text, "</"+element+">")
-		return html.UnescapeString(text)
+		return html.UnescapeString(strings.Join(elements(string(body), element), ""))
 	}
 	return in("Code"), in("Message")
 }

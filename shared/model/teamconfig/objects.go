@@ -1,12 +1,10 @@
-// Package contestfiles reads the files of contests from a bucket.
-package contestfiles
+package teamconfig
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"path"
@@ -15,13 +13,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/model/teamconfig"
+	"ringi/shared/store/large"
 )
 
 // readWithin limits the time for reading one file. maxObject limits its bytes; no contest's file is that large.
@@ -33,12 +29,12 @@ const (
 // Bucket returns a function that opens a prefix of a bucket as a file system. Opening a file reads all of it.
 func Bucket(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
 	return func(bucket, prefix string) (fs.FS, error) {
-		return folder{s3.NewFromConfig(cfg), bucket, prefix}, nil
+		return folder{large.BucketAt(cfg, bucket), bucket, prefix}, nil
 	}
 }
 
 type folder struct {
-	s3             *s3.Client
+	s3             *large.Bucket
 	bucket, prefix string
 }
 
@@ -49,19 +45,13 @@ func (f folder) Open(name string) (fs.File, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
 	defer cancel()
 	key := path.Join(f.prefix, name)
-	out, err := f.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.bucket, Key: &key})
-	var gone *s3types.NoSuchKey
-	if errors.As(err, &gone) {
+	b, err := f.s3.Get(ctx, key, maxObject)
+	if large.MissingObject(err) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "a file of contests was not read", "bucket", f.bucket, "key", key, "err", err)
 		return nil, &fs.PathError{Op: "open", Path: name, Err: unread(err)}
-	}
-	defer out.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(out.Body, maxObject))
-	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: unread(err)}
 	}
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
@@ -89,19 +79,18 @@ func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	if prefix == "./" {
 		prefix = ""
 	}
-	out, err := f.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix,
-		Delimiter: aws.String("/")})
+	folders, keys, err := f.s3.List(ctx, prefix)
 	if err != nil {
 		slog.WarnContext(ctx, "a folder of contests was not read", "bucket", f.bucket, "prefix", prefix, "err", err)
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: unread(err)}
 	}
 	var all []fs.DirEntry
-	for _, d := range out.CommonPrefixes {
-		all = append(all, entry{path.Base(*d.Prefix), true})
+	for _, p := range folders {
+		all = append(all, entry{path.Base(p), true})
 	}
-	for _, o := range out.Contents {
-		if *o.Key != prefix {
-			all = append(all, entry{path.Base(*o.Key), false})
+	for _, key := range keys {
+		if key != prefix {
+			all = append(all, entry{path.Base(key), false})
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -167,14 +156,14 @@ type Tenants interface {
 }
 
 // Opener opens the contest files that a tenant may see.
-type Opener func(ctx context.Context, tenant string) (teamconfig.Workspace, error)
+type Opener func(ctx context.Context, tenant string) (Workspace, error)
 
 // For returns an Opener for the files at an address. The deployment's own workspace sees all of them, a further
 // workspace those that shared.toml gives to it. The Opener returns explain.ErrUnavailable when it can't find out
 // which of the two a tenant is.
 func For(cfg aws.Config, address string, rows Tenants) Opener {
-	return func(ctx context.Context, tenant string) (teamconfig.Workspace, error) {
-		w, err := teamconfig.Open(address, Bucket(cfg))
+	return func(ctx context.Context, tenant string) (Workspace, error) {
+		w, err := Open(address, Bucket(cfg))
 		if err != nil {
 			return w, err
 		}

@@ -1,4 +1,4 @@
-package contestfiles_test
+package teamconfig_test
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 )
@@ -42,7 +41,7 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 		"":      {"contest.toml", "team/configs/other.toml", "team/contest.toml", "teammate/contest.toml"},
 		"/none": nil,
 	} {
-		w := expect.Value(teamconfig.Open(fmt.Sprintf("s3://%s%s", bucket, prefix), contestfiles.Bucket(cfg)))(t)
+		w := expect.Value(teamconfig.Open(fmt.Sprintf("s3://%s%s", bucket, prefix), teamconfig.Bucket(cfg)))(t)
 		files, more, err := w.Contests()
 		expect.NoError(t, err)
 		expect.Same(t, want, files)
@@ -67,7 +66,7 @@ func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	write("b.toml", "[orchestrator]\n")
 	sees := func(tenant string, want ...string) {
 		t.Helper()
-		w := expect.Value(contestfiles.For(aws.Config{}, folder, rows{})(t.Context(), tenant))(t)
+		w := expect.Value(teamconfig.For(aws.Config{}, folder, rows{})(t.Context(), tenant))(t)
 		files, _, err := w.Contests()
 		expect.NoError(t, err)
 		expect.Same(t, want, append([]string(nil), files...))
@@ -80,7 +79,7 @@ func TestFilesAreTheOwnWorkspacesUnlessShared(t *testing.T) {
 	sees("3")
 	write(teamconfig.SharedFile, "[contests\n")
 	sees("2")
-	if _, err := contestfiles.For(aws.Config{}, folder, rows{errors.New("down")})(t.Context(), "1"); !errors.Is(err,
+	if _, err := teamconfig.For(aws.Config{}, folder, rows{errors.New("down")})(t.Context(), "1"); !errors.Is(err,
 		explain.ErrUnavailable) {
 		t.Errorf("while nobody knows whose they are: %v", err)
 	}
@@ -94,7 +93,7 @@ func TestNobodyKnowsWhatIsSharedWhileTheFileIsOutOfReach(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	if w, err := contestfiles.For(cfg, "s3://files", rows{})(t.Context(), "2"); !errors.Is(err, explain.ErrUnavailable) {
+	if w, err := teamconfig.For(cfg, "s3://files", rows{})(t.Context(), "2"); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
