@@ -36,7 +36,8 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 		once, fullOnce := r.Output(name, true)
 		r.More = true
 		twice, fullTwice := r.Output(name, true)
-		expect.That(t, Quiet(name) == want.quiet && once == want.once && twice == want.twice && fullOnce == want.fullOnce && fullTwice == want.fullTwice,
+		expect.That(t, Quiet(name) == want.quiet && once == want.once && twice == want.twice && fullOnce == want.fullOnce &&
+			fullTwice == want.fullTwice,
 			"%s: quiet %t, %d %t, %d %t", name, Quiet(name), once, fullOnce, twice, fullTwice)
 	}
 	r := Request{MaxTokens: 4_000}
@@ -155,7 +156,8 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	for i := range 50 {
 		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", aggregate.MaxReason-4)
 		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4), Reason: reason})
-		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i), ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
+		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i),
+			ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
 		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
 	}
 	for name, data := range map[string]any{

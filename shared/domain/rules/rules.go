@@ -135,8 +135,8 @@ const (
 	WhoChannel  WhoKind = "channel" // anybody there who is no asker: names nobody
 )
 
-// Empty says what happens to a stage for which too few people are left, by cause. Askers beside the requester never have
-// it left out: then Own says up, or the request is refused.
+// Empty says what happens to a stage for which too few people are left, by cause. Askers beside the requester never
+// have it left out: then Own says up, or the request is refused.
 type Empty struct {
 	Vacant Then `json:"vacant"` // too few are found who may stamp: up, skip or refuse
 	Own    Then `json:"own"`    // the requester is one of them: up, skip or refuse
@@ -262,8 +262,8 @@ func (p *Policy) hands(stages int) int {
 // AllHands returns how many different people a route of the policy needs.
 func (p *Policy) AllHands() int { return p.hands(len(p.Stages)) }
 
-// LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages if
-// one person may have several of them.
+// LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages
+// if one person may have several of them.
 func (p *Policy) LeastHands() int {
 	n := len(p.Stages)
 	for i := range p.Stages {
@@ -274,8 +274,8 @@ func (p *Policy) LeastHands() int {
 	return p.hands(n)
 }
 
-// mayRepeat reports whether a stage may be left out because all of its people have to stamp at earlier ones. Named people
-// are known; of others it is only known how many they are at the least.
+// mayRepeat reports whether a stage may be left out because all of its people have to stamp at earlier ones. Named
+// people are known; of others it is only known how many they are at the least.
 func (p *Policy) mayRepeat(i int) bool {
 	s := &p.Stages[i]
 	if s.Empty.Twice != ThenSkip {

@@ -291,8 +291,8 @@ func ofDay(cost aggregate.MicroUSD, day time.Time) aggregate.Count {
 // AgentsDay is the key of the counter of what agents cost on a day (UTC).
 func AgentsDay(day time.Time) string { return "AGENTS#" + day.UTC().Format(time.DateOnly) }
 
-// The rates, in millionths of a dollar for a token, at which calls of unknown price count towards the agents' day: those
-// of the dearest model whose price is known, so that a limit holds for every model.
+// The rates, in millionths of a dollar for a token, at which calls of unknown price count towards the agents' day:
+// those of the dearest model whose price is known, so that a limit holds for every model.
 const (
 	UnknownInput  = 10
 	UnknownOutput = 50

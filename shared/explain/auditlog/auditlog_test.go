@@ -85,7 +85,9 @@ func TestDetailsAreLines(t *testing.T) {
 		"members": {`{"version":2,"reason":"もっと詳しく"}`, []Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
 		"nested": {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`,
 			[]Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
-		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
+		"settings": {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},` +
+			`"approvers.users":{"was":[],"is":["U1"]}}}`, []Detail{{"Changes › Approvers", "— → U1"},
+			{"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
 		"large":     {`{"bytes":12345678901234567890}`, []Detail{{"Bytes", "12345678901234567890"}}},
 		"no object": {`["x"]`, []Detail{{"", `["x"]`}}},
 		"unasked":   {`{"reason":"route_silent"}`, []Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
@@ -209,7 +211,8 @@ func FuzzACellIsNoFormula(f *testing.F) {
 
 // All times on a page are in one zone, including those in details.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
-	got := WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
+	got := WordsIn("en").Details(aggregate.AuditEntry{
+		Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
 	want := []Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
 		{Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)

@@ -25,7 +25,8 @@ import (
 // The list has the contests below the workspace's prefix, including those in folders, and none of another prefix.
 func TestContestsOfABucketAreListed(t *testing.T) {
 	url := moto.ForTests(t)
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &url,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	bucket := strings.ToLower(t.Name())
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket}))(t)
@@ -34,7 +35,8 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 		"team/contest.toml": about, "team/configs/other.toml": about, "team/configs/a.toml": "[team]\nteam_id = 'a'\n", "team/notes.txt": "x", "team/": "",
 		"teammate/contest.toml": about, "contest.toml": about,
 	} {
-		expect.Value(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name, Body: strings.NewReader(text)}))(t)
+		expect.Value(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,
+			Body: strings.NewReader(text)}))(t)
 	}
 	for prefix, want := range map[string][]string{
 		"/team": {"configs/other.toml", "contest.toml"},
@@ -92,7 +94,8 @@ func TestNobodyKnowsWhatIsSharedWhileTheFileIsOutOfReach(t *testing.T) {
 		fmt.Fprint(w, "<Error><Code>SlowDown</Code></Error>")
 	}))
 	defer server.Close()
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	if w, err := teamconfig.For(cfg, "s3://files", rows{})(t.Context(), "2"); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("%+v, %v", w, err)
 	}

@@ -136,7 +136,7 @@ type Table struct {
 type Slack struct {
 	SlackSecretID string `env:"SLACK_SECRET_ID" doc:"the secret with the signing secret and the bot's token"`
 	// In the local stack each function has its own address of the proxy to Slack.
-	SlackAPIURL string `env:"SLACK_API_URL,optional" doc:"where Slack is, unless the secret says so; only the local stack sets it"`
+	SlackAPIURL string `env:"SLACK_API_URL,optional" doc:"Slack's address, unless the secret has one: the local stack's"`
 }
 
 // Credentials is for functions that open or seal tenants' credentials.
@@ -150,7 +150,7 @@ type Models struct {
 	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
 	AnthropicURL  string `env:"ANTHROPIC_BASE_URL" doc:"where Anthropic's API is, without /v1"`
 	OpenAIURL     string `env:"OPENAI_BASE_URL" doc:"where OpenAI's API is, with /v1"`
-	BedrockURL    string `env:"BEDROCK_BASE_URL,optional" doc:"where Amazon Bedrock's runtime is, in place of the region's"`
+	BedrockURL    string `env:"BEDROCK_BASE_URL,optional" doc:"where Bedrock's runtime is, in place of the region's"`
 	// Endpoints outside of the public internet, with commas between. Only the local stack sets any.
 	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
@@ -165,7 +165,7 @@ type Vendors struct {
 
 // Spending is for functions that spend a tenant's money.
 type Spending struct {
-	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost on a day, in US dollars, above 0"`
+	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost a day, in US dollars"`
 }
 
 // Results is for functions that read or store large values.
@@ -229,7 +229,7 @@ const (
 	DecisionSeconds   MetricName = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
 	CardUnreachable   MetricName = "CardUnreachable"   // Slack refuses the channel for good
 	CardLate          MetricName = "CardLate"          // one that waits longer than a minute for Slack's rate limits
-	AppRefused        MetricName = "AppRefused"        // Slack refuses the app as a whole: its token, a scope, its workspace
+	AppRefused        MetricName = "AppRefused"        // Slack refuses the app as a whole: its token, scope or workspace
 	CardSearchRefused MetricName = "CardSearchRefused" // a repeated post could not be looked for
 	SlackCalled       MetricName = "SlackCalled"       // a call of Slack's Web API
 	SlackFailed       MetricName = "SlackFailed"       // one that failed, or was rate limited
@@ -250,7 +250,8 @@ const (
 	ContestFailed MetricName = "ContestFailed" // a contest that is summed up without any
 	ModelCost     MetricName = "ModelCost"     // the cost of models' calls in US dollars, as their rows are read
 	ContestLate   MetricName = "ContestLate"   // a contest that the sweeper found open long after its teams' time
-	RoundUnsaved  MetricName = "RoundUnsaved"  // a scored round that could not be written, or a saved answer that could not be read
+	// a scored round that could not be written, or a saved answer that could not be read
+	RoundUnsaved MetricName = "RoundUnsaved"
 	// a policy that was drafted without its contest because the contest's files can't be used
 	ContestUnusable MetricName = "ContestUnusable"
 )

@@ -293,7 +293,8 @@ type Models struct {
 }
 
 // ErrMalformed means that the secret exists but has the wrong form.
-var ErrMalformed = errors.New(`it is not JSON such as {"anthropic":"sk-…","openai":"sk-…","compatible":{"name":{"url":"https://…","key":"…"}}}`)
+var ErrMalformed = errors.New(`it is not JSON such as {"anthropic":"sk-…","openai":"sk-…",` +
+	`"compatible":{"name":{"url":"https://…","key":"…"}}}`)
 
 // Get returns the secret, or ErrMalformed. Its errors never contain a value.
 func (m *Models) Get(ctx context.Context) (ModelSecret, error) {

@@ -85,8 +85,8 @@ func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
 // maxList bounds a list, in bytes. S3's has at most 1,000 names of 1 KiB.
 const maxList = 4 << 20
 
-// List returns the keys of the objects in a folder, whose key ends with a slash or is empty, and those of the folders in
-// it, as many as S3 has in one answer.
+// List returns the keys of the objects in a folder, whose key ends with a slash or is empty, and those of the folders
+// in it, as many as S3 has in one answer.
 func (b *Bucket) List(ctx context.Context, folder string) (folders, objects []string, err error) {
 	_, answer, err := b.s3.Call(ctx, outbound.Request{
 		Operation: "ListObjectsV2", Method: http.MethodGet, Limit: maxList,

@@ -40,13 +40,16 @@ func TestCheckNamesEveryPlace(t *testing.T) {
 		value string
 		want  []string
 	}{
-		"fits":               {`{"name":"a","tags":[1],"boss":null}`, nil},
-		"missing":            {`{"name":"a"}`, []string{`required: missing properties: ["tags"]`}},
-		"inside an array":    {`{"name":"a","tags":[1,"x"]}`, []string{"tags.1: got string, want integer"}},
-		"several":            {`{"tags":[{},1,2.5],"name":null,"a":0}`, []string{"name: got null, want string", "tags.0: got object, want integer", "tags.2: got number, want integer", "additional properties 'a' not allowed"}},
-		"unknown":            {`{"name":"a","tags":[],"z":1,"y":1}`, []string{"additional properties 'y', 'z' not allowed"}},
-		"not an object":      {`[]`, []string{"got array, want object"}},
-		"the form meant":     {`{"name":"a","tags":[],"boss":{"name":1,"age":0}}`, []string{"boss.age: minimum: 0/1 is less than 1.000000", "boss.name: got integer, want string"}},
+		"fits":            {`{"name":"a","tags":[1],"boss":null}`, nil},
+		"missing":         {`{"name":"a"}`, []string{`required: missing properties: ["tags"]`}},
+		"inside an array": {`{"name":"a","tags":[1,"x"]}`, []string{"tags.1: got string, want integer"}},
+		"several": {`{"tags":[{},1,2.5],"name":null,"a":0}`,
+			[]string{"name: got null, want string", "tags.0: got object, want integer", "tags.2: got number, want integer",
+				"additional properties 'a' not allowed"}},
+		"unknown":       {`{"name":"a","tags":[],"z":1,"y":1}`, []string{"additional properties 'y', 'z' not allowed"}},
+		"not an object": {`[]`, []string{"got array, want object"}},
+		"the form meant": {`{"name":"a","tags":[],"boss":{"name":1,"age":0}}`,
+			[]string{"boss.age: minimum: 0/1 is less than 1.000000", "boss.name: got integer, want string"}},
 		"none of the forms":  {`{"name":"a","tags":[],"boss":[]}`, []string{"boss: got array, want null or object"}},
 		"1.0 is whole":       {`{"name":"a","tags":[1.0,1e2]}`, nil},
 		"more than 53 bits":  {`{"name":"a","tags":[9007199254740993,123456789012345678901234567890]}`, nil},
@@ -66,7 +69,8 @@ func TestMultiplesAreDecimal(t *testing.T) {
 
 func TestASchemaOpensNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "http://127.0.0.1/x", "other.json", "other.json#/x", "//x#", ""} {
-		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`, `{"$id":"http://127.0.0.1/","$ref":%q}`} {
+		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`,
+			`{"$id":"http://127.0.0.1/","$ref":%q}`} {
 			_, err := Compile("s", fmt.Sprintf(text, ref))
 			expect.That(t, err != nil && strings.Contains(err.Error(), "may not refer to other documents"), "%s: %v", ref, err)
 		}
@@ -81,8 +85,9 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 	}
 	doubling += `"20":{"type":"string"}}}`
 	for name, test := range map[string]struct{ text, want string }{
-		"itself":                 {`{"$ref":"#"}`, "may not refer to themselves"},
-		"itself, further in":     {`{"anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`, "may not refer to themselves"},
+		"itself": {`{"$ref":"#"}`, "may not refer to themselves"},
+		"itself, further in": {`{"anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`,
+			"may not refer to themselves"},
 		"itself, by turns":       {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/%24defs/a"}}}}`, "may not refer to themselves"},
 		"itself, dynamically":    {`{"$dynamicAnchor":"a","$dynamicRef":"#a"}`, "only $ref is followed"},
 		"twice two, 20 times":    {doubling, "the limit of 1048576 bytes is passed"},
@@ -90,17 +95,19 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 		"long":                   {`{"description":"` + strings.Repeat("a", 300_000) + `"}`, "the limit is 262144"},
 		"a huge pattern":         {`{"pattern":"` + strings.Repeat("a", 2001) + `"}`, "the limit is 2000"},
 		"patterns that multiply": {`{"pattern":"` + strings.Repeat("(x{10}y{10}){50}", 20) + `"}`, "repeat too much"},
-		"a name's pattern":       {`{"patternProperties":{"` + strings.Repeat("[a-z]{1000}", 20) + `":true}}`, "repeat too much"},
+		"a name's pattern": {`{"patternProperties":{"` + strings.Repeat("[a-z]{1000}", 20) + `":true}}`,
+			"repeat too much"},
 		"a pattern that is none": {`{"pattern":"(?<=a"}`, "not a pattern of ECMA 262"},
 		"a class of nobody":      {`{"pattern":"^\\p{Emojis}$"}`, "is not known"},
 		"where the rest decides": {`{"unevaluatedProperties":{"pattern":"(?=a)"}}`, "invalid or unsupported Perl syntax"},
-		"a type that is none":    {`{"properties":{"type":{"type":"nope"}}}`, "properties: type: type: there is no type nope"},
-		"a schema that is none":  {`{"properties":{"a":null}}`, "must be an object or a boolean"},
-		"a bound that is none":   {`{"maxLength":"x"}`, "cannot be unmarshaled"},
-		"no step at all":         {`{"multipleOf":0}`, "multipleOf must be above 0"},
-		"a number that rounds":   {`{"enum":[{"id":9007199254740993}]}`, "more digits than can be compared"},
-		"nothing there":          {`{"$ref":"#/$defs/a"}`, "there is no such schema"},
-		"two values":             {`{} {}`, "not one JSON value"},
+		"a type that is none": {`{"properties":{"type":{"type":"nope"}}}`,
+			"properties: type: type: there is no type nope"},
+		"a schema that is none": {`{"properties":{"a":null}}`, "must be an object or a boolean"},
+		"a bound that is none":  {`{"maxLength":"x"}`, "cannot be unmarshaled"},
+		"no step at all":        {`{"multipleOf":0}`, "multipleOf must be above 0"},
+		"a number that rounds":  {`{"enum":[{"id":9007199254740993}]}`, "more digits than can be compared"},
+		"nothing there":         {`{"$ref":"#/$defs/a"}`, "there is no such schema"},
+		"two values":            {`{} {}`, "not one JSON value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Within(t, 5*time.Second, func() {
@@ -193,7 +200,8 @@ func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 
 // encoding/json would accept $Ref and ITEMS as $ref and items.
 func TestKeywordsAreSpelledExactly(t *testing.T) {
-	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`, `{"Type":"string"}`} {
+	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`,
+		`{"Type":"string"}`} {
 		found := check(t, compiled(t, text), `[[1]]`)
 		expect.That(t, len(found) <= 0, "%s: %v", text, found)
 	}
@@ -228,7 +236,8 @@ func TestDecodeTakesOneValue(t *testing.T) {
 // for one of this package's own reasons.
 func TestTheOfficialSuite(t *testing.T) {
 	dir := expect.Value(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output())(t)
-	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*", "*.json")))(t)
+	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*",
+		"*.json")))(t)
 	reasons := regexp.MustCompile(`may not refer to (other documents|themselves)$|must be spelled dependentRequired or dependentSchemas$|only \$ref is followed$|\$id: only the whole may have one$|\$ref: "#\w+": there is no such schema$`)
 	const other = "ref overrides any sibling keywords" // only in draft 7; here they count
 	verdicts := 0
@@ -253,7 +262,8 @@ func TestTheOfficialSuite(t *testing.T) {
 			for _, test := range g.Tests {
 				verdicts++
 				if found := check(t, s, string(test.Data)); (len(found) == 0) != test.Valid && g.Description != other {
-					t.Errorf("%s: %s: %s: %v, but it fits: %v", filepath.Base(file), g.Description, test.Description, found, test.Valid)
+					t.Errorf("%s: %s: %s: %v, but it fits: %v", filepath.Base(file), g.Description, test.Description, found,
+						test.Valid)
 				}
 			}
 		}
@@ -266,10 +276,12 @@ func TestNamesThatASchemaLeavesOpen(t *testing.T) {
 		schema, value string
 		want          []string
 	}{
-		"declared":         {`{"properties":{"a":{"properties":{"b":{}}}}}`, `{"a":{"b":1}}`, nil},
-		"open":             {`{"type":"object"}`, `{"b":1,"a":2}`, []string{"a", "b"}},
-		"additional":       {`{"properties":{"a":{"additionalProperties":{"properties":{"known":{}}}}}}`, `{"a":{"x":{"known":1,"y":2}}}`, []string{"x", "y"}},
-		"by their form":    {`{"patternProperties":{"^x":{"properties":{"known":{}}}}}`, `{"x1":{"known":1}}`, []string{"x1"}},
+		"declared": {`{"properties":{"a":{"properties":{"b":{}}}}}`, `{"a":{"b":1}}`, nil},
+		"open":     {`{"type":"object"}`, `{"b":1,"a":2}`, []string{"a", "b"}},
+		"additional": {`{"properties":{"a":{"additionalProperties":{"properties":{"known":{}}}}}}`,
+			`{"a":{"x":{"known":1,"y":2}}}`, []string{"x", "y"}},
+		"by their form": {`{"patternProperties":{"^x":{"properties":{"known":{}}}}}`, `{"x1":{"known":1}}`,
+			[]string{"x1"}},
 		"in lists":         {`{"properties":{"a":{"prefixItems":[{"properties":{"b":{}}}],"items":{"properties":{"c":{}}}}}}`, `{"a":[{"b":1},{"b":1,"c":2}]}`, []string{"b"}},
 		"in one of forms":  {`{"anyOf":[{"properties":{"a":{}}},{"$ref":"#/$defs/d"}],"$defs":{"d":{"properties":{"b":{}}}}}`, `{"a":1,"b":2,"c":3}`, []string{"c"}},
 		"under conditions": {`{"if":{"properties":{"a":{}}}}`, `{"a":1}`, []string{"a"}},
@@ -290,7 +302,8 @@ func FuzzCheck(f *testing.F) {
 		`{"oneOf":[{"required":["a"]},{"not":{"multipleOf":0.1}}],"unevaluatedProperties":false,"patternProperties":{"^a":{"type":["string","null"]}}}`,
 		`{"if":{"minProperties":1},"then":{"propertyNames":{"pattern":"^a"}},"dependentSchemas":{"a":{"maxProperties":2}},"dependentRequired":{"a":["b"]}}`,
 	} {
-		for _, v := range []string{`null`, `{"a":null,"b":"x"}`, `[1,[],{},1.0]`, `-1e308`, `{"name":"a","tags":[1],"boss":{"age":0}}`} {
+		for _, v := range []string{`null`, `{"a":null,"b":"x"}`, `[1,[],{},1.0]`, `-1e308`,
+			`{"name":"a","tags":[1],"boss":{"age":0}}`} {
 			f.Add(s, v)
 		}
 	}
@@ -312,16 +325,19 @@ func FuzzCheck(f *testing.F) {
 func TestASchemaIsShownWithoutReferences(t *testing.T) {
 	const text = `{"type":"object","$defs":{"id":{"type":"integer","minimum":1,"description":"its number"},
 		"person":{"type":"object","properties":{"id":{"$ref":"#/$defs/id"},"$ref":{"type":"string"}},"required":["id"]}},
-		"properties":{"who":{"$ref":"#/$defs/person","description":"whom"},"all":{"type":"array","items":{"$ref":"#/$defs/person"}},
+		"properties":{"who":{"$ref":"#/$defs/person","description":"whom"},
+		"all":{"type":"array","items":{"$ref":"#/$defs/person"}},
 		"low":{"$ref":"#/$defs/id","minimum":5},"kind":{"enum":["$ref"]}},"additionalProperties":false}`
 	shown := string(expect.Value(Inline(text))(t))
 	for _, gone := range []string{`"$ref":"#`, "$defs"} {
 		expect.That(t, !strings.Contains(shown, gone), "it has %s: %s", gone, shown)
 	}
-	expect.That(t, strings.Contains(shown, "its number") && strings.Contains(shown, `"whom"`) && strings.Contains(shown, `["$ref"]`) &&
+	expect.That(t, strings.Contains(shown, "its number") && strings.Contains(shown, `"whom"`) &&
+		strings.Contains(shown, `["$ref"]`) &&
 		strings.Contains(shown, `"$ref":{"type":"string"}`), "%s", shown)
 	was, is := expect.Value(Compile("was", text))(t), expect.Value(Compile("is", shown))(t)
-	for _, value := range []string{`{}`, `{"who":{"id":1}}`, `{"who":{}}`, `{"who":{"id":0}}`, `{"all":[{"id":2},{"id":"x"}]}`,
+	for _, value := range []string{`{}`, `{"who":{"id":1}}`, `{"who":{}}`, `{"who":{"id":0}}`,
+		`{"all":[{"id":2},{"id":"x"}]}`,
 		`{"low":4}`, `{"low":6}`, `{"kind":"$ref"}`, `{"kind":"x"}`, `{"other":1}`, `{"who":{"id":1,"$ref":2}}`} {
 		v := expect.Value(Decode([]byte(value)))(t)
 		expect.Is(t, len(is.Check(v)) == 0, len(was.Check(v)) == 0, "%s", value)
