@@ -21,37 +21,56 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/lambda"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
-var build = sync.OnceValues(func() (*lambda.Built, error) {
-	return lambda.Build(context.Background(), "testdata", lambda.LikeTests)
+// into is where the functions that these tests build go. The stack's Python environment stays where it is.
+var into string
+
+var build = sync.OnceValues(func() (*lambda.Built, error) { return buildIn("testdata") })
+
+// sandbox builds the sandbox's own command.
+var sandbox = sync.OnceValues(func() (string, error) {
+	binary := filepath.Join(into, "sandbox")
+	cmd := lambda.LikeTests.Build(context.Background(), "", binary, "", "ringi/functions/run-sandbox")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return binary, nil
 })
 
-// folder has the stack's Python environment. The functions that these tests build go to a temporary folder instead.
-var folder = os.Getenv("RINGI_LOCAL_DIR")
-
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "build")
-	if err != nil {
+	var err error
+	if into, err = os.MkdirTemp("", "build"); err != nil {
 		panic(err)
 	}
-	os.Setenv("RINGI_LOCAL_DIR", dir)
 	code := m.Run()
-	os.RemoveAll(dir)
+	os.RemoveAll(into)
 	os.Exit(code)
+}
+
+func buildIn(root string) (*lambda.Built, error) {
+	before, set := os.LookupEnv(process.FolderVariable)
+	os.Setenv(process.FolderVariable, into)
+	defer func() {
+		if os.Unsetenv(process.FolderVariable); set {
+			os.Setenv(process.FolderVariable, before)
+		}
+	}()
+	return lambda.Build(context.Background(), root, lambda.LikeTests)
 }
 
 func TestBuildAgainIsTheSameBinary(t *testing.T) {
 	first := expect.Value(build())(t)
-	second := expect.Value(lambda.Build(t.Context(), "testdata", lambda.LikeTests))(t)
+	second := expect.Value(buildIn("testdata"))(t)
 	defer second.Release()
 	diff := cmp.Diff(first.Binaries, second.Binaries)
 	expect.That(t, diff == "" && len(first.Binaries) == 1, "%d binaries, %s", len(first.Binaries), diff)
 }
 
 func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
-	if _, err := lambda.Build(t.Context(), filepath.Join("testdata", "broken"), lambda.LikeTests); err == nil ||
+	if _, err := buildIn(filepath.Join("testdata", "broken")); err == nil ||
 		!strings.Contains(err.Error(), "undefined: nothing") {
 		t.Errorf("got %v, want the compiler's words", err)
 	}

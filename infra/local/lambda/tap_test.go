@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -176,11 +174,7 @@ func TestLambdaIsBusy(t *testing.T) {
 func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
 	t.Helper()
 	expect.Patience(t)
-	binary := filepath.Join(t.TempDir(), "bootstrap")
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, "ringi/functions/run-sandbox")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := expect.Value(sandbox())(t)
 	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
 		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary,
 			Timeout: time.Minute, Managed: true},
@@ -270,7 +264,6 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 // A command gets a version of the workspace, changes it, and uploads the next version.
 func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
-	t.Setenv("RINGI_LOCAL_DIR", folder)
 	endpoint := moto.ForTests(t)
 	inBucket := c.Copy()
 	inBucket.BaseEndpoint = &endpoint
