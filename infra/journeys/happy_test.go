@@ -57,15 +57,23 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	d.RanOnce()
 }
 
+// A reply in a direct message's thread that mentions Ringi while a policy waits becomes what the person chooses, as it
+// does in a channel.
 func TestADirectMessageInEnglish(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
 	d := driver.AskIn(t, s, webapi.Alex, webapi.DirectMessage(webapi.Alex), "Please give me a list of all employees")
 	d.Card("CARD#prompt#0001", "Approve")
-	d.Approve(webapi.Alex)
+	ts := expect.Value(s.Sandbox.Reply(webapi.Alex, d.Channel, d.Root, "<@"+webapi.Bot+"> Without a direct message"))(t)
+	reply := driver.At(t, s, d.Channel, ts)
+	reply.Root = d.Root
+	reply.Click(webapi.Alex, driver.TaskCard, "take_as_reason")
+	d.Click(webapi.Alex, "CARD#prompt#0002", "approve_prompt")
+	d.Click(webapi.Alex, driver.ProcessCard, "approve_process")
 	d.Card("CARD#execution", "Completed")
 	a := d.Until("completed", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	expect.That(t, a.Task.Source == task.SourceAgentContainer, "the source is %s", a.Task.Source)
+	expect.Is(t, a.Prompts[0].RejectionReason, "Without a direct message")
 }
 
 func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {

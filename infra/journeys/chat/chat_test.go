@@ -3,9 +3,11 @@
 package chat
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,7 +36,18 @@ func begin(t *testing.T, text string) *driver.Dialogue {
 	return driver.Talk(t, running, webapi.Sato, text)
 }
 
-// An agent's action runs only after a person's approval, and the agent learns the result.
+// waits reports whether a message is in the sandbox's list of what waits for a person.
+func waits(t *testing.T, user string, m webapi.Message) bool {
+	t.Helper()
+	resp := expect.Value(http.Get(running.URL + "/sandbox/waits?user=" + user))(t)
+	defer resp.Body.Close()
+	var found []sandbox.Wait
+	expect.NoError(t, json.NewDecoder(resp.Body).Decode(&found))
+	return slices.ContainsFunc(found, func(w sandbox.Wait) bool { return w.TS == m.TS })
+}
+
+// An agent's action runs only after a person's approval, and the agent learns the result. Until it is decided, it is in
+// the list of what waits for those who may stamp it, and in nobody else's.
 func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	d := begin(t, "codex: ファイルを作って")
 	d.Shows("見本のファイルを 2 つ提案します")
@@ -43,8 +56,10 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	if n := d.Count("完了"); n != 0 {
 		t.Fatalf("%d messages say that something is done", n)
 	}
+	expect.That(t, waits(t, webapi.Sato, asks) && !waits(t, webapi.Alex, asks), "it waits for somebody else")
 	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Sato+">")
+	expect.That(t, !waits(t, webapi.Sato, asks), "it still waits")
 	d.Shows("完了しました: ファイル 2 件を変更")
 	d.Status("active")
 
