@@ -8,6 +8,7 @@ is packed, it is not signed, nobody knows its operation) is left to moto's own w
 
 import functools
 import json
+import os
 import re
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from moto.core.parse import PROTOCOL_PARSERS
 from moto.core.utils import camelcase_to_underscores, get_service_model
 from moto.dynamodb.responses import DynamoHandler
 from moto.dynamodbstreams.responses import DynamoDBStreamsHandler
+from moto.iam.models import get_account_id_from
 from moto.sqs.responses import SQSResponse
 from moto.utilities.utils import get_partition
 
@@ -25,7 +27,7 @@ HANDLERS = {
     "DynamoDBStreams_20120810": DynamoDBStreamsHandler,
     "AmazonSQS": SQSResponse,
 }
-SIGNED = re.compile(r"AWS4-HMAC-SHA256 Credential=[^/,]+/\d{8}/([a-z0-9-]+)/(?:dynamodb|sqs)/aws4_request,")
+SIGNED = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/,]+)/\d{8}/([a-z0-9-]+)/(?:dynamodb|sqs)/aws4_request,")
 UNUSUAL = frozenset(("content-encoding", "transfer-encoding", "expect", "x-moto-account-id"))
 # What a body of DynamoDB's must not have to be taken as it stands: bytes, and members without a value.
 CONVERTED = re.compile(rb'"BS?"|null')
@@ -58,19 +60,20 @@ def operation(target):
 
 
 @functools.lru_cache(maxsize=256)
-def region_of(authorization, agent):
-    """The region that a call is signed for; nothing if moto would take it from elsewhere."""
-    signed = SIGNED.match(authorization)
-    if signed is None or core_responses.BaseResponse.region_from_useragent_regex.search(agent):
-        return None
-    return signed.group(1)
+def names_region(agent):
+    """Whether moto would take the region from the client's name."""
+    return core_responses.BaseResponse.region_from_useragent_regex.search(agent) is not None
+
+
+def account_of(key):
+    return os.environ.get("MOTO_ACCOUNT_ID") or get_account_id_from(key)
 
 
 class Call:
     """A call that is answered here."""
 
-    def __init__(self, headers, found, region):
-        self.headers, self.region = headers, region
+    def __init__(self, headers, found, key, region):
+        self.headers, self.key, self.region = headers, key, region
         self.handler, self.model = found
 
     @classmethod
@@ -80,12 +83,12 @@ class Call:
         found = target and path == "/" and method == "POST" and operation(target)
         if not found or not UNUSUAL.isdisjoint(headers) or "content-length" not in headers:
             return None
-        region = region_of(headers.get("authorization", ""), headers.get("user-agent", ""))
-        if region is None or not headers.get("content-type", "").startswith("application/x-amz-json-1."):
+        signed = SIGNED.match(headers.get("authorization", ""))
+        if signed is None or names_region(headers.get("user-agent", "")) or not headers.get("content-type", "").startswith("application/x-amz-json-1."):
             return None
         if ".amazonaws.com" in headers.get("host", ""):
             return None
-        return cls(headers, found, region)
+        return cls(headers, found, *signed.groups())
 
     def answer(self, body):
         """The status, headers and content of what the handler says."""
@@ -97,7 +100,7 @@ class Call:
         handler.region, handler.partition = self.region, get_partition(self.region)
         handler.response_headers = {"server": "amazon.com"}
         handler.raw_body, handler.body = body, body.decode()
-        handler.access_key, handler.current_account = handler.get_access_key(), handler.get_current_account()
+        handler.access_key, handler.current_account = self.key, account_of(self.key)
         if handler.automated_parameter_parsing:
             handler.params = self.parameters(body)
         status, headers, content = handler.call_action()

@@ -173,8 +173,6 @@ def end_with_owner():
 
 
 def main():
-    # A call waits this long, in seconds, each time that another thread computes.
-    sys.setswitchinterval(0.0005)
     for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
         patch.apply()
     gc.collect()

@@ -2,6 +2,7 @@
 
 - Which folders moto has, which methods a service has and what a name is in small
   letters are looked up once.
+- The id of an answer is one random number instead of 52.
 - SQS asks for the time twice for each of a queue's messages when one is sent.
 - An item's size is added up without making its values anew, and once when it is
   made; moto does that for each attribute, over all attributes before it.
@@ -10,6 +11,7 @@
 
 import copy
 import functools
+import secrets
 import time
 
 import moto.backends as backends
@@ -31,10 +33,16 @@ def apply():
     for module in (core_responses, sqs_models):
         module.camelcase_to_underscores = functools.lru_cache(maxsize=4096)(module.camelcase_to_underscores)
     sqs_models.unix_time_millis = lambda at=None, of=sqs_models.unix_time_millis: time.time() * 1000 if at is None else of(at)
+    core_responses.gen_amzn_requestid_long = request_id
     DynamoType.size = size
     DynamoType.__deepcopy__ = lambda self, memo: copied(self)
     Item.__init__, Item.__deepcopy__ = make_item, lambda self, memo: copied_item(self)
     responses.dynamo_to_dict = plain
+
+
+def request_id(headers):
+    headers["x-amzn-requestid"] = made = secrets.token_hex(26).upper()
+    return made
 
 
 def size(self):
