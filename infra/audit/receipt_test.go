@@ -11,9 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -138,53 +135,6 @@ func (r Receipt) with(x sealedRow) Receipt {
 func (r Receipt) without(key string) Receipt {
 	r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool { return x.Key == key })
 	return r
-}
-
-// python runs verify.py on receipts, one per line, and returns what it prints for each.
-func python(t *testing.T, receipts []byte) (all []said) {
-	t.Helper()
-	expect.Patience(t)
-	expect.Value(os.Stat("verify.py"))(t) // go test then runs this again when that file changes
-	c := exec.Command("python3", "verify.py", "--lines")
-	c.Stdin = bytes.NewReader(receipts)
-	var errs bytes.Buffer
-	c.Stderr = &errs
-	out, err := c.Output()
-	expect.Must(t, err == nil, "verify.py: %v\n%s", err, &errs)
-	for line := range bytes.Lines(out) {
-		var s said
-		expect.NoError(t, json.Unmarshal(line, &s))
-		all = append(all, s)
-	}
-	return all
-}
-
-type said struct {
-	Chain  [][2]string `json:"chain"`
-	Claims []string    `json:"claims"`
-}
-
-func (s said) holds() bool { return len(s.Chain) == 0 && len(s.Claims) == 0 }
-
-// passes checks that verify.py accepts a receipt.
-func passes(t *testing.T, receipt []byte) {
-	t.Helper()
-	var line bytes.Buffer
-	expect.NoError(t, json.Compact(&line, receipt))
-	got := python(t, line.Bytes())
-	expect.That(t, len(got) == 1 && got[0].holds(), "verify.py: %+v", got)
-}
-
-// verifiers check a receipt: each prints what it finds, and returns an error if it finds a fault.
-var verifiers = map[string]func(*testing.T, Receipt) (string, error){
-	"audit": printed,
-	"verify.py": func(t *testing.T, r Receipt) (string, error) {
-		t.Helper()
-		file := filepath.Join(t.TempDir(), "receipt.json")
-		expect.NoError(t, os.WriteFile(file, expect.Value(json.Marshal(r))(t), 0o600))
-		out, err := exec.Command("python3", "verify.py", file).Output()
-		return string(out), err
-	},
 }
 
 func printed(t *testing.T, r Receipt) (string, error) {
@@ -349,14 +299,18 @@ func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
 }
 
 func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
-	r := sealed(t, 100_000, 500).receipt()
+	rows := 20_000
+	if expect.Long() {
+		rows = 100_000
+	}
+	r := sealed(t, rows, 500).receipt()
 	text := expect.Value(json.Marshal(r))(t)
 	start := time.Now()
 	expect.Is(t, len(findings(t, r)), 0, "findings")
 	here := time.Since(start)
 	start = time.Now()
 	passes(t, text)
-	t.Logf("100,000 rows: %v here, %v by verify.py", here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+	t.Logf("%d rows: %v here, %v by verify.py", rows, here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 }
 
 // An attacker who can write the table changes the entry of a stamp and the one next to it, and the sealer signs both.

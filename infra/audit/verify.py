@@ -1234,6 +1234,15 @@ def report(receipt, key):
 
 
 def main(args):
+    """Runs the command and returns its exit code."""
+    try:
+        return run(args)
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        print("it can't be checked: %r" % e, file=sys.stderr)
+        return 2
+
+
+def run(args):
     if args == ["--lines"]:
         for line in sys.stdin:
             chain, claims = check(json.loads(line))
@@ -1255,8 +1264,4 @@ def main(args):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (OSError, ValueError, KeyError, TypeError) as e:
-        print("it can't be checked: %r" % e, file=sys.stderr)
-        sys.exit(2)
+    sys.exit(main(sys.argv[1:]))
