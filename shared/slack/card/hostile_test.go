@@ -40,6 +40,15 @@ var hostile = map[string]string{
 	"replacement_cut": strings.Repeat("&", 149),
 }
 
+// tried reports whether the nth state gets a text: by day each gets all that are short, and one in three of the long
+// ones, which take most of the time.
+func tried(nth int, name string) bool {
+	if len(hostile[name]) < 1000 || expect.Long() {
+		return true
+	}
+	return (nth+slices.Index(slices.Sorted(maps.Keys(hostile)), name))%3 == 0
+}
+
 // poison puts a text into every field that a person, a model or a vendor can write.
 func poison(a *task.Aggregate, x string) {
 	if a.Task != nil {
@@ -115,8 +124,11 @@ func quote(x string) string {
 
 func TestHostileTextsOnEveryCard(t *testing.T) {
 	expect.Patience(t)
-	for _, st := range states {
+	for nth, st := range states {
 		for name, x := range hostile {
+			if !tried(nth, name) {
+				continue
+			}
 			t.Run(st.name+"/"+name, func(t *testing.T) {
 				s := st.scenario(t)
 				poison(s.Aggregate, x)
