@@ -200,7 +200,7 @@ func writeOwed(t *testing.T, st *taskStore, many int) (want []string) {
 }
 
 func testOwed(t *testing.T, st *taskStore) {
-	const many = 1100
+	const many = 500
 	want := writeOwed(t, st, many)
 	for _, limit := range []int{100, 37} {
 		t.Run(fmt.Sprint("what is owed comes once each, the oldest first, in pages of ", limit), func(t *testing.T) {

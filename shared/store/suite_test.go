@@ -57,11 +57,11 @@ func (s *suite) run(t *testing.T) {
 		{"claim beside", testClaimBeside},
 		{"leases", testLeases},
 		{"lost answers", testLostAnswers},
-		{"commits that are cut off", testCutOff},
+		{"commits that are cut off", besides(testCutOff)},
 		{"quota", testQuota},
 		{"torn reads", testTornReads},
-		{"busy table", testBusyTable},
-		{"hindered writes", testHinderedWrites},
+		{"busy table", besides(testBusyTable)},
+		{"hindered writes", besides(testHinderedWrites)},
 		{"races", testRaces},
 		{"decide", testDecide},
 		{"decide on known rows", testDecideOn},
@@ -107,6 +107,14 @@ func (s *suite) run(t *testing.T) {
 type part struct {
 	name string
 	run  func(*testing.T, *taskStore)
+}
+
+// besides is a part that mostly waits: it runs with others of them, after all that don't.
+func besides(run func(*testing.T, *taskStore)) func(*testing.T, *taskStore) {
+	return func(t *testing.T, st *taskStore) {
+		t.Parallel()
+		run(t, st)
+	}
 }
 
 // parts runs the parts one after the other over the same table.
